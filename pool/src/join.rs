@@ -1,0 +1,339 @@
+//! `join`: two closures, perhaps at the same time.
+//!
+//! The second closure is pushed as a job, the first is run, and the job is popped again. In most
+//! calls that is all: a store to the slot, a store to `bottom`, a compare, and the same back.
+
+use crate::deque::nested::{CAPACITY, Nested, Pop};
+use crate::job::StackJob;
+use crate::outside;
+use crate::pace;
+use crate::pool::{self, ThreadPool};
+use crate::unwind;
+use crate::worker::Worker;
+
+/// Says whether a closure of [`join_context`] runs on another thread than the call.
+///
+/// ```
+/// let (a, b) = tine_pool::join_context(|c| c.migrated(), |c| c.migrated());
+/// # let _ = (a, b);
+/// ```
+#[derive(Debug)]
+pub struct FnContext {
+    migrated: bool,
+}
+
+impl FnContext {
+    /// Whether the closure was moved to another thread, as seen from the one that called
+    /// [`join_context`]; true for both closures if the caller was no worker.
+    ///
+    /// ```
+    /// tine_pool::join_context(
+    ///     |outer| assert!(outer.migrated(), "called from an ordinary thread"),
+    ///     |_| tine_pool::join_context(|inner| assert!(!inner.migrated()), |_| ()),
+    /// );
+    /// ```
+    pub fn migrated(&self) -> bool {
+        self.migrated
+    }
+}
+
+/// Runs two closures, at the same time if a thread is free, and returns both results.
+///
+/// If nobody else has begun `b` when `a` is done, `b` runs on this thread after `a`; so a join
+/// costs next to nothing where there is nothing to share, and may be used at every level of a
+/// recursion. While it waits, the thread runs pieces of `b` alone, so a lock held across the
+/// call cannot be met again in somebody else's task.
+///
+/// # Panics
+///
+/// If a closure panics, the panic goes on here once both have ended; if both do, it is `a`'s.
+///
+/// ```
+/// fn sum(values: &[u64]) -> u64 {
+///     match values {
+///         [] => 0,
+///         [one] => *one,
+///         _ => {
+///             let (left, right) = values.split_at(values.len() / 2);
+///             let (left, right) = tine_pool::join(|| sum(left), || sum(right));
+///             left + right
+///         }
+///     }
+/// }
+/// assert_eq!(sum(&[1, 2, 3, 4, 5]), 15);
+/// ```
+#[inline]
+pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    Worker::with_room(|room| match room {
+        Some((nested, depth)) => join_at(nested, depth, a, |_| b()),
+        None => join_elsewhere(a, |_| b()),
+    })
+}
+
+/// The calling thread is no worker, or has no room for another job.
+#[cold]
+#[inline(never)]
+fn join_elsewhere<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce(bool) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    pool::in_worker(|worker, _| join_on(worker.nested(), a, b))
+}
+
+/// As [`join`], telling each closure whether it changed threads.
+///
+/// ```
+/// let (a, b) = tine_pool::join_context(|_| 1, |context| if context.migrated() { 2 } else { 2 });
+/// assert_eq!(a + b, 3);
+/// ```
+#[inline]
+pub fn join_context<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    pool::in_worker(|worker, injected| {
+        let a = || a(FnContext { migrated: injected });
+        let b = |stolen| {
+            b(FnContext {
+                migrated: injected || stolen,
+            })
+        };
+        join_on(worker.nested(), a, b)
+    })
+}
+
+impl ThreadPool {
+    /// [`join`](crate::join) in this pool.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.join(|| 1, || "two"), (1, "two"));
+    /// ```
+    pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        outside::run_inside(self.shared(), |worker| join_on(worker.nested(), a, |_| b()))
+    }
+}
+
+/// The join of a worker.
+#[inline(always)]
+fn join_on<A, B, RA, RB>(nested: &Nested, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce(bool) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let depth = nested.depth();
+    if depth >= CAPACITY {
+        return in_sequence(a, b);
+    }
+    join_at(nested, depth, a, b)
+}
+
+/// The join of a worker whose stack of jobs has room. In the common case this and the two
+/// closures are all there is: what needs a thought, or a wait, is out of line.
+#[inline(always)]
+fn join_at<A, B, RA, RB>(nested: &Nested, depth: usize, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce(bool) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let job = StackJob::new(b);
+    if nested.push(depth, job.erase()) {
+        unlikely();
+        if !nested.is_calm(site::<B, RB>()) {
+            return join_with_care(depth, &job, a);
+        }
+    }
+    finish(nested, depth, &job, a)
+}
+
+/// Tells the compiler to lay out the branch that calls it apart from the common one.
+#[cold]
+#[inline]
+fn unlikely() {}
+
+/// The rest of a join whose second half has been pushed.
+#[inline(always)]
+fn finish<A, B, RA, RB>(nested: &Nested, depth: usize, job: &StackJob<B, RB>, a: A) -> (RA, RB)
+where
+    A: FnOnce() -> RA,
+    B: FnOnce(bool) -> RB + Send,
+    RB: Send,
+{
+    // The job must not outlive its frame: should `a` panic, it is taken back or waited for.
+    let guard = TakeBack { nested, depth, job };
+    let ra = a();
+    std::mem::forget(guard);
+    let rb = if let Pop::Mine = nested.pop(depth) {
+        // SAFETY: popped, so nobody else has it or ever will.
+        let b = unsafe { job.take_body() };
+        b(false)
+    } else {
+        wait(depth, job)
+    };
+    (ra, rb)
+}
+
+/// The address by which the ledger knows the joins of these closures.
+#[inline(always)]
+fn site<B, RB>() -> usize
+where
+    B: FnOnce(bool) -> RB + Send,
+    RB: Send,
+{
+    wait::<B, RB> as fn(usize, &StackJob<B, RB>) -> RB as usize
+}
+
+/// An outermost push, or one that somebody waits for.
+#[cold]
+#[inline(never)]
+fn join_with_care<A, B, RA, RB>(depth: usize, job: &StackJob<B, RB>, a: A) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce(bool) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    here(|worker| {
+        let timed = pace::consider(worker, depth, site::<B, RB>());
+        let both = finish(worker.nested(), depth, job, a);
+        if timed != 0 {
+            pace::record(site::<B, RB>(), timed);
+        }
+        both
+    })
+}
+
+/// A join whose second half is public at once, with a thread woken for it if one sleeps: for
+/// loops, which know what they give away. Without a worker, or room, it runs in sequence.
+pub(crate) fn share<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA,
+    B: FnOnce(bool) -> RB + Send,
+    RB: Send,
+{
+    Worker::with(|worker| {
+        let Some(worker) = worker.filter(|w| w.nested().depth() < CAPACITY) else {
+            return in_sequence(a, b);
+        };
+        let nested = worker.nested();
+        let depth = nested.depth();
+        let job = StackJob::new(b);
+        nested.push(depth, job.erase());
+        worker.publish(usize::MAX);
+        worker.wake_one();
+        finish(nested, depth, &job, a)
+    })
+}
+
+/// Calls `f` with the current worker, which there is.
+fn here<R>(f: impl FnOnce(&Worker<'_>) -> R) -> R {
+    Worker::with(|worker| match worker {
+        Some(worker) => f(worker),
+        None => unreachable!("a job was pushed by no worker"),
+    })
+}
+
+/// So deep that nothing more can be pushed.
+#[cold]
+fn in_sequence<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA,
+    B: FnOnce(bool) -> RB,
+{
+    match unwind::catch(a) {
+        Ok(ra) => (ra, b(false)),
+        Err(panic) => {
+            if let Err(second) = unwind::catch(|| b(false)) {
+                unwind::discard(second);
+            }
+            unwind::resume(panic)
+        }
+    }
+}
+
+/// Waits for the stolen half.
+#[cold]
+#[inline(never)]
+fn wait<B, RB>(depth: usize, job: &StackJob<B, RB>) -> RB
+where
+    B: FnOnce(bool) -> RB + Send,
+    RB: Send,
+{
+    match wait_for_result(depth, job) {
+        Ok(result) => result,
+        Err(panic) => unwind::resume(panic),
+    }
+}
+
+fn wait_for_result<B, RB>(depth: usize, job: &StackJob<B, RB>) -> Result<RB, unwind::Payload>
+where
+    B: FnOnce(bool) -> RB + Send,
+    RB: Send,
+{
+    here(|worker| {
+        // SAFETY: asked for only when the state is Taken.
+        worker.wait_for_job(job.word(), || unsafe { job.taken() });
+        worker.nested().retire(depth);
+    });
+    // SAFETY: Done, and each job is waited for once.
+    unsafe { job.take_result() }
+}
+
+/// Dropped only when the first closure panics.
+struct TakeBack<'a, F: FnOnce(bool) -> R + Send, R: Send> {
+    nested: &'a Nested,
+    depth: usize,
+    job: &'a StackJob<F, R>,
+}
+
+impl<F: FnOnce(bool) -> R + Send, R: Send> Drop for TakeBack<'_, F, R> {
+    // In line, so that the three parts need not be kept in memory for it.
+    #[inline(always)]
+    fn drop(&mut self) {
+        take_back(self.nested, self.depth, self.job);
+    }
+}
+
+/// The first closure has panicked: the second is run or waited for, and what it gives dropped.
+#[cold]
+#[inline(never)]
+fn take_back<F, R>(nested: &Nested, depth: usize, job: &StackJob<F, R>)
+where
+    F: FnOnce(bool) -> R + Send,
+    R: Send,
+{
+    let result = if let Pop::Mine = nested.pop(depth) {
+        // SAFETY: popped, so nobody else has it or ever will.
+        let body = unsafe { job.take_body() };
+        unwind::catch(|| body(false))
+    } else {
+        wait_for_result(depth, job)
+    };
+    // Dropping what the second closure gave must not end in a second panic on top of the one
+    // under way.
+    if let Err(panic) = unwind::catch(|| drop(result.map_err(unwind::discard))) {
+        unwind::discard(panic);
+    }
+}

@@ -1,0 +1,219 @@
+//! The pace of a loop: how large a block, when to share, and who is woken for it.
+//!
+//! This is for `tine-iter` and not part of the promised interface.
+//!
+//! A loop runs in blocks of about three microseconds, the first small, each at most four times the one
+//! before, none more than an eighth of what remains. Between blocks it asks whether half of the
+//! rest is to be given away:
+//!
+//! * to a thread that **searches**, if the rest is worth a journey;
+//! * to a thread that **sleeps**, if the rest is worth a wake-up: five times what wake-ups have
+//!   been seen to cost their caller here, since the sleeper starts late as well;
+//! * to nobody, while what was given away before still lies there.
+//!
+//! What the rest takes is told by the blocks run so far, and before the first by the ledger. A
+//! site that nobody knows is shared at once if it has few items, since each of them may be long.
+#![forbid(unsafe_code)]
+
+use crate::clock;
+use crate::join::share;
+use crate::ledger::{self, Entry};
+use crate::pool;
+use crate::worker::Worker;
+
+/// A block should take about so long, in nanoseconds.
+const BLOCK: u64 = 3_000;
+/// No block is so short for being only an eighth of what is left.
+const LEAST: u64 = 1_000;
+/// What must be left for somebody who is awake, in nanoseconds.
+const JOURNEY: u64 = 4_000;
+/// A loop with fewer items at a site that nobody knows is shared at once.
+const FEW: usize = 256;
+/// A call expected to be shorter than this is not timed but once in a while.
+const TINY: u64 = 1_000;
+
+/// What to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Run a block of so many items.
+    Run(usize),
+    /// Give half of what is left away.
+    Share,
+}
+
+/// The pace of one loop on one contiguous piece.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    entry: &'static Entry,
+    /// How often to share before anything is known, halved each time.
+    blind: usize,
+    /// The size of the block under way, zero before the first, and when it began.
+    block: usize,
+    begun: u64,
+    /// What earlier blocks came to: items, and ticks.
+    items: usize,
+    ticks: u64,
+}
+
+impl Pace {
+    /// The pace of a call: `site` is the address of the loop, which is the same for the same
+    /// closures, and `len` the number of items.
+    pub fn start(site: usize, len: usize) -> Self {
+        let entry = ledger::entry(site);
+        let unknown = entry.predict(1).is_none();
+        let blind = if unknown && len < FEW {
+            pool::current_num_threads()
+        } else {
+            0
+        };
+        Self {
+            entry,
+            blind,
+            block: 0,
+            begun: 0,
+            items: 0,
+            ticks: 0,
+        }
+    }
+
+    /// The pace of a piece that this thread took over from another.
+    #[must_use]
+    pub fn taken(self) -> Self {
+        Self {
+            block: 0,
+            begun: 0,
+            items: 0,
+            ticks: 0,
+            ..self
+        }
+    }
+
+    /// What to do with a piece of which `left` items are left.
+    pub fn next(&mut self, left: usize) -> Step {
+        self.end_block();
+        if self.blind > 0 {
+            self.blind /= 2;
+            return Step::Share;
+        }
+        let rest = self.estimate(left);
+        let tiny = self.items == 0 && rest.is_some_and(|nanos| nanos < TINY);
+        if tiny {
+            return Step::Run(self.whole(left));
+        }
+        if rest.is_some_and(worth_sharing) {
+            Step::Share
+        } else {
+            Step::Run(self.block(left))
+        }
+    }
+
+    /// The size of the next block, where sharing is out of the question.
+    pub fn block(&mut self, left: usize) -> usize {
+        self.end_block();
+        let lasting = |goal: u64| {
+            let size = self.per_item().map_or(1, |cost| (goal << 8) / cost.max(1));
+            (size as usize).max(1)
+        };
+        // What the ledger says is trusted for the first block, but not far.
+        let most = if self.items == 0 {
+            1024
+        } else {
+            self.items.saturating_mul(3)
+        };
+        let size = lasting(BLOCK)
+            .min(left / 8)
+            .max(lasting(LEAST))
+            .min(most)
+            .min(left);
+        (self.block, self.begun) = (size, clock::now());
+        size
+    }
+
+    /// The piece has come to its end.
+    pub fn end(mut self) {
+        self.end_block();
+        if self.items > 0 {
+            self.entry.record_cost(self.items, clock::nanos(self.ticks));
+        }
+    }
+
+    /// All of a short piece at once, timed only now and then.
+    fn whole(&mut self, left: usize) -> usize {
+        let timed =
+            Worker::with(|worker| worker.is_none_or(|w| w.seat.notes.random().is_multiple_of(16)));
+        (self.block, self.begun) = if timed { (left, clock::now()) } else { (0, 0) };
+        left
+    }
+
+    fn end_block(&mut self) {
+        if self.block > 0 {
+            self.ticks += clock::since(self.begun);
+            self.items += self.block;
+            self.block = 0;
+        }
+    }
+
+    /// Nanoseconds an item, with eight fractional bits.
+    fn per_item(&self) -> Option<u64> {
+        match self.items {
+            0 => self.entry.predict(1 << 8),
+            items => Some((clock::nanos(self.ticks) << 8) / items as u64),
+        }
+    }
+
+    /// Nanoseconds that so many items may take.
+    fn estimate(&self, items: usize) -> Option<u64> {
+        self.per_item()
+            .map(|cost| cost.saturating_mul(items as u64) >> 8)
+    }
+}
+
+/// Whether there is somebody for whom work of so many nanoseconds is worth giving away.
+fn worth_sharing(nanos: u64) -> bool {
+    if nanos < JOURNEY {
+        return false;
+    }
+    Worker::with(|worker| {
+        let Some(worker) = worker else { return false };
+        if worker.nested().has_public() {
+            return false;
+        }
+        let sleep = &worker.shared.sleep;
+        let census = sleep.census();
+        census.searching() > 0 || (census.sleeping() > 0 && nanos > 5 * sleep.wake_cost())
+    })
+}
+
+/// Runs `op` on a thread of a pool: this one, if it is.
+pub fn enter<R: Send>(op: impl FnOnce() -> R + Send) -> R {
+    pool::in_worker(|_, _| op())
+}
+
+/// What became of something lent.
+#[derive(Debug)]
+pub enum Lent<D, R> {
+    /// Another thread took it, and came to this.
+    Taken(R),
+    /// Nobody did.
+    Back(D),
+}
+
+/// Offers `given` to other threads, who would call `take` with it; meanwhile does `keep` here.
+/// Returns when both are done, or `given` was not taken.
+pub fn lend<A, D, R>(
+    given: D,
+    keep: impl FnOnce() -> A,
+    take: impl FnOnce(D) -> R + Send,
+) -> (A, Lent<D, R>)
+where
+    D: Send,
+    R: Send,
+{
+    share(keep, |stolen| {
+        if stolen {
+            Lent::Taken(take(given))
+        } else {
+            Lent::Back(given)
+        }
+    })
+}

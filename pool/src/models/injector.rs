@@ -1,0 +1,171 @@
+//! The queue of work from outside: nothing lost, nothing taken twice, first in, first out.
+
+use super::{Load, check};
+use crate::injector::{Injector, Link, Linked, Taken, chain};
+use loom::thread;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// An element: who pushed it, and as its how manieth.
+struct Element {
+    link: Link<Self>,
+    load: Load,
+    producer: usize,
+    serial: usize,
+}
+
+// SAFETY: the link is a field, and only the queue uses it.
+unsafe impl Linked for Element {
+    fn link(this: NonNull<Self>) -> NonNull<Link<Self>> {
+        // SAFETY: models keep their elements until the end.
+        NonNull::from(unsafe { &this.as_ref().link })
+    }
+}
+
+struct Model {
+    queue: Injector<Element>,
+    elements: Vec<Element>,
+}
+
+// SAFETY: each element is the queue's, or that of one thread; the model checker watches.
+unsafe impl Send for Model {}
+// SAFETY: as above.
+unsafe impl Sync for Model {}
+
+impl Model {
+    /// Two producers with so many elements each.
+    fn new(each: usize) -> Arc<Self> {
+        let element = |i| Element {
+            link: Link::new(),
+            load: Load::new(),
+            producer: i / each,
+            serial: i % each,
+        };
+        Arc::new(Self {
+            queue: Injector::new(),
+            elements: (0..2 * each).map(element).collect(),
+        })
+    }
+
+    fn of(&self, producer: usize) -> impl Iterator<Item = NonNull<Element>> {
+        let own = self.elements.iter().filter(move |e| e.producer == producer);
+        own.map(|element| {
+            element.load.fill();
+            NonNull::from(element)
+        })
+    }
+
+    fn push(&self, producer: usize) {
+        // SAFETY: pushed once, and kept until the end.
+        self.of(producer)
+            .for_each(|e| unsafe { self.queue.push(e) });
+    }
+
+    fn push_chain(&self, producer: usize) {
+        let mut newest: Option<NonNull<Element>> = None;
+        let (mut oldest, mut count) = (None, 0);
+        for element in self.of(producer) {
+            if let Some(newest) = newest {
+                chain(element, newest.as_ptr());
+            }
+            oldest = oldest.or(Some(element));
+            newest = Some(element);
+            count += 1;
+        }
+        // SAFETY: linked just now, pushed once, and kept until the end.
+        unsafe {
+            self.queue
+                .push_chain(newest.unwrap(), oldest.unwrap(), count)
+        };
+    }
+
+    /// Takes up to two, and says which.
+    fn take(&self) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        let taken = self.queue.take(2, |e| found.push(Self::spend(e)));
+        assert!(found.is_empty() || taken == Taken::Some(found.len()));
+        found
+    }
+
+    fn take_from(&self, producer: usize) -> Option<(usize, usize)> {
+        // SAFETY: models keep their elements until the end.
+        let wanted = |e: NonNull<Element>| unsafe { e.as_ref() }.producer == producer;
+        self.queue.take_if(wanted).map(Self::spend)
+    }
+
+    fn spend(element: NonNull<Element>) -> (usize, usize) {
+        // SAFETY: as above.
+        let element = unsafe { element.as_ref() };
+        element.load.spend();
+        (element.producer, element.serial)
+    }
+
+    /// Takes the rest after `found`, and sees that all came, each producer's in order.
+    fn finish(&self, mut found: Vec<(usize, usize)>) {
+        while self.queue.take(2, |e| found.push(Self::spend(e))) != Taken::Empty {}
+        assert_eq!(found.len(), self.elements.len(), "an element was lost");
+        assert_eq!(self.queue.len(), 0);
+        for producer in 0..2 {
+            let serials = found.iter().filter(|f| f.0 == producer).map(|f| f.1);
+            assert!(serials.is_sorted(), "elements came out of turn");
+        }
+        self.elements.iter().for_each(|e| e.load.assert_spent());
+    }
+}
+
+#[test]
+fn two_producers_and_a_consumer() {
+    check(|| {
+        let model = Model::new(2);
+        let producers = [0, 1].map(|producer| {
+            let model = Arc::clone(&model);
+            thread::spawn(move || match producer {
+                0 => model.push(0),
+                _ => model.push_chain(1),
+            })
+        });
+        let mut found = model.take();
+        found.extend(model.take());
+        producers.into_iter().for_each(|p| p.join().unwrap());
+        model.finish(found);
+    });
+}
+
+#[test]
+fn two_consumers() {
+    check(|| {
+        let model = Model::new(2);
+        model.push(0);
+        let consumer = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || model.take())
+        };
+        model.push_chain(1);
+        let mine = model.take();
+        let theirs = consumer.join().unwrap();
+        // In order for each consumer; between the two there is none.
+        assert!(mine.is_sorted_by_key(|f| f.0));
+        let all = mine.len() + theirs.len();
+        let mut rest = Vec::new();
+        while model.queue.take(2, |e| rest.push(Model::spend(e))) != Taken::Empty {}
+        assert_eq!(all + rest.len(), 4, "an element was lost");
+        model.elements.iter().for_each(|e| e.load.assert_spent());
+    });
+}
+
+/// One takes what comes, the other what it wants, from wherever it lies.
+#[test]
+fn takes_out_of_the_middle() {
+    check(|| {
+        let model = Model::new(1);
+        let chooser = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || model.take_from(1).into_iter().collect::<Vec<_>>())
+        };
+        model.push(0);
+        model.push(1);
+        let mut found = model.take();
+        found.extend(chooser.join().unwrap());
+        model.finish(found);
+    });
+}

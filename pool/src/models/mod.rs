@@ -1,0 +1,103 @@
+//! Models: the real code of the layers below the workers, in every interleaving up to a bound.
+//!
+//! ```text
+//! RUSTFLAGS="--cfg loom" cargo test -p tine-pool --release --lib models
+//! ```
+//!
+//! What a worker does around that code is repeated here in a few lines, for workers keep more
+//! state than can be explored. Where a rule was found by leaving it out, a **twin** leaves it
+//! out, in a small copy or by not making one call of the real code, and must fail; a copy that
+//! leaves nothing out must pass, so that it is the rule that makes the difference.
+//!
+//! A lost wake-up shows as a deadlock, a job that was run twice or seen too early as a
+//! forbidden access to its [`Load`].
+
+mod injector;
+mod job;
+mod latch;
+mod nested;
+mod scope;
+mod seats;
+mod sleep;
+mod spawned;
+
+use crate::park::{Lease, Parker};
+use crate::sync::UnsafeCell;
+use loom::model::Builder;
+use std::ptr;
+
+/// Explores a model up to `LOOM_MAX_PREEMPTIONS`, or two.
+fn check(model: impl Fn() + Send + Sync + 'static) {
+    explore(Builder::new().preemption_bound.unwrap_or(2), model);
+}
+
+/// Explores a model up to so many preemptions.
+fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 5_000;
+    builder.check(model);
+}
+
+/// A parker that is never freed.
+fn parker() -> &'static Parker {
+    let lease = Lease::new();
+    let parker = lease.parker();
+    std::mem::forget(lease);
+    parker
+}
+
+/// What a job is about: its owner fills it, and one thread runs it, once.
+#[derive(Debug)]
+struct Load(UnsafeCell<u32>);
+
+// SAFETY: the model checker watches each access.
+unsafe impl Sync for Load {}
+// SAFETY: as above.
+unsafe impl Send for Load {}
+
+impl Load {
+    const EMPTY: u32 = 0;
+    const FULL: u32 = 1;
+    const SPENT: u32 = 2;
+
+    fn new() -> Self {
+        Self(UnsafeCell::new(Self::EMPTY))
+    }
+
+    /// The owner, before it pushes.
+    fn fill(&self) {
+        self.step(Self::EMPTY, Self::FULL);
+    }
+
+    /// Whoever gets the job.
+    fn spend(&self) {
+        self.step(Self::FULL, Self::SPENT);
+    }
+
+    /// At the end, when all that was done must be visible.
+    fn assert_spent(&self) {
+        // SAFETY: watched.
+        let state = self.0.with(|p| unsafe { *p });
+        assert_eq!(state, Self::SPENT, "a job was lost");
+    }
+
+    fn step(&self, from: u32, to: u32) {
+        self.0.with_mut(|p| {
+            // SAFETY: watched.
+            let state = unsafe { ptr::replace(p, to) };
+            assert_eq!(state, from, "a job was run twice, or before it was there");
+        });
+    }
+
+    /// As a word for a deque.
+    fn erase(&self) -> *mut () {
+        ptr::from_ref(self).cast_mut().cast()
+    }
+
+    /// Runs the job that came out of a deque.
+    fn spend_erased(job: *mut ()) {
+        // SAFETY: made by `erase`; models keep their loads until the end.
+        unsafe { &*job.cast_const().cast::<Self>() }.spend();
+    }
+}

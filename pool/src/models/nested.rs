@@ -1,0 +1,489 @@
+//! The deque of joins: each job once and its contents visible, requests not lost, publication
+//! in an owner's place, and helpers that stay within what they wait for.
+
+use super::{Load, check, explore};
+use crate::deque::nested::{Nested, Pop};
+use crate::deque::steal::Steal;
+use crate::job::{StackJob, State, Taken, execute};
+use crate::seat::{Holder, Seat};
+use crate::sync::{Ordering, fence, yield_now};
+use crate::unwind;
+use loom::thread;
+use std::sync::Arc;
+
+const NOWHERE: Taken = Taken {
+    seat: 0,
+    base: 0,
+    since: 0,
+};
+
+/// Every thread of the process passes a fence: here the owner does at each pop anyhow.
+fn barrier() -> bool {
+    fence(Ordering::SeqCst);
+    true
+}
+
+/// What a join does, with `push` between its push and its first half.
+fn join(nested: &Nested, push: impl FnOnce(bool), a: impl FnOnce(), b: &Load) {
+    b.fill();
+    join_with(nested, push, a, |_| b.spend());
+}
+
+fn join_with(
+    nested: &Nested,
+    push: impl FnOnce(bool),
+    a: impl FnOnce(),
+    b: impl FnOnce(bool) + Send,
+) {
+    let depth = nested.depth();
+    let job = StackJob::new(b);
+    push(nested.push(depth, job.erase()));
+    a();
+    if nested.pop(depth) == Pop::Mine {
+        // SAFETY: popped.
+        let b = unsafe { job.take_body() };
+        b(false);
+        return;
+    }
+    while job.word().state() != State::Done {
+        yield_now();
+    }
+    // SAFETY: done, and taken here alone.
+    unsafe { job.take_result() }.unwrap_or_else(|panic| unwind::resume(panic));
+    nested.retire(depth);
+}
+
+fn run(found: Steal<*mut ()>) -> bool {
+    if let Steal::Taken(job) = found {
+        // SAFETY: stolen; its owner waits for it.
+        unsafe { execute(job, NOWHERE) };
+    }
+    matches!(found, Steal::Taken(_))
+}
+
+/// Publishes all that there is.
+fn publish(nested: &Nested) -> impl FnOnce(bool) {
+    |_| {
+        nested.publish(usize::MAX);
+    }
+}
+
+fn steal(nested: &Nested, times: usize) {
+    for _ in 0..times {
+        run(nested.steal());
+    }
+}
+
+fn loads<const N: usize>() -> Arc<[Load; N]> {
+    Arc::new(std::array::from_fn(|_| Load::new()))
+}
+
+/// Two joins, one inside the other, both public at once; two steals.
+#[test]
+fn pushes_pops_and_steals() {
+    check(|| {
+        let nested = Arc::new(Nested::new(2));
+        let loads = loads::<2>();
+        let thief = {
+            let nested = Arc::clone(&nested);
+            thread::spawn(move || steal(&nested, 2))
+        };
+        let inner = || join(&nested, publish(&nested), || (), &loads[1]);
+        join(&nested, publish(&nested), inner, &loads[0]);
+        thief.join().unwrap();
+        loads.iter().for_each(Load::assert_spent);
+        assert_eq!((nested.depth(), nested.public()), (0, 0));
+    });
+}
+
+/// A join after a join at the same depth: the slot is written anew.
+#[test]
+fn uses_a_slot_again() {
+    check(|| {
+        let nested = Arc::new(Nested::new(2));
+        let loads = loads::<2>();
+        let thief = {
+            let nested = Arc::clone(&nested);
+            thread::spawn(move || steal(&nested, 2))
+        };
+        join(&nested, publish(&nested), || (), &loads[0]);
+        join(&nested, publish(&nested), || (), &loads[1]);
+        thief.join().unwrap();
+        loads.iter().for_each(Load::assert_spent);
+    });
+}
+
+/// Two thieves for one job.
+#[test]
+fn two_thieves_share_nothing() {
+    check(|| {
+        let nested = Arc::new(Nested::new(2));
+        let loads = loads::<1>();
+        let thieves: Vec<_> = (0..2)
+            .map(|_| {
+                let nested = Arc::clone(&nested);
+                thread::spawn(move || run(nested.steal()))
+            })
+            .collect();
+        join(&nested, publish(&nested), || (), &loads[0]);
+        let stolen = thieves.into_iter().map(|t| t.join().unwrap());
+        assert!(stolen.filter(|&s| s).count() <= 1);
+        loads.iter().for_each(Load::assert_spent);
+    });
+}
+
+/// Three private jobs, published by one exchange.
+#[test]
+fn publishes_several_at_once() {
+    check(|| {
+        let nested = Arc::new(Nested::new(2));
+        let loads = loads::<3>();
+        let thief = {
+            let nested = Arc::clone(&nested);
+            thread::spawn(move || steal(&nested, 2))
+        };
+        let private = |_| ();
+        let two = |_| assert!(nested.publish(2) <= 2);
+        let innermost = || join(&nested, two, || (), &loads[2]);
+        let inner = || join(&nested, private, innermost, &loads[1]);
+        join(&nested, private, inner, &loads[0]);
+        thief.join().unwrap();
+        loads.iter().for_each(Load::assert_spent);
+    });
+}
+
+/// Somebody asks while the owner moves its thresholds: it is answered, or it stands.
+#[test]
+fn a_request_is_answered_or_stands() {
+    check(|| {
+        let nested = Arc::new(Nested::new(2));
+        let asker = {
+            let nested = Arc::clone(&nested);
+            thread::spawn(move || nested.want())
+        };
+        let load = Load::new();
+        let mut answered = false;
+        let answer = |_| {
+            answered = nested.take_request();
+            nested.publish(1);
+        };
+        join(&nested, answer, || (), &load);
+        asker.join().unwrap();
+        // Deeper than what is public of its own accord: only a request makes the owner look.
+        let look = (0..3).map(|depth| nested.push(depth, load.erase())).last();
+        assert_eq!(nested.is_wanted(), !answered, "a request was lost");
+        // To look for nothing once is no harm.
+        assert!(
+            answered || look == Some(true),
+            "a request was not to be seen"
+        );
+    });
+}
+
+/// Somebody publishes in the place of an owner that pops, pushes and pops, and steals.
+#[test]
+fn publishes_for_its_owner() {
+    check(|| {
+        let nested = Arc::new(Nested::new(2));
+        let loads = loads::<3>();
+        let other = {
+            let nested = Arc::clone(&nested);
+            thread::spawn(move || {
+                nested.publish_for_owner(barrier);
+                run(nested.steal());
+            })
+        };
+        let private = |_| ();
+        let inner = || {
+            join(&nested, private, || (), &loads[1]);
+            join(&nested, private, || (), &loads[2]);
+        };
+        join(&nested, private, inner, &loads[0]);
+        other.join().unwrap();
+        loads.iter().for_each(Load::assert_spent);
+    });
+}
+
+/// The same while a thief has one job, so that the owner retires it meanwhile.
+#[test]
+fn publishes_for_an_owner_that_retires() {
+    explore(2, || {
+        let nested = Arc::new(Nested::new(2));
+        let loads = loads::<2>();
+        let thief = {
+            let nested = Arc::clone(&nested);
+            thread::spawn(move || run(nested.steal()))
+        };
+        let other = {
+            let nested = Arc::clone(&nested);
+            thread::spawn(move || {
+                nested.publish_for_owner(barrier);
+                run(nested.steal());
+            })
+        };
+        join(&nested, publish(&nested), || (), &loads[0]);
+        join(&nested, |_| (), || (), &loads[1]);
+        thief.join().unwrap();
+        other.join().unwrap();
+        loads.iter().for_each(Load::assert_spent);
+    });
+}
+
+/// The same twice, so that the second time meets what the first has left behind.
+#[test]
+fn publishes_for_its_owner_again() {
+    explore(3, || {
+        let nested = Arc::new(Nested::new(2));
+        let loads = loads::<2>();
+        let other = {
+            let nested = Arc::clone(&nested);
+            thread::spawn(move || {
+                nested.publish_for_owner(barrier);
+                nested.publish_for_owner(barrier);
+                run(nested.steal());
+            })
+        };
+        let inner = || join(&nested, |_| (), || (), &loads[1]);
+        join(&nested, |_| (), inner, &loads[0]);
+        other.join().unwrap();
+        loads.iter().for_each(Load::assert_spent);
+    });
+}
+
+/// Two at once.
+#[test]
+fn two_publish_for_one_owner() {
+    explore(2, || {
+        let nested = Arc::new(Nested::new(2));
+        let loads = loads::<2>();
+        let others: Vec<_> = (0..2)
+            .map(|_| {
+                let nested = Arc::clone(&nested);
+                thread::spawn(move || {
+                    nested.publish_for_owner(barrier);
+                    run(nested.steal());
+                })
+            })
+            .collect();
+        let inner = || join(&nested, |_| (), || (), &loads[1]);
+        join(&nested, |_| (), inner, &loads[0]);
+        others.into_iter().for_each(|o| o.join().unwrap());
+        loads.iter().for_each(Load::assert_spent);
+    });
+}
+
+/// A seat runs a job that somebody waits for, and after it something else: whoever waits helps
+/// with pieces of the first alone. `turn` says whether the seat tells the two apart.
+fn helps_a_seat_that_goes_on(turn: bool) {
+    explore(3, move || {
+        let seat = Arc::new(Seat::new(0, 2, Holder::Awake));
+        let loads = loads::<2>();
+        let awaited = Arc::new(StackJob::new({
+            let (seat, loads) = (Arc::clone(&seat), Arc::clone(&loads));
+            move |_| {
+                let nested = &seat.nested;
+                join(nested, publish(nested), || (), &loads[0]);
+            }
+        }));
+        let owner = {
+            let (seat, loads, job) = (Arc::clone(&seat), Arc::clone(&loads), Arc::clone(&awaited));
+            thread::spawn(move || {
+                let (inner, outer) = seat.begin(0);
+                let by = Taken {
+                    seat: 0,
+                    base: inner.base,
+                    since: inner.since,
+                };
+                // SAFETY: run here alone; it is kept until the end.
+                unsafe { execute(job.erase(), by) };
+                if turn {
+                    seat.end(outer);
+                    seat.begin(0);
+                }
+                let nested = &seat.nested;
+                loads[1].fill();
+                let stranger = |stolen: bool| {
+                    assert!(!stolen, "a helper took a stranger's job");
+                    loads[1].spend();
+                };
+                join_with(nested, publish(nested), || (), stranger);
+            })
+        };
+        let word = awaited.word();
+        while word.state() == State::Untaken {
+            yield_now();
+        }
+        // SAFETY: seen to be taken.
+        let by = unsafe { awaited.taken() };
+        let still = || word.state() == State::Taken;
+        run(seat.nested.steal_if(by.base, still));
+        owner.join().unwrap();
+        loads.iter().for_each(Load::assert_spent);
+    });
+}
+
+#[test]
+fn a_helper_takes_pieces_of_what_it_waits_for() {
+    helps_a_seat_that_goes_on(true);
+}
+
+/// Twin: no new epoch between two jobs, so the helper's exchange succeeds on ends that only
+/// look like those it read.
+#[test]
+#[should_panic(expected = "a helper took a stranger's job")]
+fn twin_without_epochs_helps_a_stranger() {
+    helps_a_seat_that_goes_on(false);
+}
+
+/// Twins: the core of the deque in few lines, with rules that can be left out.
+mod twin {
+    use super::{Load, explore, yield_now};
+    use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+    use loom::thread;
+    use std::sync::Arc;
+
+    #[derive(Clone, Copy)]
+    struct Rules {
+        /// Release: the slot is written before its job is public.
+        publish: Ordering,
+        /// A thief reads the slot after it has won it.
+        win_first: bool,
+        /// The owner of a stolen job stays above it until it is done.
+        stay_above: bool,
+    }
+
+    const ALL: Rules = Rules {
+        publish: Ordering::Release,
+        win_first: true,
+        stay_above: true,
+    };
+
+    struct Job {
+        load: Load,
+        done: AtomicBool,
+    }
+
+    struct Deque {
+        rules: Rules,
+        /// `top` and `public`, eight bits each.
+        ends: AtomicU64,
+        slots: [AtomicPtr<()>; 2],
+    }
+
+    impl Deque {
+        fn join(&self, depth: usize, job: &Job, while_waiting: impl FnOnce(usize)) {
+            let address = std::ptr::from_ref(job).cast_mut().cast();
+            job.load.fill();
+            self.slots[depth].store(address, Ordering::Relaxed);
+            self.ends.fetch_add(1, self.rules.publish);
+            let (mine, all) = (depth as u64, depth as u64 + 1);
+            let popped = self.exchange(mine << 8 | all, mine << 8 | mine, Ordering::Relaxed);
+            if popped {
+                return job.load.spend();
+            }
+            if self.rules.stay_above {
+                while_waiting(depth + 1);
+            } else {
+                self.ends.store(mine << 8 | mine, Ordering::Relaxed);
+                while_waiting(depth);
+            }
+            while !job.done.load(Ordering::Acquire) {
+                yield_now();
+            }
+            self.ends.store(mine << 8 | mine, Ordering::Relaxed);
+        }
+
+        fn steal(&self) {
+            let ends = self.ends.load(Ordering::Relaxed);
+            let (top, public) = (ends >> 8, ends & 0xff);
+            if top == public {
+                return;
+            }
+            let slot = &self.slots[top as usize];
+            let early = slot.load(Ordering::Relaxed);
+            if !self.exchange(ends, ends + 0x100, Ordering::Acquire) {
+                return;
+            }
+            let job = if self.rules.win_first {
+                slot.load(Ordering::Relaxed)
+            } else {
+                early
+            };
+            assert!(!job.is_null(), "a slot was read before it was written");
+            // SAFETY: models keep their jobs until the end.
+            let job = unsafe { &*job.cast_const().cast::<Job>() };
+            job.load.spend();
+            job.done.store(true, Ordering::Release);
+        }
+
+        fn exchange(&self, old: u64, new: u64, success: Ordering) -> bool {
+            self.ends
+                .compare_exchange(old, new, success, Ordering::Relaxed)
+                .is_ok()
+        }
+    }
+
+    /// Two joins in a row, or the second while the first waits.
+    fn model(rules: Rules) {
+        explore(3, move || {
+            let deque = Arc::new(Deque {
+                rules,
+                ends: AtomicU64::new(0),
+                slots: std::array::from_fn(|_| AtomicPtr::default()),
+            });
+            let jobs: Arc<[Job; 2]> = Arc::new(std::array::from_fn(|_| Job {
+                load: Load::new(),
+                done: AtomicBool::new(false),
+            }));
+            let thief = {
+                let (deque, jobs) = (Arc::clone(&deque), Arc::clone(&jobs));
+                thread::spawn(move || {
+                    deque.steal();
+                    drop(jobs);
+                })
+            };
+            let mut waited = false;
+            deque.join(0, &jobs[0], |depth| {
+                waited = true;
+                deque.join(depth, &jobs[1], |_| ());
+            });
+            if !waited {
+                deque.join(0, &jobs[1], |_| ());
+            }
+            thief.join().unwrap();
+            jobs.iter().for_each(|job| job.load.assert_spent());
+        });
+    }
+
+    #[test]
+    fn with_all_rules() {
+        model(ALL);
+    }
+
+    #[test]
+    #[should_panic(expected = "a slot was read before it was written")]
+    fn published_relaxed() {
+        model(Rules {
+            publish: Ordering::Relaxed,
+            ..ALL
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "a slot was read before it was written")]
+    fn slot_read_before_it_is_won() {
+        model(Rules {
+            win_first: false,
+            ..ALL
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "Causality violation: Concurrent write")]
+    fn owner_that_goes_down_while_it_waits() {
+        model(Rules {
+            stay_above: false,
+            ..ALL
+        });
+    }
+}

@@ -1,0 +1,185 @@
+//! Waiters asleep on what concerns them alone hear of new work that only they can do.
+
+use super::{check, explore, parker};
+use crate::deque::spawned::{Entry, Spawned};
+use crate::deque::steal::Steal;
+use crate::job::{StackJob, State, Taken, execute};
+use crate::latch::CountLatch;
+use crate::park::Parker;
+use crate::seat::{Holder, Seat};
+use crate::sync::{AtomicUsize, Ordering, fence, yield_now};
+use loom::thread;
+use std::sync::Arc;
+
+/// A task of a scope, running elsewhere, spawns another, which only the scope's owner can run.
+/// `fence_first` says whether the spawner fences between its push and its look at the latch.
+fn spawn_into_a_scope(fence_first: bool) {
+    const TAG: u64 = 5;
+    struct Scope {
+        owner: &'static Parker,
+        latch: CountLatch,
+        deque: Spawned,
+        run: AtomicUsize,
+        told: &'static Parker,
+    }
+    explore(3, move || {
+        let owner = parker();
+        let scope = Arc::new(Scope {
+            owner,
+            // The task that runs.
+            latch: CountLatch::new(owner),
+            deque: Spawned::new(),
+            run: AtomicUsize::new(0),
+            told: parker(),
+        });
+        let task = {
+            let scope = Arc::clone(&scope);
+            thread::spawn(move || {
+                scope.latch.increment(1);
+                let entry = Entry {
+                    job: std::ptr::without_provenance_mut(8),
+                    tag: TAG,
+                };
+                // SAFETY: called by the one thread.
+                unsafe { scope.deque.push(entry) };
+                if fence_first {
+                    fence(Ordering::SeqCst);
+                }
+                if let Some(sleeper) = scope.latch.latch().sleeper() {
+                    sleeper.unpark();
+                }
+                // The task goes on for as long as the other has not run.
+                while scope.run.load(Ordering::Acquire) == 0 {
+                    scope.told.park();
+                }
+                // SAFETY: kept until the end; its own count.
+                unsafe { CountLatch::decrement(&raw const scope.latch, 1) };
+            })
+        };
+        let latch = scope.latch.latch();
+        let look = || match scope.deque.steal_if(|tag| tag == TAG) {
+            Steal::Taken(_) => {
+                scope.run.store(1, Ordering::Release);
+                scope.told.unpark();
+                // SAFETY: kept until the end; the spawned task's count.
+                unsafe { CountLatch::decrement(&raw const scope.latch, 1) };
+                true
+            }
+            _ => false,
+        };
+        while !latch.is_set() {
+            if look() || !latch.get_sleepy() {
+                continue;
+            }
+            if latch.fall_asleep() {
+                fence(Ordering::SeqCst);
+                if !look() {
+                    scope.owner.park();
+                }
+            }
+            latch.wake_up();
+        }
+        task.join().unwrap();
+        assert_eq!(scope.run.load(Ordering::Relaxed), 1);
+    });
+}
+
+#[test]
+fn an_owner_hears_of_a_spawn() {
+    spawn_into_a_scope(true);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn twin_whose_spawn_does_not_fence() {
+    spawn_into_a_scope(false);
+}
+
+/// A join waits for a job whose thief publishes a piece of it, and goes on only once somebody
+/// else has run that piece. `leave_word` says whether the waiter does so before its last look.
+fn wait_for_a_thief(leave_word: bool) {
+    check(move || {
+        let thief = Arc::new(Seat::new(1, 2, Holder::Awake));
+        let (waiter, between) = (parker(), parker());
+        let awaited = Arc::new(StackJob::new({
+            let seat = Arc::clone(&thief);
+            move |_| {
+                let piece = StackJob::new(move |_| {
+                    between.unpark();
+                });
+                seat.nested.push(0, piece.erase());
+                seat.nested.publish(1);
+                fence(Ordering::SeqCst);
+                if seat.waiters.load(Ordering::Relaxed) != 0 {
+                    seat.waiters.swap(0, Ordering::Relaxed);
+                    waiter.unpark();
+                }
+                while piece.word().state() != State::Done {
+                    between.park();
+                    while piece.word().state() == State::Taken {
+                        yield_now();
+                    }
+                }
+                seat.nested.pop(0);
+                seat.nested.retire(0);
+            }
+        }));
+        let running = {
+            let (seat, job) = (Arc::clone(&thief), Arc::clone(&awaited));
+            thread::spawn(move || {
+                let (inner, outer) = seat.begin(0);
+                let by = Taken {
+                    seat: 1,
+                    base: inner.base,
+                    since: inner.since,
+                };
+                // SAFETY: run here alone, and kept until the end.
+                unsafe { execute(job.erase(), by) };
+                seat.end(outer);
+            })
+        };
+        let word = awaited.word();
+        let help = |by: Taken| {
+            let still = || word.state() == State::Taken;
+            let found = thief.nested.steal_if(by.base, still);
+            if let Steal::Taken(job) = found {
+                // SAFETY: stolen; its owner waits for it.
+                unsafe { execute(job, by) };
+            }
+            matches!(found, Steal::Taken(_))
+        };
+        loop {
+            match word.state() {
+                State::Done => break,
+                State::Untaken => yield_now(),
+                State::Taken => {
+                    // SAFETY: seen to be taken.
+                    let by = unsafe { awaited.taken() };
+                    if leave_word {
+                        thief.waiters.fetch_or(1, Ordering::Relaxed);
+                        thief.nested.want();
+                    }
+                    fence(Ordering::SeqCst);
+                    if !help(by) && word.sleep_on(waiter) {
+                        waiter.park();
+                    }
+                }
+            }
+        }
+        running.join().unwrap();
+        // SAFETY: seen to be done, and taken out once.
+        unsafe { awaited.take_result() }.unwrap();
+    });
+}
+
+#[test]
+fn a_waiter_hears_of_a_piece() {
+    wait_for_a_thief(true);
+}
+
+#[test]
+// A deadlock, but the job's own net catches the panic that tells of it, and another follows.
+#[should_panic]
+fn twin_that_leaves_no_word() {
+    wait_for_a_thief(false);
+}

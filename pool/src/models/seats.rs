@@ -1,0 +1,176 @@
+//! What others see of a seat: its context whole or not at all, its thread started once, and a
+//! seat that is lent comes back.
+
+use super::{check, explore};
+use crate::deque::nested::Pop;
+use crate::deque::steal::Steal;
+use crate::seat::{Holder, Seat};
+use crate::sleep::Sleep;
+use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
+use loom::thread;
+use std::sync::Arc;
+
+/// A reader of the context meets a holder that goes from one job to the next.
+#[test]
+fn a_context_is_seen_whole() {
+    check(|| {
+        let seat = Arc::new(Seat::new(0, 1, Holder::Awake));
+        let holder = {
+            let seat = Arc::clone(&seat);
+            thread::spawn(move || {
+                let (_, outer) = seat.begin(7);
+                seat.nested.push(0, std::ptr::null_mut());
+                let (_, second) = seat.begin(8);
+                seat.end(second);
+                seat.nested.pop(0);
+                seat.end(outer);
+            })
+        };
+        for _ in 0..2 {
+            if let Some(context) = seat.context() {
+                let seen = (context.tag, context.base, context.since);
+                assert!(
+                    [(0, 0, 0), (7, 0, 1), (8, 1, 2)].contains(&seen),
+                    "{seen:?}"
+                );
+            }
+        }
+        holder.join().unwrap();
+        assert_eq!(seat.context().map(|c| c.tag), Some(0));
+    });
+}
+
+/// Whoever helps with what the context tells of takes no job of a later context. `begin` says
+/// whether the holder tells of the later one.
+fn helps_by_context(begin: bool) {
+    explore(3, move || {
+        const MINE: *mut () = std::ptr::without_provenance_mut(8);
+        const STRANGE: *mut () = std::ptr::without_provenance_mut(16);
+        let seat = Arc::new(Seat::new(0, 2, Holder::Awake));
+        let push = |seat: &Seat, job| {
+            seat.nested.push(0, job);
+            seat.nested.publish(1);
+        };
+        let holder = {
+            let seat = Arc::clone(&seat);
+            let (_, outer) = seat.begin(7);
+            push(&seat, MINE);
+            thread::spawn(move || {
+                if seat.nested.pop(0) == Pop::Stolen {
+                    // A holder waits until it is done, and the slot stays as it is.
+                    return;
+                }
+                if begin {
+                    seat.end(outer);
+                    seat.begin(9);
+                }
+                push(&seat, STRANGE);
+            })
+        };
+        if let Some(context) = seat.context().filter(|c| c.tag == 7) {
+            let found = seat.nested.steal_if(context.base, || seat.is_at(context));
+            if begin {
+                assert_ne!(found, Steal::Taken(STRANGE), "took a stranger's job");
+            } else {
+                // The twin's holder says nothing of its second job.
+                assert_ne!(found, Steal::Taken(STRANGE), "took what it was not told of");
+            }
+        }
+        holder.join().unwrap();
+    });
+}
+
+#[test]
+fn a_helper_goes_by_the_context() {
+    helps_by_context(true);
+}
+
+#[test]
+#[should_panic(expected = "took what it was not told of")]
+fn twin_that_does_not_tell() {
+    helps_by_context(false);
+}
+
+/// Two wakers want the thread: it is started once, and is there for both.
+#[test]
+fn a_thread_is_started_once() {
+    check(|| {
+        let shared = Arc::new((Seat::new(0, 1, Holder::Parked), AtomicUsize::new(0)));
+        let start = |shared: &(Seat, AtomicUsize)| {
+            let started = || shared.1.fetch_add(1, Ordering::Relaxed) == 0;
+            assert!(shared.0.thread.start_once(started));
+        };
+        let other = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || start(&shared))
+        };
+        start(&shared);
+        other.join().unwrap();
+        assert_eq!(shared.1.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// A guest lends its seat to the seat's thread for its mail, and has it back.
+#[test]
+fn a_seat_is_lent_and_given_back() {
+    struct Model {
+        seat: Seat,
+        sleep: Sleep,
+        held: UnsafeCell<u32>,
+    }
+    // SAFETY: the model checker watches the cell.
+    unsafe impl Sync for Model {}
+    // SAFETY: as above.
+    unsafe impl Send for Model {}
+    impl Model {
+        fn touch(&self) {
+            // SAFETY: watched.
+            self.held.with_mut(|p| unsafe { *p += 1 });
+        }
+    }
+    check(|| {
+        let model = Arc::new(Model {
+            seat: Seat::new(0, 1, Holder::Parked),
+            sleep: Sleep::new(1, 1),
+            held: UnsafeCell::new(0),
+        });
+        let thread = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || {
+                let Model { seat, sleep, .. } = &*model;
+                while seat.word.load() != Holder::Lent {
+                    seat.bell().park();
+                }
+                model.touch();
+                sleep.give_back(seat);
+                seat.pillow().unpark();
+                while !seat.word.step(Holder::Notified, Holder::Searching) {
+                    seat.bell().park();
+                }
+                assert!(sleep.end_search(seat));
+                model.touch();
+            })
+        };
+        let Model { seat, sleep, .. } = &*model;
+        assert!(sleep.sit_down(seat));
+        model.touch();
+        sleep.lend(seat);
+        seat.bell().unpark();
+        while seat.word.load() == Holder::Lent {
+            seat.pillow().park();
+        }
+        model.touch();
+        let ring = |seat: &Seat| {
+            seat.bell().unpark();
+            true
+        };
+        // PENDING: so leaving wakes the thread.
+        sleep.stand_up(seat, false, ring, || false, || ());
+        thread.join().unwrap();
+        assert_eq!(model.seat.word.load(), Holder::Awake);
+        assert_eq!(
+            (sleep.census().sleeping(), sleep.census().inactive()),
+            (0, 0)
+        );
+    });
+}

@@ -1,0 +1,407 @@
+//! Going to sleep, being woken, guests: no wake-up is lost, whoever comes when.
+
+use super::{check, explore, parker};
+use crate::latch::CountLatch;
+use crate::park::Parker;
+use crate::seat::{Holder, Seat};
+use crate::sleep::{Bedtime, Sleep};
+use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, UnsafeCell, fence};
+use loom::thread;
+use std::sync::Arc;
+
+/// What the workers of a pool share, in small: jobs are a number.
+struct Model {
+    seats: Vec<Seat>,
+    sleep: Sleep,
+    jobs: AtomicUsize,
+    ending: AtomicBool,
+    /// Counts what is posted and not yet done.
+    done: CountLatch,
+    /// One per seat, touched by its holder alone.
+    held: Vec<UnsafeCell<u32>>,
+}
+
+// SAFETY: the model checker watches the cells.
+unsafe impl Send for Model {}
+// SAFETY: as above.
+unsafe impl Sync for Model {}
+
+impl Model {
+    /// Of `seats` seats, whose threads all sleep or are all awake, for so many jobs.
+    fn new(seats: usize, asleep: bool, jobs: usize) -> Arc<Self> {
+        let (holder, sleeping) = if asleep {
+            (Holder::Parked, seats)
+        } else {
+            (Holder::Awake, 0)
+        };
+        Arc::new(Self {
+            seats: (0..seats).map(|i| Seat::new(i, seats, holder)).collect(),
+            sleep: Sleep::new(seats, sleeping),
+            jobs: AtomicUsize::new(0),
+            ending: AtomicBool::new(false),
+            done: CountLatch::with_count(jobs, parker()),
+            held: (0..seats).map(|_| UnsafeCell::new(0)).collect(),
+        })
+    }
+
+    /// Spawns the thread of each seat.
+    fn start(self: &Arc<Self>) -> Vec<thread::JoinHandle<()>> {
+        let one = |index| {
+            let model = Arc::clone(self);
+            thread::spawn(move || model.work(&model.seats[index]))
+        };
+        (0..self.seats.len()).map(one).collect()
+    }
+
+    fn post(&self) {
+        self.jobs.fetch_add(1, Ordering::Release);
+        if self.sleep.post() {
+            self.wake_one();
+        }
+    }
+
+    fn wake_one(&self) -> bool {
+        self.sleep.wake_one(&self.seats, Self::ring)
+    }
+
+    fn ring(seat: &Seat) -> bool {
+        seat.bell().unpark();
+        true
+    }
+
+    fn has_work(&self) -> bool {
+        self.jobs.load(Ordering::Relaxed) > 0
+    }
+
+    fn has_news(&self) -> bool {
+        self.has_work() || self.ending.load(Ordering::Acquire)
+    }
+
+    /// Takes a job and does it, as the holder of the seat.
+    fn run_one(&self, seat: &Seat) -> bool {
+        self.touch(seat);
+        let less = |n: usize| n.checked_sub(1);
+        let taken = self
+            .jobs
+            .fetch_update(Ordering::Acquire, Ordering::Relaxed, less);
+        if taken.is_ok() {
+            // SAFETY: kept until the end; each job has its count.
+            unsafe { CountLatch::decrement(&raw const self.done, 1) };
+        }
+        taken.is_ok()
+    }
+
+    /// Fails if two hold a seat, or if one does not see what the one before it did.
+    fn touch(&self, seat: &Seat) {
+        // SAFETY: watched.
+        self.held[seat.index].with_mut(|p| unsafe { *p += 1 });
+    }
+
+    /// The life of a thread, as in `Worker::work`.
+    fn work(&self, seat: &Seat) {
+        if seat.word.load() != Holder::Awake {
+            self.block(seat);
+            if !self.search(seat) {
+                return;
+            }
+        }
+        loop {
+            while self.run_one(seat) {}
+            self.sleep.start_search(seat);
+            if !self.search(seat) {
+                return;
+            }
+        }
+    }
+
+    fn search(&self, seat: &Seat) -> bool {
+        let look = || self.has_news();
+        let wake = || {
+            self.wake_one();
+        };
+        loop {
+            if seat.word.load() != Holder::Searching {
+                self.sleep.displaced(look, wake);
+                self.block(seat);
+            } else if look() {
+                if self.sleep.end_search(seat) {
+                    break;
+                }
+            } else {
+                let announced = self.sleep.announce();
+                if look() {
+                    continue;
+                }
+                if self.sleep.go_to_bed(seat, announced, || (), look, wake) == Bedtime::Block {
+                    self.block(seat);
+                }
+            }
+        }
+        if self.ending.load(Ordering::Acquire) && !self.has_work() {
+            return false;
+        }
+        if self.jobs.load(Ordering::Relaxed) > 1 {
+            self.wake_one();
+        }
+        true
+    }
+
+    fn block(&self, seat: &Seat) {
+        while !seat.word.step(Holder::Notified, Holder::Searching) {
+            seat.bell().park();
+        }
+    }
+
+    /// An ordinary thread sits down, if it can, and leaves; `then` is what it does meanwhile.
+    fn visit(&self, seat: &Seat, then: impl FnOnce()) {
+        if self.sleep.sit_down(seat) {
+            self.touch(seat);
+            then();
+            let wake = || {
+                self.wake_one();
+            };
+            self.sleep
+                .stand_up(seat, false, Self::ring, || self.has_work(), wake);
+        }
+    }
+
+    /// Waits for all jobs, without helping; then ends the pool. A lost wake-up is a deadlock.
+    fn finish(&self, threads: Vec<thread::JoinHandle<()>>) {
+        self.done.latch().wait();
+        self.ending.store(true, Ordering::Release);
+        self.sleep.post();
+        for seat in &self.seats {
+            if self.sleep.notify(seat) {
+                Self::ring(seat);
+            }
+        }
+        threads.into_iter().for_each(|t| t.join().unwrap());
+        let census = self.sleep.census();
+        assert_eq!((census.sleeping(), census.inactive()), (0, 0));
+    }
+}
+
+/// Each thread goes to sleep, or is about to, when the job comes.
+#[test]
+fn one_sleeper_and_two_jobs() {
+    check(|| {
+        let model = Model::new(1, false, 2);
+        let threads = model.start();
+        model.post();
+        model.post();
+        model.finish(threads);
+    });
+}
+
+#[test]
+fn two_sleepers_and_a_poster() {
+    explore(1, || {
+        let model = Model::new(2, true, 2);
+        let threads = model.start();
+        model.post();
+        model.post();
+        model.finish(threads);
+    });
+}
+
+#[test]
+fn two_that_go_to_bed_and_a_poster() {
+    explore(1, || {
+        let model = Model::new(2, false, 1);
+        let threads = model.start();
+        model.post();
+        model.finish(threads);
+    });
+}
+
+#[test]
+fn a_sleeper_and_two_posters() {
+    explore(1, || {
+        let model = Model::new(1, false, 2);
+        let threads = model.start();
+        let poster = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || model.post())
+        };
+        model.post();
+        poster.join().unwrap();
+        model.finish(threads);
+    });
+}
+
+/// A guest sits down on the seat of a thread that searches or sleeps, and leaves, while a job
+/// is posted that only the thread can do.
+#[test]
+fn a_guest_comes_and_goes() {
+    check(|| {
+        let model = Model::new(1, false, 1);
+        let threads = model.start();
+        let guest = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || model.visit(&model.seats[0], || ()))
+        };
+        model.post();
+        guest.join().unwrap();
+        model.finish(threads);
+    });
+}
+
+/// The same where the guest itself posts the job.
+#[test]
+fn a_guest_posts() {
+    explore(2, || {
+        let model = Model::new(1, false, 1);
+        let threads = model.start();
+        let mut posted = false;
+        model.visit(&model.seats[0], || {
+            posted = true;
+            model.post();
+        });
+        if !posted {
+            model.post();
+        }
+        model.finish(threads);
+    });
+}
+
+/// Two seats, one thread asleep and one displaced, perhaps, by a guest.
+#[test]
+fn a_guest_displaces_a_searcher() {
+    explore(1, || {
+        let model = Model::new(2, true, 1);
+        let threads = model.start();
+        let guest = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || model.visit(&model.seats[0], || ()))
+        };
+        model.post();
+        guest.join().unwrap();
+        model.finish(threads);
+    });
+}
+
+/// A guest leaves seat and job to the seat's own thread.
+#[test]
+fn a_guest_hands_over() {
+    explore(2, || {
+        let model = Model::new(1, false, 1);
+        let threads = model.start();
+        let seat = &model.seats[0];
+        if model.sleep.sit_down(seat) {
+            model.touch(seat);
+            model.jobs.fetch_add(1, Ordering::Release);
+            model.sleep.hand_over(seat);
+            Model::ring(seat);
+        } else {
+            model.post();
+        }
+        model.finish(threads);
+    });
+}
+
+/// Twins of the counters: one sleeper, one poster, one job. `published` is the protocol in
+/// which announcing and posting both make an even counter odd; `last_look` is the look after
+/// registration.
+fn twin(published: bool, last_look: bool) {
+    const SLEEPING: u64 = 1;
+    const JEC: u64 = 1 << 32;
+    explore(3, move || {
+        let shared = Arc::new((AtomicU64::new(0), AtomicUsize::new(0)));
+        let parker: &'static Parker = parker();
+        let turn = |from_odd: bool| {
+            let shared = Arc::clone(&shared);
+            move || loop {
+                let old = shared.0.load(Ordering::Relaxed);
+                if (old / JEC % 2 == 1) != from_odd {
+                    return old;
+                }
+                let new = old + JEC;
+                let done = Ordering::Relaxed;
+                if shared.0.compare_exchange(old, new, done, done).is_ok() {
+                    return new;
+                }
+            }
+        };
+        let (announce, post) = (turn(!published), turn(false));
+        let poster = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                shared.1.store(1, Ordering::Release);
+                fence(Ordering::SeqCst);
+                if post() % JEC > 0 {
+                    shared.0.fetch_sub(SLEEPING, Ordering::Relaxed);
+                    parker.unpark();
+                }
+            })
+        };
+        let look = || shared.1.load(Ordering::Relaxed) > 0;
+        while !look() {
+            let announced = announce();
+            if look() {
+                break;
+            }
+            let (old, new) = (announced, announced + SLEEPING);
+            let done = Ordering::Relaxed;
+            if shared.0.compare_exchange(old, new, done, done).is_err() {
+                continue;
+            }
+            fence(Ordering::SeqCst);
+            if last_look && look() {
+                break;
+            }
+            parker.park();
+        }
+        poster.join().unwrap();
+    });
+}
+
+#[test]
+fn twin_with_its_last_look() {
+    twin(false, true);
+}
+
+#[test]
+fn published_twin_with_its_last_look() {
+    twin(true, true);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn published_twin_without_its_last_look() {
+    twin(true, false);
+}
+
+/// Twin: a waker that believes a bitmap of parked seats, or (`ask`) the seat's word. A guest is
+/// on the seat when the job is posted, and leaves.
+fn bitmap(ask: bool) {
+    explore(2, move || {
+        let model = Model::new(1, true, 1);
+        let parked = Arc::new(AtomicU64::new(1));
+        let threads = model.start();
+        let guest = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || model.visit(&model.seats[0], || ()))
+        };
+        let seat = &model.seats[0];
+        model.jobs.fetch_add(1, Ordering::Release);
+        fence(Ordering::SeqCst);
+        if ask {
+            model.wake_one();
+        } else if parked.swap(0, Ordering::Relaxed) == 1 && model.sleep.notify(seat) {
+            Model::ring(seat);
+        }
+        guest.join().unwrap();
+        model.finish(threads);
+    });
+}
+
+#[test]
+fn the_word_decides() {
+    bitmap(true);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn twin_that_believes_the_bitmap() {
+    bitmap(false);
+}

@@ -1,0 +1,71 @@
+//! The one door to shared memory: atomics, cells and fences.
+//!
+//! Everything that two threads touch is made of what this file exports, so that the model
+//! checker can take the place of the real thing. No other file knows about loom.
+#![forbid(unsafe_code)]
+
+#[cfg(loom)]
+pub(crate) use loom::{
+    cell::UnsafeCell,
+    sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
+    sync::{Condvar, Mutex},
+    thread::yield_now,
+};
+
+#[cfg(not(loom))]
+pub(crate) use self::real::UnsafeCell;
+#[cfg(all(not(loom), not(tine_tsan)))]
+pub(crate) use std::sync::atomic::fence;
+#[cfg(not(any(loom, target_os = "linux")))]
+pub(crate) use std::sync::{Condvar, Mutex};
+#[cfg(not(loom))]
+pub(crate) use std::{
+    hint::spin_loop,
+    sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    thread::yield_now,
+};
+
+/// A fence that the thread sanitizer can follow: it knows nothing of stand-alone fences, so
+/// under `--cfg tine_tsan` each becomes a read-modify-write of one word, which orders at least
+/// as much.
+#[cfg(all(not(loom), tine_tsan))]
+pub(crate) fn fence(_: Ordering) {
+    static WORD: AtomicU32 = AtomicU32::new(0);
+    WORD.fetch_add(1, Ordering::SeqCst);
+}
+
+/// Whether `yield_now` should be preferred to spinning: the model checker explores nothing new
+/// in a spin, and has to be told to run somebody else.
+pub(crate) fn relax() {
+    #[cfg(loom)]
+    yield_now();
+    #[cfg(not(loom))]
+    spin_loop();
+}
+
+#[cfg(not(loom))]
+mod real {
+    /// `std`'s cell with the closure interface that the model checker needs.
+    #[derive(Debug)]
+    #[repr(transparent)]
+    pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+    impl<T> UnsafeCell<T> {
+        #[inline]
+        pub(crate) const fn new(value: T) -> Self {
+            Self(std::cell::UnsafeCell::new(value))
+        }
+
+        /// Gives a pointer to read through.
+        #[inline]
+        pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+            f(self.0.get())
+        }
+
+        /// Gives a pointer to write through.
+        #[inline]
+        pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+            f(self.0.get())
+        }
+    }
+}

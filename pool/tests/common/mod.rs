@@ -1,0 +1,117 @@
+//! What the heavier tests share: a watchdog, a budget of time, numbers at random.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each test file is a crate of its own and uses its own part"
+)]
+
+use std::fmt::Write as _;
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+use tine_pool::{ThreadPool, ThreadPoolBuilder};
+
+/// How long a test may stand still before it counts as hung. Far more than any takes, on a busy
+/// machine and under a sanitizer.
+const LIMIT: Duration = Duration::from_secs(100);
+
+/// How long a test goes on: so many milliseconds, or a fraction of that with `TINE_SHORT`.
+pub fn budget(millis: u64) -> impl Fn() -> bool {
+    let short = std::env::var_os("TINE_SHORT").is_some_and(|v| v != "0");
+    let end = Instant::now() + Duration::from_millis(if short { millis / 5 } else { millis });
+    move || Instant::now() < end
+}
+
+type Painter = Box<dyn Fn() -> Option<String> + Send>;
+
+/// Ends the process, with a picture of the pools, if it is not dropped in time.
+pub struct Watch {
+    painters: Arc<Mutex<Vec<Painter>>>,
+    /// What the test is at.
+    step: Arc<AtomicU64>,
+    _over: mpsc::Sender<()>,
+}
+
+impl Watch {
+    pub fn new(test: &'static str) -> Self {
+        let (over, is_over) = mpsc::channel();
+        let painters = Arc::new(Mutex::new(Vec::<Painter>::new()));
+        let step = Arc::new(AtomicU64::new(0));
+        let (gallery, at) = (Arc::clone(&painters), Arc::clone(&step));
+        thread::spawn(move || {
+            if is_over.recv_timeout(LIMIT) != Err(mpsc::RecvTimeoutError::Timeout) {
+                return;
+            }
+            let mut report = format!(
+                "{test} stands still in step {:#x}\n",
+                at.load(Ordering::Relaxed)
+            );
+            for paint in gallery.lock().unwrap().iter() {
+                if let Some(picture) = paint() {
+                    let _ = write!(report, "a pool: {picture}");
+                }
+            }
+            let _ = write!(report, "the global pool: {}", tine_pool::picture());
+            // Not by the test's own output, which is caught.
+            let _ = std::io::Write::write_all(&mut std::io::stderr(), report.as_bytes());
+            process::abort();
+        });
+        Self {
+            painters,
+            step,
+            _over: over,
+        }
+    }
+
+    /// A pool that will be in the picture.
+    pub fn pool(&self, threads: usize) -> ThreadPool {
+        self.watched(ThreadPoolBuilder::new().num_threads(threads))
+    }
+
+    pub fn watched(&self, builder: ThreadPoolBuilder) -> ThreadPool {
+        let pool = builder.build().unwrap();
+        let mut painters = self.painters.lock().unwrap();
+        painters.retain(|paint| paint().is_some());
+        painters.push(Box::new(pool.painter()));
+        pool
+    }
+
+    /// Notes what the test is at, a seed say.
+    pub fn step(&self, step: u64) {
+        self.step.store(step, Ordering::Relaxed);
+    }
+}
+
+/// Numbers at random that can be had again from their seed.
+#[derive(Clone)]
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_add(0x9e37_79b9_7f4a_7c15))
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+}
+
+/// Waits, busy and idle in turn, until something is so.
+pub fn until(so: impl Fn() -> bool) {
+    while !so() {
+        thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// Drops what nobody looks at.
+pub fn ignore<T>(_: T) {}

@@ -1,0 +1,293 @@
+//! What becomes of a pool when the system refuses it threads. Each test runs again as a child
+//! process that may have only so many: as an unprivileged user of its own, under `RLIMIT_NPROC`,
+//! which binds no privileged one.
+//!
+//! Not under the thread sanitizer, which has a thread of its own and ends the process when one is
+//! refused.
+#![cfg(all(target_os = "linux", not(tine_tsan)))]
+
+mod common;
+
+use common::{Watch, ignore};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+use tine_pool::{StaticPool, ThreadPoolBuilder, join};
+
+const CHILD: &str = "TINE_TEST_MAY_HAVE";
+
+/// What each of these tests is: `body` run in a child process that may start `more` threads.
+fn with_threads(test: &str, more: u32, body: impl FnOnce()) {
+    if std::env::var_os(CHILD).is_some() {
+        let watch = Watch::new("a child that is refused threads");
+        // The watchdog counts as well.
+        restrict(more);
+        body();
+        drop(watch);
+        return;
+    }
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env(CHILD, more.to_string())
+        .env("TINE_NUM_THREADS", "4")
+        // The address sanitizer's own look for leaks wants a thread.
+        .env("ASAN_OPTIONS", "detect_leaks=0")
+        .output()
+        .unwrap();
+    let said = [child.stdout, child.stderr].map(|s| String::from_utf8_lossy(&s).into_owned());
+    assert!(child.status.success(), "{}{}", said[0], said[1]);
+    assert!(said[0].contains("1 passed"), "no such test: {test}");
+}
+
+/// From now on the process may have so many threads more than it has.
+fn restrict(more: u32) {
+    // A user that nobody else in this machine is, so that only these threads count. The raw call
+    // is for the calling thread alone, which is the one that starts others.
+    let user = 0x4000_0000 + std::process::id();
+    // SAFETY: takes numbers and touches no memory.
+    let privileged = unsafe { libc::geteuid() } == 0;
+    if privileged {
+        // SAFETY: as above.
+        let failed = unsafe { libc::syscall(libc::SYS_setresuid, user, user, user) };
+        assert_eq!(failed, 0, "{}", std::io::Error::last_os_error());
+    }
+    // Only this thread is of the new user; an ordinary user's other processes count.
+    let most = if privileged { 1 } else { threads_of_user() } + more;
+    let limit = libc::rlimit {
+        rlim_cur: most.into(),
+        rlim_max: most.into(),
+    };
+    // SAFETY: reads the limit.
+    let failed = unsafe { libc::setrlimit(libc::RLIMIT_NPROC, &limit) };
+    assert_eq!(failed, 0, "{}", std::io::Error::last_os_error());
+    let (hold, held) = mpsc::channel::<()>();
+    let held = std::sync::Mutex::new(held);
+    // That it is so: as many as are allowed can be started, and no more.
+    thread::scope(|s| {
+        let start = || {
+            let block = || ignore(held.lock().unwrap().recv());
+            thread::Builder::new().spawn_scoped(s, block).is_ok()
+        };
+        let started = (0..=more).take_while(|_| start()).count();
+        drop(hold);
+        assert_eq!(started, more as usize, "the limit does not hold");
+    });
+    // The system counts a thread until it is gone altogether.
+    until_gone();
+}
+
+/// Waits until no thread but this one and the test's own two is left.
+fn until_gone() {
+    let threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
+    common::until(|| threads() <= 3);
+    thread::sleep(Duration::from_millis(5));
+}
+
+/// How many threads the calling user has in the whole system.
+fn threads_of_user() -> u32 {
+    use std::os::unix::fs::MetadataExt;
+    // SAFETY: takes nothing and touches no memory.
+    let me = unsafe { libc::getuid() };
+    let mut count = 0;
+    for process in std::fs::read_dir("/proc").unwrap().flatten() {
+        let own = process.metadata().is_ok_and(|m| m.uid() == me);
+        if let (true, Ok(tasks)) = (own, std::fs::read_dir(process.path().join("task"))) {
+            count += tasks.count() as u32;
+        }
+    }
+    count
+}
+
+fn fib(n: u64) -> u64 {
+    if n < 2 {
+        return n;
+    }
+    let (a, b) = join(|| fib(n - 1), || fib(n - 2));
+    a + b
+}
+
+/// Every verb on the global pool.
+fn all_free_verbs(seats: usize) {
+    assert_eq!(tine_pool::current_num_threads(), seats);
+    for _ in 0..20 {
+        assert_eq!(fib(12), 144);
+        let count = AtomicUsize::new(0);
+        let one = || ignore(count.fetch_add(1, SeqCst));
+        tine_pool::scope(|s| {
+            (0..10).for_each(|_| s.spawn(|s| s.spawn(|_| one())));
+            s.spawn_broadcast(|_, _| one());
+        });
+        tine_pool::scope_fifo(|s| (0..10).for_each(|_| s.spawn_fifo(|_| one())));
+        tine_pool::in_place_scope(|s| {
+            (0..10).for_each(|_| s.spawn(|_| one()));
+            s.spawn_broadcast(|_, _| one());
+        });
+        assert_eq!(count.into_inner(), 30 + 2 * seats);
+        assert!(tine_pool::broadcast(|c| c.index()).into_iter().eq(0..seats));
+        let inside = || tine_pool::broadcast(|c| c.index()).len();
+        assert_eq!(join(inside, inside), (seats, seats));
+        let (send, receive) = mpsc::channel();
+        let sender = || {
+            let send = send.clone();
+            move || send.send(()).unwrap()
+        };
+        tine_pool::spawn(sender());
+        tine_pool::spawn_fifo(sender());
+        tine_pool::spawn_many([sender(), sender()]);
+        let (inner, other) = (sender(), sender());
+        tine_pool::spawn(move || {
+            tine_pool::spawn(inner);
+            other();
+        });
+        let all = sender();
+        tine_pool::spawn_broadcast(move |_| all());
+        for _ in 0..6 + seats {
+            receive.recv_timeout(Duration::from_secs(50)).unwrap();
+        }
+        assert!(receive.try_recv().is_err());
+        assert_eq!(tine_pool::spawn_join(|| fib(8)).join().unwrap(), 21);
+    }
+}
+
+/// Every verb of a pool.
+fn all_verbs_of(pool: &StaticPool, seats: usize) {
+    assert_eq!(pool.current_num_threads(), seats);
+    for _ in 0..20 {
+        assert_eq!(pool.install(|| fib(12)), 144);
+        assert_eq!(pool.join(|| fib(5), || fib(6)), (5, 8));
+        let count = AtomicUsize::new(0);
+        let one = || ignore(count.fetch_add(1, SeqCst));
+        pool.scope(|s| (0..10).for_each(|_| s.spawn(|s| s.spawn(|_| one()))));
+        pool.in_place_scope_fifo(|s| {
+            (0..10).for_each(|_| s.spawn_fifo(|_| one()));
+            s.spawn_broadcast(|_, _| one());
+        });
+        assert_eq!(count.into_inner(), 20 + seats);
+        assert!(pool.broadcast(|c| c.index()).into_iter().eq(0..seats));
+        assert_eq!(pool.install(|| tine_pool::broadcast(|_| ()).len()), seats);
+        let (send, receive) = mpsc::channel();
+        let (spawned, all) = (send.clone(), send);
+        pool.spawn(move || spawned.send(()).unwrap());
+        pool.spawn_broadcast(move |_| all.send(()).unwrap());
+        for _ in 0..1 + seats {
+            receive.recv_timeout(Duration::from_secs(50)).unwrap();
+        }
+        assert!(receive.recv().is_err(), "a closure was not dropped");
+    }
+}
+
+/// As many ordinary threads as are allowed at it at once.
+fn from_several_threads(threads: usize, run: impl Fn() + Sync) {
+    thread::scope(|s| {
+        (0..threads).for_each(|_| ignore(s.spawn(&run)));
+        run();
+    });
+    until_gone();
+}
+
+#[test]
+fn guests_alone_do_everything() {
+    with_threads("guests_alone_do_everything", 0, || {
+        all_free_verbs(4);
+        let stats = tine_pool::stats().unwrap();
+        assert_eq!(stats.refused_threads, 4);
+        assert!(stats.total().guests > 0);
+        // A spawned job has been run when `spawn` returns: nobody else could.
+        let (send, receive) = mpsc::channel();
+        tine_pool::spawn(move || send.send(thread::current().id()).unwrap());
+        assert_eq!(receive.try_recv(), Ok(thread::current().id()));
+    });
+}
+
+#[test]
+fn several_guests_alone_do_everything() {
+    with_threads("several_guests_alone_do_everything", 3, || {
+        let barrier = std::sync::Barrier::new(4);
+        // The pool is made, and refused its threads, while all that are allowed are there.
+        from_several_threads(3, || {
+            barrier.wait();
+            all_free_verbs(4);
+            barrier.wait();
+        });
+        assert_eq!(tine_pool::stats().unwrap().refused_threads, 4);
+    });
+}
+
+#[test]
+fn a_smaller_global_pool_does_everything() {
+    with_threads("a_smaller_global_pool_does_everything", 2, || {
+        all_free_verbs(4);
+        assert_eq!(tine_pool::stats().unwrap().refused_threads, 2);
+    });
+}
+
+#[test]
+fn a_static_pool_without_threads_does_everything() {
+    static POOL: StaticPool = StaticPool::new(3);
+    with_threads("a_static_pool_without_threads_does_everything", 0, || {
+        all_verbs_of(&POOL, 3);
+        assert_eq!(POOL.stats().refused_threads, 3);
+    });
+}
+
+#[test]
+fn a_smaller_static_pool_does_everything() {
+    static POOL: StaticPool = StaticPool::new(3);
+    with_threads("a_smaller_static_pool_does_everything", 1, || {
+        all_verbs_of(&POOL, 3);
+        assert_eq!(POOL.stats().refused_threads, 2);
+    });
+}
+
+#[test]
+fn several_threads_share_a_static_pool_without_threads() {
+    static POOL: StaticPool = StaticPool::new(2);
+    with_threads(
+        "several_threads_share_a_static_pool_without_threads",
+        3,
+        || {
+            let barrier = std::sync::Barrier::new(4);
+            from_several_threads(3, || {
+                barrier.wait();
+                all_verbs_of(&POOL, 2);
+                barrier.wait();
+            });
+            assert_eq!(POOL.stats().refused_threads, 2);
+        },
+    );
+}
+
+#[test]
+fn a_pool_that_cannot_be_built_leaves_nothing_behind() {
+    with_threads(
+        "a_pool_that_cannot_be_built_leaves_nothing_behind",
+        3,
+        || {
+            for _ in 0..20 {
+                let (alive, count) = mpsc::channel::<()>();
+                let build = ThreadPoolBuilder::new().num_threads(8);
+                let result = build.start_handler(move |_| ignore(alive.clone())).build();
+                let error = result.unwrap_err();
+                assert!(std::error::Error::source(&error).is_some(), "{error}");
+                // Disconnected: all that the pool had is dropped, so its threads are gone.
+                assert_eq!(count.recv(), Err(mpsc::RecvError));
+                until_gone();
+            }
+            let global = ThreadPoolBuilder::new().num_threads(8).build_global();
+            assert!(global.is_err());
+            until_gone();
+            // Which leaves the global pool to be made, and the threads to be had.
+            let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+            assert_eq!(pool.broadcast(|c| c.index()), [0, 1, 2]);
+            pool.shutdown();
+            until_gone();
+            ThreadPoolBuilder::new()
+                .num_threads(2)
+                .build_global()
+                .unwrap();
+            assert_eq!(fib(12), 144);
+        },
+    );
+}

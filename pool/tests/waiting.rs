@@ -1,0 +1,320 @@
+//! Locks held across parallel calls, and closures that wait for each other: never a hang.
+
+mod common;
+
+use common::{Random, Watch, budget, ignore};
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Barrier, Mutex, OnceLock, RwLock, mpsc};
+use std::thread;
+use std::time::Duration;
+use tine_pool::{join, scope, scope_fifo};
+
+/// Parallel work of some kind, some of it slow enough to be stolen.
+fn nested(kind: u64) {
+    let slow = || thread::sleep(Duration::from_micros(30));
+    let tree = || join(|| join(slow, || ()), || join(|| (), || ()));
+    match kind % 4 {
+        0 => ignore(join(slow, slow)),
+        1 => ignore(join(tree, tree)),
+        2 => scope(|s| (0..3).for_each(|_| s.spawn(move |_| slow()))),
+        _ => scope_fifo(|s| {
+            for _ in 0..2 {
+                s.spawn_fifo(move |s| s.spawn_fifo(move |_| ignore(tree())));
+            }
+        }),
+    }
+}
+
+/// Runs `task` many times at once on pools of several sizes, spawned and joined.
+fn on_all_sizes(test: &'static str, task: impl Fn(u64) + Sync) {
+    let watch = Watch::new(test);
+    for size in [1, 2, 3, 8, 16] {
+        let pool = watch.pool(size);
+        let more = budget(500);
+        while more() {
+            pool.scope(|s| {
+                for i in 0..20 {
+                    let task = &task;
+                    s.spawn(move |_| ignore(join(|| task(i), || task(i + 1))));
+                }
+            });
+        }
+    }
+    // And as guests.
+    let more = budget(500);
+    thread::scope(|s| {
+        for i in 0..6 {
+            let (task, more) = (&task, &more);
+            s.spawn(move || {
+                while more() {
+                    join(|| task(i), || task(i / 2));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_mutex_is_held_across_parallel_calls() {
+    let lock = Mutex::new(0);
+    on_all_sizes("a_mutex_is_held_across_parallel_calls", |kind| {
+        let mut held = lock.lock().unwrap();
+        *held += 1;
+        nested(kind);
+    });
+}
+
+#[test]
+fn a_read_write_lock_is_held_across_parallel_calls() {
+    let lock = RwLock::new(0);
+    on_all_sizes("a_read_write_lock_is_held_across_parallel_calls", |kind| {
+        if kind % 3 == 0 {
+            let mut held = lock.write().unwrap();
+            nested(kind);
+            *held += 1;
+        } else {
+            let held = lock.read().unwrap();
+            nested(kind);
+            drop(held);
+        }
+    });
+}
+
+#[test]
+fn a_cell_of_the_thread_is_borrowed_across_parallel_calls() {
+    thread_local! { static CELL: RefCell<u64> = const { RefCell::new(0) }; }
+    on_all_sizes(
+        "a_cell_of_the_thread_is_borrowed_across_parallel_calls",
+        |kind| {
+            CELL.with_borrow_mut(|cell| {
+                *cell += 1;
+                nested(kind);
+            });
+        },
+    );
+}
+
+#[test]
+fn something_is_made_once_in_parallel() {
+    let made = AtomicUsize::new(0);
+    let cells: [OnceLock<u64>; 8] = [const { OnceLock::new() }; 8];
+    let generation = Mutex::new(cells);
+    on_all_sizes("something_is_made_once_in_parallel", |kind| {
+        let fresh: OnceLock<u64> = OnceLock::new();
+        let make = || {
+            *fresh.get_or_init(|| {
+                nested(kind);
+                made.fetch_add(1, SeqCst);
+                kind
+            })
+        };
+        // Both halves may meet in the initialiser; and others hold a lock of their own.
+        assert_eq!(join(make, make), (kind, kind));
+        if let Ok(cells) = generation.try_lock() {
+            cells[kind as usize % 8].get_or_init(|| {
+                nested(kind);
+                kind
+            });
+        }
+    });
+    assert!(made.into_inner() > 0);
+}
+
+#[test]
+fn halves_wait_for_each_other_asleep_and_awake() {
+    let watch = Watch::new("halves_wait_for_each_other_asleep_and_awake");
+    let mut random = Random::new(1);
+    for size in [2, 3, 4, 8, 16] {
+        let pool = watch.pool(size);
+        let more = budget(800);
+        for round in 0.. {
+            let barrier = Barrier::new(2);
+            pool.join(|| barrier.wait(), || barrier.wait());
+            if random.below(8) == 0 {
+                thread::sleep(Duration::from_micros(random.below(300)));
+            }
+            if round >= 1000 || !more() {
+                break;
+            }
+        }
+    }
+}
+
+/// Joins nested `depth` deep, the halves of the innermost of which wait for each other.
+fn wait_within(depth: usize, block: Option<&Barrier>) {
+    if depth == 0 {
+        let wait = || block.map(Barrier::wait);
+        join(wait, wait);
+    } else {
+        join(|| wait_within(depth - 1, block), || ());
+    }
+}
+
+#[test]
+fn sites_proven_short_block_at_any_depth() {
+    let watch = Watch::new("sites_proven_short_block_at_any_depth");
+    for size in [2, 3, 8] {
+        let pool = watch.pool(size);
+        let more = budget(800);
+        while more() {
+            for depth in [0, 3, 12, 40] {
+                pool.install(|| {
+                    for _ in 0..300 {
+                        wait_within(depth, None);
+                    }
+                    wait_within(depth, Some(&Barrier::new(2)));
+                });
+            }
+        }
+    }
+    // The same from ordinary threads, on the global pool.
+    if tine_pool::current_num_threads() < 2 {
+        return;
+    }
+    let more = budget(1500);
+    while more() {
+        for depth in [0, 3, 12, 40] {
+            for _ in 0..300 {
+                wait_within(depth, None);
+            }
+            wait_within(depth, Some(&Barrier::new(2)));
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_short_site_blocks_while_the_one_that_looked_after_it_is_busy() {
+    let watch = Watch::new("a_short_site_blocks_while_the_one_that_looked_after_it_is_busy");
+    for size in [3, 4, 8] {
+        let pool = watch.pool(size);
+        let more = budget(800);
+        while more() {
+            let (send, receive) = mpsc::channel::<()>();
+            let receive = Mutex::new(receive);
+            pool.install(|| {
+                for _ in 0..300 {
+                    wait_within(2, None);
+                }
+                // Busy until the join is over: all seats but two.
+                for _ in 0..size - 2 {
+                    wait_within(2, None);
+                }
+                scope(|s| {
+                    s.spawn(|_| ignore(receive.lock().unwrap().recv()));
+                    thread::sleep(Duration::from_micros(200));
+                    for _ in 0..5 {
+                        wait_within(2, None);
+                    }
+                    wait_within(2, Some(&Barrier::new(2)));
+                    drop(send);
+                });
+            });
+        }
+    }
+}
+
+#[test]
+fn tasks_of_a_scope_all_wait_for_each_other() {
+    let watch = Watch::new("tasks_of_a_scope_all_wait_for_each_other");
+    for size in [2, 3, 4, 8, 16] {
+        let pool = watch.pool(size);
+        let more = budget(600);
+        for round in 0..1000 {
+            let barrier = Barrier::new(size);
+            let wait = || ignore(barrier.wait());
+            match round % 3 {
+                0 => pool.scope(|s| (0..size).for_each(|_| s.spawn(|_| wait()))),
+                1 => pool.scope_fifo(|s| (0..size).for_each(|_| s.spawn_fifo(|_| wait()))),
+                _ => pool.in_place_scope(|s| (0..size).for_each(|_| s.spawn(|_| wait()))),
+            }
+            if !more() {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_spawner_waits_for_its_job_by_a_channel() {
+    let watch = Watch::new("a_spawner_waits_for_its_job_by_a_channel");
+    for size in [2, 3, 8] {
+        let pool = watch.pool(size);
+        let more = budget(600);
+        for round in 0..1000 {
+            pool.install(|| {
+                let (send, receive) = mpsc::channel();
+                match round % 2 {
+                    0 => tine_pool::spawn(move || send.send(round).unwrap()),
+                    _ => tine_pool::spawn_fifo(move || send.send(round).unwrap()),
+                }
+                assert_eq!(receive.recv(), Ok(round));
+            });
+            if !more() {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_spawner_at_a_short_site_waits_by_a_channel() {
+    let watch = Watch::new("a_spawner_at_a_short_site_waits_by_a_channel");
+    let pool = watch.pool(2);
+    let more = budget(600);
+    while more() {
+        pool.install(|| {
+            for _ in 0..100 {
+                wait_within(1, None);
+            }
+            join(
+                || {
+                    let (send, receive) = mpsc::channel();
+                    tine_pool::spawn(move || send.send(1).unwrap());
+                    assert_eq!(receive.recv(), Ok(1));
+                },
+                || (),
+            );
+        });
+    }
+}
+
+#[test]
+fn broadcasts_meet() {
+    let watch = Watch::new("broadcasts_meet");
+    for size in [1, 2, 5] {
+        let pool = watch.pool(size);
+        let more = budget(500);
+        while more() {
+            let barrier = Barrier::new(size);
+            pool.broadcast(|_| ignore(barrier.wait()));
+            let count = AtomicUsize::new(0);
+            pool.scope(|s| {
+                for _ in 0..3 {
+                    s.spawn(|_| {
+                        let inner = tine_pool::broadcast(|_| ignore(count.fetch_add(1, SeqCst)));
+                        assert_eq!(inner.len(), size);
+                    });
+                }
+                s.spawn_broadcast(|_, _| ignore(count.fetch_add(1, SeqCst)));
+            });
+            assert_eq!(count.into_inner(), 4 * size);
+        }
+    }
+    let more = budget(1000);
+    let n = tine_pool::current_num_threads();
+    thread::scope(|s| {
+        for _ in 0..4 {
+            s.spawn(|| {
+                while more() {
+                    let (a, b) = join(
+                        || tine_pool::broadcast(|c| c.index()).len(),
+                        || tine_pool::broadcast(|c| c.index()).len(),
+                    );
+                    assert_eq!((a, b), (n, n));
+                }
+            });
+        }
+    });
+}
