@@ -1,0 +1,171 @@
+//! `chain`: the items of one iterator, then those of another.
+
+use std::iter;
+
+use crate::iter::{IndexedParallelIterator, ParallelIterator};
+use crate::kit::reshape::{Weave, weave};
+use crate::plumbing::{
+    Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, both,
+};
+
+/// What [`chain`](ParallelIterator::chain) returns.
+#[must_use = "parallel iterators do nothing until they are consumed"]
+#[derive(Clone, Debug)]
+pub struct Chain<A, B> {
+    a: A,
+    b: B,
+}
+
+impl<A, B> Chain<A, B> {
+    pub(crate) fn new(a: A, b: B) -> Self {
+        Chain { a, b }
+    }
+}
+
+impl<A, B> ParallelIterator for Chain<A, B>
+where
+    A: ParallelIterator,
+    B: ParallelIterator<Item = A::Item>,
+{
+    type Item = A::Item;
+
+    fn drive_unindexed<C: UnindexedConsumer<A::Item>>(self, consumer: C) -> C::Result {
+        let Chain { a, b } = self;
+        let (left, right, reducer) = match a.opt_len() {
+            Some(len) => consumer.split_at(len),
+            None => {
+                let (left, reducer) = (consumer.split_off_left(), consumer.to_reducer());
+                (left, consumer, reducer)
+            }
+        };
+        let (a, b) = both(|| a.drive_unindexed(left), || b.drive_unindexed(right));
+        reducer.reduce(a, b)
+    }
+
+    fn opt_len(&self) -> Option<usize> {
+        self.a.opt_len()?.checked_add(self.b.opt_len()?)
+    }
+}
+
+impl<A, B> IndexedParallelIterator for Chain<A, B>
+where
+    A: IndexedParallelIterator,
+    B: IndexedParallelIterator<Item = A::Item>,
+{
+    fn drive<C: Consumer<A::Item>>(self, consumer: C) -> C::Result {
+        let Chain { a, b } = self;
+        let (left, right, reducer) = consumer.split_at(a.len());
+        let (a, b) = both(|| a.drive(left), || b.drive(right));
+        reducer.reduce(a, b)
+    }
+
+    fn len(&self) -> usize {
+        let len = self.a.len().checked_add(self.b.len());
+        len.expect("a chain holds more items than a usize counts")
+    }
+
+    fn with_producer<CB: ProducerCallback<A::Item>>(self, callback: CB) -> CB::Output {
+        let first = self.a.len();
+        weave(self.a, self.b, Append { first }, callback)
+    }
+}
+
+struct Append {
+    first: usize,
+}
+
+impl<T> Weave<T, T, T> for Append {
+    fn weave<P, Q, CB>(self, a: P, b: Q, callback: CB) -> CB::Output
+    where
+        P: Producer<Item = T>,
+        Q: Producer<Item = T>,
+        CB: ProducerCallback<T>,
+    {
+        let a_len = self.first;
+        callback.callback(Links { a, b, a_len })
+    }
+}
+
+struct Links<P, Q> {
+    a: P,
+    b: Q,
+    a_len: usize,
+}
+
+impl<P: Producer, Q: Producer<Item = P::Item>> Producer for Links<P, Q> {
+    type Item = P::Item;
+    type IntoIter = LinksIter<P::IntoIter, Q::IntoIter>;
+
+    const WHOLE: bool = P::WHOLE || Q::WHOLE;
+
+    fn into_iter(self) -> Self::IntoIter {
+        LinksIter(self.a.into_iter().chain(self.b.into_iter()))
+    }
+
+    fn min_len(&self) -> usize {
+        self.a.min_len().max(self.b.min_len())
+    }
+
+    fn max_len(&self) -> usize {
+        self.a.max_len().min(self.b.max_len())
+    }
+
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let a_len = self.a_len.min(index);
+        let (a, a_right) = self.a.split_at(a_len);
+        let (b, b_right) = self.b.split_at(index - a_len);
+        let right = Links {
+            a: a_right,
+            b: b_right,
+            a_len: self.a_len - a_len,
+        };
+        (Links { a, b, a_len }, right)
+    }
+
+    fn fold_with<F: Folder<P::Item>>(self, folder: F) -> F {
+        let folder = self.a.fold_with(folder);
+        if folder.full() {
+            return folder;
+        }
+        self.b.fold_with(folder)
+    }
+}
+
+/// A chain that knows its length, which a producer of that length vouches for.
+struct LinksIter<A, B>(iter::Chain<A, B>);
+
+impl<A: Iterator, B: Iterator<Item = A::Item>> Iterator for LinksIter<A, B> {
+    type Item = A::Item;
+
+    #[inline]
+    fn next(&mut self) -> Option<A::Item> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+
+    #[inline]
+    fn fold<S, F: FnMut(S, A::Item) -> S>(self, init: S, f: F) -> S {
+        self.0.fold(init, f)
+    }
+}
+
+impl<A, B> DoubleEndedIterator for LinksIter<A, B>
+where
+    A: DoubleEndedIterator,
+    B: DoubleEndedIterator<Item = A::Item>,
+{
+    #[inline]
+    fn next_back(&mut self) -> Option<A::Item> {
+        self.0.next_back()
+    }
+}
+
+impl<A, B> ExactSizeIterator for LinksIter<A, B>
+where
+    A: ExactSizeIterator,
+    B: ExactSizeIterator<Item = A::Item>,
+{
+}

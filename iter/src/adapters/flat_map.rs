@@ -1,0 +1,155 @@
+//! `flat_map` and `flatten`: what a parallel iterator made of the item hands on.
+
+use std::convert::identity;
+
+use crate::iter::{IntoParallelIterator, ParallelIterator};
+use crate::kit::debug_base;
+use crate::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
+
+/// What [`flat_map`](ParallelIterator::flat_map) returns.
+#[must_use = "parallel iterators do nothing until they are consumed"]
+#[derive(Clone)]
+pub struct FlatMap<I, F> {
+    base: I,
+    op: F,
+}
+
+impl<I, F> FlatMap<I, F> {
+    pub(crate) fn new(base: I, op: F) -> Self {
+        FlatMap { base, op }
+    }
+}
+
+debug_base!(FlatMap<I, F>);
+
+impl<I, F, PI> ParallelIterator for FlatMap<I, F>
+where
+    I: ParallelIterator,
+    F: Fn(I::Item) -> PI + Sync + Send,
+    PI: IntoParallelIterator,
+{
+    type Item = PI::Item;
+
+    fn drive_unindexed<C: UnindexedConsumer<PI::Item>>(self, base: C) -> C::Result {
+        let op = &self.op;
+        self.base.drive_unindexed(Outer { op, base })
+    }
+}
+
+/// What [`flatten`](ParallelIterator::flatten) returns.
+#[must_use = "parallel iterators do nothing until they are consumed"]
+#[derive(Clone, Debug)]
+pub struct Flatten<I> {
+    base: I,
+}
+
+impl<I> Flatten<I> {
+    pub(crate) fn new(base: I) -> Self {
+        Flatten { base }
+    }
+}
+
+impl<I> ParallelIterator for Flatten<I>
+where
+    I: ParallelIterator<Item: IntoParallelIterator>,
+{
+    type Item = <I::Item as IntoParallelIterator>::Item;
+
+    fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, base: C) -> C::Result {
+        let op = &identity::<I::Item>;
+        self.base.drive_unindexed(Outer { op, base })
+    }
+}
+
+/// Takes outer items; a part of `base` is split off for each.
+struct Outer<'f, F, C> {
+    op: &'f F,
+    base: C,
+}
+
+impl<'f, T, F, PI, C> Consumer<T> for Outer<'f, F, C>
+where
+    F: Fn(T) -> PI + Sync,
+    PI: IntoParallelIterator,
+    C: UnindexedConsumer<PI::Item>,
+{
+    type Folder = OuterFolder<'f, F, C, C::Result>;
+    type Reducer = C::Reducer;
+    type Result = C::Result;
+
+    const ADVANCES: bool = true;
+    const ENDS: bool = C::ENDS;
+
+    fn split_at(self, _: usize) -> (Self, Self, C::Reducer) {
+        let left = UnindexedConsumer::<T>::split_off_left(&self);
+        let reducer = self.base.to_reducer();
+        (left, self, reducer)
+    }
+
+    fn into_folder(self) -> Self::Folder {
+        OuterFolder {
+            op: self.op,
+            base: self.base,
+            so_far: None,
+        }
+    }
+
+    fn full(&self) -> bool {
+        self.base.full()
+    }
+
+    fn advance(self, _: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
+        let begin = || UnindexedConsumer::<T>::split_off_left(&self).into_folder();
+        (folder.unwrap_or_else(begin), self)
+    }
+}
+
+impl<T, F, PI, C> UnindexedConsumer<T> for Outer<'_, F, C>
+where
+    F: Fn(T) -> PI + Sync,
+    PI: IntoParallelIterator,
+    C: UnindexedConsumer<PI::Item>,
+{
+    fn split_off_left(&self) -> Self {
+        let base = self.base.split_off_left();
+        Outer { op: self.op, base }
+    }
+
+    fn to_reducer(&self) -> C::Reducer {
+        self.base.to_reducer()
+    }
+}
+
+struct OuterFolder<'f, F, C, R> {
+    op: &'f F,
+    base: C,
+    so_far: Option<R>,
+}
+
+impl<T, F, PI, C> Folder<T> for OuterFolder<'_, F, C, C::Result>
+where
+    F: Fn(T) -> PI,
+    PI: IntoParallelIterator,
+    C: UnindexedConsumer<PI::Item>,
+{
+    type Result = C::Result;
+
+    fn consume(mut self, item: T) -> Self {
+        let inner = (self.op)(item).into_par_iter();
+        let came_to = inner.drive_unindexed(self.base.split_off_left());
+        self.so_far = Some(match self.so_far {
+            Some(so_far) => self.base.to_reducer().reduce(so_far, came_to),
+            None => came_to,
+        });
+        self
+    }
+
+    fn complete(self) -> C::Result {
+        let empty = || self.base.into_folder().complete();
+        self.so_far.unwrap_or_else(empty)
+    }
+
+    fn full(&self) -> bool {
+        self.base.full()
+    }
+}

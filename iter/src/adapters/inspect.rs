@@ -1,0 +1,41 @@
+//! `inspect`: `op(&item)`, then the item.
+
+use crate::kit::debug_base;
+use crate::kit::each::{Each, each};
+
+/// What [`inspect`](crate::iter::ParallelIterator::inspect) returns.
+#[must_use = "parallel iterators do nothing until they are consumed"]
+#[derive(Clone)]
+pub struct Inspect<I, F> {
+    base: I,
+    op: F,
+}
+
+impl<I, F> Inspect<I, F> {
+    pub(crate) fn new(base: I, op: F) -> Self {
+        Inspect { base, op }
+    }
+}
+
+debug_base!(Inspect<I, F>);
+
+struct Look<F>(F);
+
+impl<T, F: Fn(&T) + Sync> Each<T> for Look<F> {
+    type State = ();
+    type Out = T;
+
+    fn start(&self) {}
+
+    #[inline]
+    fn each(&self, (): &mut (), item: T) -> T {
+        (self.0)(&item);
+        item
+    }
+}
+
+each! {
+    [I, F] Inspect<I, F> => I::Item,
+    where [F: Fn(&I::Item) + Sync + Send],
+    |Inspect { base, op }| (base, Look(op))
+}

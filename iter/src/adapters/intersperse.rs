@@ -1,0 +1,347 @@
+//! `intersperse`: a clone of one item between every two others.
+
+use std::cell::Cell;
+
+use crate::iter::{IndexedParallelIterator, ParallelIterator};
+use crate::kit::reshape::{Reshape, reshape};
+use crate::plumbing::{
+    Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, bridge,
+};
+
+/// What [`intersperse`](ParallelIterator::intersperse) returns.
+#[must_use = "parallel iterators do nothing until they are consumed"]
+#[derive(Clone, Debug)]
+pub struct Intersperse<I: ParallelIterator> {
+    base: I,
+    gap: I::Item,
+}
+
+impl<I: ParallelIterator> Intersperse<I> {
+    pub(crate) fn new(base: I, gap: I::Item) -> Self {
+        Intersperse { base, gap }
+    }
+}
+
+impl<I: ParallelIterator<Item: Clone>> ParallelIterator for Intersperse<I> {
+    type Item = I::Item;
+
+    fn drive_unindexed<C: UnindexedConsumer<I::Item>>(self, base: C) -> C::Result {
+        let known = self.base.opt_len().is_some();
+        let sparse = Sparse::new(base, self.gap, known, false, None);
+        self.base.drive_unindexed(sparse).came_to
+    }
+
+    fn opt_len(&self) -> Option<usize> {
+        with_gaps(self.base.opt_len()?)
+    }
+}
+
+impl<I: IndexedParallelIterator<Item: Clone>> IndexedParallelIterator for Intersperse<I> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: C) -> C::Result {
+        bridge(self, consumer)
+    }
+
+    fn len(&self) -> usize {
+        let len = with_gaps(self.base.len());
+        len.expect("an interspersed iterator holds more items than a usize counts")
+    }
+
+    fn with_producer<CB: ProducerCallback<I::Item>>(self, callback: CB) -> CB::Output {
+        let len = self.len();
+        let Intersperse { base, gap } = self;
+        reshape(base, Gap { gap, len }, callback)
+    }
+}
+
+fn with_gaps(items: usize) -> Option<usize> {
+    items.checked_add(items.saturating_sub(1))
+}
+
+/// Consumes a piece. Where positions are known, so is whether a gap leads in
+/// to it. Where not, there is a gap if neither the piece nor all that comes
+/// before it is empty; that is known when both are done, so room for the gap
+/// is set aside until then.
+struct Sparse<C, T> {
+    base: C,
+    gap: T,
+    known: bool,
+    led_in: bool,
+    room: Cell<Option<C>>,
+}
+
+/// What a piece came to, whether it held any item, and the room before it.
+struct Stretch<C, R> {
+    came_to: R,
+    any: bool,
+    room: Option<C>,
+}
+
+impl<T: Clone + Send, C: UnindexedConsumer<T>> Sparse<C, T> {
+    fn new(base: C, gap: T, known: bool, led_in: bool, room: Option<C>) -> Self {
+        Sparse {
+            base,
+            gap,
+            known,
+            led_in,
+            room: Cell::new(room),
+        }
+    }
+
+    /// How many items, gaps included, the first `items` come to.
+    fn with_gaps(&self, items: usize) -> usize {
+        items
+            + if self.led_in {
+                items
+            } else {
+                items.saturating_sub(1)
+            }
+    }
+
+    fn folder(
+        base: C::Folder,
+        gap: T,
+        led_in: bool,
+        room: Option<C>,
+    ) -> SparseFolder<C, C::Folder, T> {
+        SparseFolder {
+            base,
+            gap,
+            any: led_in,
+            room,
+        }
+    }
+}
+
+impl<T: Clone + Send, C: UnindexedConsumer<T>> Consumer<T> for Sparse<C, T> {
+    type Folder = SparseFolder<C, C::Folder, T>;
+    type Reducer = CloseGap<T, C::Reducer>;
+    type Result = Stretch<C, C::Result>;
+
+    const ADVANCES: bool = C::ADVANCES;
+    const ENDS: bool = C::ENDS;
+
+    fn split_at(self, index: usize) -> (Self, Self, Self::Reducer) {
+        if !self.known {
+            let (left, reducer) = (self.split_off_left(), self.to_reducer());
+            return (left, self, reducer);
+        }
+        let cut = self.with_gaps(index);
+        let led_in = self.led_in;
+        let (left, right, join) = self.base.split_at(cut);
+        let left = Sparse::new(left, self.gap.clone(), true, led_in, None);
+        let right = Sparse::new(right, self.gap, true, led_in || index > 0, None);
+        (left, right, CloseGap { gap: None, join })
+    }
+
+    fn into_folder(self) -> Self::Folder {
+        let room = self.room.into_inner();
+        Self::folder(self.base.into_folder(), self.gap, self.led_in, room)
+    }
+
+    fn full(&self) -> bool {
+        self.base.full()
+    }
+
+    fn advance(mut self, index: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
+        if !self.known {
+            let folder = folder.unwrap_or_else(|| self.split_off_left().into_folder());
+            return (folder, self);
+        }
+        let cut = self.with_gaps(index);
+        let (any, base) = folder.map(|f| (f.any, f.base)).unzip();
+        let (base, rest) = self.base.advance(cut, base);
+        let any = any.unwrap_or(self.led_in);
+        let folder = Self::folder(base, self.gap.clone(), any, None);
+        self.base = rest;
+        self.led_in |= index > 0;
+        (folder, self)
+    }
+}
+
+impl<T: Clone + Send, C: UnindexedConsumer<T>> UnindexedConsumer<T> for Sparse<C, T> {
+    fn split_off_left(&self) -> Self {
+        let left = self.base.split_off_left();
+        let room = self.room.replace(Some(self.base.split_off_left()));
+        Sparse::new(left, self.gap.clone(), false, false, room)
+    }
+
+    fn to_reducer(&self) -> Self::Reducer {
+        let close = (self.gap.clone(), self.base.to_reducer());
+        CloseGap {
+            gap: Some(close),
+            join: self.base.to_reducer(),
+        }
+    }
+}
+
+struct SparseFolder<C, F, T> {
+    base: F,
+    gap: T,
+    /// Whether a gap precedes the next item.
+    any: bool,
+    room: Option<C>,
+}
+
+impl<T: Clone, C, F: Folder<T>> Folder<T> for SparseFolder<C, F, T> {
+    type Result = Stretch<C, F::Result>;
+
+    fn consume(mut self, item: T) -> Self {
+        if self.any {
+            self.base = self.base.consume(self.gap.clone());
+            if self.base.full() {
+                return self;
+            }
+        }
+        self.any = true;
+        self.base = self.base.consume(item);
+        self
+    }
+
+    fn complete(self) -> Self::Result {
+        Stretch {
+            came_to: self.base.complete(),
+            any: self.any,
+            room: self.room,
+        }
+    }
+
+    fn full(&self) -> bool {
+        self.base.full()
+    }
+}
+
+/// Joins two stretches, with a gap between them if that was left open.
+struct CloseGap<T, R> {
+    gap: Option<(T, R)>,
+    join: R,
+}
+
+impl<T, C: Consumer<T>> Reducer<Stretch<C, C::Result>> for CloseGap<T, C::Reducer> {
+    fn reduce(
+        self,
+        left: Stretch<C, C::Result>,
+        right: Stretch<C, C::Result>,
+    ) -> Stretch<C, C::Result> {
+        let mut came_to = left.came_to;
+        if let Some((gap, join)) = self.gap
+            && left.any
+            && right.any
+        {
+            let room = right
+                .room
+                .expect("no room was set aside between two pieces");
+            let gap = room.into_folder().consume(gap).complete();
+            came_to = join.reduce(came_to, gap);
+        }
+        Stretch {
+            came_to: self.join.reduce(came_to, right.came_to),
+            any: left.any || right.any,
+            room: left.room,
+        }
+    }
+}
+
+struct Gap<T> {
+    gap: T,
+    len: usize,
+}
+
+impl<T: Clone + Send> Reshape<T, T> for Gap<T> {
+    fn reshape<P, CB>(self, base: P, callback: CB) -> CB::Output
+    where
+        P: Producer<Item = T>,
+        CB: ProducerCallback<T>,
+    {
+        callback.callback(Spaced {
+            base,
+            gap: self.gap,
+            len: self.len,
+            gap_next: false,
+        })
+    }
+}
+
+/// Items and gaps by turns, `len` of both together.
+struct Spaced<P, T> {
+    base: P,
+    gap: T,
+    len: usize,
+    gap_next: bool,
+}
+
+impl<T: Clone + Send, P: Producer<Item = T>> Producer for Spaced<P, T> {
+    type Item = T;
+    type IntoIter = Spaced<P::IntoIter, T>;
+
+    const WHOLE: bool = P::WHOLE;
+
+    fn into_iter(self) -> Self::IntoIter {
+        Spaced {
+            base: self.base.into_iter(),
+            gap: self.gap,
+            len: self.len,
+            gap_next: self.gap_next,
+        }
+    }
+
+    fn min_len(&self) -> usize {
+        self.base.min_len()
+    }
+
+    fn max_len(&self) -> usize {
+        self.base.max_len()
+    }
+
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let odd = index % 2;
+        let items = index / 2 + if self.gap_next { 0 } else { odd };
+        let (left, right) = self.base.split_at(items);
+        let left = Spaced {
+            base: left,
+            gap: self.gap.clone(),
+            len: index,
+            gap_next: self.gap_next,
+        };
+        let right = Spaced {
+            base: right,
+            gap: self.gap,
+            len: self.len - index,
+            gap_next: self.gap_next == (odd == 0),
+        };
+        (left, right)
+    }
+}
+
+impl<T: Clone, I: Iterator<Item = T>> Iterator for Spaced<I, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.len = self.len.checked_sub(1)?;
+        let gap_now = self.gap_next;
+        self.gap_next = !gap_now;
+        if gap_now {
+            Some(self.gap.clone())
+        } else {
+            self.base.next()
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len, Some(self.len))
+    }
+}
+
+impl<T: Clone, I: DoubleEndedIterator<Item = T>> DoubleEndedIterator for Spaced<I, T> {
+    /// An odd number of turns ends as it begins.
+    fn next_back(&mut self) -> Option<T> {
+        let gap_last = self.gap_next == (self.len % 2 == 1);
+        self.len = self.len.checked_sub(1)?;
+        if gap_last {
+            Some(self.gap.clone())
+        } else {
+            self.base.next_back()
+        }
+    }
+}
+
+impl<T: Clone, I: ExactSizeIterator<Item = T>> ExactSizeIterator for Spaced<I, T> {}

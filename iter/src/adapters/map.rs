@@ -1,0 +1,40 @@
+//! `map`: `op(item)` for each item.
+
+use crate::kit::debug_base;
+use crate::kit::each::{Each, each};
+
+/// What [`map`](crate::iter::ParallelIterator::map) returns.
+#[must_use = "parallel iterators do nothing until they are consumed"]
+#[derive(Clone)]
+pub struct Map<I, F> {
+    base: I,
+    op: F,
+}
+
+impl<I, F> Map<I, F> {
+    pub(crate) fn new(base: I, op: F) -> Self {
+        Map { base, op }
+    }
+}
+
+debug_base!(Map<I, F>);
+
+struct Call<F>(F);
+
+impl<T, R, F: Fn(T) -> R + Sync> Each<T> for Call<F> {
+    type State = ();
+    type Out = R;
+
+    fn start(&self) {}
+
+    #[inline]
+    fn each(&self, (): &mut (), item: T) -> R {
+        (self.0)(item)
+    }
+}
+
+each! {
+    [I, F, R] Map<I, F> => R,
+    where [F: Fn(I::Item) -> R + Sync + Send, R: Send],
+    |Map { base, op }| (base, Call(op))
+}

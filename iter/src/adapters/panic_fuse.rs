@@ -1,0 +1,60 @@
+//! `panic_fuse`: after one item has panicked, the others stop as soon as they
+//! look.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+
+use crate::kit::each::{Each, each};
+
+/// What [`panic_fuse`](crate::iter::ParallelIterator::panic_fuse) returns.
+#[must_use = "parallel iterators do nothing until they are consumed"]
+#[derive(Clone, Debug)]
+pub struct PanicFuse<I> {
+    base: I,
+}
+
+impl<I> PanicFuse<I> {
+    pub(crate) fn new(base: I) -> Self {
+        PanicFuse { base }
+    }
+}
+
+/// Whether an item has panicked.
+struct Fuse<'f>(&'f AtomicBool);
+
+/// Goes with each piece, and blows the fuse if that unwinds.
+struct Wire<'f>(&'f AtomicBool);
+
+impl Drop for Wire<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.store(true, Relaxed);
+        }
+    }
+}
+
+impl<'f, T> Each<T> for Fuse<'f> {
+    type State = Wire<'f>;
+    type Out = T;
+
+    const ENDS: bool = true;
+
+    fn start(&self) -> Wire<'f> {
+        Wire(self.0)
+    }
+
+    #[inline]
+    fn each(&self, _: &mut Wire<'f>, item: T) -> T {
+        item
+    }
+
+    #[inline]
+    fn done(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+}
+
+each! {
+    [I] PanicFuse<I> => I::Item, where [],
+    |PanicFuse { base }| (base, Fuse(&AtomicBool::new(false)))
+}

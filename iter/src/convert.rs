@@ -1,0 +1,191 @@
+//! What can become a parallel iterator, and what can be made from one.
+#![forbid(unsafe_code)]
+
+use std::ops::RangeBounds;
+
+use crate::iter::ParallelIterator;
+
+/// What can be turned into a parallel iterator by value.
+///
+/// Collections give up their items; a shared or exclusive reference to one gives
+/// references; ranges and tuples of parallel iterators belong here too, and so
+/// does every parallel iterator, as itself.
+pub trait IntoParallelIterator {
+    /// The parallel iterator that it becomes.
+    type Iter: ParallelIterator<Item = Self::Item>;
+
+    /// What that iterates over.
+    type Item: Send;
+
+    /// Turns `self` into a parallel iterator.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    ///
+    /// let total: u64 = (1..=10_u64).into_par_iter().sum();
+    /// assert_eq!(total, 55);
+    /// let longest = vec!["a", "ccc", "bb"].into_par_iter().max_by_key(|word| word.len());
+    /// assert_eq!(longest, Some("ccc"));
+    /// ```
+    fn into_par_iter(self) -> Self::Iter;
+}
+
+impl<T: ParallelIterator> IntoParallelIterator for T {
+    type Iter = T;
+    type Item = T::Item;
+
+    fn into_par_iter(self) -> T {
+        self
+    }
+}
+
+/// What can be iterated over in parallel by shared reference: everything to
+/// which [`IntoParallelIterator`] takes a shared reference.
+pub trait IntoParallelRefIterator<'data> {
+    /// The parallel iterator that is returned.
+    type Iter: ParallelIterator<Item = Self::Item>;
+
+    /// What that iterates over: usually `&'data T`.
+    type Item: Send + 'data;
+
+    /// A parallel iterator over references to the items of `self`.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    ///
+    /// let v = vec![1, 2, 3];
+    /// assert!(v.par_iter().all(|&x| x > 0));
+    /// ```
+    fn par_iter(&'data self) -> Self::Iter;
+}
+
+impl<'data, I: 'data + ?Sized> IntoParallelRefIterator<'data> for I
+where
+    &'data I: IntoParallelIterator,
+{
+    type Iter = <&'data I as IntoParallelIterator>::Iter;
+    type Item = <&'data I as IntoParallelIterator>::Item;
+
+    fn par_iter(&'data self) -> Self::Iter {
+        self.into_par_iter()
+    }
+}
+
+/// What can be iterated over in parallel by exclusive reference: everything to
+/// which [`IntoParallelIterator`] takes an exclusive reference.
+pub trait IntoParallelRefMutIterator<'data> {
+    /// The parallel iterator that is returned.
+    type Iter: ParallelIterator<Item = Self::Item>;
+
+    /// What that iterates over: usually `&'data mut T`.
+    type Item: Send + 'data;
+
+    /// A parallel iterator over exclusive references to the items of `self`.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    ///
+    /// let mut v = vec![1, 2, 3];
+    /// v.par_iter_mut().for_each(|x| *x *= 2);
+    /// assert_eq!(v, [2, 4, 6]);
+    /// ```
+    fn par_iter_mut(&'data mut self) -> Self::Iter;
+}
+
+impl<'data, I: 'data + ?Sized> IntoParallelRefMutIterator<'data> for I
+where
+    &'data mut I: IntoParallelIterator,
+{
+    type Iter = <&'data mut I as IntoParallelIterator>::Iter;
+    type Item = <&'data mut I as IntoParallelIterator>::Item;
+
+    fn par_iter_mut(&'data mut self) -> Self::Iter {
+        self.into_par_iter()
+    }
+}
+
+/// What can be emptied by a parallel iterator while it keeps its capacity.
+pub trait ParallelDrainFull {
+    /// The parallel iterator that drains.
+    type Iter: ParallelIterator<Item = Self::Item>;
+
+    /// What it hands out: usually `T` where `Self` is a collection of `T`.
+    type Item: Send;
+
+    /// Removes all items and hands them out in parallel.
+    ///
+    /// What is not consumed is dropped.
+    ///
+    /// ```
+    /// use std::collections::HashSet;
+    /// use tine_iter::prelude::*;
+    ///
+    /// let mut set = HashSet::from([1, 2, 3]);
+    /// assert_eq!(set.par_drain().sum::<i32>(), 6);
+    /// assert!(set.is_empty());
+    /// ```
+    fn par_drain(self) -> Self::Iter;
+}
+
+/// What a range can be taken out of by a parallel iterator.
+pub trait ParallelDrainRange<Idx = usize> {
+    /// The parallel iterator that drains.
+    type Iter: ParallelIterator<Item = Self::Item>;
+
+    /// What it hands out: usually `T` where `Self` is a collection of `T`.
+    type Item: Send;
+
+    /// Removes a range of items and hands them out in parallel.
+    ///
+    /// What is not consumed is dropped; what lies behind the range moves up.
+    ///
+    /// # Panics
+    ///
+    /// If the range is reversed or reaches beyond the end.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    ///
+    /// let mut v = vec![1, 2, 3, 4, 5];
+    /// assert_eq!(v.par_drain(1..4).sum::<i32>(), 9);
+    /// assert_eq!(v, [1, 5]);
+    /// ```
+    fn par_drain<R: RangeBounds<Idx>>(self, range: R) -> Self::Iter;
+}
+
+/// What can be made from a parallel iterator, by `collect` for one.
+pub trait FromParallelIterator<T>
+where
+    T: Send,
+{
+    /// Makes `Self` from what the parallel iterator hands out.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    ///
+    /// let squares = Vec::from_par_iter((1..4).into_par_iter().map(|x| x * x));
+    /// assert_eq!(squares, [1, 4, 9]);
+    /// ```
+    fn from_par_iter<I>(par_iter: I) -> Self
+    where
+        I: IntoParallelIterator<Item = T>;
+}
+
+/// What can be extended by the items of a parallel iterator.
+pub trait ParallelExtend<T>
+where
+    T: Send,
+{
+    /// Adds what the parallel iterator hands out.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    ///
+    /// let mut v = vec![1, 2];
+    /// v.par_extend(3..5);
+    /// assert_eq!(v, [1, 2, 3, 4]);
+    /// ```
+    fn par_extend<I>(&mut self, par_iter: I)
+    where
+        I: IntoParallelIterator<Item = T>;
+}

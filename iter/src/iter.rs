@@ -1,0 +1,63 @@
+//! The traits of parallel iterators, with every adapter and sink as a method,
+//! and the types that those return.
+//!
+//! A parallel iterator is a plan: nothing runs until a sink (`for_each`, `sum`,
+//! `collect` …) asks for its items. Then contiguous *pieces* of them are worked
+//! on, as many at a time as there are threads free to help. A piece is given
+//! up by halves to whoever is idle, and only then: so what is made once for a
+//! piece (the state of [`map_init`](ParallelIterator::map_init), the
+//! accumulator of [`fold`](ParallelIterator::fold)) is made about as often as
+//! threads took part, not once for so many items.
+#![forbid(unsafe_code)]
+
+mod indexed;
+mod parallel;
+
+/// What sources, adapters and sinks are made of.
+pub mod plumbing {
+    pub use crate::plumbing::*;
+}
+
+pub use either::Either;
+pub use indexed::IndexedParallelIterator;
+pub use parallel::ParallelIterator;
+
+pub use crate::adapters::blocks::{ExponentialBlocks, UniformBlocks};
+pub use crate::adapters::chain::Chain;
+pub use crate::adapters::chunks::{Chunks, FoldChunks, FoldChunksWith};
+pub use crate::adapters::cloned::Cloned;
+pub use crate::adapters::copied::Copied;
+pub use crate::adapters::deterministic::Deterministic;
+pub use crate::adapters::enumerate::Enumerate;
+pub use crate::adapters::filter::Filter;
+pub use crate::adapters::filter_map::FilterMap;
+pub use crate::adapters::flat_map::{FlatMap, Flatten};
+pub use crate::adapters::flat_map_iter::{FlatMapIter, FlattenIter};
+pub use crate::adapters::fold::{Fold, FoldWith, TryFold, TryFoldWith};
+pub use crate::adapters::inspect::Inspect;
+pub use crate::adapters::interleave::{Interleave, InterleaveShortest};
+pub use crate::adapters::intersperse::Intersperse;
+pub use crate::adapters::len::{MaxLen, MinLen};
+pub use crate::adapters::map::Map;
+pub use crate::adapters::map_init::{MapInit, MapWith};
+pub use crate::adapters::panic_fuse::PanicFuse;
+pub use crate::adapters::positions::Positions;
+pub use crate::adapters::rev::Rev;
+pub use crate::adapters::skip::{Skip, Take};
+pub use crate::adapters::step_by::StepBy;
+pub use crate::adapters::take_any::{SkipAny, TakeAny};
+pub use crate::adapters::take_any_while::{SkipAnyWhile, TakeAnyWhile};
+pub use crate::adapters::update::Update;
+pub use crate::adapters::while_some::WhileSome;
+pub use crate::adapters::zip::{Zip, ZipEq};
+pub use crate::convert::{
+    FromParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
+    IntoParallelRefMutIterator, ParallelDrainFull, ParallelDrainRange, ParallelExtend,
+};
+#[expect(deprecated, reason = "kept for the programs that name it")]
+pub use crate::sources::repeatn;
+pub use crate::sources::{
+    Empty, IterBridge, MultiZip, Once, OrderedBridge, OrderedMap, ParallelBridge, Repeat, RepeatN,
+    Split, WalkTree, WalkTreePostfix, WalkTreePrefix, empty, once, repeat, repeat_n, split,
+    walk_tree, walk_tree_postfix, walk_tree_prefix,
+};

@@ -1,0 +1,542 @@
+//! `IndexedParallelIterator`: what can be done once every item has an index.
+
+use std::cmp::Ordering;
+
+use super::{
+    Chunks, Deterministic, Enumerate, ExponentialBlocks, FoldChunks, FoldChunksWith, Interleave,
+    InterleaveShortest, IntoParallelIterator, MaxLen, MinLen, ParallelIterator, Positions, Rev,
+    Skip, StepBy, Take, UniformBlocks, Zip, ZipEq,
+};
+use crate::plumbing::{Consumer, ProducerCallback};
+use crate::sinks;
+
+/// A parallel iterator that knows its length, and an index for each item.
+///
+/// Whatever is made of it in parallel keeps the order of the indices:
+/// `collect` puts each item where a sequential loop would have put it.
+#[allow(clippy::len_without_is_empty)]
+pub trait IndexedParallelIterator: ParallelIterator {
+    /// Runs the iterator into `consumer`, which is cut at known indices.
+    ///
+    /// This is plumbing, for those who write adapters; see
+    /// [`plumbing`](crate::iter::plumbing).
+    fn drive<C>(self, consumer: C) -> C::Result
+    where
+        C: Consumer<Self::Item>;
+
+    /// The exact number of items.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// assert_eq!((0..10).into_par_iter().chunks(4).len(), 3);
+    /// ```
+    fn len(&self) -> usize;
+
+    /// Turns the iterator into a producer, which may borrow from this call's
+    /// frame, and calls `callback` with it.
+    ///
+    /// This is plumbing, for those who write adapters; see
+    /// [`plumbing`](crate::iter::plumbing).
+    fn with_producer<CB>(self, callback: CB) -> CB::Output
+    where
+        CB: ProducerCallback<Self::Item>;
+
+    /// Runs blocks of items one after another, each in parallel, the first of
+    /// a few items and each next one of twice as many.
+    ///
+    /// A search for what is likely to be near the front looks at less beyond
+    /// it this way. The result is no longer indexed.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let square = (0..10_000).into_par_iter()
+    ///     .by_exponential_blocks()
+    ///     .find_first(|n| n * n > 300);
+    /// assert_eq!(square, Some(18));
+    /// ```
+    fn by_exponential_blocks(self) -> ExponentialBlocks<Self> {
+        ExponentialBlocks::new(self)
+    }
+
+    /// Runs blocks of `block_size` items one after another, each in parallel.
+    ///
+    /// The result is no longer indexed.
+    ///
+    /// # Panics
+    /// If `block_size` is zero.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let sum: u32 = (0..100u32).into_par_iter().by_uniform_blocks(10).sum();
+    /// assert_eq!(sum, 4950);
+    /// ```
+    #[track_caller]
+    fn by_uniform_blocks(self, block_size: usize) -> UniformBlocks<Self> {
+        UniformBlocks::new(self, block_size)
+    }
+
+    /// The same items, cut and joined along a tree that depends on their
+    /// number and on nothing else.
+    ///
+    /// Adding floats in another order rounds them differently, so `sum` may
+    /// come out a little different each time, and so may anything else whose
+    /// operation is not quite associative. After `deterministic`, what `sum`,
+    /// `product`, `reduce`, `fold` with `reduce` and the like come to is the
+    /// same to the last bit for any number of threads and any course of events.
+    ///
+    /// There are at least 64 pieces if there are that many items, and none of
+    /// more than 1024 items; [`with_min_len`] and [`with_max_len`] before this
+    /// call change that. What comes after it can no longer be indexed: call
+    /// `enumerate`, `zip` and the like first. The promise does not reach into
+    /// parallel iterators within items (`flat_map`).
+    ///
+    /// [`with_min_len`]: Self::with_min_len
+    /// [`with_max_len`]: Self::with_max_len
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    ///
+    /// let parts: Vec<f64> = (1..100_000).map(|n| 1.0 / f64::from(n)).collect();
+    /// let sum = || parts.par_iter().deterministic().sum::<f64>();
+    /// assert_eq!(sum().to_bits(), sum().to_bits());
+    /// ```
+    fn deterministic(self) -> Deterministic<Self> {
+        Deterministic::new(self)
+    }
+
+    /// Replaces what is in `target` by the items, and reuses its memory.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let mut squares = vec![1, 2, 3];
+    /// (0..5).into_par_iter().map(|n| n * n).collect_into_vec(&mut squares);
+    /// assert_eq!(squares, [0, 1, 4, 9, 16]);
+    /// ```
+    fn collect_into_vec(self, target: &mut Vec<Self::Item>) {
+        sinks::collect::collect_into_vec(self, target)
+    }
+
+    /// Replaces what is in two vectors by the halves of pairs, and reuses their
+    /// memory.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let (mut n, mut squares) = (Vec::new(), Vec::new());
+    /// (0..3).into_par_iter().map(|n| (n, n * n)).unzip_into_vecs(&mut n, &mut squares);
+    /// assert_eq!((n, squares), (vec![0, 1, 2], vec![0, 1, 4]));
+    /// ```
+    fn unzip_into_vecs<A, B>(self, left: &mut Vec<A>, right: &mut Vec<B>)
+    where
+        Self: IndexedParallelIterator<Item = (A, B)>,
+        A: Send,
+        B: Send,
+    {
+        sinks::collect::unzip_into_vecs(self, left, right)
+    }
+
+    /// Pairs of the items at the same index, until either side runs out.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let dot: u32 = (1..4u32).into_par_iter().zip(4..9u32).map(|(a, b)| a * b).sum();
+    /// assert_eq!(dot, 32);
+    /// ```
+    fn zip<Z>(self, zip_op: Z) -> Zip<Self, Z::Iter>
+    where
+        Z: IntoParallelIterator<Iter: IndexedParallelIterator>,
+    {
+        Zip::new(self, zip_op.into_par_iter())
+    }
+
+    /// Pairs of the items at the same index of two iterators of one length.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let pairs: Vec<_> = (0..2).into_par_iter().zip_eq(["a", "b"]).collect();
+    /// assert_eq!(pairs, [(0, "a"), (1, "b")]);
+    /// ```
+    #[track_caller]
+    fn zip_eq<Z>(self, zip_op: Z) -> ZipEq<Self, Z::Iter>
+    where
+        Z: IntoParallelIterator<Iter: IndexedParallelIterator>,
+    {
+        ZipEq::new(self, zip_op.into_par_iter())
+    }
+
+    /// An item of this iterator, one of the other, by turns; when one runs out,
+    /// the rest of the other.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let turns: Vec<_> = (0..4).into_par_iter().interleave([10, 11]).collect();
+    /// assert_eq!(turns, [0, 10, 1, 11, 2, 3]);
+    /// ```
+    fn interleave<I>(self, other: I) -> Interleave<Self, I::Iter>
+    where
+        I: IntoParallelIterator<Item = Self::Item, Iter: IndexedParallelIterator>,
+    {
+        Interleave::new(self, other.into_par_iter())
+    }
+
+    /// An item of this iterator, one of the other, by turns, until the one
+    /// whose turn it is has none.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let turns: Vec<_> = (0..4).into_par_iter().interleave_shortest([10, 11]).collect();
+    /// assert_eq!(turns, [0, 10, 1, 11, 2]);
+    /// ```
+    fn interleave_shortest<I>(self, other: I) -> InterleaveShortest<Self, I::Iter>
+    where
+        I: IntoParallelIterator<Item = Self::Item, Iter: IndexedParallelIterator>,
+    {
+        InterleaveShortest::new(self, other.into_par_iter())
+    }
+
+    /// Vectors of `chunk_size` items that follow one another; the last may be
+    /// shorter.
+    ///
+    /// # Panics
+    /// If `chunk_size` is zero.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let chunks: Vec<_> = (0..5).into_par_iter().chunks(2).collect();
+    /// assert_eq!(chunks, [vec![0, 1], vec![2, 3], vec![4]]);
+    /// ```
+    #[track_caller]
+    fn chunks(self, chunk_size: usize) -> Chunks<Self> {
+        Chunks::new(self, chunk_size)
+    }
+
+    /// Folds each `chunk_size` items that follow one another, from a value that
+    /// `identity` makes; the last chunk may be shorter.
+    ///
+    /// Unlike the pieces of [`fold`](ParallelIterator::fold) the chunks are the
+    /// same in every run.
+    ///
+    /// # Panics
+    /// If `chunk_size` is zero.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let sums: Vec<u32> = (0..5).into_par_iter().fold_chunks(2, || 0, |a, b| a + b).collect();
+    /// assert_eq!(sums, [1, 5, 4]);
+    /// ```
+    #[track_caller]
+    fn fold_chunks<T, ID, F>(
+        self,
+        chunk_size: usize,
+        identity: ID,
+        fold_op: F,
+    ) -> FoldChunks<Self, ID, F>
+    where
+        ID: Fn() -> T + Send + Sync,
+        F: Fn(T, Self::Item) -> T + Send + Sync,
+        T: Send,
+    {
+        FoldChunks::new(self, chunk_size, identity, fold_op)
+    }
+
+    /// Folds each `chunk_size` items that follow one another, from a clone of
+    /// `init`; the last chunk may be shorter.
+    ///
+    /// # Panics
+    /// If `chunk_size` is zero.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let sums: Vec<_> = (0..5).into_par_iter().fold_chunks_with(2, 10, |a, b| a + b).collect();
+    /// assert_eq!(sums, [11, 15, 14]);
+    /// ```
+    #[track_caller]
+    fn fold_chunks_with<T, F>(
+        self,
+        chunk_size: usize,
+        init: T,
+        fold_op: F,
+    ) -> FoldChunksWith<Self, T, F>
+    where
+        T: Send + Clone,
+        F: Fn(T, Self::Item) -> T + Send + Sync,
+    {
+        FoldChunksWith::new(self, chunk_size, init, fold_op)
+    }
+
+    /// Compares with another iterator as words are compared in a dictionary.
+    ///
+    /// ```
+    /// use std::cmp::Ordering;
+    /// use tine_iter::prelude::*;
+    /// assert_eq!((1..4).into_par_iter().cmp([1, 2]), Ordering::Greater);
+    /// ```
+    fn cmp<I>(self, other: I) -> Ordering
+    where
+        I: IntoParallelIterator<Item = Self::Item, Iter: IndexedParallelIterator>,
+        Self::Item: Ord,
+    {
+        let other = other.into_par_iter();
+        let by_len = self.len().cmp(&other.len());
+        self.zip(other)
+            .map(|(a, b)| a.cmp(&b))
+            .find_first(|&order| order != Ordering::Equal)
+            .unwrap_or(by_len)
+    }
+
+    /// Compares as [`cmp`](Self::cmp) does; `None` if the first two items that
+    /// are not equal cannot be compared.
+    ///
+    /// ```
+    /// use std::cmp::Ordering;
+    /// use tine_iter::prelude::*;
+    /// let order = [1.0, 2.0].into_par_iter().partial_cmp([1.0, f64::NAN]);
+    /// assert_eq!(order, None);
+    /// ```
+    fn partial_cmp<I>(self, other: I) -> Option<Ordering>
+    where
+        I: IntoParallelIterator<Iter: IndexedParallelIterator>,
+        Self::Item: PartialOrd<I::Item>,
+    {
+        let other = other.into_par_iter();
+        let by_len = self.len().cmp(&other.len());
+        self.zip(other)
+            .map(|(a, b)| a.partial_cmp(&b))
+            .find_first(|&order| order != Some(Ordering::Equal))
+            .unwrap_or(Some(by_len))
+    }
+
+    /// Whether both iterators have the same length and equal items.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// assert!((1..4).into_par_iter().eq([1, 2, 3]));
+    /// ```
+    fn eq<I>(self, other: I) -> bool
+    where
+        I: IntoParallelIterator<Iter: IndexedParallelIterator>,
+        Self::Item: PartialEq<I::Item>,
+    {
+        let other = other.into_par_iter();
+        self.len() == other.len() && self.zip(other).all(|(a, b)| a == b)
+    }
+
+    /// Whether the iterators are not [`eq`](Self::eq).
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// assert!((1..4).into_par_iter().ne([1, 2]));
+    /// ```
+    fn ne<I>(self, other: I) -> bool
+    where
+        I: IntoParallelIterator<Iter: IndexedParallelIterator>,
+        Self::Item: PartialEq<I::Item>,
+    {
+        !self.eq(other)
+    }
+
+    /// Whether this iterator comes before the other by [`partial_cmp`](Self::partial_cmp).
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// assert!([1, 2].into_par_iter().lt([1, 3]));
+    /// ```
+    fn lt<I>(self, other: I) -> bool
+    where
+        I: IntoParallelIterator<Iter: IndexedParallelIterator>,
+        Self::Item: PartialOrd<I::Item>,
+    {
+        self.partial_cmp(other) == Some(Ordering::Less)
+    }
+
+    /// Whether this iterator comes before the other or equals it, by
+    /// [`partial_cmp`](Self::partial_cmp).
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// assert!([1, 2].into_par_iter().le([1, 2]));
+    /// ```
+    fn le<I>(self, other: I) -> bool
+    where
+        I: IntoParallelIterator<Iter: IndexedParallelIterator>,
+        Self::Item: PartialOrd<I::Item>,
+    {
+        self.partial_cmp(other).is_some_and(Ordering::is_le)
+    }
+
+    /// Whether this iterator comes after the other by [`partial_cmp`](Self::partial_cmp).
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// assert!([1, 2, 0].into_par_iter().gt([1, 2]));
+    /// ```
+    fn gt<I>(self, other: I) -> bool
+    where
+        I: IntoParallelIterator<Iter: IndexedParallelIterator>,
+        Self::Item: PartialOrd<I::Item>,
+    {
+        self.partial_cmp(other) == Some(Ordering::Greater)
+    }
+
+    /// Whether this iterator comes after the other or equals it, by
+    /// [`partial_cmp`](Self::partial_cmp).
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// assert!([1, 2].into_par_iter().ge([1, 2]));
+    /// ```
+    fn ge<I>(self, other: I) -> bool
+    where
+        I: IntoParallelIterator<Iter: IndexedParallelIterator>,
+        Self::Item: PartialOrd<I::Item>,
+    {
+        self.partial_cmp(other).is_some_and(Ordering::is_ge)
+    }
+
+    /// Pairs `(index, item)`.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let pairs: Vec<_> = ["a", "b"].into_par_iter().enumerate().collect();
+    /// assert_eq!(pairs, [(0, "a"), (1, "b")]);
+    /// ```
+    fn enumerate(self) -> Enumerate<Self> {
+        Enumerate::new(self)
+    }
+
+    /// The first item, and every `step`th after it.
+    ///
+    /// # Panics
+    /// If `step` is zero.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let tens: Vec<_> = (0..35).into_par_iter().step_by(10).collect();
+    /// assert_eq!(tens, [0, 10, 20, 30]);
+    /// ```
+    #[track_caller]
+    fn step_by(self, step: usize) -> StepBy<Self> {
+        StepBy::new(self, step)
+    }
+
+    /// All but the first `n` items, which are made and dropped.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let rest: Vec<_> = (0..5).into_par_iter().skip(3).collect();
+    /// assert_eq!(rest, [3, 4]);
+    /// ```
+    fn skip(self, n: usize) -> Skip<Self> {
+        Skip::new(self, n)
+    }
+
+    /// The first `n` items.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let first: Vec<_> = (0..5).into_par_iter().take(3).collect();
+    /// assert_eq!(first, [0, 1, 2]);
+    /// ```
+    fn take(self, n: usize) -> Take<Self> {
+        Take::new(self, n)
+    }
+
+    /// The index of some item that satisfies the predicate; the search ends
+    /// everywhere as soon as anybody finds one.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let place = [1, 3, 4, 6].par_iter().position_any(|n| n % 2 == 0);
+    /// assert!(place == Some(2) || place == Some(3));
+    /// ```
+    fn position_any<P>(self, predicate: P) -> Option<usize>
+    where
+        P: Fn(Self::Item) -> bool + Sync + Send,
+    {
+        self.positions(predicate).find_any(|_| true)
+    }
+
+    /// The index of the first item that satisfies the predicate.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let place = [1, 3, 4, 6].par_iter().position_first(|n| n % 2 == 0);
+    /// assert_eq!(place, Some(2));
+    /// ```
+    fn position_first<P>(self, predicate: P) -> Option<usize>
+    where
+        P: Fn(Self::Item) -> bool + Sync + Send,
+    {
+        self.positions(predicate).find_first(|_| true)
+    }
+
+    /// The index of the last item that satisfies the predicate.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let place = [1, 3, 4, 6].par_iter().position_last(|n| n % 2 == 0);
+    /// assert_eq!(place, Some(3));
+    /// ```
+    fn position_last<P>(self, predicate: P) -> Option<usize>
+    where
+        P: Fn(Self::Item) -> bool + Sync + Send,
+    {
+        self.positions(predicate).find_last(|_| true)
+    }
+
+    /// The indices of all items that satisfy the predicate.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let places: Vec<_> = [1, 3, 4, 6].par_iter().positions(|n| n % 2 == 0).collect();
+    /// assert_eq!(places, [2, 3]);
+    /// ```
+    fn positions<P>(self, predicate: P) -> Positions<Self, P>
+    where
+        P: Fn(Self::Item) -> bool + Sync + Send,
+    {
+        Positions::new(self, predicate)
+    }
+
+    /// The items in reverse order.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let down: Vec<_> = (0..3).into_par_iter().rev().collect();
+    /// assert_eq!(down, [2, 1, 0]);
+    /// ```
+    fn rev(self) -> Rev<Self> {
+        Rev::new(self)
+    }
+
+    /// Promises that no piece of fewer than `min` items is worked on by itself,
+    /// unless there are no more. For items so cheap that sharing fewer would
+    /// not pay; rarely needed, as blocks grow by what items are seen to cost.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let sum: u32 = (0..1000u32).into_par_iter().with_min_len(100).sum();
+    /// assert_eq!(sum, 499_500);
+    /// ```
+    fn with_min_len(self, min: usize) -> MinLen<Self> {
+        MinLen::new(self, min)
+    }
+
+    /// Promises that no piece of more than `max` items is worked on as one: the
+    /// pieces are cut in advance, each is offered to other threads, and a panic
+    /// in one does not keep the others from running.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// let longest = (0..1000).into_par_iter()
+    ///     .with_max_len(10)
+    ///     .fold(|| 0, |items, _| items + 1)
+    ///     .max();
+    /// assert!(longest <= Some(10));
+    /// ```
+    fn with_max_len(self, max: usize) -> MaxLen<Self> {
+        MaxLen::new(self, max)
+    }
+}

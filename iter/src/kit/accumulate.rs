@@ -1,0 +1,85 @@
+//! The two gathers that an identity and an operation make: one that cannot
+//! fail, behind `fold` and `reduce`, and one that can, behind their `try_`s.
+
+use std::ops::ControlFlow::{self, Continue};
+
+use super::attempt::{Try, close};
+use super::gather::Gather;
+
+/// `op(op(init(), a), b) …`
+pub(crate) struct Accumulate<ID, F> {
+    pub(crate) init: ID,
+    pub(crate) op: F,
+}
+
+impl<T, U, ID, F> Gather<T> for Accumulate<ID, F>
+where
+    ID: Fn() -> U + Sync,
+    F: Fn(U, T) -> U + Sync,
+{
+    type State = U;
+    type Out = U;
+
+    fn start(&self) -> U {
+        (self.init)()
+    }
+
+    #[inline]
+    fn take(&self, state: U, item: T) -> U {
+        (self.op)(state, item)
+    }
+
+    #[inline]
+    fn take_all(&self, state: U, items: impl Iterator<Item = T>) -> U {
+        items.fold(state, &self.op)
+    }
+
+    fn finish(&self, state: U) -> U {
+        state
+    }
+}
+
+/// The same, until `op` fails.
+pub(crate) struct TryAccumulate<ID, F> {
+    pub(crate) init: ID,
+    pub(crate) op: F,
+}
+
+impl<T, U, R, ID, F> Gather<T> for TryAccumulate<ID, F>
+where
+    R: Try<Output = U>,
+    ID: Fn() -> U + Sync,
+    F: Fn(U, T) -> R + Sync,
+{
+    type State = ControlFlow<R::Residual, U>;
+    type Out = R;
+
+    const ENDS: bool = true;
+
+    fn start(&self) -> Self::State {
+        Continue((self.init)())
+    }
+
+    #[inline]
+    fn take(&self, state: Self::State, item: T) -> Self::State {
+        match state {
+            Continue(acc) => (self.op)(acc, item).branch(),
+            broken => broken,
+        }
+    }
+
+    #[inline]
+    fn take_all(&self, state: Self::State, mut items: impl Iterator<Item = T>) -> Self::State {
+        let Continue(acc) = state else { return state };
+        items.try_fold(acc, |acc, item| (self.op)(acc, item).branch())
+    }
+
+    fn finish(&self, state: Self::State) -> R {
+        close(state)
+    }
+
+    #[inline]
+    fn full(&self, state: &Self::State) -> bool {
+        state.is_break()
+    }
+}

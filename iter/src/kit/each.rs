@@ -1,0 +1,333 @@
+//! The kit for adapters that hand on exactly one item for each that they get:
+//! `map`, `inspect`, `update`, `cloned`, `copied`, `map_init`, `map_with`,
+//! `panic_fuse`. They keep an iterator indexed, so each is a consumer for the
+//! iterator before it, and a producer for the one after it.
+
+use crate::iter::IndexedParallelIterator;
+use crate::plumbing::{Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
+
+/// What happens to an item on its way.
+pub(crate) trait Each<T>: Sync {
+    /// What is made once for a contiguous piece.
+    type State;
+    /// What is handed on.
+    type Out;
+    /// Whether making the state is worth avoiding, so that a producer should
+    /// be cut as seldom as can be.
+    const COSTLY: bool = false;
+    /// Whether `done` may ever say yes.
+    const ENDS: bool = false;
+
+    /// Begins a piece.
+    fn start(&self) -> Self::State;
+
+    /// Turns one item into another.
+    fn each(&self, state: &mut Self::State, item: T) -> Self::Out;
+
+    /// Whether no further item should be handed on.
+    #[inline]
+    fn done(&self) -> bool {
+        false
+    }
+}
+
+/// A consumer of what an `Each` gets, made of a consumer of what it hands on.
+pub(crate) struct EachConsumer<'e, E, C> {
+    each: &'e E,
+    base: C,
+}
+
+impl<'e, E, C> EachConsumer<'e, E, C> {
+    pub(crate) fn new(each: &'e E, base: C) -> Self {
+        EachConsumer { each, base }
+    }
+}
+
+impl<'e, T, E: Each<T>, C: Consumer<E::Out>> Consumer<T> for EachConsumer<'e, E, C> {
+    type Folder = EachFolder<'e, E, E::State, C::Folder>;
+    type Reducer = C::Reducer;
+    type Result = C::Result;
+
+    const ADVANCES: bool = C::ADVANCES;
+    const ENDS: bool = E::ENDS || C::ENDS;
+
+    fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
+        let (left, right, reducer) = self.base.split_at(index);
+        let with = |base| EachConsumer::new(self.each, base);
+        (with(left), with(right), reducer)
+    }
+
+    fn into_folder(self) -> Self::Folder {
+        EachFolder::new(self.each, self.base.into_folder())
+    }
+
+    fn full(&self) -> bool {
+        self.each.done() || self.base.full()
+    }
+
+    fn advance(self, index: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
+        let (folder, rest) = match folder {
+            Some(EachFolder { each, state, base }) => {
+                let (base, rest) = self.base.advance(index, Some(base));
+                (EachFolder { each, state, base }, rest)
+            }
+            None => {
+                let (base, rest) = self.base.advance(index, None);
+                (EachFolder::new(self.each, base), rest)
+            }
+        };
+        (folder, EachConsumer::new(self.each, rest))
+    }
+}
+
+impl<T, E: Each<T>, C: UnindexedConsumer<E::Out>> UnindexedConsumer<T> for EachConsumer<'_, E, C> {
+    fn split_off_left(&self) -> Self {
+        EachConsumer::new(self.each, self.base.split_off_left())
+    }
+
+    fn to_reducer(&self) -> C::Reducer {
+        self.base.to_reducer()
+    }
+}
+
+/// An `Each` at work on one contiguous piece.
+pub(crate) struct EachFolder<'e, E, S, F> {
+    each: &'e E,
+    state: S,
+    base: F,
+}
+
+impl<'e, E, S, F> EachFolder<'e, E, S, F> {
+    fn new<T>(each: &'e E, base: F) -> Self
+    where
+        E: Each<T, State = S>,
+    {
+        let state = each.start();
+        EachFolder { each, state, base }
+    }
+}
+
+impl<T, E: Each<T>, F: Folder<E::Out>> Folder<T> for EachFolder<'_, E, E::State, F> {
+    type Result = F::Result;
+
+    #[inline]
+    fn consume(mut self, item: T) -> Self {
+        let out = self.each.each(&mut self.state, item);
+        self.base = self.base.consume(out);
+        self
+    }
+
+    #[inline]
+    fn consume_iter<I: IntoIterator<Item = T>>(self, items: I) -> Self {
+        let EachFolder {
+            each,
+            mut state,
+            base,
+        } = self;
+        let items = items.into_iter();
+        let base = if E::ENDS {
+            let going = items.take_while(|_| !each.done());
+            base.consume_iter(going.map(|item| each.each(&mut state, item)))
+        } else {
+            base.consume_iter(items.map(|item| each.each(&mut state, item)))
+        };
+        EachFolder { each, state, base }
+    }
+
+    #[inline]
+    fn consume_block<I: IntoIterator<Item = T>>(self, items: I) -> Self {
+        let EachFolder {
+            each,
+            mut state,
+            base,
+        } = self;
+        let items = items.into_iter();
+        let base = base.consume_block(items.map(|item| each.each(&mut state, item)));
+        EachFolder { each, state, base }
+    }
+
+    fn complete(self) -> F::Result {
+        self.base.complete()
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.each.done() || self.base.full()
+    }
+}
+
+/// Calls `callback` with the producer of `base` made into one of what `each`
+/// hands on.
+pub(crate) fn with_producer<I, E, CB>(base: I, each: &E, callback: CB) -> CB::Output
+where
+    I: IndexedParallelIterator,
+    E: Each<I::Item>,
+    CB: ProducerCallback<E::Out>,
+{
+    struct Callback<'e, E, CB> {
+        each: &'e E,
+        callback: CB,
+    }
+
+    impl<T, E: Each<T>, CB: ProducerCallback<E::Out>> ProducerCallback<T> for Callback<'_, E, CB> {
+        type Output = CB::Output;
+
+        fn callback<P: Producer<Item = T>>(self, base: P) -> CB::Output {
+            let each = self.each;
+            self.callback.callback(EachProducer { each, base })
+        }
+    }
+
+    base.with_producer(Callback { each, callback })
+}
+
+struct EachProducer<'e, E, P> {
+    each: &'e E,
+    base: P,
+}
+
+impl<'e, E: Each<P::Item>, P: Producer> Producer for EachProducer<'e, E, P> {
+    type Item = E::Out;
+    type IntoIter = EachIter<'e, E, E::State, P::IntoIter>;
+
+    const WHOLE: bool = E::COSTLY || P::WHOLE;
+
+    fn into_iter(self) -> Self::IntoIter {
+        EachIter {
+            each: self.each,
+            state: self.each.start(),
+            base: self.base.into_iter(),
+        }
+    }
+
+    fn min_len(&self) -> usize {
+        self.base.min_len()
+    }
+
+    fn max_len(&self) -> usize {
+        self.base.max_len()
+    }
+
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let (left, right) = self.base.split_at(index);
+        let with = |base| EachProducer {
+            each: self.each,
+            base,
+        };
+        (with(left), with(right))
+    }
+
+    fn fold_with<F: Folder<E::Out>>(self, folder: F) -> F {
+        self.base.fold_with(EachFolder::new(self.each, folder)).base
+    }
+}
+
+struct EachIter<'e, E, S, I> {
+    each: &'e E,
+    state: S,
+    base: I,
+}
+
+impl<E: Each<I::Item>, I: Iterator> Iterator for EachIter<'_, E, E::State, I> {
+    type Item = E::Out;
+
+    #[inline]
+    fn next(&mut self) -> Option<E::Out> {
+        if self.each.done() {
+            return None;
+        }
+        let item = self.base.next()?;
+        Some(self.each.each(&mut self.state, item))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.base.size_hint()
+    }
+
+    #[inline]
+    fn fold<A, F: FnMut(A, E::Out) -> A>(mut self, init: A, mut f: F) -> A {
+        if E::ENDS {
+            let mut acc = init;
+            for out in self.by_ref() {
+                acc = f(acc, out);
+            }
+            return acc;
+        }
+        let EachIter {
+            each,
+            mut state,
+            base,
+        } = self;
+        base.fold(init, |acc, item| f(acc, each.each(&mut state, item)))
+    }
+}
+
+impl<E: Each<I::Item>, I: DoubleEndedIterator> DoubleEndedIterator
+    for EachIter<'_, E, E::State, I>
+{
+    #[inline]
+    fn next_back(&mut self) -> Option<E::Out> {
+        if self.each.done() {
+            return None;
+        }
+        let item = self.base.next_back()?;
+        Some(self.each.each(&mut self.state, item))
+    }
+}
+
+impl<E: Each<I::Item>, I: ExactSizeIterator> ExactSizeIterator for EachIter<'_, E, E::State, I> {}
+
+/// Implements both traits for an adapter `X<I, …>` with a field `base: I`:
+/// what it hands on, under which bounds, and its base and `Each`.
+macro_rules! each {
+    ([$($generics:tt)*] $Adapter:ty => $Item:ty, where [$($bounds:tt)*],
+     |$adapter:pat_param| ($base:expr, $each:expr)) => {
+        impl<$($generics)*> $crate::iter::ParallelIterator for $Adapter
+        where
+            I: $crate::iter::ParallelIterator,
+            $($bounds)*
+        {
+            type Item = $Item;
+
+            fn drive_unindexed<C>(self, consumer: C) -> C::Result
+            where
+                C: $crate::plumbing::UnindexedConsumer<$Item>,
+            {
+                let $adapter = self;
+                $base.drive_unindexed($crate::kit::each::EachConsumer::new(&$each, consumer))
+            }
+
+            fn opt_len(&self) -> Option<usize> {
+                self.base.opt_len()
+            }
+        }
+
+        impl<$($generics)*> $crate::iter::IndexedParallelIterator for $Adapter
+        where
+            I: $crate::iter::IndexedParallelIterator,
+            $($bounds)*
+        {
+            fn drive<C>(self, consumer: C) -> C::Result
+            where
+                C: $crate::plumbing::Consumer<$Item>,
+            {
+                let $adapter = self;
+                $base.drive($crate::kit::each::EachConsumer::new(&$each, consumer))
+            }
+
+            fn len(&self) -> usize {
+                self.base.len()
+            }
+
+            fn with_producer<CB>(self, callback: CB) -> CB::Output
+            where
+                CB: $crate::plumbing::ProducerCallback<$Item>,
+            {
+                let $adapter = self;
+                $crate::kit::each::with_producer($base, &$each, callback)
+            }
+        }
+    };
+}
+
+pub(crate) use each;

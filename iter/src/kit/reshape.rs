@@ -1,0 +1,178 @@
+//! The kit for adapters that move positions, and so must have indexed ones.
+//! What such an adapter is, is a producer made of one producer (`enumerate`,
+//! `rev`, `skip`, `step_by`, `chunks` …) or woven of two (`zip`, `chain`,
+//! `interleave`).
+
+use std::marker::PhantomData;
+
+use crate::iter::IndexedParallelIterator;
+use crate::plumbing::{Producer, ProducerCallback};
+
+/// Makes a producer of `U`s of a producer of `T`s.
+///
+/// What comes out is a parameter and not an associated type: in a deep nest of
+/// adapters the compiler would look each of those up again and again.
+pub(crate) trait Reshape<T, U> {
+    /// Calls `callback` with the new producer.
+    fn reshape<P, CB>(self, base: P, callback: CB) -> CB::Output
+    where
+        P: Producer<Item = T>,
+        CB: ProducerCallback<U>;
+}
+
+/// Makes a producer of `U`s of two producers.
+pub(crate) trait Weave<A, B, U> {
+    /// Calls `callback` with the new producer.
+    fn weave<P, Q, CB>(self, a: P, b: Q, callback: CB) -> CB::Output
+    where
+        P: Producer<Item = A>,
+        Q: Producer<Item = B>,
+        CB: ProducerCallback<U>;
+}
+
+/// Calls `callback` with the producer of `base` reshaped by `shape`.
+pub(crate) fn reshape<I, U, R, CB>(base: I, shape: R, callback: CB) -> CB::Output
+where
+    I: IndexedParallelIterator,
+    R: Reshape<I::Item, U>,
+    CB: ProducerCallback<U>,
+{
+    struct Callback<R, CB, U> {
+        shape: R,
+        callback: CB,
+        makes: PhantomData<U>,
+    }
+
+    impl<T, U, R, CB> ProducerCallback<T> for Callback<R, CB, U>
+    where
+        R: Reshape<T, U>,
+        CB: ProducerCallback<U>,
+    {
+        type Output = CB::Output;
+
+        fn callback<P: Producer<Item = T>>(self, base: P) -> CB::Output {
+            self.shape.reshape(base, self.callback)
+        }
+    }
+
+    base.with_producer(Callback {
+        shape,
+        callback,
+        makes: PhantomData,
+    })
+}
+
+/// Calls `callback` with the producers of `a` and `b` woven by `weft`.
+pub(crate) fn weave<A, B, U, W, CB>(a: A, b: B, weft: W, callback: CB) -> CB::Output
+where
+    A: IndexedParallelIterator,
+    B: IndexedParallelIterator,
+    W: Weave<A::Item, B::Item, U>,
+    CB: ProducerCallback<U>,
+{
+    /// Has the second iterator, and waits for the producer of the first.
+    struct First<B, W, CB, U> {
+        b: B,
+        weft: W,
+        callback: CB,
+        makes: PhantomData<U>,
+    }
+
+    impl<T, U, B, W, CB> ProducerCallback<T> for First<B, W, CB, U>
+    where
+        B: IndexedParallelIterator,
+        W: Weave<T, B::Item, U>,
+        CB: ProducerCallback<U>,
+    {
+        type Output = CB::Output;
+
+        fn callback<P: Producer<Item = T>>(self, a: P) -> CB::Output {
+            self.b.with_producer(Second {
+                a,
+                weft: self.weft,
+                callback: self.callback,
+                makes: PhantomData,
+            })
+        }
+    }
+
+    /// Has the first producer, and waits for the second.
+    struct Second<P, W, CB, U> {
+        a: P,
+        weft: W,
+        callback: CB,
+        makes: PhantomData<U>,
+    }
+
+    impl<S, T, U, P, W, CB> ProducerCallback<T> for Second<P, W, CB, U>
+    where
+        P: Producer<Item = S>,
+        W: Weave<S, T, U>,
+        CB: ProducerCallback<U>,
+    {
+        type Output = CB::Output;
+
+        fn callback<Q: Producer<Item = T>>(self, b: Q) -> CB::Output {
+            self.weft.weave(self.a, b, self.callback)
+        }
+    }
+
+    a.with_producer(First {
+        b,
+        weft,
+        callback,
+        makes: PhantomData,
+    })
+}
+
+/// Implements both traits for an adapter of indexed iterators: what it hands
+/// on, under which bounds, how many, and how a producer reaches the callback.
+macro_rules! reshape {
+    ([$($generics:tt)*] $Adapter:ty => $Item:ty, where [$($bounds:tt)*],
+     |$this:ident| $len:expr, |$adapter:pat_param, $callback:ident| $with_producer:expr) => {
+        impl<$($generics)*> $crate::iter::ParallelIterator for $Adapter
+        where
+            $($bounds)*
+        {
+            type Item = $Item;
+
+            fn drive_unindexed<C>(self, consumer: C) -> C::Result
+            where
+                C: $crate::plumbing::UnindexedConsumer<$Item>,
+            {
+                $crate::plumbing::bridge(self, consumer)
+            }
+
+            fn opt_len(&self) -> Option<usize> {
+                Some($crate::iter::IndexedParallelIterator::len(self))
+            }
+        }
+
+        impl<$($generics)*> $crate::iter::IndexedParallelIterator for $Adapter
+        where
+            $($bounds)*
+        {
+            fn drive<C>(self, consumer: C) -> C::Result
+            where
+                C: $crate::plumbing::Consumer<$Item>,
+            {
+                $crate::plumbing::bridge(self, consumer)
+            }
+
+            fn len(&self) -> usize {
+                let $this = self;
+                $len
+            }
+
+            fn with_producer<CB>(self, $callback: CB) -> CB::Output
+            where
+                CB: $crate::plumbing::ProducerCallback<$Item>,
+            {
+                let $adapter = self;
+                $with_producer
+            }
+        }
+    };
+}
+
+pub(crate) use reshape as reshaped;

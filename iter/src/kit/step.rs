@@ -1,0 +1,136 @@
+//! The kit for adapters that hand on any number of items for each that they
+//! get, and keep nothing for themselves: `filter`, `filter_map`, `flat_map_iter`,
+//! `flatten_iter`, `while_some`, `take_any`, `skip_any` and their `_while` forms.
+//! Each is the adapter of `std::iter` that it is named after, applied to one
+//! contiguous piece at a time.
+
+use std::iter::once;
+
+use crate::plumbing::{Consumer, Folder, UnindexedConsumer};
+
+/// What happens to a run of items on its way.
+pub(crate) trait Step<T>: Sync {
+    /// What is handed on.
+    type Out;
+    /// Whether `done` may ever say yes.
+    const ENDS: bool = false;
+
+    /// What is handed on for `items`, which are some of a piece.
+    fn over(&self, items: impl Iterator<Item = T>) -> impl Iterator<Item = Self::Out>;
+
+    /// Whether no further item will be handed on.
+    #[inline]
+    fn done(&self) -> bool {
+        false
+    }
+}
+
+/// A consumer of what a `Step` gets, made of a consumer of what it hands on.
+pub(crate) struct StepConsumer<'s, S, C> {
+    step: &'s S,
+    base: C,
+}
+
+impl<'s, S, C> StepConsumer<'s, S, C> {
+    pub(crate) fn new(step: &'s S, base: C) -> Self {
+        StepConsumer { step, base }
+    }
+}
+
+impl<'s, T, S: Step<T>, C: Consumer<S::Out>> Consumer<T> for StepConsumer<'s, S, C> {
+    type Folder = StepFolder<'s, S, C::Folder>;
+    type Reducer = C::Reducer;
+    type Result = C::Result;
+
+    const ADVANCES: bool = C::ADVANCES;
+    const ENDS: bool = S::ENDS || C::ENDS;
+
+    fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
+        let (left, right, reducer) = self.base.split_at(index);
+        let with = |base| StepConsumer::new(self.step, base);
+        (with(left), with(right), reducer)
+    }
+
+    fn into_folder(self) -> Self::Folder {
+        StepFolder {
+            step: self.step,
+            base: self.base.into_folder(),
+        }
+    }
+
+    fn full(&self) -> bool {
+        self.step.done() || self.base.full()
+    }
+
+    fn advance(self, index: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
+        let step = self.step;
+        let (base, rest) = self.base.advance(index, folder.map(|folder| folder.base));
+        (StepFolder { step, base }, StepConsumer::new(step, rest))
+    }
+}
+
+impl<T, S: Step<T>, C: UnindexedConsumer<S::Out>> UnindexedConsumer<T> for StepConsumer<'_, S, C> {
+    fn split_off_left(&self) -> Self {
+        StepConsumer::new(self.step, self.base.split_off_left())
+    }
+
+    fn to_reducer(&self) -> C::Reducer {
+        self.base.to_reducer()
+    }
+}
+
+/// A `Step` at work on one contiguous piece.
+pub(crate) struct StepFolder<'s, S, F> {
+    step: &'s S,
+    base: F,
+}
+
+impl<T, S: Step<T>, F: Folder<S::Out>> Folder<T> for StepFolder<'_, S, F> {
+    type Result = F::Result;
+
+    #[inline]
+    fn consume(mut self, item: T) -> Self {
+        self.base = self.base.consume_iter(self.step.over(once(item)));
+        self
+    }
+
+    #[inline]
+    fn consume_block<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
+        self.base = self.base.consume_block(self.step.over(items.into_iter()));
+        self
+    }
+
+    fn complete(self) -> F::Result {
+        self.base.complete()
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.step.done() || self.base.full()
+    }
+}
+
+/// Implements `ParallelIterator` for an adapter: what it hands on, under which
+/// bounds, and its base and `Step`.
+macro_rules! step {
+    ([$($generics:tt)*] $Adapter:ty => $Item:ty, where [$($bounds:tt)*],
+     |$adapter:pat_param| ($base:expr, $step:expr)) => {
+        impl<$($generics)*> $crate::iter::ParallelIterator for $Adapter
+        where
+            I: $crate::iter::ParallelIterator,
+            $($bounds)*
+        {
+            type Item = $Item;
+
+            fn drive_unindexed<C>(self, consumer: C) -> C::Result
+            where
+                C: $crate::plumbing::UnindexedConsumer<$Item>,
+            {
+                let $adapter = self;
+                $base.drive_unindexed($crate::kit::step::StepConsumer::new(&$step, consumer))
+            }
+        }
+    };
+}
+
+pub(crate) use step;

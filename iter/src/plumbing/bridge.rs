@@ -1,0 +1,324 @@
+//! The bridges: where a producer meets a consumer and work is shared.
+//!
+//! There are three ways to go.
+//!
+//! - *Lazily*, where the consumer can carry one folder on from block to block
+//!   ([`Consumer::advance`]). A piece is run in blocks; between two of them the
+//!   `Pace` may ask for half of what is left to be lent. If nobody takes that,
+//!   this thread goes on with it, and with the same folder; so folders, and
+//!   what is made with them, are as few as the pieces that really changed
+//!   hands, and one.
+//! - *In advance*, into about as many pieces as a thread and each thief should
+//!   have to choose from: calls of a few items, which may be heavy or even wait
+//!   for each other; calls with a greatest length; consumers and producers that
+//!   are cut only at a cost.
+//! - *By splitting*, for producers that do not know their length.
+
+use tine_pool::{current_num_threads, join, join_context};
+
+use super::pace::{Lent, Pace, Step, enter, lend};
+use super::traits::{
+    Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, UnindexedProducer,
+};
+use crate::iter::IndexedParallelIterator;
+
+/// Runs an indexed parallel iterator into a consumer.
+///
+/// This is what `drive` and `drive_unindexed` of an indexed source come to.
+pub fn bridge<I, C>(par_iter: I, consumer: C) -> C::Result
+where
+    I: IndexedParallelIterator,
+    C: Consumer<I::Item>,
+{
+    struct Bridge<C> {
+        len: usize,
+        consumer: C,
+    }
+
+    impl<T, C: Consumer<T>> ProducerCallback<T> for Bridge<C> {
+        type Output = C::Result;
+
+        fn callback<P: Producer<Item = T>>(self, producer: P) -> C::Result {
+            bridge_producer_consumer(self.len, producer, self.consumer)
+        }
+    }
+
+    let len = par_iter.len();
+    par_iter.with_producer(Bridge { len, consumer })
+}
+
+/// Runs a producer of `len` items into a consumer.
+pub fn bridge_producer_consumer<P, C>(len: usize, producer: P, consumer: C) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let (min, max) = (producer.min_len().max(1), producer.max_len().max(1));
+    let rest = Rest {
+        producer,
+        consumer,
+        len,
+    };
+    if rest.consumer.full() || len / 2 < min {
+        return rest.in_one();
+    }
+    let threads = current_num_threads();
+    let at_will = C::ADVANCES && !P::WHOLE && max == usize::MAX;
+    if at_will && len > threads.saturating_mul(2) {
+        let site = work::<P, C> as *const () as usize;
+        enter(|| work(rest, None, Pace::start(site, len), min).close())
+    } else {
+        let cuts = threads;
+        run(rest, false, Pieces { cuts, min, max })
+    }
+}
+
+/// Runs a producer of an unknown number of items into a consumer.
+pub fn bridge_unindexed<P, C>(producer: P, consumer: C) -> C::Result
+where
+    P: UnindexedProducer,
+    C: UnindexedConsumer<P::Item>,
+{
+    let pieces = Pieces {
+        cuts: current_num_threads(),
+        min: 1,
+        max: usize::MAX,
+    };
+    run_unindexed(false, pieces, producer, consumer)
+}
+
+/// Runs both closures, in parallel if there is somebody to.
+pub(crate) fn both<A: Send, B: Send>(
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    join(a, b)
+}
+
+/// What is left of a piece.
+struct Rest<P, C> {
+    producer: P,
+    consumer: C,
+    len: usize,
+}
+
+impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
+    fn in_one(self) -> C::Result {
+        if self.consumer.full() {
+            return self.consumer.into_folder().complete();
+        }
+        self.producer
+            .fold_with(self.consumer.into_folder())
+            .complete()
+    }
+
+    fn halve(self) -> (Self, Self, C::Reducer) {
+        let mid = self.len / 2;
+        let (producer, far_producer) = self.producer.split_at(mid);
+        let (consumer, far_consumer, reducer) = self.consumer.split_at(mid);
+        let near = Rest {
+            producer,
+            consumer,
+            len: mid,
+        };
+        let far = Rest {
+            producer: far_producer,
+            consumer: far_consumer,
+            len: self.len - mid,
+        };
+        (near, far, reducer)
+    }
+
+    /// Runs the next `n` items; what is left is none if that was all.
+    fn run_block(self, n: usize, folder: Option<C::Folder>) -> (C::Folder, Option<Self>) {
+        let (folder, consumer) = self.consumer.advance(n, folder);
+        if n == self.len {
+            let folder = self.producer.fold_with(Block(folder)).0;
+            return (folder, None);
+        }
+        let (block, producer) = self.producer.split_at(n);
+        let folder = block.fold_with(Block(folder)).0;
+        let len = self.len - n;
+        let rest = Rest {
+            producer,
+            consumer,
+            len,
+        };
+        (folder, Some(rest))
+    }
+}
+
+/// How far a piece has come: to where it can be carried on, or to an end.
+enum Progress<F, R> {
+    Open(F),
+    Closed(R),
+}
+
+impl<F, R> Progress<F, R> {
+    fn close<T>(self) -> R
+    where
+        F: Folder<T, Result = R>,
+    {
+        match self {
+            Progress::Open(folder) => folder.complete(),
+            Progress::Closed(result) => result,
+        }
+    }
+}
+
+/// Runs a piece lazily, going on with `folder` if there is one.
+fn work<P, C>(
+    mut rest: Rest<P, C>,
+    mut folder: Option<C::Folder>,
+    mut pace: Pace,
+    min: usize,
+) -> Progress<C::Folder, C::Result>
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    loop {
+        let n = match pace.next(rest.len) {
+            Step::Share if rest.len / 2 >= min => return share(rest, folder, pace, min),
+            Step::Share => pace.block(rest.len),
+            Step::Run(n) => n,
+        };
+        let (carried, left) = rest.run_block(n, folder);
+        match left {
+            Some(left) if !carried.full() => (rest, folder) = (left, Some(carried)),
+            _ => {
+                pace.end();
+                return Progress::Open(carried);
+            }
+        }
+    }
+}
+
+/// Lends the farther half of what is left, and goes on with the nearer; then
+/// with the farther one too, if it was not taken.
+fn share<P, C>(
+    rest: Rest<P, C>,
+    folder: Option<C::Folder>,
+    pace: Pace,
+    min: usize,
+) -> Progress<C::Folder, C::Result>
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let (near, far, reducer) = rest.halve();
+    let (near, far) = lend(
+        far,
+        || work(near, folder, pace, min),
+        |far| match far.consumer.full() {
+            true => far.in_one(),
+            false => work(far, None, pace.taken(), min).close(),
+        },
+    );
+    match (near, far) {
+        (near, Lent::Taken(far)) => Progress::Closed(reducer.reduce(near.close(), far)),
+        (Progress::Open(folder), Lent::Back(_)) if folder.full() => Progress::Open(folder),
+        (Progress::Open(folder), Lent::Back(far)) => work(far, Some(folder), pace, min),
+        (Progress::Closed(near), Lent::Back(far)) if far.consumer.full() => {
+            Progress::Closed(reducer.reduce(near, far.in_one()))
+        }
+        (Progress::Closed(near), Lent::Back(far)) => {
+            let far = work(far, None, pace, min).close();
+            Progress::Closed(reducer.reduce(near, far))
+        }
+    }
+}
+
+/// A folder that is fed a block of a piece.
+struct Block<F>(F);
+
+impl<T, F: Folder<T>> Folder<T> for Block<F> {
+    type Result = F::Result;
+
+    #[inline]
+    fn consume(self, item: T) -> Self {
+        Block(self.0.consume(item))
+    }
+
+    #[inline]
+    fn consume_iter<I: IntoIterator<Item = T>>(self, items: I) -> Self {
+        Block(self.0.consume_block(items))
+    }
+
+    #[inline]
+    fn consume_block<I: IntoIterator<Item = T>>(self, items: I) -> Self {
+        Block(self.0.consume_block(items))
+    }
+
+    fn complete(self) -> F::Result {
+        self.0.complete()
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.0.full()
+    }
+}
+
+/// How often a piece may still be cut, and how small and how large the pieces
+/// may be.
+#[derive(Clone, Copy)]
+struct Pieces {
+    cuts: usize,
+    min: usize,
+    max: usize,
+}
+
+impl Pieces {
+    /// Whether a piece of `len` items is to be cut once more. A piece that has
+    /// just migrated shows that somebody is idle: it is worth new cuts.
+    fn cut(&mut self, len: usize, migrated: bool) -> bool {
+        if migrated {
+            self.cuts = self.cuts.max(current_num_threads());
+        }
+        let cut = len > self.max || self.cuts > 0;
+        self.cuts /= 2;
+        cut && len / 2 >= self.min
+    }
+}
+
+fn run<P, C>(rest: Rest<P, C>, migrated: bool, mut pieces: Pieces) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    if rest.consumer.full() || !pieces.cut(rest.len, migrated) {
+        return rest.in_one();
+    }
+    let (near, far, reducer) = rest.halve();
+    let (near, far) = join_context(
+        |context| run(near, context.migrated(), pieces),
+        |context| run(far, context.migrated(), pieces),
+    );
+    reducer.reduce(near, far)
+}
+
+fn run_unindexed<P, C>(migrated: bool, mut pieces: Pieces, producer: P, consumer: C) -> C::Result
+where
+    P: UnindexedProducer,
+    C: UnindexedConsumer<P::Item>,
+{
+    if consumer.full() {
+        return consumer.into_folder().complete();
+    }
+    let (producer, right) = if pieces.cut(usize::MAX, migrated) {
+        producer.split()
+    } else {
+        (producer, None)
+    };
+    let Some(right) = right else {
+        return producer.fold_with(consumer.into_folder()).complete();
+    };
+    let reducer = consumer.to_reducer();
+    let to_left = consumer.split_off_left();
+    let (a, b) = join_context(
+        |context| run_unindexed(context.migrated(), pieces, producer, to_left),
+        |context| run_unindexed(context.migrated(), pieces, right, consumer),
+    );
+    reducer.reduce(a, b)
+}

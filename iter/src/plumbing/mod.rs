@@ -1,0 +1,21 @@
+//! What sources, adapters and sinks are made of.
+//!
+//! A *producer* hands out items and can be split; a *consumer* takes them and
+//! can be split alike; a *folder* is a consumer at work on one contiguous
+//! piece; a *reducer* joins what two neighbouring pieces came to. A *bridge*
+//! brings a producer and a consumer together, and is where work is shared
+//! among threads. The shapes are those of rayon, so that sources and adapters
+//! written for either work with both.
+#![forbid(unsafe_code)]
+
+mod bridge;
+mod fixed;
+mod pace;
+mod traits;
+
+pub(crate) use bridge::both;
+pub use bridge::{bridge, bridge_producer_consumer, bridge_unindexed};
+pub(crate) use fixed::bridge_fixed;
+pub use traits::{
+    Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, UnindexedProducer,
+};

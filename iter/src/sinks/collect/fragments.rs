@@ -1,0 +1,282 @@
+//! Collecting what does not know its length: a fragment for each contiguous
+//! piece, all of them moved once, in parallel, to where they belong.
+//!
+//! A lone fragment is moved by its owner's three words. Small ones are moved
+//! on the spot when neighbours are joined, so that a thousand pieces of one
+//! item do not become a thousand vectors.
+
+use std::collections::VecDeque;
+use std::iter::zip;
+use std::marker::PhantomData;
+use std::mem::{MaybeUninit, replace, take};
+use std::ptr::copy_nonoverlapping;
+
+use crate::iter::{IntoParallelRefMutIterator, ParallelIterator};
+use crate::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
+use crate::sinks::huge;
+
+/// Fragments of fewer bytes are moved when they are joined.
+const TINY: usize = 1 << 10;
+
+/// Fewer bytes than this are moved by one thread.
+const SHARED: usize = 128 << 10;
+
+/// What is moved at one go.
+const BLOCK: usize = 64 << 10;
+
+/// A fragment of this many bytes is moved no more while it grows: it is left
+/// as it is, and another one begun, twice as large, up to a limit.
+const KEPT: usize = 32 << 10;
+
+/// Large enough for huge pages, and nothing is lost at the ends.
+const LARGEST: usize = 16 << 20;
+
+/// How an item is added to fragments of `Unit`s.
+pub(crate) trait Fill<Item> {
+    /// What a fragment consists of.
+    type Unit: Send;
+
+    /// Adds one item at the end.
+    fn push(to: &mut Fragments<Self::Unit>, item: Item);
+}
+
+/// Items as they are.
+pub(crate) enum Items {}
+
+impl<T: Send> Fill<T> for Items {
+    type Unit = T;
+
+    #[inline]
+    fn push(to: &mut Fragments<T>, item: T) {
+        if to.last.len() == to.last.capacity() {
+            to.make_room();
+        }
+        to.last.push(item);
+    }
+}
+
+/// The consumer that makes a fragment of each piece.
+pub(crate) struct Gather<F>(PhantomData<fn(F)>);
+
+impl Gather<Items> {
+    pub(crate) fn items() -> Self {
+        Self::by()
+    }
+}
+
+impl<F> Gather<F> {
+    pub(crate) fn by() -> Self {
+        Gather(PhantomData)
+    }
+}
+
+impl<T, F: Fill<T>> Consumer<T> for Gather<F> {
+    type Folder = Growing<F, F::Unit>;
+    type Reducer = InOrder;
+    type Result = Fragments<F::Unit>;
+
+    const ADVANCES: bool = true;
+
+    fn split_at(self, _: usize) -> (Self, Self, InOrder) {
+        (Self::by(), self, InOrder)
+    }
+
+    fn into_folder(self) -> Self::Folder {
+        Growing {
+            fragments: Vec::new().into(),
+            fill: PhantomData,
+        }
+    }
+
+    fn full(&self) -> bool {
+        false
+    }
+
+    fn advance(self, _: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
+        let begin = || Consumer::<T>::into_folder(Self::by());
+        (folder.unwrap_or_else(begin), self)
+    }
+}
+
+impl<T, F: Fill<T>> UnindexedConsumer<T> for Gather<F> {
+    fn split_off_left(&self) -> Self {
+        Self::by()
+    }
+
+    fn to_reducer(&self) -> InOrder {
+        InOrder
+    }
+}
+
+/// The fragments of one piece while it is worked on.
+pub(crate) struct Growing<F, U> {
+    fragments: Fragments<U>,
+    fill: PhantomData<fn(F)>,
+}
+
+impl<T, F: Fill<T>> Folder<T> for Growing<F, F::Unit> {
+    type Result = Fragments<F::Unit>;
+
+    #[inline]
+    fn consume(mut self, item: T) -> Self {
+        F::push(&mut self.fragments, item);
+        self
+    }
+
+    #[inline]
+    fn consume_iter<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
+        items
+            .into_iter()
+            .for_each(|item| F::push(&mut self.fragments, item));
+        self
+    }
+
+    fn complete(self) -> Self::Result {
+        self.fragments
+    }
+
+    fn full(&self) -> bool {
+        false
+    }
+}
+
+/// What the pieces so far came to, in order. Only `last` may be empty.
+pub(crate) struct Fragments<T> {
+    before: VecDeque<Vec<T>>,
+    pub(crate) last: Vec<T>,
+}
+
+impl<T> Fragments<T> {
+    /// Makes room for one more item.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        let room = self.last.capacity();
+        let bytes = room.saturating_mul(size_of::<T>());
+        if bytes < KEPT {
+            return self.last.reserve(1);
+        }
+        let more = if bytes < LARGEST { 2 * room } else { room };
+        let full = replace(&mut self.last, Vec::with_capacity(more));
+        self.before.push_back(full);
+        huge::advise(self.last.spare_capacity_mut());
+    }
+}
+
+impl<T> From<Vec<T>> for Fragments<T> {
+    fn from(last: Vec<T>) -> Self {
+        Fragments {
+            before: VecDeque::new(),
+            last,
+        }
+    }
+}
+
+/// Puts the fragments of two neighbours in one row.
+pub(crate) struct InOrder;
+
+impl<T> Reducer<Fragments<T>> for InOrder {
+    fn reduce(self, mut left: Fragments<T>, mut right: Fragments<T>) -> Fragments<T> {
+        if right.before.is_empty() && size_of_val(&*right.last) <= TINY {
+            left.last.append(&mut right.last);
+            return left;
+        }
+        if !left.last.is_empty() {
+            left.before.push_back(left.last);
+        }
+        // Whichever row is shorter goes to the other, so that a row may grow
+        // from either end.
+        if left.before.len() >= right.before.len() {
+            left.before.append(&mut right.before);
+            right.before = left.before;
+        } else {
+            while let Some(fragment) = left.before.pop_back() {
+                right.before.push_front(fragment);
+            }
+        }
+        right
+    }
+}
+
+impl<T: Send> Fragments<T> {
+    /// The number of items in all.
+    pub(crate) fn len(&self) -> usize {
+        self.before.iter().map(Vec::len).sum::<usize>() + self.last.len()
+    }
+
+    /// The fragments, none of them empty.
+    pub(crate) fn into_vecs(self) -> impl Iterator<Item = Vec<T>> {
+        let last = Some(self.last).filter(|last| !last.is_empty());
+        self.before.into_iter().chain(last)
+    }
+
+    /// All items in one vector.
+    pub(crate) fn into_vec(self) -> Vec<T> {
+        let mut all = Vec::new();
+        self.append_to(&mut all);
+        all
+    }
+
+    /// Moves all items to the end of `target`.
+    pub(crate) fn append_to(mut self, target: &mut Vec<T>) {
+        if self.before.is_empty() && target.capacity() == 0 {
+            *target = self.last;
+            return;
+        }
+        let len = self.len();
+        target.reserve(len);
+        if len.saturating_mul(size_of::<T>()) < SHARED {
+            self.before
+                .iter_mut()
+                .for_each(|fragment| target.append(fragment));
+            target.append(&mut self.last);
+        } else {
+            self.before.push_back(take(&mut self.last));
+            move_shared(self.before, len, target);
+        }
+    }
+}
+
+/// Moves `len` items in all to the end of `target`, which has room for them.
+fn move_shared<T: Send>(mut fragments: VecDeque<Vec<T>>, len: usize, target: &mut Vec<T>) {
+    let spare = &mut target.spare_capacity_mut()[..len];
+    huge::advise(spare);
+    let mut moves = Vec::new();
+    let mut rest = spare;
+    for fragment in &mut fragments {
+        let items;
+        (items, rest) = rest.split_at_mut(fragment.len());
+        // SAFETY: no item is always initialised. Until `target` owns the
+        // items nobody does: in between, bytes are copied, and should that
+        // ever panic they are leaked.
+        unsafe { fragment.set_len(0) };
+        let from = &fragment.spare_capacity_mut()[..items.len()];
+        let block = (BLOCK / size_of::<T>().max(1)).max(1);
+        moves.extend(
+            zip(from.chunks(block), items.chunks_mut(block)).map(|(from, to)| Move { from, to }),
+        );
+    }
+    moves.par_iter_mut().for_each(Move::run);
+    // SAFETY: the moves initialised these, next to what was there.
+    unsafe { target.set_len(target.len() + len) };
+}
+
+/// A block of items on its way.
+struct Move<'m, T> {
+    from: &'m [MaybeUninit<T>],
+    to: &'m mut [MaybeUninit<T>],
+}
+
+// SAFETY: nobody else looks at `from` while the move exists: as far as threads
+// are concerned both sides are exclusive, and the items are `Send`.
+unsafe impl<T: Send> Send for Move<'_, T> {}
+
+impl<T> Move<'_, T> {
+    fn run(&mut self) {
+        assert_eq!(self.from.len(), self.to.len());
+        let (from, to) = (self.from.as_ptr(), self.to.as_mut_ptr());
+        // SAFETY: both are valid for that many, and do not overlap because
+        // one of them is exclusive.
+        unsafe { copy_nonoverlapping(from, to, self.to.len()) }
+    }
+}

@@ -1,0 +1,60 @@
+//! Collecting into memory, each item written where it belongs.
+//!
+//! An iterator that knows its length writes its items [in place](in_place):
+//! the space is reserved once, each piece gets its own stretch of it, and the
+//! stretches become one again as the pieces are joined. One that does not know
+//! it fills [fragments], a vector for each contiguous piece, which are moved
+//! once, in parallel, to where they belong.
+
+pub(crate) mod fragments;
+pub(crate) mod in_place;
+pub(crate) mod text;
+
+use self::fragments::{Fragments, Gather};
+use self::in_place::write_in_place;
+use crate::iter::{IndexedParallelIterator, ParallelIterator};
+use crate::sinks::pair::{Halves, Pair};
+
+/// Replaces what is in `target` by the items, in place.
+pub(crate) fn collect_into_vec<I: IndexedParallelIterator>(iter: I, target: &mut Vec<I::Item>) {
+    target.clear();
+    let len = iter.len();
+    write_in_place(target, len, |place| (iter.drive(place), ()))
+}
+
+/// Replaces what is in both vectors by the halves of pairs, in place.
+pub(crate) fn unzip_into_vecs<I, A, B>(iter: I, left: &mut Vec<A>, right: &mut Vec<B>)
+where
+    I: IndexedParallelIterator<Item = (A, B)>,
+    A: Send,
+    B: Send,
+{
+    left.clear();
+    right.clear();
+    let len = iter.len();
+    write_in_place(left, len, |to_left| {
+        let lefts = write_in_place(right, len, |to_right| {
+            let (lefts, rights) = iter.drive(Pair::new(&Halves, to_left, to_right));
+            (rights, lefts)
+        });
+        (lefts, ())
+    })
+}
+
+/// Appends the items to `target`: in place if their number is known.
+pub(crate) fn append<I: ParallelIterator>(iter: I, target: &mut Vec<I::Item>) {
+    match iter.opt_len() {
+        Some(len) => write_in_place(target, len, |place| (iter.drive_unindexed(place), ())),
+        None => iter.drive_unindexed(Gather::items()).append_to(target),
+    }
+}
+
+/// The items in fragments: in one, made in place, if their number is known.
+pub(crate) fn gather<I: ParallelIterator>(iter: I) -> Fragments<I::Item> {
+    if iter.opt_len().is_none() {
+        return iter.drive_unindexed(Gather::items());
+    }
+    let mut items = Vec::new();
+    append(iter, &mut items);
+    items.into()
+}

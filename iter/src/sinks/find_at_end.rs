@@ -1,0 +1,252 @@
+//! `find_first`, `find_last` and their `_map` forms: what lies on the wrong side of
+//! something found need not be looked at.
+//!
+//! Each piece knows the stretch of places that it and what is split from it
+//! may occupy; places are indices where those are known, and otherwise halves
+//! of what is left of a `usize`. Places order pieces, no more: when they run
+//! out, two pieces share one, and neither stops the other. Which of two found
+//! items counts is decided by the reducer, from left to right.
+#![forbid(unsafe_code)]
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::iter::ParallelIterator;
+use crate::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
+
+/// Which of the found items is wanted.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    First,
+    Last,
+}
+
+/// The search, shared by all pieces.
+struct Search<F> {
+    op: F,
+    end: End,
+    /// For the first item: no piece after this place need be looked at. For
+    /// the last: none before.
+    best: AtomicUsize,
+}
+
+impl<F> Search<F> {
+    fn new(op: F, end: End) -> Self {
+        let best = AtomicUsize::new(match end {
+            End::First => usize::MAX,
+            End::Last => 0,
+        });
+        Search { op, end, best }
+    }
+
+    /// Something was found in a piece at `places`.
+    fn found(&self, places: Places) {
+        match self.end {
+            End::First => self.best.fetch_min(places.low, Relaxed),
+            End::Last => self.best.fetch_max(places.high, Relaxed),
+        };
+    }
+
+    /// Whether what a piece at `places` may find has been beaten by another.
+    fn beaten(&self, places: Places) -> bool {
+        let best = self.best.load(Relaxed);
+        match self.end {
+            End::First => best < places.low,
+            End::Last => best > places.high,
+        }
+    }
+}
+
+/// The places that a piece may occupy, from `low` to `high`.
+#[derive(Clone, Copy)]
+struct Places {
+    low: usize,
+    high: usize,
+}
+
+impl Places {
+    /// Cuts at an index, or in the middle if there are too few places.
+    fn split_at(self, index: usize, end: End) -> (Places, Places) {
+        match self.low.checked_add(index) {
+            Some(cut) if cut < self.high => self.cut(cut),
+            _ => self.halve(end),
+        }
+    }
+
+    /// Cuts in the middle; of the last two places, so that one of them remains
+    /// to the side that is looked for.
+    fn halve(self, end: End) -> (Places, Places) {
+        let places = self.high - self.low;
+        self.cut(match end {
+            End::First => self.low + places.div_ceil(2),
+            End::Last => self.low + places / 2,
+        })
+    }
+
+    fn cut(self, cut: usize) -> (Places, Places) {
+        let (low, high) = (self.low, self.high);
+        (Places { low, high: cut }, Places { low: cut, high })
+    }
+}
+
+/// A piece that has not begun.
+struct Part<'s, F> {
+    search: &'s Search<F>,
+    places: Cell<Places>,
+}
+
+impl<'s, F> Part<'s, F> {
+    fn new(search: &'s Search<F>, places: Places) -> Self {
+        let places = Cell::new(places);
+        Part { search, places }
+    }
+
+    fn begin<R>(&self) -> Hunt<'s, F, R> {
+        Hunt {
+            search: self.search,
+            places: self.places.get(),
+            found: None,
+        }
+    }
+}
+
+impl<'s, T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer<T> for Part<'s, F> {
+    type Folder = Hunt<'s, F, R>;
+    type Reducer = Winner;
+    type Result = Option<R>;
+
+    const ADVANCES: bool = true;
+    const ENDS: bool = true;
+
+    fn split_at(self, index: usize) -> (Self, Self, Winner) {
+        let (left, right) = self.places.get().split_at(index, self.search.end);
+        let with = |places| Part::new(self.search, places);
+        (with(left), with(right), Winner(self.search.end))
+    }
+
+    fn into_folder(self) -> Hunt<'s, F, R> {
+        self.begin()
+    }
+
+    fn full(&self) -> bool {
+        self.search.beaten(self.places.get())
+    }
+
+    fn advance(self, index: usize, folder: Option<Hunt<'s, F, R>>) -> (Hunt<'s, F, R>, Self) {
+        let (next, rest) = self.places.get().split_at(index, self.search.end);
+        let mut folder = folder.unwrap_or_else(|| self.begin());
+        folder.places.high = next.high;
+        self.places.set(rest);
+        (folder, self)
+    }
+}
+
+impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> UnindexedConsumer<T> for Part<'_, F> {
+    fn split_off_left(&self) -> Self {
+        let (left, right) = self.places.get().halve(self.search.end);
+        self.places.set(right);
+        Part::new(self.search, left)
+    }
+
+    fn to_reducer(&self) -> Winner {
+        Winner(self.search.end)
+    }
+}
+
+/// A piece at work.
+struct Hunt<'s, F, R> {
+    search: &'s Search<F>,
+    places: Places,
+    found: Option<R>,
+}
+
+impl<F, R> Hunt<'_, F, R> {
+    fn find(mut self, found: Option<R>) -> Self {
+        if found.is_some() {
+            self.search.found(self.places);
+            self.found = found;
+        }
+        self
+    }
+
+    fn satisfied(&self) -> bool {
+        self.search.end == End::First && self.found.is_some()
+    }
+}
+
+impl<T, R, F: Fn(T) -> Option<R>> Folder<T> for Hunt<'_, F, R> {
+    type Result = Option<R>;
+
+    #[inline]
+    fn consume(self, item: T) -> Self {
+        if self.satisfied() {
+            return self;
+        }
+        let found = (self.search.op)(item);
+        self.find(found)
+    }
+
+    #[inline]
+    fn consume_block<I: IntoIterator<Item = T>>(self, items: I) -> Self {
+        if self.satisfied() {
+            return self;
+        }
+        let mut found = items.into_iter().filter_map(&self.search.op);
+        let found = match self.search.end {
+            End::First => found.next(),
+            End::Last => found.last(),
+        };
+        self.find(found)
+    }
+
+    fn complete(self) -> Option<R> {
+        self.found
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.satisfied() || self.search.beaten(self.places)
+    }
+}
+
+struct Winner(End);
+
+impl<R> Reducer<Option<R>> for Winner {
+    fn reduce(self, left: Option<R>, right: Option<R>) -> Option<R> {
+        match self.0 {
+            End::First => left.or(right),
+            End::Last => right.or(left),
+        }
+    }
+}
+
+fn hunt<I, R, F>(iter: I, op: F, end: End) -> Option<R>
+where
+    I: ParallelIterator,
+    R: Send,
+    F: Fn(I::Item) -> Option<R> + Sync,
+{
+    let everywhere = Places {
+        low: 0,
+        high: usize::MAX,
+    };
+    iter.drive_unindexed(Part::new(&Search::new(op, end), everywhere))
+}
+
+pub(crate) fn find_map_first<I, R, F>(iter: I, op: F) -> Option<R>
+where
+    I: ParallelIterator,
+    R: Send,
+    F: Fn(I::Item) -> Option<R> + Sync,
+{
+    hunt(iter, op, End::First)
+}
+
+pub(crate) fn find_map_last<I, R, F>(iter: I, op: F) -> Option<R>
+where
+    I: ParallelIterator,
+    R: Send,
+    F: Fn(I::Item) -> Option<R> + Sync,
+{
+    hunt(iter, op, End::Last)
+}

@@ -1,0 +1,31 @@
+//! Huge pages for large outputs, where the system offers them on request.
+
+use std::mem::MaybeUninit;
+
+/// Below this many bytes a system call costs more than it saves.
+#[cfg(target_os = "linux")]
+const WORTH_IT: usize = 4 << 20;
+
+/// Says that `memory`, which is about to be filled, would do well on huge
+/// pages. No more than advice: nothing depends on whether it is taken.
+#[cfg(target_os = "linux")]
+pub(crate) fn advise<T>(memory: &mut [MaybeUninit<T>]) {
+    /// Aligned to this, a page of any size Linux uses begins.
+    const PAGE: usize = 64 << 10;
+    let bytes = size_of_val(memory);
+    if bytes < WORTH_IT {
+        return;
+    }
+    let start = memory.as_mut_ptr().cast::<u8>();
+    let skip = start.addr().next_multiple_of(PAGE) - start.addr();
+    let whole = (bytes - skip) / PAGE * PAGE;
+    // SAFETY: the address is inside `memory`, whose size is more than a page.
+    let aligned = unsafe { start.add(skip) };
+    // SAFETY: this advice changes nothing that a program can observe but
+    // time, and the range is inside memory that is exclusively ours.
+    unsafe { libc::madvise(aligned.cast(), whole, libc::MADV_HUGEPAGE) };
+}
+
+/// Elsewhere there is nobody to ask.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn advise<T>(_memory: &mut [MaybeUninit<T>]) {}

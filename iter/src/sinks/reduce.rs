@@ -1,0 +1,73 @@
+//! `reduce` and `reduce_with`: one value of all, by an operation that does not
+//! mind how it is bracketed.
+#![forbid(unsafe_code)]
+
+use crate::iter::ParallelIterator;
+use crate::kit::accumulate::Accumulate;
+use crate::kit::gather::Gather;
+use crate::kit::sink::{Sink, drain};
+
+impl<T, ID, F> Sink<T> for Accumulate<ID, F>
+where
+    ID: Fn() -> T + Sync,
+    F: Fn(T, T) -> T + Sync,
+{
+    fn merge(&self, left: T, right: T) -> T {
+        (self.op)(left, right)
+    }
+}
+
+pub(crate) fn reduce<I, ID, F>(iter: I, init: ID, op: F) -> I::Item
+where
+    I: ParallelIterator,
+    ID: Fn() -> I::Item + Sync,
+    F: Fn(I::Item, I::Item) -> I::Item + Sync,
+{
+    drain(iter, &Accumulate { init, op })
+}
+
+/// Begins with the first item, so that a piece without items comes to `None`.
+struct Pairwise<F>(F);
+
+impl<T, F: Fn(T, T) -> T + Sync> Gather<T> for Pairwise<F> {
+    type State = Option<T>;
+    type Out = Option<T>;
+
+    fn start(&self) -> Option<T> {
+        None
+    }
+
+    #[inline]
+    fn take(&self, so_far: Option<T>, item: T) -> Option<T> {
+        Some(match so_far {
+            Some(so_far) => (self.0)(so_far, item),
+            None => item,
+        })
+    }
+
+    #[inline]
+    fn take_all(&self, so_far: Option<T>, items: impl Iterator<Item = T>) -> Option<T> {
+        items.fold(so_far, |so_far, item| self.take(so_far, item))
+    }
+
+    fn finish(&self, so_far: Option<T>) -> Option<T> {
+        so_far
+    }
+}
+
+impl<T, F: Fn(T, T) -> T + Sync> Sink<T> for Pairwise<F> {
+    fn merge(&self, left: Option<T>, right: Option<T>) -> Option<T> {
+        match (left, right) {
+            (Some(left), Some(right)) => Some((self.0)(left, right)),
+            (left, right) => left.or(right),
+        }
+    }
+}
+
+pub(crate) fn reduce_with<I, F>(iter: I, op: F) -> Option<I::Item>
+where
+    I: ParallelIterator,
+    F: Fn(I::Item, I::Item) -> I::Item + Sync,
+{
+    drain(iter, &Pairwise(op))
+}

@@ -1,0 +1,97 @@
+//! The sort that computes each key once and keeps it.
+
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use tine_pool::{current_num_threads, join};
+
+use super::{dispatch, fork, permute, unstable};
+
+/// Shorter slices are std's: computing keys is work, so this is soon worth it.
+const CUTOFF: usize = 2048;
+
+/// Sorts stably by keys that are each computed once.
+pub(super) fn sort_by_key<T, K, F>(v: &mut [T], key: &F)
+where
+    T: Send,
+    K: Ord + Send,
+    F: Fn(&T) -> K + Sync,
+{
+    if v.len() < CUTOFF || size_of::<T>() == 0 {
+        return v.sort_by_cached_key(key);
+    }
+    if dispatch::by_key_type(v, key) {
+        return;
+    }
+    let grain = fork::grain(v.len(), current_num_threads());
+    let mut keys: Vec<(K, usize)> = Vec::with_capacity(v.len());
+    let filled = fill(0, v, keys.spare_capacity_mut(), grain, key).release();
+    assert_eq!(filled, v.len(), "every element has a key");
+    // SAFETY: `fill` has written so many from the start on, and released them.
+    unsafe { keys.set_len(filled) };
+    // The number makes equal keys differ, so the sort is stable.
+    unstable::sort_by(&mut keys, &|a: &(K, usize), b: &(K, usize)| a.cmp(b));
+    let mut order: Vec<usize> = keys.into_iter().map(|(_, index)| index).collect();
+    // SAFETY: every index is there once; sorting, whatever a comparison says,
+    // only moves them.
+    unsafe { permute::by_order(v, &mut order, grain) };
+}
+
+/// Keys that have been computed, dropped if nobody asks for them.
+struct Filled<K> {
+    start: *mut (K, usize),
+    len: usize,
+}
+
+// SAFETY: it owns the keys, which are `Send`.
+unsafe impl<K: Send> Send for Filled<K> {}
+
+impl<K> Filled<K> {
+    /// Gives up the keys; says how many.
+    fn release(self) -> usize {
+        std::mem::ManuallyDrop::new(self).len
+    }
+}
+
+impl<K> Drop for Filled<K> {
+    fn drop(&mut self) {
+        let keys = ptr::slice_from_raw_parts_mut(self.start, self.len);
+        // SAFETY: this many are initialised, and nobody else's.
+        unsafe { ptr::drop_in_place(keys) }
+    }
+}
+
+/// Computes the keys of `v` into `room`, with numbers from `at` on.
+fn fill<T, K, F>(
+    at: usize,
+    v: &mut [T],
+    room: &mut [MaybeUninit<(K, usize)>],
+    grain: usize,
+    key: &F,
+) -> Filled<K>
+where
+    T: Send,
+    K: Send,
+    F: Fn(&T) -> K + Sync,
+{
+    let mut filled = Filled {
+        start: room.as_mut_ptr().cast(),
+        len: 0,
+    };
+    if v.len() <= grain {
+        for (i, (value, place)) in v.iter().zip(room).enumerate() {
+            place.write((key(value), at + i));
+            filled.len += 1;
+        }
+        return filled;
+    }
+    let mid = v.len() / 2;
+    let (v0, v1) = v.split_at_mut(mid);
+    let (r0, r1) = room.split_at_mut(mid);
+    let (left, right) = join(
+        || fill(at, v0, r0, grain, key),
+        || fill(at + mid, v1, r1, grain, key),
+    );
+    filled.len = left.release() + right.release();
+    filled
+}

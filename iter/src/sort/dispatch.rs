@@ -1,0 +1,217 @@
+//! Which sort is the right one: by the type of the elements or keys, looked at
+//! without asking for it in a bound, and by their number.
+
+use std::any::TypeId;
+use std::cmp::Reverse;
+use std::mem::ManuallyDrop;
+
+use tine_pool::current_num_threads;
+
+use super::radix::key::Total;
+use super::radix::plain::{self, FLOAT, Plain, SIGNED, UNSIGNED};
+use super::radix::{keyed, word::RadixBits, word::Record};
+use super::{shape::Shape, stable, strings, unstable};
+
+/// Whether `T` is `U`, lifetimes aside.
+fn is<T: ?Sized, U: ?Sized + 'static>() -> bool {
+    typeid::of::<T>() == TypeId::of::<U>()
+}
+
+/// Sees a slice of `T` as one of `U`.
+///
+/// # Safety
+/// Every `T` is a `U`: the types are one, or `U` is a transparent wrapper.
+unsafe fn cast<T, U>(v: &mut [T]) -> &mut [U] {
+    assert!(
+        size_of::<T>() == size_of::<U>(),
+        "types that are one have one size"
+    );
+    let v = std::ptr::from_mut(v) as *mut [U];
+    // SAFETY: the caller vouches for it.
+    unsafe { &mut *v }
+}
+
+/// Sorts a slice by the order of its elements if their type has a faster way
+/// than comparing; says whether it did.
+pub(super) fn by_type<T: Send>(v: &mut [T]) -> bool {
+    macro_rules! plain {
+        ($($type:ty: $word:ty, $kind:ident;)*) => {$(
+            if is::<T, $type>() {
+                // Not generic, so that it is compiled once and here.
+                fn sort(v: &mut [Plain<$word, $kind>]) -> bool {
+                    plain_records(v)
+                }
+                // SAFETY: `T` is this type, and `Plain` wraps its bits, all of
+                // which are a word.
+                return sort(unsafe { cast::<T, Plain<$word, $kind>>(v) });
+            }
+        )*};
+    }
+    macro_rules! bytes {
+        ($($type:ty;)*) => {$(
+            if is::<T, $type>() {
+                fn sort(v: &mut [$type]) -> bool {
+                    strings::sort(v)
+                }
+                // SAFETY: `T` is this type. Lifetimes may differ; no reference
+                // leaves the slice, which is only permuted.
+                return sort(unsafe { cast::<T, $type>(v) });
+            }
+        )*};
+    }
+    if v.len() < plain::SHORTEST {
+        return false;
+    }
+    plain! {
+        u64: u64, UNSIGNED; u32: u32, UNSIGNED; u16: u16, UNSIGNED; u8: u8, UNSIGNED;
+        i64: u64, SIGNED; i32: u32, SIGNED; i16: u16, SIGNED; i8: u8, SIGNED;
+        u128: u128, UNSIGNED; i128: u128, SIGNED; bool: u8, UNSIGNED; char: u32, UNSIGNED;
+        f64: u64, FLOAT; f32: u32, FLOAT; Total<f64>: u64, FLOAT; Total<f32>: u32, FLOAT;
+    }
+    #[cfg(target_pointer_width = "64")]
+    plain! { usize: u64, UNSIGNED; isize: u64, SIGNED; }
+    #[cfg(target_pointer_width = "32")]
+    plain! { usize: u32, UNSIGNED; isize: u32, SIGNED; }
+    if v.len() < strings::SHORTEST {
+        return false;
+    }
+    bytes! { String; &'static str; Vec<u8>; &'static [u8]; Box<str>; Box<[u8]>; }
+    false
+}
+
+/// Sorts records that are their own keys, by radix unless they are in such an
+/// order already that comparing is faster.
+fn plain_records<R: Record>(v: &mut [R]) -> bool {
+    /// Shorter slices are sorted before a sample has been.
+    const SHAPED: usize = 8192;
+    if v.len() < SHAPED {
+        return plain::sort(v, || 1);
+    }
+    let order = |a: &R, b: &R| a.bits().cmp(&b.bits());
+    match Shape::of(v, &order) {
+        // Equal words cannot be told apart, so any sort is stable.
+        Shape::Runs => stable::sort_by(v, &order),
+        Shape::Tidy | Shape::Few => unstable::sort_by(v, &order),
+        Shape::Random => return plain::sort(v, current_num_threads),
+    }
+    true
+}
+
+/// How the bits of a key become a word in its order.
+#[derive(Clone, Copy)]
+enum Kind {
+    Unsigned,
+    Signed,
+    Float,
+}
+
+/// A primitive key: its kind, and whether it is wrapped in `Reverse`.
+fn kind<K>() -> Option<(Kind, bool)> {
+    macro_rules! any {
+        ($($type:ty)*) => { $(is::<K, $type>())||* };
+    }
+    macro_rules! any_reversed {
+        ($($type:ty)*) => { $(is::<K, Reverse<$type>>())||* };
+    }
+    if any!(u64 u32 usize u16 u8 u128 bool char) {
+        Some((Kind::Unsigned, false))
+    } else if any!(i64 i32 isize i16 i8 i128) {
+        Some((Kind::Signed, false))
+    } else if any!(Total<f64> Total<f32>) {
+        Some((Kind::Float, false))
+    } else if any_reversed!(u64 u32 usize u16 u8 u128 bool char) {
+        Some((Kind::Unsigned, true))
+    } else if any_reversed!(i64 i32 isize i16 i8 i128) {
+        Some((Kind::Signed, true))
+    } else if any_reversed!(Total<f64> Total<f32>) {
+        Some((Kind::Float, true))
+    } else {
+        None
+    }
+}
+
+/// The bits of a key of a primitive type.
+///
+/// # Safety
+/// `K` is a primitive, or a transparent wrapper of one.
+unsafe fn raw<K, W: RadixBits>(key: K) -> W {
+    assert!(size_of::<K>() == size_of::<W>(), "a word of the key's size");
+    let key = ManuallyDrop::new(key);
+    // SAFETY: of one size, and all bits of a primitive make a word.
+    unsafe { std::mem::transmute_copy::<K, W>(&key) }
+}
+
+/// Sorts by key, stably, if the key is a primitive; says whether it did.
+pub(super) fn by_key_type<T, K, F>(v: &mut [T], key: &F) -> bool
+where
+    T: Send,
+    F: Fn(&T) -> K + Sync,
+{
+    if v.len() < keyed::SHORTEST || size_of::<T>() == 0 {
+        return false;
+    }
+    let Some((kind, reversed)) = kind::<K>() else {
+        return false;
+    };
+    fn go<T: Send, K, W: RadixBits>(
+        v: &mut [T],
+        key: &(impl Fn(&T) -> K + Sync),
+        kind: Kind,
+        reversed: bool,
+    ) -> bool {
+        // The word is `(bits ^ top) ^ (sign & low)`, and all of that turned round.
+        let flip = if matches!(kind, Kind::Unsigned) {
+            W::default()
+        } else {
+            W::TOP
+        };
+        let fold = if matches!(kind, Kind::Float) {
+            W::ALL ^ W::TOP
+        } else {
+            W::default()
+        };
+        let turn = if reversed { W::ALL } else { W::default() };
+        let bits = |value: &T| {
+            // SAFETY: `kind` has found `K` to be a primitive.
+            let raw = unsafe { raw::<K, W>(key(value)) };
+            raw ^ flip ^ (raw.negative() & fold) ^ turn
+        };
+        by_bits(v, &bits)
+    }
+    // The conditions are `const` so that only one of the five is compiled.
+    if const { size_of::<K>() == 1 } {
+        go::<T, K, u8>(v, key, kind, reversed)
+    } else if const { size_of::<K>() == 2 } {
+        go::<T, K, u16>(v, key, kind, reversed)
+    } else if const { size_of::<K>() == 4 } {
+        go::<T, K, u32>(v, key, kind, reversed)
+    } else if const { size_of::<K>() == 8 } {
+        go::<T, K, u64>(v, key, kind, reversed)
+    } else if const { size_of::<K>() == 16 } {
+        go::<T, K, u128>(v, key, kind, reversed)
+    } else {
+        false
+    }
+}
+
+/// Sorts by words, stably, unless there is no memory for it.
+fn by_bits<T: Send, B: RadixBits>(v: &mut [T], bits: &(impl Fn(&T) -> B + Sync)) -> bool {
+    let threads = if v.len() < keyed::CUTOFF {
+        1
+    } else {
+        current_num_threads()
+    };
+    keyed::sort(v, threads, bits, None::<&fn(&mut [T])>)
+}
+
+/// Sorts by radix where the caller has asked for it.
+pub(super) fn by_radix<T, B, F>(v: &mut [T], bits: &F)
+where
+    T: Send,
+    B: RadixBits,
+    F: Fn(&T) -> B + Sync,
+{
+    if v.len() < keyed::SHORTEST || size_of::<T>() == 0 || !by_bits(v, bits) {
+        stable::sort_by(v, &|a, b| bits(a).cmp(&bits(b)));
+    }
+}

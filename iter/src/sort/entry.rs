@@ -1,0 +1,65 @@
+//! What the methods on slices call: each picks the way that suits the types and
+//! the length.
+#![forbid(unsafe_code)]
+
+use std::cmp::Ordering;
+
+use super::{cached, dispatch, stable, unstable};
+
+/// Sorts stably.
+pub(crate) fn par_sort<T: Ord + Send>(v: &mut [T]) {
+    if !dispatch::by_type(v) {
+        stable::sort_by(v, &T::cmp);
+    }
+}
+
+/// Sorts stably by a comparison.
+pub(crate) fn par_sort_by<T: Send>(v: &mut [T], compare: &(impl Fn(&T, &T) -> Ordering + Sync)) {
+    stable::sort_by(v, compare);
+}
+
+/// Sorts stably by a key, which is extracted once if it is a primitive.
+pub(crate) fn par_sort_by_key<T: Send, K: Ord>(v: &mut [T], key: &(impl Fn(&T) -> K + Sync)) {
+    if !dispatch::by_key_type(v, key) {
+        stable::sort_by(v, &|a, b| key(a).cmp(&key(b)));
+    }
+}
+
+/// Sorts, equal elements in any order.
+pub(crate) fn par_sort_unstable<T: Ord + Send>(v: &mut [T]) {
+    if !dispatch::by_type(v) {
+        unstable::sort_by(v, &T::cmp);
+    }
+}
+
+/// Sorts by a comparison, equal elements in any order.
+pub(crate) fn par_sort_unstable_by<T: Send>(
+    v: &mut [T],
+    compare: &(impl Fn(&T, &T) -> Ordering + Sync),
+) {
+    unstable::sort_by(v, compare);
+}
+
+/// Sorts by a key, equal elements in any order: by radix if the key is a
+/// primitive and the records are few enough, in place otherwise.
+pub(crate) fn par_sort_unstable_by_key<T: Send, K: Ord>(
+    v: &mut [T],
+    key: &(impl Fn(&T) -> K + Sync),
+) {
+    // Touching so much new memory takes longer than sorting without it.
+    const RECORDS: usize = 8 << 20;
+    let narrow = size_of::<T>() <= 32;
+    let record = size_of::<T>().saturating_add(size_of::<K>());
+    let few = v.len().saturating_mul(record) <= RECORDS;
+    if !(narrow && few && dispatch::by_key_type(v, key)) {
+        unstable::sort_by(v, &|a, b| key(a).cmp(&key(b)));
+    }
+}
+
+/// Sorts stably by keys that are each computed once.
+pub(crate) fn par_sort_by_cached_key<T: Send, K: Ord + Send>(
+    v: &mut [T],
+    key: &(impl Fn(&T) -> K + Sync),
+) {
+    cached::sort_by_key(v, key);
+}

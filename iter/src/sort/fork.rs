@@ -1,0 +1,98 @@
+//! The two ways in which the sorts divide their work: by slices and by part
+//! numbers. Everything here is `join` and a halving.
+#![forbid(unsafe_code)]
+
+use std::ops::Range;
+
+use tine_pool::join;
+
+/// How many pieces per thread a pass over memory is cut into: enough that a
+/// late thread does not hold up the others, few enough that a piece is long.
+const PIECES_PER_THREAD: usize = 4;
+
+/// The length of a piece when `len` elements are shared by `threads` threads.
+pub(super) fn grain(len: usize, threads: usize) -> usize {
+    (len / (threads * PIECES_PER_THREAD)).max(1024)
+}
+
+/// Calls `f` once for every number in `parts`, in parallel.
+pub(super) fn each<F: Fn(usize) + Sync>(parts: Range<usize>, f: &F) {
+    match parts.len() {
+        0 => {}
+        1 => f(parts.start),
+        len => {
+            let mid = parts.start + len / 2;
+            let (left, right) = (parts.start..mid, mid..parts.end);
+            join(|| each(left, f), || each(right, f));
+        }
+    }
+}
+
+/// Calls `f` with consecutive pieces of `v`, none longer than `grain`, and
+/// the index at which each starts.
+pub(super) fn each_slice<T, F>(v: &mut [T], grain: usize, f: &F)
+where
+    T: Send,
+    F: Fn(usize, &mut [T]) + Sync,
+{
+    fn go<T: Send, F: Fn(usize, &mut [T]) + Sync>(at: usize, v: &mut [T], grain: usize, f: &F) {
+        if v.len() <= grain {
+            return f(at, v);
+        }
+        // A multiple of the grain, so that only the last piece is short.
+        let mid = (v.len().div_ceil(grain) / 2) * grain;
+        let (left, right) = v.split_at_mut(mid);
+        join(|| go(at, left, grain, f), || go(at + mid, right, grain, f));
+    }
+    go(0, v, grain.max(1), f);
+}
+
+/// Exchanges two slices of one length, in parallel.
+pub(super) fn swap<T: Send>(a: &mut [T], b: &mut [T], grain: usize) {
+    if a.len() <= grain {
+        return a.swap_with_slice(b);
+    }
+    let mid = a.len() / 2;
+    let (a0, a1) = a.split_at_mut(mid);
+    let (b0, b1) = b.split_at_mut(mid);
+    join(|| swap(a0, b0, grain), || swap(a1, b1, grain));
+}
+
+/// Reverses a slice, in parallel.
+pub(super) fn reverse<T: Send>(v: &mut [T], grain: usize) {
+    let half = v.len() / 2;
+    let rest = v.len() - half;
+    let (front, back) = v.split_at_mut(half);
+    // With an odd length the middle element stays where it is.
+    let back = &mut back[rest - half..];
+    fn go<T: Send>(front: &mut [T], back: &mut [T], grain: usize) {
+        if front.len() <= grain {
+            let pairs = front.iter_mut().zip(back.iter_mut().rev());
+            return pairs.for_each(|(a, b)| std::mem::swap(a, b));
+        }
+        let mid = front.len() / 2;
+        let (f0, f1) = front.split_at_mut(mid);
+        let (b0, b1) = back.split_at_mut(back.len() - mid);
+        join(|| go(f0, b1, grain), || go(f1, b0, grain));
+    }
+    go(front, back, grain.max(1));
+}
+
+/// Folds pieces of `v` in parallel, and `merge`s what they give in order.
+pub(super) fn fold<T, R, F, M>(v: &[T], grain: usize, piece: &F, merge: &M) -> R
+where
+    T: Sync,
+    R: Send,
+    F: Fn(&[T]) -> R + Sync,
+    M: Fn(R, R) -> R + Sync,
+{
+    if v.len() <= grain {
+        return piece(v);
+    }
+    let (left, right) = v.split_at(v.len() / 2);
+    let (a, b) = join(
+        || fold(left, grain, piece, merge),
+        || fold(right, grain, piece, merge),
+    );
+    merge(a, b)
+}

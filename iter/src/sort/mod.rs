@@ -1,0 +1,32 @@
+//! Sorts and their kin: what is in order, what is nearly, and how to get there
+//! with every core.
+
+mod api;
+mod cached;
+mod dedup;
+mod dispatch;
+mod entry;
+mod fork;
+mod inplace;
+mod merge;
+mod partition;
+mod permute;
+mod radix;
+mod runs;
+mod scratch;
+mod select;
+mod shape;
+mod stable;
+mod strings;
+mod unstable;
+
+pub use api::{ParallelDedup, ParallelSort, ParallelSorted};
+pub(crate) use entry::{
+    par_sort, par_sort_by, par_sort_by_cached_key, par_sort_by_key, par_sort_unstable,
+    par_sort_unstable_by, par_sort_unstable_by_key,
+};
+pub use radix::key::{ArrayBits, Beside, RadixKey, Total};
+pub use radix::word::RadixBits;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! Parting a slice in place by a predicate, block by block: the positions of
+//! misplaced elements are written down without a branch, and then those are
+//! exchanged in pairs.
+#![forbid(unsafe_code)]
+
+use tine_pool::join;
+
+use super::fork;
+
+/// Positions within a block fit a byte, and two blocks of them a cache line or so.
+const BLOCK: usize = 128;
+
+/// Puts the elements that satisfy `left` first and returns their number.
+/// Whatever `left` says, or if it panics, elements only change places.
+pub(super) fn partition<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize {
+    let (mut l, mut r) = (0, v.len());
+    let (mut on_left, mut on_right) = (Misplaced::default(), Misplaced::default());
+    while r - l > 2 * BLOCK {
+        if on_left.is_empty() {
+            on_left.note(v[l..l + BLOCK].iter(), |x| !left(x));
+        }
+        if on_right.is_empty() {
+            on_right.note(v[r - BLOCK..r].iter().rev(), &mut left);
+        }
+        let (front, back) = v[l..r].split_at_mut(BLOCK);
+        exchange(front, back, &mut on_left, &mut on_right);
+        if on_left.is_empty() {
+            l += BLOCK;
+        }
+        if on_right.is_empty() {
+            r -= BLOCK;
+        }
+    }
+    // What is left is two blocks, one of which may have been looked at.
+    let rest = r - l;
+    let middle = l + match (on_left.is_empty(), on_right.is_empty()) {
+        (false, _) => BLOCK,
+        (_, false) => rest - BLOCK,
+        _ => rest / 2,
+    };
+    if on_left.is_empty() {
+        on_left.note(v[l..middle].iter(), |x| !left(x));
+    }
+    if on_right.is_empty() {
+        on_right.note(v[middle..r].iter().rev(), &mut left);
+    }
+    let (front, back) = v[l..r].split_at_mut(middle - l);
+    exchange(front, back, &mut on_left, &mut on_right);
+    // One side may have misplaced elements left: those furthest in go first, to
+    // the place next to the middle, and the middle moves over them.
+    let mut middle = middle;
+    for i in on_left.take(on_left.len()).rev() {
+        middle -= 1;
+        v.swap(l + usize::from(i), middle);
+    }
+    for i in on_right.take(on_right.len()).rev() {
+        v.swap(r - 1 - usize::from(i), middle);
+        middle += 1;
+    }
+    middle
+}
+
+/// Exchanges misplaced elements of the block that `front` starts with and the
+/// one that `back` ends with, as many as have a partner.
+#[inline(always)]
+fn exchange<T>(front: &mut [T], back: &mut [T], on_left: &mut Misplaced, on_right: &mut Misplaced) {
+    let pairs = on_left.len().min(on_right.len());
+    let last = back.len().wrapping_sub(1);
+    for (i, j) in on_left.take(pairs).zip(on_right.take(pairs)) {
+        std::mem::swap(&mut front[usize::from(i)], &mut back[last - usize::from(j)]);
+    }
+}
+
+/// The misplaced elements of one block, as distances from its outer end.
+struct Misplaced {
+    at: [u8; BLOCK],
+    next: usize,
+    end: usize,
+}
+
+impl Default for Misplaced {
+    fn default() -> Self {
+        Misplaced {
+            at: [0; BLOCK],
+            next: 0,
+            end: 0,
+        }
+    }
+}
+
+impl Misplaced {
+    fn len(&self) -> usize {
+        self.end - self.next
+    }
+
+    fn is_empty(&self) -> bool {
+        self.next == self.end
+    }
+
+    /// Writes down a new block, seen from its outer end.
+    #[inline(always)]
+    fn note<'a, T: 'a>(
+        &mut self,
+        block: impl Iterator<Item = &'a T>,
+        mut misplaced: impl FnMut(&T) -> bool,
+    ) {
+        let mut end = 0;
+        for (i, x) in (0..BLOCK as u8).zip(block) {
+            self.at[end % BLOCK] = i;
+            end += usize::from(misplaced(x));
+        }
+        (self.next, self.end) = (0, end);
+    }
+
+    fn take(&mut self, number: usize) -> impl DoubleEndedIterator<Item = u8> + ExactSizeIterator {
+        let from = self.next;
+        self.next += number;
+        self.at[from..self.next].iter().copied()
+    }
+}
+
+/// [`partition`] in parallel: parts are parted, then the back of each left one
+/// changes places with the front of the right one.
+pub(super) fn par_partition<T, P>(v: &mut [T], grain: usize, left: &P) -> usize
+where
+    T: Send,
+    P: Fn(&T) -> bool + Sync,
+{
+    if v.len() <= grain.max(2 * BLOCK) {
+        return partition(v, left);
+    }
+    let half = v.len() / 2;
+    let (front, back) = v.split_at_mut(half);
+    let (a, b) = join(
+        || par_partition(front, grain, left),
+        || par_partition(back, grain, left),
+    );
+    let exchanged = (half - a).min(b);
+    fork::swap(
+        &mut front[a..a + exchanged],
+        &mut back[b - exchanged..b],
+        grain,
+    );
+    a + b
+}

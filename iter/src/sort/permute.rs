@@ -1,0 +1,64 @@
+//! Bringing elements into an order that is known by their numbers.
+
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use super::{fork, merge, scratch::Scratch};
+
+/// Values to be read from several threads, each value by one of them.
+struct Values<T>(*const T);
+// SAFETY: only the address is shared; a value goes to one thread, which `Send` allows.
+unsafe impl<T: Send> Sync for Values<T> {}
+
+/// Moves to each place `at` of `v` the element that was at `from(at)`, by way
+/// of `room`.
+///
+/// # Safety
+/// `from` is a permutation of the indices of `v`, always the same, and never
+/// panics. `room` is as long as `v`.
+pub(super) unsafe fn by<T, F>(v: &mut [T], room: &mut [MaybeUninit<T>], grain: usize, from: &F)
+where
+    T: Send,
+    F: Fn(usize) -> usize + Sync,
+{
+    assert_eq!(v.len(), room.len());
+    let values = Values(v.as_ptr());
+    let values = &values;
+    fork::each_slice(room, grain, &|at, piece: &mut [MaybeUninit<T>]| {
+        for (i, place) in piece.iter_mut().enumerate() {
+            let value = values.0.wrapping_add(from(at + i));
+            // SAFETY: an element of `v`, which nobody writes meanwhile; each is
+            // read by one thread.
+            unsafe { ptr::copy_nonoverlapping(value, place.as_mut_ptr(), 1) };
+        }
+    });
+    let filled = ptr::from_mut(room) as *mut [T];
+    // SAFETY: every place of the room has just been written.
+    let filled = unsafe { &mut *filled };
+    let places = ptr::from_mut(v) as *mut [MaybeUninit<T>];
+    // SAFETY: the values of `v` have moved to `filled`, each once, and all come
+    // back: no user code runs from here to there.
+    let places = unsafe { &mut *places };
+    merge::copy_out(filled, places, grain);
+}
+
+/// The same where `order[at]` says where the element for `at` is. Without memory
+/// for the detour, elements follow one another round their cycles.
+///
+/// # Safety
+/// `order` is a permutation of the indices of `v`.
+pub(super) unsafe fn by_order<T: Send>(v: &mut [T], order: &mut [usize], grain: usize) {
+    if let Some(mut room) = Scratch::new(v.len()) {
+        // SAFETY: the caller vouches for the order.
+        return unsafe { by(v, room.room(), grain, &|at| order[at]) };
+    }
+    for at in 0..v.len() {
+        // What was there may have been exchanged away: to where it says.
+        let mut from = order[at];
+        while from < at {
+            from = order[from];
+        }
+        order[at] = from;
+        v.swap(at, from);
+    }
+}

@@ -1,0 +1,165 @@
+//! The radix sort of one thread, for what fits a cache.
+//!
+//! Only as many of the varying top bits are sorted by as are likely to tell `n`
+//! keys apart; a last look over the result finds the neighbours that those bits
+//! left the wrong way round, and sorts each such run by what is below.
+
+use super::word::{RadixBits, Record, Varying};
+
+/// Shorter slices are sorted by insertion.
+const SMALL: usize = 24;
+/// The widest digit: its counts and its open cache lines stay in the first cache.
+const DIGIT: u32 = 8;
+/// A slice of `2^k` elements is sorted by `k + SLACK` bits before the last look.
+const SLACK: u32 = 3;
+/// So many bits counted in vain are put up with.
+const TOLERANCE: u32 = 2;
+/// What the counters count to.
+const LONGEST: usize = 1 << 31;
+
+/// Where the sorted records are to be.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum End {
+    /// Where the unsorted ones were.
+    Here,
+    /// In the other slice.
+    There,
+}
+
+impl End {
+    pub(super) fn other(self) -> End {
+        match self {
+            End::Here => End::There,
+            End::There => End::Here,
+        }
+    }
+}
+
+/// Sorts `here`, stably, by way of `there`; the result is at the `end`, the
+/// other slice holds copies of records. No bit from `height` up may vary.
+///
+/// # Panics
+/// If the slices are not of one length, or longer than a `u32` counts.
+pub(super) fn sort<R: Record>(here: &mut [R], there: &mut [R], end: End, height: u32) {
+    assert!(
+        here.len() == there.len() && here.len() <= LONGEST,
+        "a slice beyond its cache"
+    );
+    let mut at = End::Here;
+    if here.len() <= SMALL {
+        insertion(here);
+    } else if height > 0 {
+        at = digits(here, there, height);
+    }
+    match (at, end) {
+        (End::Here, End::There) => there.copy_from_slice(here),
+        (End::There, End::Here) => here.copy_from_slice(there),
+        _ => {}
+    }
+}
+
+/// Sorts by the bits below `height`; says where the result is.
+fn digits<R: Record>(here: &mut [R], there: &mut [R], height: u32) -> End {
+    let wanted = height.min(here.len().ilog2() + SLACK);
+    match wanted.div_ceil(DIGIT) {
+        0 | 1 => passes::<R, 1>(here, there, height, wanted),
+        2 => passes::<R, 2>(here, there, height, wanted),
+        3 => passes::<R, 3>(here, there, height, wanted),
+        _ => passes::<R, 4>(here, there, height, wanted),
+    }
+}
+
+/// The same in `P` passes; the number is known to the compiler because the
+/// counting loop is short. That loop also learns which bits vary: if those at
+/// the top do not, it was the wrong bits that were counted.
+fn passes<R: Record, const P: usize>(
+    here: &mut [R],
+    there: &mut [R],
+    height: u32,
+    wanted: u32,
+) -> End {
+    let width = wanted.div_ceil(P as u32).min(DIGIT);
+    let floor = height.saturating_sub(P as u32 * width);
+    let mask = (1usize << width) - 1;
+    let digit = |r: &R, pass: usize| r.bits().down(floor + pass as u32 * width) & mask & 0xff;
+    let mut counts = [[0u32; 1 << DIGIT]; P];
+    let mut varying = Varying::new(&here[0]);
+    for r in here.iter() {
+        varying.note(r);
+        for (pass, counts) in counts.iter_mut().enumerate() {
+            counts[digit(r, pass)] += 1;
+        }
+    }
+    match varying.height() {
+        0 => return End::Here,
+        true_height if floor > 0 && true_height + TOLERANCE < height => {
+            return digits(here, there, true_height);
+        }
+        _ => {}
+    }
+    let (mut from, mut to) = (here, there);
+    let mut at = End::Here;
+    for (pass, counts) in counts.iter_mut().enumerate() {
+        if scatter(from, to, counts, |r| digit(r, pass)) {
+            (from, to) = (to, from);
+            at = at.other();
+        }
+    }
+    if varying.below(floor) {
+        mend(from, to, floor);
+    }
+    at
+}
+
+/// Moves records to where the counts of their digits say, in order; not if
+/// all have the same digit.
+fn scatter<R: Record>(
+    from: &[R],
+    to: &mut [R],
+    counts: &mut [u32; 1 << DIGIT],
+    digit: impl Fn(&R) -> usize,
+) -> bool {
+    let mut at = 0;
+    for count in counts.iter_mut() {
+        if *count as usize == from.len() {
+            return false;
+        }
+        at += std::mem::replace(count, at);
+    }
+    for r in from {
+        let next = &mut counts[digit(r)];
+        // SAFETY: the counts are of these records by this digit, and add up to
+        // their number, so every place is within `to`.
+        unsafe { *to.get_unchecked_mut(*next as usize) = *r };
+        *next += 1;
+    }
+    true
+}
+
+/// Finishes records that are sorted by their bits from `floor` up: every run
+/// that is equal there and not in order is sorted by itself.
+fn mend<R: Record>(v: &mut [R], other: &mut [R], floor: u32) {
+    let mut from = 0;
+    while let Some(at) = v[from..].windows(2).position(|w| w[1].bits() < w[0].bits()) {
+        let i = from + at;
+        let top = v[i].bits().above(floor);
+        let same = |r: &R| r.bits().above(floor) == top;
+        let start = v[..i].iter().rposition(|r| !same(r)).map_or(0, |at| at + 1);
+        let end = i + v[i..].iter().position(|r| !same(r)).unwrap_or(v.len() - i);
+        sort(&mut v[start..end], &mut other[start..end], End::Here, floor);
+        // The next run starts above this one.
+        from = end;
+    }
+}
+
+fn insertion<R: Record>(v: &mut [R]) {
+    for i in 1..v.len() {
+        let moving = v[i];
+        let mut hole = i;
+        while hole > 0 && v[hole - 1].bits() > moving.bits() {
+            v[hole] = v[hole - 1];
+            hole -= 1;
+        }
+        v[hole] = moving;
+    }
+}

@@ -1,0 +1,231 @@
+//! Sorting elements of any type by a key that is a word.
+//!
+//! Each key is extracted once, into a record together with its element, or with
+//! the element's number where the element is wide; until the records are sorted
+//! the slice itself is not touched. So a key function may panic or give a
+//! different answer each time it is asked: it is not asked again.
+
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use tine_pool::join;
+
+use super::plain;
+use super::word::{Keyed, RadixBits};
+use crate::sort::runs::{self, Run};
+use crate::sort::{fork, permute, scratch::Scratch};
+
+/// Shorter slices are better off with a comparison sort.
+pub(crate) const SHORTEST: usize = 1024;
+/// Shorter slices are sorted on the calling thread. Tests start earlier.
+pub(crate) const CUTOFF: usize = if cfg!(test) { 1 << 14 } else { 1 << 16 };
+
+/// What a record carries besides its key.
+trait Load: Copy + Send + Sync {
+    fn pack<T>(index: usize, value: &T) -> Self;
+    /// Gives each place of `v` the value that the record of that place carries.
+    ///
+    /// # Safety
+    /// The loads are those that were packed from `v`, each once, and `v` has not
+    /// been written since.
+    unsafe fn unpack<T: Send, B: RadixBits>(
+        records: &[Keyed<B, Self>],
+        v: &mut [T],
+        room: &mut [MaybeUninit<T>],
+        grain: usize,
+    );
+    /// The room that `unpack` needs for `len` values.
+    fn room(len: usize) -> usize;
+}
+
+/// The element itself, as the bytes it is made of.
+type Inline<const WORDS: usize> = [MaybeUninit<u64>; WORDS];
+
+impl<const WORDS: usize> Load for Inline<WORDS> {
+    fn pack<T>(_: usize, value: &T) -> Self {
+        assert!(size_of::<T>() <= size_of::<Self>(), "packed by its size");
+        let mut load = [MaybeUninit::uninit(); WORDS];
+        let to = load.as_mut_ptr().cast::<MaybeUninit<u8>>();
+        let from = ptr::from_ref(value).cast::<MaybeUninit<u8>>();
+        // SAFETY: both have this many bytes, and the load is a fresh local.
+        unsafe { ptr::copy_nonoverlapping(from, to, size_of::<T>()) };
+        load
+    }
+
+    unsafe fn unpack<T: Send, B: RadixBits>(
+        records: &[Keyed<B, Self>],
+        v: &mut [T],
+        _: &mut [MaybeUninit<T>],
+        grain: usize,
+    ) {
+        assert!(size_of::<T>() <= size_of::<Self>(), "packed by its size");
+        fork::each_slice(v, grain, &|at, piece: &mut [T]| {
+            for (place, record) in piece.iter_mut().zip(&records[at..]) {
+                let from = record.load.as_ptr().cast::<MaybeUninit<u8>>();
+                let to = ptr::from_mut(place).cast::<MaybeUninit<u8>>();
+                // SAFETY: the bytes of one of the values of `v`, into one of its
+                // places; each value comes home once.
+                unsafe { ptr::copy_nonoverlapping(from, to, size_of::<T>()) };
+            }
+        });
+    }
+
+    fn room(_: usize) -> usize {
+        0
+    }
+}
+
+/// The number of an element that is too wide to be moved about.
+impl Load for u32 {
+    fn pack<T>(index: usize, _: &T) -> Self {
+        index as u32
+    }
+
+    // SAFETY: the duties are those that the trait states.
+    unsafe fn unpack<T: Send, B: RadixBits>(
+        records: &[Keyed<B, Self>],
+        v: &mut [T],
+        room: &mut [MaybeUninit<T>],
+        grain: usize,
+    ) {
+        // SAFETY: the caller's records name each element once.
+        unsafe { permute::by(v, room, grain, &|at| records[at].load as usize) };
+    }
+
+    fn room(len: usize) -> usize {
+        len
+    }
+}
+
+/// Sorts `v` by key, stably, unless there is no memory for that. Then `ties` is
+/// called for every stretch of two or more elements with one key.
+pub(crate) fn sort<T, B, F, E>(v: &mut [T], threads: usize, key: &F, ties: Option<&E>) -> bool
+where
+    T: Send,
+    B: RadixBits,
+    F: Fn(&T) -> B + Sync,
+    E: Fn(&mut [T]) + Sync,
+{
+    // The conditions are `const` so that only one of the five is compiled.
+    if const { align_of::<T>() > 8 || size_of::<T>() > 32 } {
+        with_load::<u32, _, _, _, _>(v, threads, key, ties)
+    } else if const { size_of::<T>() <= 8 } {
+        with_load::<Inline<1>, _, _, _, _>(v, threads, key, ties)
+    } else if const { size_of::<T>() <= 16 } {
+        with_load::<Inline<2>, _, _, _, _>(v, threads, key, ties)
+    } else if const { size_of::<T>() <= 24 } {
+        with_load::<Inline<3>, _, _, _, _>(v, threads, key, ties)
+    } else {
+        with_load::<Inline<4>, _, _, _, _>(v, threads, key, ties)
+    }
+}
+
+fn with_load<L, T, B, F, E>(v: &mut [T], threads: usize, key: &F, ties: Option<&E>) -> bool
+where
+    L: Load,
+    T: Send,
+    B: RadixBits,
+    F: Fn(&T) -> B + Sync,
+    E: Fn(&mut [T]) + Sync,
+{
+    if u32::try_from(v.len()).is_err() {
+        return false;
+    }
+    let grain = fork::grain(v.len(), threads);
+    let Some(mut scratch) = Scratch::<Keyed<B, L>>::new(v.len()) else {
+        return false;
+    };
+    let records = extract(0, v, scratch.room(), grain, key);
+    // SAFETY: `extract` has written every one of the records.
+    let records = unsafe { &mut *records };
+    match runs::whole(records, grain, &|a, b| a.key.cmp(&b.key)) {
+        Some(Run::Ascending) => {}
+        Some(Run::Descending) => {
+            fork::reverse(v, grain);
+            return true;
+        }
+        None => {
+            let Some(mut other) = Scratch::new(v.len()) else {
+                return false;
+            };
+            let Some(mut room) = Scratch::new(L::room(v.len())) else {
+                return false;
+            };
+            plain::sort_by_way_of(records, other.room(), threads);
+            // SAFETY: the records were packed from `v` above and only sorted.
+            unsafe { L::unpack(records, v, room.room(), grain) };
+        }
+    }
+    if let Some(ties) = ties {
+        each_tie(v, records, grain, ties);
+    }
+    true
+}
+
+/// Writes a record for every element; all of them, unless `key` panics.
+fn extract<L, T, B, F>(
+    at: usize,
+    v: &mut [T],
+    room: &mut [MaybeUninit<Keyed<B, L>>],
+    grain: usize,
+    key: &F,
+) -> *mut [Keyed<B, L>]
+where
+    L: Load,
+    T: Send,
+    B: RadixBits,
+    F: Fn(&T) -> B + Sync,
+{
+    assert_eq!(v.len(), room.len());
+    if v.len() <= grain {
+        for (i, (value, place)) in v.iter().zip(room.iter_mut()).enumerate() {
+            let key = key(value);
+            place.write(Keyed {
+                key,
+                load: L::pack(at + i, value),
+            });
+        }
+    } else {
+        let mid = v.len() / 2;
+        let (v0, v1) = v.split_at_mut(mid);
+        let (r0, r1) = room.split_at_mut(mid);
+        join(
+            || drop_result(extract(at, v0, r0, grain, key)),
+            || drop_result(extract(at + mid, v1, r1, grain, key)),
+        );
+    }
+    ptr::from_mut(room) as *mut [Keyed<B, L>]
+}
+
+/// Pointers do not travel between threads, and this one is not needed.
+fn drop_result<T: ?Sized>(_: *mut T) {}
+
+/// Calls `f` for every stretch of `v` whose records have one key.
+fn each_tie<L, T, B, E>(v: &mut [T], records: &[Keyed<B, L>], grain: usize, f: &E)
+where
+    L: Load,
+    T: Send,
+    B: RadixBits,
+    E: Fn(&mut [T]) + Sync,
+{
+    if v.len() > grain {
+        // Part where the keys differ, at or after the middle.
+        let half = v.len() / 2;
+        let key = records[half - 1].key;
+        let mid = half + records[half..].partition_point(|r| r.key == key);
+        if mid < v.len() {
+            let (v0, v1) = v.split_at_mut(mid);
+            let (r0, r1) = records.split_at(mid);
+            join(|| each_tie(v0, r0, grain, f), || each_tie(v1, r1, grain, f));
+            return;
+        }
+    }
+    let mut rest = v;
+    for stretch in records.chunk_by(|a, b| a.key == b.key) {
+        let (tied, after) = rest.split_at_mut(stretch.len());
+        if tied.len() > 1 {
+            f(tied);
+        }
+        rest = after;
+    }
+}

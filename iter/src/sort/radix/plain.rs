@@ -1,0 +1,74 @@
+//! Slices of primitives, whose own bytes are their keys.
+
+use std::mem::MaybeUninit;
+
+use super::alone::{self, End};
+use super::together;
+use super::word::{RadixBits, Record};
+use crate::sort::{runs, scratch::Scratch};
+
+/// Shorter slices are better off with a comparison sort.
+pub(crate) const SHORTEST: usize = 512;
+/// Shorter slices are sorted on the calling thread, which takes less time than
+/// the passes of two threads take to start and to meet. Tests start earlier.
+pub(crate) const CUTOFF: usize = if cfg!(test) { 1 << 15 } else { 1 << 17 };
+/// One thread's sort without a scatter, where both slices fit its cache.
+const CACHED: usize = 1 << 16;
+
+/// Sorts plain records, unless there is no memory for it.
+pub(crate) fn sort<R: Record>(v: &mut [R], threads: impl FnOnce() -> usize) -> bool {
+    let order = |a: &R, b: &R| a.bits().cmp(&b.bits());
+    let threads = if v.len() < CUTOFF { 1 } else { threads() };
+    if runs::settle(v, threads, &order) {
+        return true;
+    }
+    let Some(mut scratch) = Scratch::new(v.len()) else {
+        return false;
+    };
+    sort_by_way_of(v, scratch.room(), threads);
+    true
+}
+
+/// Sorts `v` by way of `room`, which is as long.
+pub(crate) fn sort_by_way_of<R: Record>(v: &mut [R], room: &mut [MaybeUninit<R>], threads: usize) {
+    if v.len() > CACHED || threads > 1 {
+        return together::sort(v, room, End::Here, R::Bits::WIDTH, threads);
+    }
+    for (place, record) in room.iter_mut().zip(&*v) {
+        place.write(*record);
+    }
+    // SAFETY: as many places as records, all of them written just now.
+    let room = unsafe { &mut *(std::ptr::from_mut(room) as *mut [R]) };
+    alone::sort(v, room, End::Here, R::Bits::WIDTH);
+}
+
+/// How the bits of a primitive become a word in its order.
+pub(crate) const UNSIGNED: u8 = 0;
+/// The sign bit counts the other way round.
+pub(crate) const SIGNED: u8 = 1;
+/// IEEE 754 total order: with the sign set, all bits count the other way round.
+pub(crate) const FLOAT: u8 = 2;
+
+/// The bits of a primitive, in its own place.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct Plain<W, const KIND: u8>(W);
+
+/// The word that is in order where the primitive with the bits `raw` is.
+#[inline(always)]
+pub(crate) fn ordered<W: RadixBits, const KIND: u8>(raw: W) -> W {
+    match KIND {
+        UNSIGNED => raw,
+        SIGNED => raw ^ W::TOP,
+        _ => raw ^ (raw.negative() | W::TOP),
+    }
+}
+
+// SAFETY: a function of the stored word.
+unsafe impl<W: RadixBits, const KIND: u8> Record for Plain<W, KIND> {
+    type Bits = W;
+    #[inline(always)]
+    fn bits(&self) -> W {
+        ordered::<W, KIND>(self.0)
+    }
+}

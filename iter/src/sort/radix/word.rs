@@ -1,0 +1,142 @@
+//! The unsigned words that radix sorts look at, and what a record shows of
+//! itself to them.
+
+use std::ops::{BitAnd, BitOr, BitXor};
+
+/// An unsigned integer that can stand for a key: the order of the words is
+/// the order of the keys.
+///
+/// `u8`, `u16`, `u32`, `u64` and `u128` are the only ones there are.
+pub trait RadixBits:
+    Copy
+    + Ord
+    + Default
+    + Send
+    + Sync
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXor<Output = Self>
+    + sealed::Sealed
+    + 'static
+{
+    /// The number of bits.
+    #[doc(hidden)]
+    const WIDTH: u32;
+    /// The highest bit.
+    #[doc(hidden)]
+    const TOP: Self;
+    /// All bits.
+    #[doc(hidden)]
+    const ALL: Self;
+    /// All bits if the highest is set, none otherwise.
+    #[doc(hidden)]
+    fn negative(self) -> Self;
+    /// The word less its `shift` lowest bits, as far as that fits a `usize`.
+    #[doc(hidden)]
+    fn down(self, shift: u32) -> usize;
+    /// The number of bits below the highest that is set, that one included.
+    #[doc(hidden)]
+    fn bit_len(self) -> u32;
+    /// The word with all bits below `shift` cleared.
+    #[doc(hidden)]
+    fn above(self, shift: u32) -> Self;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! words {
+    ($($word:ty)*) => {$(
+        impl sealed::Sealed for $word {}
+        impl RadixBits for $word {
+            const WIDTH: u32 = <$word>::BITS;
+            const TOP: Self = 1 << (<$word>::BITS - 1);
+            const ALL: Self = <$word>::MAX;
+            #[inline(always)]
+            fn negative(self) -> Self {
+                (self.cast_signed() >> (<$word>::BITS - 1)).cast_unsigned()
+            }
+            #[inline(always)]
+            fn down(self, shift: u32) -> usize {
+                (self >> shift) as usize
+            }
+            #[inline(always)]
+            fn bit_len(self) -> u32 {
+                Self::WIDTH - self.leading_zeros()
+            }
+            #[inline(always)]
+            fn above(self, shift: u32) -> Self {
+                self.checked_shr(shift).map_or(0, |high| high << shift)
+            }
+        }
+    )*};
+}
+words!(u8 u16 u32 u64 u128);
+
+/// What the radix sorts move about: plain bytes that know their own key.
+///
+/// # Safety
+/// `bits` depends on nothing but the bytes of the record, and never panics:
+/// what was counted by it is then placed by it, unchecked.
+pub(crate) unsafe trait Record: Copy + Send + Sync {
+    type Bits: RadixBits;
+    fn bits(&self) -> Self::Bits;
+}
+
+/// A key and what goes with it.
+#[derive(Clone, Copy)]
+pub(crate) struct Keyed<B, P> {
+    pub(crate) key: B,
+    pub(crate) load: P,
+}
+
+// SAFETY: the key is a stored word.
+unsafe impl<B: RadixBits, P: Copy + Send + Sync> Record for Keyed<B, P> {
+    type Bits = B;
+    #[inline(always)]
+    fn bits(&self) -> B {
+        self.key
+    }
+}
+
+/// Which bits differ anywhere among some words.
+#[derive(Clone, Copy)]
+pub(super) struct Varying<B> {
+    first: B,
+    differs: B,
+}
+
+impl<B: RadixBits> Varying<B> {
+    /// Those of one record: none.
+    pub(super) fn new<R: Record<Bits = B>>(record: &R) -> Self {
+        Varying {
+            first: record.bits(),
+            differs: B::default(),
+        }
+    }
+
+    /// Takes one more record into account.
+    #[inline(always)]
+    pub(super) fn note<R: Record<Bits = B>>(&mut self, record: &R) {
+        self.differs = self.differs | (record.bits() ^ self.first);
+    }
+
+    pub(super) fn merge(self, other: Self) -> Self {
+        let differs = self.differs | other.differs | (self.first ^ other.first);
+        Varying {
+            first: self.first,
+            differs,
+        }
+    }
+
+    /// All bits that vary lie below this one.
+    pub(super) fn height(self) -> u32 {
+        self.differs.bit_len()
+    }
+
+    /// Whether any bit below `shift` varies.
+    pub(super) fn below(self, shift: u32) -> bool {
+        self.differs != self.differs.above(shift)
+    }
+}

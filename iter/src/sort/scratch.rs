@@ -1,0 +1,122 @@
+//! Memory that a sort borrows for its own duration: uninitialised, never
+//! dropped as values, and refused politely. A sort that gets `None` here has
+//! another way that needs no memory.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+/// The size of a huge page, for which the system is asked: a fault for each
+/// 4 KiB costs more than the pass that touches them.
+const HUGE: usize = 2 << 20;
+
+/// Room for a number of `T`, none of them initialised.
+pub(crate) struct Scratch<T> {
+    start: NonNull<T>,
+    len: usize,
+    layout: Layout,
+    owns: PhantomData<T>,
+}
+
+impl<T> Scratch<T> {
+    /// Room for `len` values, or `None` if the allocator has none.
+    pub(crate) fn new(len: usize) -> Option<Self> {
+        let layout = Layout::array::<T>(len).ok()?;
+        if layout.size() == 0 {
+            let start = NonNull::dangling();
+            return Some(Scratch {
+                start,
+                len,
+                layout,
+                owns: PhantomData,
+            });
+        }
+        if refused(layout.size()) {
+            return None;
+        }
+        // SAFETY: the layout has a size, as was just looked at.
+        let start = unsafe { alloc(layout) };
+        let start = NonNull::new(start.cast::<T>())?;
+        advise_huge(start.as_ptr().cast(), layout.size());
+        Some(Scratch {
+            start,
+            len,
+            layout,
+            owns: PhantomData,
+        })
+    }
+
+    /// The whole of the room.
+    pub(crate) fn room(&mut self) -> &mut [MaybeUninit<T>] {
+        let start = self.start.as_ptr().cast::<MaybeUninit<T>>();
+        // SAFETY: `start` heads `len` places (or the layout has no size), which
+        // `self` owns; uninitialised places are what `MaybeUninit` allows.
+        unsafe { std::slice::from_raw_parts_mut(start, self.len) }
+    }
+}
+
+impl<T> Drop for Scratch<T> {
+    fn drop(&mut self) {
+        if self.layout.size() != 0 {
+            // SAFETY: allocated in `new` with this very layout.
+            unsafe { dealloc(self.start.as_ptr().cast(), self.layout) }
+        }
+    }
+}
+
+/// Asks for huge pages where whole ones lie within the room. Not for a room
+/// that starts on one: that would be new memory each time, where an allocator
+/// may have some at hand that has been touched before.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn advise_huge(start: *mut u8, bytes: usize) {
+    let skip = start.align_offset(HUGE);
+    let whole = bytes.saturating_sub(skip) / HUGE * HUGE;
+    if whole >= HUGE {
+        // SAFETY: the range is within an allocation of ours, and this advice
+        // changes how its pages are backed, never what they hold. A refusal is
+        // no loss.
+        unsafe { libc::madvise(start.wrapping_add(skip).cast(), whole, libc::MADV_HUGEPAGE) };
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(miri))))]
+fn advise_huge(_: *mut u8, _: usize) {}
+
+#[cfg(not(test))]
+fn refused(_: usize) -> bool {
+    false
+}
+
+#[cfg(test)]
+pub(crate) use starve::{refused, starve};
+
+/// Tests take the memory away to see the sorts do without.
+#[cfg(test)]
+mod starve {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    static TURN: Mutex<()> = Mutex::new(());
+    static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+    pub(crate) fn refused(bytes: usize) -> bool {
+        bytes > LIMIT.load(Relaxed)
+    }
+
+    /// Runs `f` while every scratch of more than `limit` bytes is refused, to
+    /// whichever thread asks. One caller at a time: who needs to know that there
+    /// is memory asks for no limit.
+    pub(crate) fn starve(limit: usize, f: impl FnOnce()) {
+        struct Reset;
+        impl Drop for Reset {
+            fn drop(&mut self) {
+                LIMIT.store(usize::MAX, Relaxed);
+            }
+        }
+        let _turn = TURN.lock();
+        let _reset = Reset;
+        LIMIT.store(limit, Relaxed);
+        f();
+    }
+}

@@ -1,0 +1,239 @@
+//! The stable sort by comparison: std's sort on chunks, then parallel merges.
+//!
+//! ```text
+//!   v:       [ q0 | q1 | q2 | q3 ]        each sorted by std
+//!              └─┬──┘    └─┬──┘
+//!   scratch: [  q0+q1  |  q2+q3  ]        merged into the scratch
+//!              └────────┬────────┘
+//!   v:       [   everything      ]        merged back
+//! ```
+//!
+//! Four become one by two merges, so the result ends where it began. More
+//! threads take 4, 16, 64 … chunks. Extra memory: room for `n` elements, asked
+//! for when std has given back its own. Without it the chunks are merged in
+//! place.
+
+use std::cmp::Ordering;
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use tine_pool::{current_num_threads, join};
+
+use super::{fork, inplace, merge, runs, scratch::Scratch};
+
+/// Shorter slices are std's: waking a second thread costs more than it saves.
+pub(super) const CUTOFF: usize = 20_000;
+
+/// Sorts `v`, keeping equal elements in their order.
+pub(crate) fn sort_by<T, F>(v: &mut [T], compare: &F)
+where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    if v.len() < CUTOFF || size_of::<T>() == 0 {
+        return v.sort_by(compare);
+    }
+    let threads = current_num_threads();
+    if threads == 1 {
+        return v.sort_by(compare);
+    }
+    if !runs::settle(v, threads, compare) {
+        in_chunks(v, threads, compare, &|chunk: &mut [T]| {
+            chunk.sort_by(compare)
+        });
+    }
+}
+
+/// Sorts by `leaf` in chunks and merges those.
+pub(super) fn in_chunks<T, F, L>(v: &mut [T], threads: usize, compare: &F, leaf: &L)
+where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+    L: Fn(&mut [T]) + Sync,
+{
+    let mut levels = 1;
+    while (1 << (2 * levels)) < threads && levels < 5 {
+        levels += 1;
+    }
+    chunks(v, levels, leaf);
+    match Scratch::new(v.len()) {
+        Some(mut scratch) => {
+            let grain = fork::grain(v.len(), threads);
+            quarters(v, scratch.room(), levels, grain, compare);
+        }
+        None => rotate(v, levels, compare),
+    }
+}
+
+/// Merges the sorted `v[..mid]` and `v[mid..]`, stably.
+///
+/// # Panics
+/// If `mid` is greater than the length.
+pub(super) fn merge_at<T, F>(v: &mut [T], mid: usize, compare: &F)
+where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    let len = v.len();
+    assert!(
+        mid <= len,
+        "merge point (is {mid}) should be <= len (is {len})"
+    );
+    let sorted = mid == 0 || mid == len || compare(&v[mid], &v[mid - 1]).is_ge();
+    if sorted || size_of::<T>() == 0 {
+        return;
+    }
+    let threads = if len < CUTOFF {
+        1
+    } else {
+        current_num_threads()
+    };
+    match Scratch::new(len) {
+        Some(mut scratch) => {
+            let grain = if threads == 1 {
+                len
+            } else {
+                fork::grain(len, threads)
+            };
+            merge::copy_out(v, scratch.room(), grain);
+            back(scratch.room(), v, mid, grain, compare);
+        }
+        None => inplace::merge(v, mid, compare),
+    }
+}
+
+/// The bounds of four nearly equal parts.
+fn cuts(len: usize) -> [usize; 3] {
+    let half = len / 2;
+    [half / 2, half, half + (len - half) / 2]
+}
+
+/// Calls `leaf` for every one of `4^levels` chunks.
+fn chunks<T: Send, L: Fn(&mut [T]) + Sync>(v: &mut [T], levels: u32, leaf: &L) {
+    if levels == 0 {
+        return leaf(v);
+    }
+    four(v, &|part: &mut [T]| chunks(part, levels - 1, leaf));
+}
+
+/// Calls `f` for each of four parts.
+fn four<T: Send>(v: &mut [T], f: &(impl Fn(&mut [T]) + Sync)) {
+    let [one, two, three] = cuts(v.len());
+    let (left, right) = v.split_at_mut(two);
+    let (a, b) = left.split_at_mut(one);
+    let (c, d) = right.split_at_mut(three - two);
+    join(|| join(|| f(a), || f(b)), || join(|| f(c), || f(d)));
+}
+
+/// Merges chunks in place.
+fn rotate<T, F>(v: &mut [T], levels: u32, compare: &F)
+where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    if levels == 0 {
+        return;
+    }
+    four(v, &|part: &mut [T]| rotate(part, levels - 1, compare));
+    let [one, two, three] = cuts(v.len());
+    let (left, right) = v.split_at_mut(two);
+    join(
+        || inplace::merge(left, one, compare),
+        || inplace::merge(right, three - two, compare),
+    );
+    inplace::merge(v, two, compare);
+}
+
+/// Merges `4^levels` sorted chunks of `v`, by way of `room`. If a comparison
+/// panics `v` holds all its elements, in some order.
+fn quarters<T, F>(v: &mut [T], room: &mut [MaybeUninit<T>], levels: u32, grain: usize, compare: &F)
+where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    if levels == 0 {
+        return;
+    }
+    let [one, two, three] = cuts(v.len());
+    let (left, right) = v.split_at_mut(two);
+    let (room_left, room_right) = room.split_at_mut(two);
+    let go = |v: &mut [T], room: &mut [MaybeUninit<T>], mid: usize| {
+        let (v0, v1) = v.split_at_mut(mid);
+        let (r0, r1) = room.split_at_mut(mid);
+        join(
+            || quarters(v0, r0, levels - 1, grain, compare),
+            || quarters(v1, r1, levels - 1, grain, compare),
+        );
+        pair(v, room, mid, grain, compare)
+    };
+    let (left_moved, right_moved) = join(
+        || go(left, room_left, one),
+        || go(right, room_right, three - two),
+    );
+    if !left_moved && !right_moved && compare(&v[two], &v[two - 1]).is_ge() {
+        return;
+    }
+    let (left, right) = v.split_at_mut(two);
+    let (room_left, room_right) = room.split_at_mut(two);
+    if !left_moved {
+        merge::copy_out(left, room_left, grain);
+    }
+    if !right_moved {
+        merge::copy_out(right, room_right, grain);
+    }
+    back(room, v, two, grain, compare);
+}
+
+/// Merges two sorted chunks into `room`, or finds them in order and leaves
+/// them: says whether they moved. Until the caller's next step `v` is whole.
+fn pair<T, F>(
+    v: &mut [T],
+    room: &mut [MaybeUninit<T>],
+    mid: usize,
+    grain: usize,
+    compare: &F,
+) -> bool
+where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    if mid == 0 || compare(&v[mid], &v[mid - 1]).is_ge() {
+        return false;
+    }
+    let (a, b) = v.split_at_mut(mid);
+    merge::merge(a, b, room, grain, compare);
+    true
+}
+
+/// Merges the two sorted halves of `room` into `v`. All of `room` holds values
+/// by now, and `v` their stale copies.
+fn back<T, F>(room: &mut [MaybeUninit<T>], v: &mut [T], mid: usize, grain: usize, compare: &F)
+where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    /// Whatever happens, the values go home: if the merge unwinds, as they are.
+    struct Home<T> {
+        from: *const T,
+        to: *mut T,
+        len: usize,
+    }
+    impl<T> Drop for Home<T> {
+        fn drop(&mut self) {
+            // SAFETY: both are slices of `len`, of different memory.
+            unsafe { ptr::copy_nonoverlapping(self.from, self.to, self.len) }
+        }
+    }
+    let len = v.len();
+    let from = room.as_mut_ptr().cast::<T>();
+    // SAFETY: `room` is as long as `v`, and the caller has filled all of it.
+    let values = unsafe { std::slice::from_raw_parts_mut(from, len) };
+    let to = v.as_mut_ptr();
+    // SAFETY: a slice of values may be written as places; `Home` and the merge
+    // between them leave a value in each.
+    let places = unsafe { std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<T>>(), len) };
+    let home = Home { from, to, len };
+    let (a, b) = values.split_at_mut(mid);
+    merge::merge(a, b, places, grain, compare);
+    std::mem::forget(home);
+}

@@ -1,0 +1,113 @@
+//! Strings and byte vectors. Comparing them is waiting for memory: each element
+//! leads somewhere else. So the next eight bytes of every one are fetched once,
+//! all threads fetching, and sorted by as a word; what has one word in common
+//! is sorted further by what follows.
+
+use tine_pool::current_num_threads;
+
+use super::radix::keyed;
+use super::{fork, stable};
+
+/// Shorter slices are better off with a comparison sort.
+pub(super) const SHORTEST: usize = 2048;
+/// A stretch of more elements with one word in common is sorted by the next.
+const LONG: usize = 1024;
+/// After so many words an element that still has its like is compared: there
+/// are inputs of which each word tells only a few apart.
+const WORDS: u32 = 12;
+
+/// What is ordered by its bytes.
+pub(super) trait Bytes: Send + Sync {
+    fn bytes(&self) -> &[u8];
+}
+
+macro_rules! bytes {
+    ($($type:ty)*) => {$(
+        impl Bytes for $type {
+            #[inline]
+            fn bytes(&self) -> &[u8] {
+                self.as_ref()
+            }
+        }
+    )*};
+}
+bytes!(String &str Vec<u8> &[u8] Box<[u8]>);
+
+impl Bytes for Box<str> {
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
+/// Sorts by bytes, stably; says no if there is no memory for it.
+pub(super) fn sort<T: Bytes>(v: &mut [T]) -> bool {
+    let threads = if v.len() < keyed::CUTOFF {
+        1
+    } else {
+        current_num_threads()
+    };
+    let common = common_prefix(v, threads);
+    sort_from(v, common, WORDS, threads)
+}
+
+/// Sorts elements that have their first `depth` bytes in common, by so many
+/// `words` before they are compared.
+fn sort_from<T: Bytes>(v: &mut [T], depth: usize, words: u32, threads: usize) -> bool {
+    let word = |value: &T| word_at(value.bytes(), depth);
+    let ties = |tied: &mut [T]| {
+        let word = word(&tied[0]);
+        let compare = |a: &T, b: &T| tail(a, depth).cmp(tail(b, depth));
+        // A word without a zero byte is no string's end, so all have it whole.
+        let whole = !word.to_be_bytes().contains(&0);
+        if tied.len() <= LONG || !whole || words == 0 {
+            return stable::sort_by(tied, &compare);
+        }
+        let common = common_prefix(tied, 1).max(depth + 8);
+        if !sort_from(tied, common, words - 1, threads) {
+            stable::sort_by(tied, &compare);
+        }
+    };
+    keyed::sort(v, threads, &word, Some(&ties))
+}
+
+fn tail<T: Bytes>(value: &T, depth: usize) -> &[u8] {
+    &value.bytes()[depth..]
+}
+
+/// The eight bytes from `depth` on as a number in their order, zeros where
+/// there are none.
+#[inline]
+fn word_at(bytes: &[u8], depth: usize) -> u64 {
+    let rest = &bytes[depth..];
+    match rest.first_chunk::<8>() {
+        Some(word) => u64::from_be_bytes(*word),
+        None => {
+            let mut word = [0; 8];
+            word[..rest.len()].copy_from_slice(rest);
+            u64::from_be_bytes(word)
+        }
+    }
+}
+
+/// How many bytes all of `v` begin with. A sample stops the search where, as
+/// most often, there is nothing to be found.
+fn common_prefix<T: Bytes>(v: &[T], threads: usize) -> usize {
+    const SAMPLE: usize = 32;
+    let first = v[0].bytes();
+    let shared = |so_far: usize, value: &T| {
+        let pairs = first[..so_far].iter().zip(value.bytes());
+        pairs.take_while(|(a, b)| a == b).count()
+    };
+    let sample = v.iter().step_by((v.len() / SAMPLE).max(1));
+    let guess = sample.fold(first.len(), shared);
+    if guess == 0 {
+        return 0;
+    }
+    fork::fold(
+        v,
+        fork::grain(v.len(), threads),
+        &|piece: &[T]| piece.iter().fold(guess, shared),
+        &usize::min,
+    )
+}

@@ -1,0 +1,242 @@
+//! Comparisons and keys that lie or panic: a permutation is left, and every
+//! element is dropped once.
+#![forbid(unsafe_code)]
+
+use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use super::{PATTERNS, Random, pattern, with_threads};
+use crate::sort::scratch::starve;
+use crate::sort::{
+    ParallelDedup, ParallelSort, par_sort_by, par_sort_by_cached_key, par_sort_by_key,
+    par_sort_unstable_by, par_sort_unstable_by_key,
+};
+
+/// An element that owns memory and counts how often it is dropped.
+struct Counted<'a> {
+    key: Box<u64>,
+    number: usize,
+    drops: &'a [AtomicUsize],
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.drops[self.number].fetch_add(1, Relaxed);
+    }
+}
+
+/// Lets `act` loose on a vector; then nothing may be missing or doubled.
+/// Returns whether it panicked.
+fn survives(keys: &[u64], act: impl FnOnce(&mut Vec<Counted<'_>>)) -> bool {
+    let drops: Vec<AtomicUsize> = keys.iter().map(|_| AtomicUsize::new(0)).collect();
+    let make = |(number, &key): (usize, &u64)| Counted {
+        key: Box::new(key),
+        number,
+        drops: &drops,
+    };
+    let mut v: Vec<_> = keys.iter().enumerate().map(make).collect();
+    let panicked = catch_unwind(AssertUnwindSafe(|| act(&mut v))).is_err();
+    for left in &v {
+        assert_eq!(*left.key, keys[left.number], "torn");
+        assert_eq!(drops[left.number].load(Relaxed), 0, "dropped while there");
+    }
+    drop(v);
+    assert!(
+        drops.iter().all(|d| d.load(Relaxed) == 1),
+        "lost or doubled"
+    );
+    panicked
+}
+
+/// Counts calls down to one that panics.
+struct Fuse(AtomicUsize);
+
+impl Fuse {
+    fn burn(&self) {
+        if self.0.fetch_sub(1, Relaxed) == 0 {
+            // Silent: thousands of these are expected.
+            resume_unwind(Box::new("the fuse"));
+        }
+    }
+}
+
+type Act = fn(&mut Vec<Counted<'_>>, &Fuse);
+
+fn order(a: &Counted<'_>, b: &Counted<'_>, fuse: &Fuse) -> Ordering {
+    fuse.burn();
+    a.key.cmp(&b.key)
+}
+
+const ACTS: [(&str, Act); 10] = [
+    ("stable", |v, fuse| {
+        par_sort_by(v, &|a: &Counted<'_>, b| order(a, b, fuse))
+    }),
+    ("unstable", |v, fuse| {
+        par_sort_unstable_by(v, &|a: &Counted<'_>, b| order(a, b, fuse))
+    }),
+    ("key", |v, fuse| {
+        par_sort_by_key(v, &|a: &Counted<'_>| {
+            fuse.burn();
+            *a.key
+        });
+    }),
+    ("unstable key", |v, fuse| {
+        par_sort_unstable_by_key(v, &|a: &Counted<'_>| {
+            fuse.burn();
+            *a.key as u8
+        });
+    }),
+    ("owned key", |v, fuse| {
+        par_sort_by_key(v, &|a: &Counted<'_>| {
+            fuse.burn();
+            a.key.clone()
+        });
+    }),
+    ("cached key", |v, fuse| {
+        par_sort_by_cached_key(v, &|a: &Counted<'_>| {
+            fuse.burn();
+            a.key.clone()
+        });
+    }),
+    ("merge", |v, fuse| {
+        let mid = v.len() / 2;
+        v.par_merge_by(mid, |a, b| order(a, b, fuse));
+    }),
+    ("partition", |v, fuse| {
+        v.par_partition(|a| {
+            fuse.burn();
+            *a.key % 2 == 0
+        });
+    }),
+    ("select", |v, fuse| {
+        if !v.is_empty() {
+            let middle = v.len() / 2;
+            v.par_select_nth_unstable_by(middle, |a, b| order(a, b, fuse));
+        }
+    }),
+    ("dedup", |v, fuse| {
+        v.par_dedup_by(|a, b| {
+            fuse.burn();
+            a.key == b.key
+        });
+    }),
+];
+
+#[test]
+fn panics_at_every_call_on_small_inputs() {
+    with_threads(2, || {
+        for (name, act) in ACTS {
+            for pattern_name in ["random", "organ", "few"] {
+                let keys = pattern(pattern_name, 60);
+                for call in 0.. {
+                    let fuse = Fuse(AtomicUsize::new(call));
+                    if !survives(&keys, |v| act(v, &fuse)) {
+                        break;
+                    }
+                    assert!(call < 5000, "{name} never ends");
+                }
+            }
+        }
+    });
+}
+
+/// So many calls does `act` make if nothing goes wrong.
+fn calls(keys: &[u64], act: Act) -> usize {
+    let fuse = Fuse(AtomicUsize::new(usize::MAX));
+    assert!(!survives(keys, |v| act(v, &fuse)));
+    usize::MAX - fuse.0.load(Relaxed)
+}
+
+fn panics_somewhere(len: usize, rounds: usize) {
+    let mut random = Random(len as u64);
+    for (name, act) in ACTS {
+        for pattern_name in ["random", "organ", "swapped", "saw", "zipf"] {
+            let mut keys = pattern(pattern_name, len);
+            if name == "merge" {
+                keys[..len / 2].sort();
+                keys[len / 2..].sort();
+            }
+            let calls = calls(&keys, act);
+            for _ in 0..rounds {
+                let fuse = Fuse(AtomicUsize::new(random.below(calls)));
+                // Which comparisons are made may vary from run to run.
+                survives(&keys, |v| act(v, &fuse));
+            }
+            // Every run makes at least as many calls as this, whichever way it goes.
+            let fuse = Fuse(AtomicUsize::new((calls / 3).min(len / 8)));
+            assert!(
+                survives(&keys, |v| act(v, &fuse)),
+                "{name}: the panic travels"
+            );
+        }
+    }
+}
+
+#[test]
+fn panics_somewhere_in_large_inputs() {
+    with_threads(4, || panics_somewhere(60_000, 4));
+}
+
+#[test]
+fn panics_somewhere_without_memory() {
+    with_threads(4, || starve(1 << 12, || panics_somewhere(25_000, 2)));
+}
+
+#[test]
+fn comparisons_that_lie() {
+    let lies: [fn(&Counted<'_>, &Counted<'_>, &mut Random) -> Ordering; 5] = [
+        |_, _, random| random.below(3).cmp(&1),
+        |_, _, _| Ordering::Less,
+        |_, _, _| Ordering::Greater,
+        |_, _, _| Ordering::Equal,
+        |a, b, _| (*a.key % 3).cmp(&((*b.key + 1) % 3)),
+    ];
+    thread_local!(static RANDOM: RefCell<Random> = const { RefCell::new(Random(9)) });
+    with_threads(4, || {
+        for name in PATTERNS {
+            let keys = pattern(name, 25_000);
+            for lie in lies {
+                // Std's sorts may panic when they catch a lie; nothing is lost then.
+                let lie = move |a: &Counted<'_>, b: &Counted<'_>| {
+                    RANDOM.with_borrow_mut(|random| lie(a, b, random))
+                };
+                survives(&keys, |v| par_sort_by(v, &lie));
+                survives(&keys, |v| par_sort_unstable_by(v, &lie));
+                survives(&keys, |v| v.par_merge_by(17_000, lie));
+                survives(&keys, |v| {
+                    v.par_select_nth_unstable_by(30_000, lie);
+                });
+                survives(&keys, |v| v.par_dedup_by(|a, b| lie(a, b).is_eq()));
+                starve(1 << 12, || {
+                    survives(&keys, |v| par_sort_by(v, &lie));
+                    survives(&keys, |v| v.par_merge_by(17_000, lie));
+                });
+            }
+        }
+    });
+}
+
+#[test]
+fn keys_that_lie() {
+    let calls = AtomicUsize::new(0);
+    let lie =
+        |_: &Counted<'_>| (calls.fetch_add(1, Relaxed) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    for len in [100, 5000, 60_000] {
+        let keys = pattern("random", len);
+        let both = || {
+            let radix = survives(&keys, |v| v.par_sort_radix_by_key(lie));
+            calls.store(0, Relaxed);
+            (radix, survives(&keys, |v| par_sort_by_key(v, &lie)))
+        };
+        starve(usize::MAX, || {
+            let panicked = with_threads(4, both);
+            if len > 1024 {
+                // Without comparing there is no catching a lie.
+                assert_eq!(panicked, (false, false));
+                assert_eq!(calls.load(Relaxed), len, "each key is extracted once");
+            }
+        });
+    }
+}

@@ -1,0 +1,119 @@
+//! The kin of the sorts against their std twins.
+#![forbid(unsafe_code)]
+
+use std::panic::catch_unwind;
+
+use super::{Random, all, with_threads};
+use crate::sort::{ParallelDedup, ParallelSort, ParallelSorted};
+
+#[test]
+fn merge() {
+    all(|name, v| {
+        let mut random = Random(v.len() as u64);
+        let len = v.len();
+        for mid in [0, len / 2, len, random.below(len), len.min(3)] {
+            let mut tagged: Vec<(u64, usize)> = v.iter().copied().zip(0..).collect();
+            tagged[..mid].sort();
+            tagged[mid..].sort();
+            let mut expected = tagged.clone();
+            expected.sort();
+            let mut plain: Vec<u64> = tagged.iter().map(|t| t.0).collect();
+            tagged.par_merge_by(mid, |a, b| a.0.cmp(&b.0));
+            assert!(tagged == expected, "{name} {len} at {mid}");
+            plain.par_merge(mid);
+            assert!(plain.is_sorted(), "{name} {len} at {mid}");
+        }
+    });
+}
+
+#[test]
+fn dedup() {
+    all(|name, v| {
+        let mut expected: Vec<String> = v.iter().map(|x| (x % 100).to_string()).collect();
+        let mut got = expected.clone();
+        expected.dedup();
+        got.par_dedup();
+        assert!(got == expected, "{name}");
+
+        let (mut expected, mut got) = (v.to_vec(), v.to_vec());
+        expected.dedup_by_key(|x| *x / 500);
+        got.par_dedup_by_key(|x| *x / 500);
+        assert!(got == expected, "{name} by key");
+    });
+}
+
+#[test]
+fn partition() {
+    all(|name, v| {
+        for modulus in [1, 2, 3, 1000] {
+            let mut got = v.to_vec();
+            let front = got.par_partition(|x| x % modulus == 0);
+            assert_eq!(
+                front,
+                v.iter().filter(|x| *x % modulus == 0).count(),
+                "{name}"
+            );
+            assert!(got[..front].iter().all(|x| x % modulus == 0), "{name}");
+            let mut expected = v.to_vec();
+            expected.sort();
+            got.sort();
+            assert!(got == expected, "{name}");
+        }
+    });
+}
+
+#[test]
+fn select() {
+    all(|name, v| {
+        let mut sorted = v.to_vec();
+        sorted.sort();
+        let len = v.len();
+        for index in [0, len / 2, len / 10, len.saturating_sub(1)] {
+            if index < len {
+                let mut got = v.to_vec();
+                let (before, nth, after) = got.par_select_nth_unstable(index);
+                assert_eq!(*nth, sorted[index], "{name} {len} at {index}");
+                assert!(before.iter().all(|x| x <= nth) && after.iter().all(|x| x >= nth));
+                let (_, nth, _) = got.par_select_nth_unstable_by_key(index, |x| !x);
+                assert_eq!(
+                    *nth,
+                    sorted[len - 1 - index],
+                    "{name} {len} at {index}, by key"
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn is_sorted() {
+    all(|name, v| {
+        assert_eq!(v.par_is_sorted(), v.is_sorted(), "{name}");
+        assert_eq!(
+            v.par_is_sorted_by(|a, b| a < b),
+            v.is_sorted_by(|a, b| a < b),
+            "{name}"
+        );
+        assert_eq!(
+            v.par_is_sorted_by_key(|x| x >> 40),
+            v.is_sorted_by_key(|x| x >> 40),
+            "{name}"
+        );
+    });
+    with_threads(4, || {
+        // One pair out of order, wherever it is.
+        let mut v: Vec<u32> = (0..60_000).collect();
+        for at in (1..v.len()).step_by(97).chain([1, v.len() - 1]) {
+            v.swap(at - 1, at);
+            assert!(!v.par_is_sorted(), "at {at}");
+            v.swap(at - 1, at);
+        }
+        assert!(v.par_is_sorted());
+    });
+}
+
+#[test]
+fn bad_indices() {
+    assert!(catch_unwind(|| [1, 2].par_merge(3)).is_err());
+    assert!(catch_unwind(|| *[1, 2].par_select_nth_unstable(2).1).is_err());
+}

@@ -1,0 +1,100 @@
+//! Every sort against std's, and against comparisons that mean harm.
+#![forbid(unsafe_code)]
+
+mod hostile;
+mod kin;
+mod matrix;
+mod seen;
+
+use tine_pool::ThreadPoolBuilder;
+
+/// A generator good enough for patterns.
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed ^ (mixed >> 29)
+    }
+
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        (self.next() % end.max(1) as u64) as usize
+    }
+}
+
+/// Runs `f` with a pool of so many threads.
+pub(super) fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R {
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.expect("a small pool").install(f)
+}
+
+pub(super) const PATTERNS: [&str; 12] = [
+    "random", "sorted", "reversed", "equal", "few", "swapped", "organ", "saw", "zipf", "small",
+    "outlier", "tail",
+];
+
+/// `len` numbers in some order.
+pub(super) fn pattern(name: &str, len: usize) -> Vec<u64> {
+    let mut random = Random(len as u64 + 1);
+    let n = len as u64;
+    let number = |i: u64| -> u64 {
+        match name {
+            "random" => random.next(),
+            "sorted" | "swapped" => i << 7,
+            "reversed" => (n - i) << 7,
+            "equal" => 7,
+            "few" => (random.next() % 16).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+            "organ" => i.min(n - i) << 20,
+            "saw" => (i % 1000) << 30,
+            "zipf" => 1_000_000 / (1 + random.next() % 1_000_000),
+            "small" => random.next() % (n + 1),
+            "outlier" => {
+                if i == n / 3 {
+                    u64::MAX
+                } else {
+                    random.next() % 1000
+                }
+            }
+            "tail" => {
+                if i < n - n / 100 {
+                    i
+                } else {
+                    random.next() % n
+                }
+            }
+            _ => unreachable!("no such pattern"),
+        }
+    };
+    let mut v: Vec<u64> = (0..n).map(number).collect();
+    if name == "swapped" {
+        for _ in 0..len / 200 {
+            let (a, b) = (random.below(len), random.below(len));
+            v.swap(a, b);
+        }
+    }
+    v
+}
+
+/// Sizes around every cut-off.
+const SIZES: [usize; 17] = [
+    0, 1, 2, 3, 20, 21, 65, 511, 513, 1025, 2049, 4097, 16_385, 19_999, 20_001, 32_769, 70_003,
+];
+
+/// Calls `f` with every pattern in every size, on four threads; on one thread,
+/// and in a size that is scattered twice, with a few.
+pub(super) fn all(f: impl Fn(&str, &[u64]) + Sync) {
+    with_threads(4, || {
+        for name in PATTERNS {
+            SIZES.iter().for_each(|&len| f(name, &pattern(name, len)));
+        }
+        for name in ["random", "outlier"] {
+            f(name, &pattern(name, 300_000));
+        }
+    });
+    with_threads(1, || {
+        for name in ["random", "organ"] {
+            SIZES.iter().for_each(|&len| f(name, &pattern(name, len)));
+        }
+    });
+}

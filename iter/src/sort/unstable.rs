@@ -1,0 +1,196 @@
+//! The unstable sort by comparison: quicksort in place, its halves in
+//! parallel, std's sort at the leaves. Extra memory: the stack.
+//!
+//! A pivot is looked at by one thread at a time, as every element is: it
+//! travels by unique reference to the side whose left neighbour it is.
+#![forbid(unsafe_code)]
+
+use std::cmp::Ordering;
+
+use tine_pool::{current_num_threads, join};
+
+use super::{partition, runs, shape};
+
+/// Shorter slices are std's: waking a second thread costs more than it saves.
+pub(super) const CUTOFF: usize = 20_000;
+
+/// Elements of more bytes than this are sorted by blocks all the way down:
+/// std moves them at a branch each.
+const WIDE: usize = 32;
+/// Where blocks stop paying, and std sorts by insertion.
+const SMALL: usize = 20;
+/// The longest part that is tried to be sorted by a few insertions.
+const TIDY: usize = 1024;
+
+/// Sorts `v`; equal elements may end in any order.
+pub(crate) fn sort_by<T, F>(v: &mut [T], compare: &F)
+where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    if v.len() < CUTOFF || size_of::<T>() == 0 {
+        return v.sort_unstable_by(compare);
+    }
+    let threads = current_num_threads();
+    if threads == 1 {
+        return v.sort_unstable_by(compare);
+    }
+    if runs::settle(v, threads, compare) {
+        return;
+    }
+    let plan = Plan::new(v, threads, compare);
+    quicksort(v, None, plan.patience, &plan);
+}
+
+/// What all the forks of one sort know.
+struct Plan<'a, F> {
+    compare: &'a F,
+    /// At this length a part is sorted by one thread.
+    fork: usize,
+    /// At this length a part is left to std.
+    leaf: usize,
+    /// Whether short parts are likely to be in order but for a few elements.
+    tidy: bool,
+    /// How many bad pivots are put up with on the way down.
+    patience: u32,
+}
+
+impl<'a, F> Plan<'a, F> {
+    fn new<T>(v: &[T], threads: usize, compare: &'a F) -> Self
+    where
+        F: Fn(&T, &T) -> Ordering,
+    {
+        let fork = (v.len() / (threads * 8)).clamp(2048, 1 << 16);
+        let wide = size_of::<T>() > WIDE;
+        let tidy = !wide && shape::tidy(v, compare);
+        let leaf = if tidy || wide { SMALL } else { fork };
+        Plan {
+            compare,
+            fork,
+            leaf,
+            tidy,
+            patience: v.len().ilog2(),
+        }
+    }
+}
+
+/// Sorts `v` if a few insertions are enough for that; gives up otherwise.
+fn few_misplaced<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> bool {
+    const FEW: usize = 5;
+    let mut sorted = 1;
+    for _ in 0..FEW {
+        let descent = v[sorted - 1..]
+            .windows(2)
+            .position(|w| compare(&w[1], &w[0]).is_lt());
+        let Some(at) = descent.map(|at| sorted + at) else {
+            return true;
+        };
+        // Either of the two may be the one that is out of place: change them,
+        // then each goes on until it meets its like.
+        v.swap(at - 1, at);
+        let mut i = at - 1;
+        while i > 0 && compare(&v[i], &v[i - 1]).is_lt() {
+            v.swap(i, i - 1);
+            i -= 1;
+        }
+        let mut i = at;
+        while i + 1 < v.len() && compare(&v[i + 1], &v[i]).is_lt() {
+            v.swap(i, i + 1);
+            i += 1;
+        }
+        sorted = at;
+    }
+    false
+}
+
+/// Sorts `v`, none of whose elements is less than `before`.
+fn quicksort<'v, T, F>(
+    mut v: &'v mut [T],
+    mut before: Option<&'v mut T>,
+    mut patience: u32,
+    plan: &Plan<'_, F>,
+) where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    let compare = plan.compare;
+    while v.len() > plan.leaf {
+        if patience == 0 {
+            break;
+        }
+        if plan.tidy && v.len() <= TIDY && few_misplaced(v, compare) {
+            return;
+        }
+        let at = pivot(v, compare);
+        v.swap(0, at);
+        let (pivot, rest) = v.split_first_mut().expect("longer than a leaf");
+        if before
+            .as_deref()
+            .is_some_and(|before| compare(before, pivot).is_ge())
+        {
+            // The pivot is the least there is: its equals are in place at once.
+            let equal = partition::partition(rest, |x| compare(pivot, x).is_ge());
+            if equal < rest.len() / 8 {
+                patience -= 1;
+            }
+            v = &mut v[1 + equal..];
+            continue;
+        }
+        let less = partition::partition(rest, |x| compare(x, pivot).is_lt());
+        let len = v.len();
+        if less.min(len - less) < len / 8 {
+            patience -= 1;
+        }
+        v.swap(0, less);
+        let (left, right) = v.split_at_mut(less);
+        let (pivot, right) = right.split_first_mut().expect("the pivot is there");
+        if len > plan.fork {
+            join(
+                || quicksort(left, before, patience, plan),
+                || quicksort(right, Some(pivot), patience, plan),
+            );
+            return;
+        }
+        quicksort(left, before.as_deref_mut(), patience, plan);
+        (v, before) = (right, Some(pivot));
+    }
+    v.sort_unstable_by(compare);
+}
+
+/// The index of an element near the middle: medians of three of medians of
+/// three, of a sample that grows with the slice.
+pub(super) fn pivot<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> usize {
+    let depth = match v.len() {
+        0..64 => 0,
+        64..1024 => 1,
+        1024..16_384 => 2,
+        16_384..262_144 => 4,
+        _ => 5,
+    };
+    median(v, v.len() / 6, v.len() / 3, depth, compare)
+}
+
+/// The median of three positions, `stride` apart from `first` on, each of them
+/// refined by three around it.
+fn median<T, F: Fn(&T, &T) -> Ordering>(
+    v: &[T],
+    first: usize,
+    stride: usize,
+    depth: u32,
+    compare: &F,
+) -> usize {
+    let at = |k: usize| {
+        let near = first + k * stride;
+        match depth {
+            0 => near,
+            _ => median(v, near - stride / 3, stride / 3, depth - 1, compare),
+        }
+    };
+    let (a, b, c) = (at(0), at(1), at(2));
+    let less = |i: usize, j: usize| compare(&v[i], &v[j]).is_lt();
+    match (less(a, b), less(b, c), less(a, c)) {
+        (true, true, _) | (false, false, _) => b,
+        (true, false, true) | (false, true, false) => c,
+        _ => a,
+    }
+}

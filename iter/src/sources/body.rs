@@ -1,0 +1,102 @@
+//! What is cut into pieces: `&[T]`, `&mut [T]` and `&str` behind one face, and
+//! the producer of equal pieces.
+#![forbid(unsafe_code)]
+
+use crate::plumbing::Producer;
+
+/// Something contiguous that can be cut in two.
+pub(crate) trait Body: Sized + Send {
+    /// Its length, in elements or bytes.
+    fn size(&self) -> usize;
+
+    /// A place near the middle of `..end` where a cut is allowed.
+    fn middle(&self, end: usize) -> usize;
+
+    /// Both sides of the cut before `at`.
+    fn cut(self, at: usize) -> (Self, Self);
+}
+
+impl<T: Sync> Body for &[T] {
+    fn size(&self) -> usize {
+        self.len()
+    }
+
+    fn middle(&self, end: usize) -> usize {
+        end / 2
+    }
+
+    fn cut(self, at: usize) -> (Self, Self) {
+        self.split_at(at)
+    }
+}
+
+impl<T: Send> Body for &mut [T] {
+    fn size(&self) -> usize {
+        self.len()
+    }
+
+    fn middle(&self, end: usize) -> usize {
+        end / 2
+    }
+
+    fn cut(self, at: usize) -> (Self, Self) {
+        self.split_at_mut(at)
+    }
+}
+
+impl Body for &str {
+    fn size(&self) -> usize {
+        self.len()
+    }
+
+    /// A character boundary: the first one from the middle on that leaves
+    /// something on the right, or else the last one before it.
+    fn middle(&self, end: usize) -> usize {
+        let half = end / 2;
+        (half..end)
+            .find(|&at| self.is_char_boundary(at))
+            .or_else(|| (0..half).rev().find(|&at| self.is_char_boundary(at)))
+            .unwrap_or(0)
+    }
+
+    fn cut(self, at: usize) -> (Self, Self) {
+        self.split_at(at)
+    }
+}
+
+/// Produces what `each` makes of a body: items that take `step` elements apiece,
+/// counted from the front, or with `BACK` from the back.
+pub(crate) struct Even<B, F, const BACK: bool> {
+    pub(crate) body: B,
+    pub(crate) step: usize,
+    pub(crate) each: F,
+}
+
+impl<B, F, I, const BACK: bool> Producer for Even<B, F, BACK>
+where
+    B: Body,
+    F: Fn(B, usize) -> I + Copy + Send,
+    I: DoubleEndedIterator + ExactSizeIterator,
+{
+    type Item = I::Item;
+    type IntoIter = I;
+
+    fn into_iter(self) -> I {
+        (self.each)(self.body, self.step)
+    }
+
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let Even { body, step, each } = self;
+        let len = body.size();
+        // The last item may be short, so its end may lie beyond the body's.
+        let reach = index.saturating_mul(step).min(len);
+        let (first, second) = if BACK {
+            let (second, first) = body.cut(len - reach);
+            (first, second)
+        } else {
+            body.cut(reach)
+        };
+        let part = |body| Even { body, step, each };
+        (part(first), part(second))
+    }
+}

@@ -1,0 +1,28 @@
+//! One item.
+#![forbid(unsafe_code)]
+
+use crate::convert::IntoParallelIterator;
+use crate::sources::kit::indexed;
+
+/// Parallel iterator over one item.
+///
+/// Made by [`once`].
+#[derive(Debug, Clone)]
+pub struct Once<T> {
+    item: T,
+}
+
+/// Hands out `item`, and that is all.
+///
+/// ```
+/// use tine_iter::iter::once;
+/// use tine_iter::prelude::*;
+///
+/// let v: Vec<i32> = once(0).chain(5..8).collect();
+/// assert_eq!(v, [0, 5, 6, 7]);
+/// ```
+pub fn once<T: Send>(item: T) -> Once<T> {
+    Once { item }
+}
+
+indexed! { [T: Send] Once<T> => T; len(_it) 1; inner(it) Some(it.item).into_par_iter() }

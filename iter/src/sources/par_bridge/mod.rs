@@ -1,0 +1,111 @@
+//! From sequential iterators to parallel ones.
+//!
+//! The iterator stays one: whoever needs an item calls `next`, one thread at a
+//! time. [`tap`] is what the threads draw from, [`ordered`] puts the results
+//! back in order, [`crew`] says which threads take part.
+#![forbid(unsafe_code)]
+
+mod crew;
+mod ordered;
+mod tap;
+
+pub use self::ordered::{OrderedBridge, OrderedMap};
+use self::tap::Tap;
+use crate::iter::ParallelIterator;
+use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
+
+/// Turns a sequential iterator into a parallel one.
+///
+/// This serves what cannot be split: channels, lines of a file, anything that
+/// only has `next`. Where `par_iter` or `into_par_iter` exist they are faster.
+///
+/// # Order
+///
+/// Items are handed to whichever thread asks first; nothing is promised about
+/// the order of results. For order, and for a bound on how far the fastest
+/// thread runs ahead, there is [`par_bridge_ordered`](Self::par_bridge_ordered).
+///
+/// # Items that wait for one another
+///
+/// An iterator is asked for its next item only when each item that it has
+/// handed out is being worked on. So an item may wait for a later one, as a
+/// request waits for its response, as long as there are threads for both. The
+/// one exception: an iterator that knows it has more, by the lower bound of
+/// its `size_hint`, is asked for as many at once, and whoever has nothing else
+/// to do takes those that have not been started.
+///
+/// # Panics
+///
+/// When `next` panics, no more items are drawn and the panic goes on to the
+/// caller. When an item's closure panics, other threads finish the iterator
+/// first.
+pub trait ParallelBridge: Sized {
+    /// A parallel iterator over the items of this sequential one, in no
+    /// particular order.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    ///
+    /// let (send, receive) = std::sync::mpsc::channel();
+    /// for word in ["one", "two", "three"] {
+    ///     send.send(word).unwrap();
+    /// }
+    /// drop(send);
+    /// let mut lengths: Vec<usize> = receive.into_iter().par_bridge().map(str::len).collect();
+    /// lengths.sort();
+    /// assert_eq!(lengths, [3, 3, 5]);
+    /// ```
+    fn par_bridge(self) -> IterBridge<Self>;
+
+    /// Maps the items in parallel and gives the results back in order, with at
+    /// most `look_ahead` items between the one that is next in order and the
+    /// last one that was drawn.
+    ///
+    /// The results go to a closure that runs in order, one call at a time, on
+    /// whichever thread has the result that is next. When it is slow, no more
+    /// items are drawn: memory stays bounded however long the iterator is.
+    /// An item may wait for a later one only within those `look_ahead`.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    ///
+    /// let mut log = Vec::new();
+    /// (1..)
+    ///     .take(1000)
+    ///     .par_bridge_ordered(64)
+    ///     .map(|n: u64| n * n)
+    ///     .for_each(|square| log.push(square));
+    /// assert!(log.iter().copied().eq((1..=1000).map(|n| n * n)));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `look_ahead` is 0.
+    fn par_bridge_ordered(self, look_ahead: usize) -> OrderedBridge<Self>;
+}
+
+impl<T: Iterator<Item: Send> + Send> ParallelBridge for T {
+    fn par_bridge(self) -> IterBridge<Self> {
+        IterBridge { iter: self }
+    }
+
+    fn par_bridge_ordered(self, look_ahead: usize) -> OrderedBridge<Self> {
+        OrderedBridge::new(self, look_ahead)
+    }
+}
+
+/// A parallel iterator over the items of a sequential one:
+/// see [`ParallelBridge::par_bridge`].
+#[derive(Clone, Debug)]
+#[must_use = "parallel iterators do nothing until they are consumed"]
+pub struct IterBridge<Iter> {
+    iter: Iter,
+}
+
+impl<Iter: Iterator<Item: Send> + Send> ParallelIterator for IterBridge<Iter> {
+    type Item = Iter::Item;
+
+    fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
+        bridge_unindexed(&Tap::new(self.iter), consumer)
+    }
+}

@@ -1,0 +1,213 @@
+//! What threads draw items from: a sequential iterator behind a lock, and for
+//! each thread a batch of items that it has drawn.
+//!
+//! One rule keeps items that wait for one another from waiting for ever:
+//! **`next` is called only when every item drawn so far has been started**,
+//! or if the iterator has said that it has another one (the lower bound of
+//! `size_hint`), so that it need not wait to give it. An iterator that cannot
+//! say so is drawn from item by item. One that can is drawn from in batches,
+//! which stay open: before anyone calls `next` without such a promise it takes
+//! what is left in anybody's batch, and so does who finds the iterator empty.
+//!
+//! Locks are taken in the order source, batch. No closure of an item runs
+//! under either, and `next` runs under its own thread's batch lock only when
+//! it was promised.
+//!
+//! A batch grows until it lasts some microseconds, because then it does not
+//! matter what it costs to hand the iterator from one processor to another,
+//! and items that take that long themselves come one by one.
+
+use std::collections::VecDeque;
+use std::hint::spin_loop;
+use std::iter::Fuse;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+use super::crew::Crew;
+use crate::plumbing::{Folder, UnindexedProducer};
+
+/// How long a batch should last, at least and at most.
+const LASTS: (Duration, Duration) = (Duration::from_micros(8), Duration::from_micros(32));
+
+/// The most bytes that a batch should hold.
+const BATCH_BYTES: usize = 32 << 10;
+
+/// A sequential iterator that many threads draw from.
+pub(super) struct Tap<I: Iterator> {
+    crew: Crew,
+    source: Mutex<Source<I>>,
+    batches: Box<[Batch<I::Item>]>,
+}
+
+struct Source<I> {
+    iter: Fuse<I>,
+    /// Whether there may be something in a batch.
+    batched: bool,
+}
+
+/// The items that one thread has drawn and not started, on its own cache line.
+#[repr(align(128))]
+struct Batch<T>(Mutex<VecDeque<T>>);
+
+impl<T> Batch<T> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<T>> {
+        // Poison means that `next` panicked; the items before it are whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self) -> Option<T> {
+        self.lock().pop_front()
+    }
+}
+
+impl<I: Iterator> Tap<I> {
+    pub(super) fn new(iter: I) -> Self {
+        let crew = Crew::new();
+        let empty = || Batch(Mutex::default());
+        Tap {
+            batches: (0..crew.size()).map(|_| empty()).collect(),
+            crew,
+            source: Mutex::new(Source {
+                iter: iter.fuse(),
+                batched: false,
+            }),
+        }
+    }
+
+    /// Draws an item to start on, and some for `batch`.
+    fn draw(&self, batch: &Batch<I::Item>, pace: &mut Pace) -> Option<I::Item> {
+        let more = pace.more();
+        let mut source = pace.patience.lock(&self.source)?;
+        let promised = source.iter.size_hint().0;
+        pace.promised = promised > 1;
+        if promised == 0 {
+            return self
+                .left_in_batches(&mut source)
+                .or_else(|| source.iter.next());
+        }
+        let Some(first) = source.iter.next() else {
+            return self.left_in_batches(&mut source);
+        };
+        // The last items are shared out in ever smaller batches.
+        let more = more
+            .min(promised / (2 * self.batches.len()))
+            .min(promised - 1);
+        if more > 0 {
+            source.batched = true;
+            batch.lock().extend(source.iter.by_ref().take(more));
+        }
+        Some(first)
+    }
+
+    /// An item that was drawn by anybody and is not started.
+    fn left_in_batches(&self, source: &mut Source<I>) -> Option<I::Item> {
+        if !source.batched {
+            return None;
+        }
+        let left = self.batches.iter().find_map(Batch::take);
+        // Batches are filled under the lock of the source, which we have.
+        source.batched = left.is_some();
+        left
+    }
+}
+
+impl<I: Iterator<Item: Send> + Send> UnindexedProducer for &Tap<I> {
+    type Item = I::Item;
+
+    fn split(self) -> (Self, Option<Self>) {
+        (self, self.crew.wants_more().then_some(self))
+    }
+
+    fn fold_with<F: Folder<I::Item>>(self, mut folder: F) -> F {
+        let Some(member) = self.crew.enter() else {
+            return folder;
+        };
+        let batch = &self.batches[member.index];
+        let mut pace = Pace::new(size_of::<I::Item>());
+        while !folder.full() {
+            let Some(item) = batch.take().or_else(|| self.draw(batch, &mut pace)) else {
+                break;
+            };
+            folder = folder.consume(item);
+        }
+        folder
+    }
+}
+
+/// How many items one thread draws at once, and how long it waits.
+struct Pace {
+    more: usize,
+    most: usize,
+    last: Option<Instant>,
+    /// Whether it matters: an iterator that promises nothing needs no clock.
+    promised: bool,
+    patience: Patience,
+}
+
+impl Pace {
+    fn new(item_size: usize) -> Self {
+        let most = BATCH_BYTES / item_size.max(1);
+        Pace {
+            more: 0,
+            most,
+            last: None,
+            promised: false,
+            patience: Patience::default(),
+        }
+    }
+
+    /// How many to draw beyond the first, by how long the last ones took.
+    fn more(&mut self) -> usize {
+        // Without a clock items come one by one.
+        if !self.promised || cfg!(all(target_family = "wasm", target_os = "unknown")) {
+            return 0;
+        }
+        let now = Instant::now();
+        if let Some(last) = self.last.replace(now) {
+            let took = now - last;
+            if took < LASTS.0 {
+                self.more = (2 * self.more + 1).min(self.most);
+            } else if took > LASTS.1 {
+                self.more /= 2;
+            }
+        }
+        self.more
+    }
+}
+
+/// How one thread waits for a lock that others hold for nanoseconds, or for
+/// as long as it takes.
+///
+/// A thread that hands the iterator to itself is much faster than two that
+/// take turns. So the more often a thread finds the lock taken, the longer it
+/// stays away before it looks again; the more often it finds it free, the less.
+/// A holder that stays for long waits for something itself, and then there is
+/// no point in looking.
+#[derive(Default)]
+pub(super) struct Patience(u32);
+
+impl Patience {
+    /// The longest wait between two looks, as a power of two: microseconds.
+    const MOST: u32 = 8;
+
+    /// How often to look, at that, before going to sleep.
+    const LOOKS: u32 = 3;
+
+    /// Locks, or returns `None` if the lock is poisoned.
+    pub(super) fn lock<'l, T>(&mut self, lock: &'l Mutex<T>) -> Option<MutexGuard<'l, T>> {
+        let mut looks = 0;
+        loop {
+            match lock.try_lock() {
+                Ok(guard) => {
+                    self.0 = self.0.saturating_sub(1);
+                    return Some(guard);
+                }
+                Err(TryLockError::Poisoned(_)) => return None,
+                Err(TryLockError::WouldBlock) if looks == Self::LOOKS => return lock.lock().ok(),
+                Err(TryLockError::WouldBlock) => (0..1 << self.0).for_each(|_| spin_loop()),
+            }
+            looks += u32::from(self.0 == Self::MOST);
+            self.0 = (self.0 + 1).min(Self::MOST);
+        }
+    }
+}

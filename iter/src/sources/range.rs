@@ -1,0 +1,105 @@
+//! Parallel iterators over `a..b`.
+//!
+//! Ranges of integers up to 32 bits, of `usize` and `isize`, and of `char` are
+//! indexed. Those of `u64`, `i64`, `u128` and `i128` may hold more items than a
+//! `usize` counts, so they are not; but one that is short enough is run as if
+//! it were, and a longer one is cut in halves, and never walked further than
+//! the consumer asks.
+#![forbid(unsafe_code)]
+
+use crate::convert::IntoParallelIterator;
+use crate::iter::{IndexedParallelIterator, ParallelIterator};
+use crate::plumbing::{Consumer, ProducerCallback, UnindexedConsumer};
+use crate::sources::kit::indexed;
+use integer::{IndexedRangeInteger, RangeInteger, Span};
+use std::ops::Range;
+
+pub(super) mod integer;
+
+/// Parallel iterator over a range, for all integer types and `char`.
+///
+/// ```
+/// use tine_iter::prelude::*;
+///
+/// let total: u64 = (1..101u64).into_par_iter().sum();
+/// assert_eq!(total, 5050);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Iter<T> {
+    range: Range<T>,
+}
+
+/// For ranges of every integer type and of `char`.
+impl<T> IntoParallelIterator for Range<T>
+where
+    Iter<T>: ParallelIterator,
+{
+    type Item = <Iter<T> as ParallelIterator>::Item;
+    type Iter = Iter<T>;
+
+    fn into_par_iter(self) -> Iter<T> {
+        Iter { range: self }
+    }
+}
+
+// The bounds on `T`, rather than one impl for each type, let the compiler infer
+// the type of `0..100` from what is done with its items.
+impl<T: RangeInteger> ParallelIterator for Iter<T> {
+    type Item = T;
+
+    fn drive_unindexed<C: UnindexedConsumer<T>>(self, consumer: C) -> C::Result {
+        T::drive_range(self.range, consumer)
+    }
+
+    fn opt_len(&self) -> Option<usize> {
+        T::count(&self.range)
+    }
+}
+
+impl<T: IndexedRangeInteger> IndexedParallelIterator for Iter<T> {
+    fn drive<C: Consumer<T>>(self, consumer: C) -> C::Result {
+        crate::plumbing::bridge(self, consumer)
+    }
+
+    fn len(&self) -> usize {
+        T::count(&self.range).expect("an indexed range counts in usize")
+    }
+
+    fn with_producer<CB: ProducerCallback<T>>(self, callback: CB) -> CB::Output {
+        callback.callback(Span(self.range))
+    }
+}
+
+indexed! {
+    [] Iter<char> => char;
+    len(it) scalars(&it.range).len();
+    inner(it) scalars(&it.range).into_par_iter().map(scalar);
+}
+
+/// Where surrogates begin, and how many there are: no `char` has their code.
+const GAP: u32 = 0xD800;
+const GAP_LEN: u32 = 0x800;
+
+/// The position of `c` among all characters.
+pub(super) fn position(c: char) -> u32 {
+    let code = u32::from(c);
+    if code < GAP { code } else { code - GAP_LEN }
+}
+
+/// The character at `position`, which must be one that [`position`] returned.
+#[inline]
+pub(super) fn scalar(position: u32) -> char {
+    let code = if position < GAP {
+        position
+    } else {
+        position + GAP_LEN
+    };
+    let scalar = char::from_u32(code);
+    debug_assert!(scalar.is_some(), "no character has position {position}");
+    // Without a panic in it, the loop over this can be vectorised.
+    scalar.unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+fn scalars(range: &Range<char>) -> Range<u32> {
+    position(range.start)..position(range.end)
+}

@@ -1,0 +1,207 @@
+//! What a range must know about its integers.
+#![forbid(unsafe_code)]
+
+use crate::plumbing::{
+    Folder, Producer, UnindexedConsumer, UnindexedProducer, bridge_producer_consumer,
+    bridge_unindexed,
+};
+use std::ops::Range;
+
+/// Every primitive integer. Public in name only, for the bounds of public impls.
+pub trait RangeInteger: Sequenced + Ord {
+    /// Runs a range into a consumer.
+    fn drive_range<C: UnindexedConsumer<Self>>(range: Range<Self>, consumer: C) -> C::Result;
+
+    /// How many items a range holds, if a `usize` can say it.
+    fn count(range: &Range<Self>) -> Option<usize>;
+
+    /// The next integer, if there is one.
+    fn successor(self) -> Option<Self>;
+}
+
+/// The integers of which a range never holds more than `usize::MAX`.
+pub trait IndexedRangeInteger: RangeInteger {}
+
+/// How a range that a `usize` can count is split and walked.
+pub trait Sequenced: Copy + Send {
+    /// std's own range, or as good as that.
+    type Sequence: Iterator<Item = Self> + DoubleEndedIterator + ExactSizeIterator;
+
+    /// The sequential iterator.
+    fn sequence(range: Range<Self>) -> Self::Sequence;
+
+    /// The integer `steps` further on.
+    fn advance(self, steps: usize) -> Self;
+}
+
+/// Produces the integers of a range that a `usize` can count.
+pub(super) struct Span<T>(pub(super) Range<T>);
+
+impl<T: Sequenced> Producer for Span<T> {
+    type Item = T;
+    type IntoIter = T::Sequence;
+
+    fn into_iter(self) -> T::Sequence {
+        T::sequence(self.0)
+    }
+
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let Range { start, end } = self.0;
+        let middle = start.advance(index);
+        (Span(start..middle), Span(middle..end))
+    }
+}
+
+/// Produces the integers of a range that is too long for that.
+struct Halves<T>(Range<T>);
+
+/// An iterator of a length that its `size_hint` knows exactly, where std will
+/// not say so of the type.
+#[derive(Debug)]
+pub struct Counted<I>(I);
+
+impl<I: Iterator> Iterator for Counted<I> {
+    type Item = I::Item;
+
+    #[inline]
+    fn next(&mut self) -> Option<I::Item> {
+        self.0.next()
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+
+    #[inline]
+    fn nth(&mut self, n: usize) -> Option<I::Item> {
+        self.0.nth(n)
+    }
+
+    #[inline]
+    fn fold<A, F: FnMut(A, I::Item) -> A>(self, init: A, f: F) -> A {
+        self.0.fold(init, f)
+    }
+}
+
+impl<I: DoubleEndedIterator> DoubleEndedIterator for Counted<I> {
+    #[inline]
+    fn next_back(&mut self) -> Option<I::Item> {
+        self.0.next_back()
+    }
+
+    #[inline]
+    fn nth_back(&mut self, n: usize) -> Option<I::Item> {
+        self.0.nth_back(n)
+    }
+
+    #[inline]
+    fn rfold<A, F: FnMut(A, I::Item) -> A>(self, init: A, f: F) -> A {
+        self.0.rfold(init, f)
+    }
+}
+
+impl<I: Iterator> ExactSizeIterator for Counted<I> {}
+
+/// What all integers have in common; `$sequence` is their sequential iterator.
+macro_rules! integer {
+    ($int:ident, $sequence:ty, $make:expr) => {
+        impl Sequenced for $int {
+            type Sequence = $sequence;
+
+            fn sequence(range: Range<$int>) -> $sequence {
+                $make(range)
+            }
+
+            // A signed range may be longer than its type's largest value: then
+            // the cast wraps, and the sum wraps back.
+            fn advance(self, steps: usize) -> $int {
+                self.wrapping_add(steps as $int)
+            }
+        }
+    };
+}
+
+macro_rules! indexed {
+    ($($int:ident)*) => {$(
+        integer! { $int, Range<$int>, std::convert::identity }
+
+        impl RangeInteger for $int {
+            fn drive_range<C: UnindexedConsumer<$int>>(
+                range: Range<$int>,
+                consumer: C,
+            ) -> C::Result {
+                bridge_producer_consumer(range.len(), Span(range), consumer)
+            }
+
+            fn count(range: &Range<$int>) -> Option<usize> {
+                Some(range.len())
+            }
+
+            fn successor(self) -> Option<$int> {
+                self.checked_add(1)
+            }
+        }
+
+        impl IndexedRangeInteger for $int {}
+    )*};
+}
+
+macro_rules! unindexed {
+    ($($int:ident counted by $unsigned:ident)*) => {$(
+        integer! { $int, Counted<Range<$int>>, Counted }
+
+        impl RangeInteger for $int {
+            fn drive_range<C: UnindexedConsumer<$int>>(
+                range: Range<$int>,
+                consumer: C,
+            ) -> C::Result {
+                match Self::count(&range) {
+                    Some(len) => bridge_producer_consumer(len, Span(range), consumer),
+                    None => bridge_unindexed(Halves(range), consumer),
+                }
+            }
+
+            fn count(range: &Range<$int>) -> Option<usize> {
+                usize::try_from(range.distance()).ok()
+            }
+
+            fn successor(self) -> Option<$int> {
+                self.checked_add(1)
+            }
+        }
+
+        impl Distance<$unsigned> for Range<$int> {
+            fn distance(&self) -> $unsigned {
+                if self.is_empty() { 0 } else { self.end.wrapping_sub(self.start) as $unsigned }
+            }
+        }
+
+        impl UnindexedProducer for Halves<$int> {
+            type Item = $int;
+
+            fn split(self) -> (Self, Option<Self>) {
+                let Range { start, end } = self.0;
+                match (start..end).distance() / 2 {
+                    0 => (self, None),
+                    half => {
+                        let middle = start.wrapping_add(half as $int);
+                        (Halves(start..middle), Some(Halves(middle..end)))
+                    }
+                }
+            }
+
+            fn fold_with<F: Folder<$int>>(self, folder: F) -> F {
+                folder.consume_iter(self.0)
+            }
+        }
+    )*};
+}
+
+/// How many integers lie in a range, in the type that can always say it.
+trait Distance<U> {
+    fn distance(&self) -> U;
+}
+
+indexed! { u8 u16 u32 usize i8 i16 i32 isize }
+unindexed! { u64 counted by u64 i64 counted by u64 u128 counted by u128 i128 counted by u128 }

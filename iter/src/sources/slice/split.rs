@@ -1,0 +1,192 @@
+//! Pieces of uneven length: between separators, after terminators, and runs of
+//! neighbours that belong together.
+#![forbid(unsafe_code)]
+
+use crate::plumbing::Folder;
+use crate::sources::body::Body;
+use crate::sources::kit::unindexed;
+use crate::sources::pieces::{Pieces, Rule};
+use std::fmt;
+use std::ops::Range;
+
+/// Cuts at each separator, which belongs to neither side.
+struct Between<'p, P>(&'p P);
+
+/// Cuts after each terminator, which belongs to the left side.
+struct After<'p, P>(&'p P);
+
+/// Cuts between two neighbours that do not belong together.
+struct Breaks<'p, P>(&'p P);
+
+macro_rules! copy {
+    ($($rule:ident)*) => {$(
+        impl<P> Clone for $rule<'_, P> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<P> Copy for $rule<'_, P> {}
+    )*};
+}
+copy! { Between After Breaks }
+
+fn first<T>(slice: &[T], range: Range<usize>, p: impl Fn(&T) -> bool) -> Option<usize> {
+    let start = range.start;
+    slice[range].iter().position(p).map(|at| start + at)
+}
+
+fn last<T>(slice: &[T], end: usize, p: impl Fn(&T) -> bool) -> Option<usize> {
+    slice[..end].iter().rposition(p)
+}
+
+/// A break lies before the second element of a pair.
+fn first_break<T>(slice: &[T], range: Range<usize>, p: impl Fn(&T, &T) -> bool) -> Option<usize> {
+    let from = range.start.max(1);
+    let pairs = slice.get(from - 1..range.end)?.windows(2);
+    pairs
+        .map(|pair| p(&pair[0], &pair[1]))
+        .position(|together| !together)
+        .map(|at| from + at)
+}
+
+fn last_break<T>(slice: &[T], end: usize, p: impl Fn(&T, &T) -> bool) -> Option<usize> {
+    slice[..end]
+        .windows(2)
+        .rposition(|pair| !p(&pair[0], &pair[1]))
+        .map(|at| at + 1)
+}
+
+/// The three rules for one type of slice, with std's iterators for the leaves.
+macro_rules! rules {
+    ($body:ty, $bound:ident, $split:ident, $split_inclusive:ident, $chunk_by:ident) => {
+        impl<'data, T: $bound, P: Fn(&T) -> bool + Sync> Rule<$body> for Between<'_, P> {
+            fn first(self, body: &$body, range: Range<usize>) -> Option<usize> {
+                first(body, range, self.0)
+            }
+
+            fn last(self, body: &$body, end: usize) -> Option<usize> {
+                last(body, end, self.0)
+            }
+
+            fn cut(self, body: $body, at: usize) -> ($body, $body) {
+                let (left, right) = body.cut(at);
+                (left, right.cut(1).1)
+            }
+
+            fn fold<F: Folder<$body>>(self, body: $body, folder: F) -> F {
+                folder.consume_iter(body.$split(self.0))
+            }
+        }
+
+        impl<'data, T: $bound, P: Fn(&T) -> bool + Sync> Rule<$body> for After<'_, P> {
+            fn first(self, body: &$body, range: Range<usize>) -> Option<usize> {
+                first(body, range, self.0)
+            }
+
+            fn last(self, body: &$body, end: usize) -> Option<usize> {
+                last(body, end, self.0)
+            }
+
+            fn cut(self, body: $body, at: usize) -> ($body, $body) {
+                body.cut(at + 1)
+            }
+
+            fn fold<F: Folder<$body>>(self, body: $body, folder: F) -> F {
+                folder.consume_iter(body.$split_inclusive(self.0))
+            }
+        }
+
+        impl<'data, T: $bound, P: Fn(&T, &T) -> bool + Sync> Rule<$body> for Breaks<'_, P> {
+            fn first(self, body: &$body, range: Range<usize>) -> Option<usize> {
+                first_break(body, range, self.0)
+            }
+
+            fn last(self, body: &$body, end: usize) -> Option<usize> {
+                last_break(body, end, self.0)
+            }
+
+            fn cut(self, body: $body, at: usize) -> ($body, $body) {
+                body.cut(at)
+            }
+
+            fn fold<F: Folder<$body>>(self, body: $body, folder: F) -> F {
+                folder.consume_iter(body.$chunk_by(self.0))
+            }
+        }
+    };
+}
+
+rules! { &'data [T], Sync, split, split_inclusive, chunk_by }
+rules! { &'data mut [T], Send, split_mut, split_inclusive_mut, chunk_by_mut }
+
+/// A public iterator: a slice, a predicate, and the rule that joins them.
+macro_rules! source {
+    ($(#[$meta:meta])*
+     $name:ident: [$body:ty] $bound:ident, $rule:ident, Fn($($arg:ty),*)) => {
+        $(#[$meta])*
+        pub struct $name<'data, T, P> {
+            pub(super) slice: $body,
+            pub(super) predicate: P,
+        }
+
+        impl<T: fmt::Debug, P> fmt::Debug for $name<'_, T, P> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).field("slice", &self.slice).finish()
+            }
+        }
+
+        unindexed! {
+            ['data, T: $bound, P: Fn($($arg),*) -> bool + Sync + Send] $name<'data, T, P> => $body;
+            producer(it) Pieces::new(it.slice, $rule(&it.predicate));
+        }
+    };
+}
+
+source! {
+    /// Parallel iterator over the pieces between separators.
+    ///
+    /// Made by [`par_split`](super::ParallelSlice::par_split).
+    Split: [&'data [T]] Sync, Between, Fn(&T)
+}
+source! {
+    /// Parallel iterator over the exclusive pieces between separators.
+    ///
+    /// Made by [`par_split_mut`](super::ParallelSliceMut::par_split_mut).
+    SplitMut: [&'data mut [T]] Send, Between, Fn(&T)
+}
+source! {
+    /// Parallel iterator over pieces that end with their separator.
+    ///
+    /// Made by [`par_split_inclusive`](super::ParallelSlice::par_split_inclusive).
+    SplitInclusive: [&'data [T]] Sync, After, Fn(&T)
+}
+source! {
+    /// Parallel iterator over exclusive pieces that end with their separator.
+    ///
+    /// Made by [`par_split_inclusive_mut`](super::ParallelSliceMut::par_split_inclusive_mut).
+    SplitInclusiveMut: [&'data mut [T]] Send, After, Fn(&T)
+}
+source! {
+    /// Parallel iterator over runs of neighbours that belong together.
+    ///
+    /// Made by [`par_chunk_by`](super::ParallelSlice::par_chunk_by).
+    ChunkBy: [&'data [T]] Sync, Breaks, Fn(&T, &T)
+}
+source! {
+    /// Parallel iterator over exclusive runs of neighbours that belong together.
+    ///
+    /// Made by [`par_chunk_by_mut`](super::ParallelSliceMut::par_chunk_by_mut).
+    ChunkByMut: [&'data mut [T]] Send, Breaks, Fn(&T, &T)
+}
+
+macro_rules! clone {
+    ($($name:ident)*) => {$(
+        impl<T, P: Clone> Clone for $name<'_, T, P> {
+            fn clone(&self) -> Self {
+                $name { slice: self.slice, predicate: self.predicate.clone() }
+            }
+        }
+    )*};
+}
+clone! { Split SplitInclusive ChunkBy }

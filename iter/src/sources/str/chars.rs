@@ -1,0 +1,173 @@
+//! Character by character: text that is cut at any character boundary.
+#![forbid(unsafe_code)]
+
+use super::pattern::Pattern;
+use crate::plumbing::{Folder, UnindexedProducer};
+use crate::sources::body::Body;
+use crate::sources::kit::unindexed;
+
+/// What is read from a text that may be cut between any two characters.
+trait Reading<'t>: Copy + Send {
+    type Item;
+
+    /// Feeds what `text` holds to a folder; `base` is where in the whole it begins.
+    fn fold<F: Folder<Self::Item>>(self, text: &'t str, base: usize, folder: F) -> F;
+}
+
+/// Produces a reading of a text.
+struct Text<'t, R> {
+    text: &'t str,
+    base: usize,
+    reading: R,
+}
+
+fn whole<R>(text: &str, reading: R) -> Text<'_, R> {
+    Text {
+        text,
+        base: 0,
+        reading,
+    }
+}
+
+impl<'t, R: Reading<'t>> UnindexedProducer for Text<'t, R> {
+    type Item = R::Item;
+
+    fn split(self) -> (Self, Option<Self>) {
+        match self.text.middle(self.text.len()) {
+            0 => (self, None),
+            at => {
+                let (left, right) = self.text.split_at(at);
+                let base = self.base + at;
+                (
+                    Text { text: left, ..self },
+                    Some(Text {
+                        text: right,
+                        base,
+                        ..self
+                    }),
+                )
+            }
+        }
+    }
+
+    fn fold_with<F: Folder<R::Item>>(self, folder: F) -> F {
+        self.reading.fold(self.text, self.base, folder)
+    }
+}
+
+/// A public iterator that reads a text through a unit struct.
+macro_rules! reader {
+    ($(#[$meta:meta])* $name:ident => $item:ty; ($text:ident, $base:ident) $items:expr) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone)]
+        pub struct $name<'ch> {
+            pub(super) text: &'ch str,
+        }
+
+        const _: () = {
+            #[derive(Clone, Copy)]
+            struct Read;
+
+            impl<'t> Reading<'t> for Read {
+                type Item = $item;
+
+                fn fold<F: Folder<$item>>(self, $text: &'t str, $base: usize, folder: F) -> F {
+                    folder.consume_iter($items)
+                }
+            }
+
+            unindexed! { ['ch] $name<'ch> => $item; producer(it) whole(it.text, Read) }
+        };
+    };
+}
+
+reader! {
+    /// Parallel iterator over the characters of a string.
+    ///
+    /// Made by [`par_chars`](super::ParallelString::par_chars).
+    Chars => char; (text, _base) text.chars()
+}
+reader! {
+    /// Parallel iterator over the characters of a string and their positions.
+    ///
+    /// Made by [`par_char_indices`](super::ParallelString::par_char_indices).
+    CharIndices => (usize, char);
+    (text, base) text.char_indices().map(|(at, c)| (base + at, c))
+}
+reader! {
+    /// Parallel iterator over the bytes of a string.
+    ///
+    /// Made by [`par_bytes`](super::ParallelString::par_bytes).
+    Bytes => u8; (text, _base) text.bytes()
+}
+reader! {
+    /// Parallel iterator over a string encoded as UTF-16.
+    ///
+    /// Made by [`par_encode_utf16`](super::ParallelString::par_encode_utf16).
+    EncodeUtf16 => u16; (text, _base) text.encode_utf16()
+}
+
+/// Parallel iterator over the parts of a string that match a pattern.
+///
+/// Made by [`par_matches`](super::ParallelString::par_matches).
+#[derive(Debug, Clone)]
+pub struct Matches<'ch, P> {
+    pub(super) text: &'ch str,
+    pub(super) pattern: P,
+}
+
+/// Parallel iterator over the parts of a string that match a pattern, and their
+/// positions.
+///
+/// Made by [`par_match_indices`](super::ParallelString::par_match_indices).
+#[derive(Debug, Clone)]
+pub struct MatchIndices<'ch, P> {
+    pub(super) text: &'ch str,
+    pub(super) pattern: P,
+}
+
+struct ReadMatches<'p, P>(&'p P);
+
+struct ReadMatchIndices<'p, P>(&'p P);
+
+impl<P> Clone for ReadMatches<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for ReadMatches<'_, P> {}
+
+impl<P> Clone for ReadMatchIndices<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for ReadMatchIndices<'_, P> {}
+
+impl<'t, P: Pattern> Reading<'t> for ReadMatches<'_, P> {
+    type Item = &'t str;
+
+    fn fold<F: Folder<&'t str>>(self, text: &'t str, _: usize, folder: F) -> F {
+        self.0.fold_matches(text, folder)
+    }
+}
+
+impl<'t, P: Pattern> Reading<'t> for ReadMatchIndices<'_, P> {
+    type Item = (usize, &'t str);
+
+    fn fold<F: Folder<(usize, &'t str)>>(self, text: &'t str, base: usize, folder: F) -> F {
+        self.0.fold_match_indices(text, base, folder)
+    }
+}
+
+unindexed! {
+    ['ch, P: Pattern] Matches<'ch, P> => &'ch str;
+    producer(it) whole(it.text, ReadMatches(&it.pattern));
+}
+
+unindexed! {
+    ['ch, P: Pattern] MatchIndices<'ch, P> => (usize, &'ch str);
+    producer(it) whole(it.text, ReadMatchIndices(&it.pattern));
+}

@@ -1,0 +1,215 @@
+//! Substring by substring: text that is cut where a pattern matches.
+#![forbid(unsafe_code)]
+
+use super::pattern::Pattern;
+use crate::iter::ParallelIterator;
+use crate::plumbing::{Folder, UnindexedConsumer, bridge_unindexed};
+use crate::sources::body::Body;
+use crate::sources::empty::empty;
+use crate::sources::kit::unindexed;
+use crate::sources::pieces::{Pieces, Rule};
+use std::ops::Range;
+
+/// Cuts at each match, which belongs to neither side.
+struct Between<'p, P>(&'p P);
+
+/// Cuts after each match, which belongs to the left side.
+struct After<'p, P>(&'p P);
+
+impl<P> Clone for Between<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for Between<'_, P> {}
+
+impl<P> Clone for After<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for After<'_, P> {}
+
+fn first(text: &str, range: Range<usize>, pattern: &impl Pattern) -> Option<usize> {
+    pattern
+        .first_in(&text[range.clone()])
+        .map(|at| range.start + at)
+}
+
+/// The end of the character that begins at `at`.
+fn beyond(text: &str, at: usize) -> usize {
+    at + text[at..].chars().next().map_or(0, char::len_utf8)
+}
+
+impl<'t, P: Pattern> Rule<&'t str> for Between<'_, P> {
+    fn first(self, text: &&'t str, range: Range<usize>) -> Option<usize> {
+        first(text, range, self.0)
+    }
+
+    fn last(self, text: &&'t str, end: usize) -> Option<usize> {
+        self.0.last_in(&text[..end])
+    }
+
+    fn cut(self, text: &'t str, at: usize) -> (&'t str, &'t str) {
+        (&text[..at], &text[beyond(text, at)..])
+    }
+
+    fn fold<F: Folder<&'t str>>(self, text: &'t str, folder: F) -> F {
+        self.0.fold_between(text, folder)
+    }
+}
+
+impl<'t, P: Pattern> Rule<&'t str> for After<'_, P> {
+    fn first(self, text: &&'t str, range: Range<usize>) -> Option<usize> {
+        first(text, range, self.0)
+    }
+
+    fn last(self, text: &&'t str, end: usize) -> Option<usize> {
+        self.0.last_in(&text[..end])
+    }
+
+    fn cut(self, text: &'t str, at: usize) -> (&'t str, &'t str) {
+        text.cut(beyond(text, at))
+    }
+
+    fn fold<F: Folder<&'t str>>(self, text: &'t str, folder: F) -> F {
+        self.0.fold_after(text, folder)
+    }
+}
+
+/// A rule that reads a leaf as std does: where it cuts, on which side of the cut
+/// the matched character goes, and what becomes of a piece without a cut.
+macro_rules! rule {
+    ($(#[$meta:meta])* $rule:ident: $pattern:expr, $side:ident, $leaf:ident, $piece:expr) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy)]
+        struct $rule;
+
+        impl<'t> Rule<&'t str> for $rule {
+            fn first(self, text: &&'t str, range: Range<usize>) -> Option<usize> {
+                $side(&$pattern).first(text, range)
+            }
+
+            fn last(self, text: &&'t str, end: usize) -> Option<usize> {
+                $side(&$pattern).last(text, end)
+            }
+
+            fn cut(self, text: &'t str, at: usize) -> (&'t str, &'t str) {
+                $side(&$pattern).cut(text, at)
+            }
+
+            fn fold<F: Folder<&'t str>>(self, text: &'t str, folder: F) -> F {
+                folder.consume_iter(text.$leaf())
+            }
+
+            fn piece<F: Folder<&'t str>>(self, text: &'t str, folder: F) -> F {
+                match $piece(text) {
+                    Some(piece) => folder.consume(piece),
+                    None => folder,
+                }
+            }
+        }
+    };
+}
+
+rule! {
+    /// Words end at white space.
+    Words: char::is_whitespace, Between, split_whitespace, word
+}
+rule! {
+    /// Words end at ASCII white space.
+    AsciiWords: |c: char| c.is_ascii_whitespace(), Between, split_ascii_whitespace, word
+}
+rule! {
+    /// A line ends after its line feed.
+    ByLine: '\n', After, lines, line
+}
+
+/// Between two adjacent spaces there is no word.
+fn word(piece: &str) -> Option<&str> {
+    (!piece.is_empty()).then_some(piece)
+}
+
+/// A line without its `\n` or `\r\n`; a `\r` alone ends no line.
+fn line(piece: &str) -> Option<&str> {
+    piece.lines().next()
+}
+
+/// Parallel iterator over the substrings between matches of a pattern.
+///
+/// Made by [`par_split`](super::ParallelString::par_split).
+#[derive(Debug, Clone)]
+pub struct Split<'ch, P> {
+    pub(super) text: &'ch str,
+    pub(super) pattern: P,
+}
+
+unindexed! {
+    ['ch, P: Pattern] Split<'ch, P> => &'ch str;
+    producer(it) Pieces::new(it.text, Between(&it.pattern));
+}
+
+/// Parallel iterator over the substrings that end after a match of a pattern.
+///
+/// Made by [`par_split_inclusive`](super::ParallelString::par_split_inclusive).
+#[derive(Debug, Clone)]
+pub struct SplitInclusive<'ch, P> {
+    pub(super) text: &'ch str,
+    pub(super) pattern: P,
+}
+
+unindexed! {
+    ['ch, P: Pattern] SplitInclusive<'ch, P> => &'ch str;
+    producer(it) Pieces::new(it.text, After(&it.pattern));
+}
+
+/// Parallel iterator over the substrings that a pattern terminates.
+///
+/// Made by [`par_split_terminator`](super::ParallelString::par_split_terminator).
+#[derive(Debug, Clone)]
+pub struct SplitTerminator<'ch, P> {
+    pub(super) text: &'ch str,
+    pub(super) pattern: P,
+}
+
+impl<'ch, P: Pattern> ParallelIterator for SplitTerminator<'ch, P> {
+    type Item = &'ch str;
+
+    /// A terminator at the very end begins no further substring.
+    fn drive_unindexed<C: UnindexedConsumer<&'ch str>>(self, consumer: C) -> C::Result {
+        if self.text.is_empty() {
+            return empty().drive_unindexed(consumer);
+        }
+        let text = self.pattern.strip_end(self.text).unwrap_or(self.text);
+        bridge_unindexed(Pieces::new(text, Between(&self.pattern)), consumer)
+    }
+}
+
+/// Parallel iterator over the lines of a string.
+///
+/// Made by [`par_lines`](super::ParallelString::par_lines).
+#[derive(Debug, Clone)]
+pub struct Lines<'ch>(pub(super) &'ch str);
+
+unindexed! { ['ch] Lines<'ch> => &'ch str; producer(it) Pieces::new(it.0, ByLine) }
+
+/// Parallel iterator over the words of a string.
+///
+/// Made by [`par_split_whitespace`](super::ParallelString::par_split_whitespace).
+#[derive(Debug, Clone)]
+pub struct SplitWhitespace<'ch>(pub(super) &'ch str);
+
+unindexed! { ['ch] SplitWhitespace<'ch> => &'ch str; producer(it) Pieces::new(it.0, Words) }
+
+/// Parallel iterator over the words of a string, separated by ASCII white space.
+///
+/// Made by [`par_split_ascii_whitespace`](super::ParallelString::par_split_ascii_whitespace).
+#[derive(Debug, Clone)]
+pub struct SplitAsciiWhitespace<'ch>(pub(super) &'ch str);
+
+unindexed! {
+    ['ch] SplitAsciiWhitespace<'ch> => &'ch str;
+    producer(it) Pieces::new(it.0, AsciiWords);
+}

@@ -1,0 +1,5 @@
+//! Sequential iterators in parallel: nothing lost, nobody stuck.
+
+mod kit;
+mod ordered;
+mod unordered;

@@ -1,0 +1,174 @@
+//! Vectors, and what is made of vectors.
+
+use std::borrow::Cow;
+use std::collections::{BinaryHeap, LinkedList, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use quickcheck::quickcheck;
+use tine_iter::prelude::*;
+
+use crate::kit::{SIZES, hidden, in_pools};
+
+/// What a piece is made of in the tests below: some items vanish, some become
+/// many.
+fn some(n: usize) -> impl Iterator<Item = u64> {
+    let n = n as u64;
+    (0..n % 4).map(move |k| n * 10 + k)
+}
+
+#[test]
+fn vectors_of_every_size() {
+    in_pools(|| {
+        for size in SIZES {
+            let expected: Vec<u64> = (0..size).map(|n| n as u64 * 3).collect();
+            let indexed = || (0..size).into_par_iter().map(|n| n as u64 * 3);
+            assert_eq!(indexed().collect::<Vec<_>>(), expected);
+            assert_eq!(hidden(expected.clone()).collect::<Vec<_>>(), expected);
+            let mut target = vec![7; 5];
+            indexed().collect_into_vec(&mut target);
+            assert_eq!(target, expected);
+            let flat: Vec<u64> = (0..size).flat_map(some).collect();
+            let flat_par: Vec<u64> = (0..size).into_par_iter().flat_map_iter(some).collect();
+            assert_eq!(flat_par, flat);
+        }
+    });
+}
+
+#[test]
+fn lists_of_vectors() {
+    in_pools(|| {
+        for size in SIZES {
+            let expected: Vec<usize> = (0..size).collect();
+            for list in [
+                hidden(expected.clone()).collect_vec_list(),
+                expected.par_iter().copied().collect_vec_list(),
+            ] {
+                assert!(list.iter().all(|vec| !vec.is_empty()));
+                assert!(list.into_iter().flatten().eq(expected.iter().copied()));
+            }
+        }
+    });
+}
+
+#[test]
+fn a_thousand_pieces_of_one_item_are_not_a_thousand_vectors() {
+    let list = (0..1024)
+        .into_par_iter()
+        .with_max_len(1)
+        .filter(|_| true)
+        .collect_vec_list();
+    assert!(list.len() < 100, "{} vectors", list.len());
+    assert!(list.into_iter().flatten().eq(0..1024));
+}
+
+#[test]
+fn vectors_keep_what_they_had_and_their_room() {
+    in_pools(|| {
+        for size in SIZES {
+            let more: Vec<u32> = (0..size as u32).collect();
+            let mut target = Vec::with_capacity(size + 3);
+            target.extend([1, 2, 3]);
+            let room = target.as_ptr();
+            target.par_extend(hidden(more.clone()));
+            assert_eq!(target[3..], more);
+            assert_eq!(target.as_ptr(), room, "there was room");
+            target.par_extend(&more);
+            assert_eq!(target[3 + size..], more);
+            assert_eq!(target[..3], [1, 2, 3]);
+        }
+    });
+}
+
+#[test]
+fn items_without_size() {
+    in_pools(|| {
+        for size in [0, 1, 1000, 300_000] {
+            assert_eq!(
+                (0..size)
+                    .into_par_iter()
+                    .map(|_| ())
+                    .collect::<Vec<_>>()
+                    .len(),
+                size
+            );
+            assert_eq!(hidden(vec![(); size]).collect::<Vec<_>>().len(), size);
+            let mut target = vec![(); 5];
+            target.par_extend(hidden(vec![(); size]));
+            assert_eq!(target.len(), size + 5);
+            (0..size).into_par_iter().map(|_| ()).collect::<()>();
+        }
+    });
+}
+
+/// Collects in both ways and compares with the standard library.
+macro_rules! twins {
+    ($($name:ident: $item:ty, $collection:ty;)*) => {
+        quickcheck! {$(
+            fn $name(items: Vec<$item>) -> bool {
+                let expected: $collection = items.iter().cloned().collect();
+                let indexed: $collection = items.clone().into_par_iter().collect();
+                let unindexed: $collection = hidden(items).collect();
+                indexed == expected && unindexed == expected
+            }
+        )*}
+    };
+}
+
+twins! {
+    vec: String, Vec<String>;
+    vec_deque: u16, VecDeque<u16>;
+    linked_list: u16, LinkedList<u16>;
+    boxed: String, Box<[String]>;
+    rc: u8, Rc<[u8]>;
+    arc: String, Arc<[String]>;
+    cow: u8, Cow<'static, [u8]>;
+    option: Option<i8>, Option<Vec<i8>>;
+    result: Result<i8, ()>, Result<Vec<i8>, ()>;
+    result_of_strings: Result<String, ()>, Result<String, ()>;
+    options_in_results: Result<(), u8>, Result<Vec<()>, u8>;
+}
+
+#[test]
+fn cow_is_owned() {
+    let cow: Cow<'_, [u8]> = [1, 2].into_par_iter().collect();
+    assert!(matches!(cow, Cow::Owned(_)));
+}
+
+quickcheck! {
+    fn binary_heap(items: Vec<i16>, more: Vec<i16>) -> bool {
+        let mut heap: BinaryHeap<i16> = hidden(items.clone()).collect();
+        heap.par_extend(&more);
+        heap.par_extend(more.clone());
+        let mut expected = [items, more.clone(), more].concat();
+        expected.sort();
+        heap.into_sorted_vec() == expected
+    }
+
+    fn grown_deques_and_lists(items: Vec<u16>, more: Vec<u16>) -> bool {
+        let mut deque: VecDeque<u16> = items.par_iter().copied().collect();
+        deque.rotate_left(items.len() / 2);
+        let mut expected = deque.clone();
+        let mut list: LinkedList<u16> = deque.iter().copied().collect();
+        deque.par_extend(&more);
+        list.par_extend(&more);
+        expected.extend(&more);
+        deque == expected && list.into_iter().eq(expected)
+    }
+
+    fn errors_are_errors_of_an_item(items: Vec<Result<u8, u16>>) -> bool {
+        match items.par_iter().cloned().collect::<Result<Vec<u8>, u16>>() {
+            Ok(values) => values.into_iter().map(Ok).eq(items),
+            Err(error) => items.contains(&Err(error)),
+        }
+    }
+}
+
+#[test]
+fn early_end_of_options_is_early() {
+    let found = (0u64..u64::MAX)
+        .into_par_iter()
+        .map(|n| (n % 1000 != 7).then_some(()))
+        .collect::<Option<()>>();
+    assert_eq!(found, None);
+}

@@ -1,0 +1,11 @@
+//! The collecting sinks against their twins in the standard library.
+
+mod collect;
+mod drops;
+mod kit;
+mod lengths;
+mod maps;
+mod pairs;
+mod state;
+mod strings;
+mod tree;

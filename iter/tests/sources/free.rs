@@ -1,0 +1,188 @@
+//! Sources that come from nowhere: repeated items, one, none, split data, trees;
+//! tuples, and one of two.
+
+use crate::kit::{gathered, indexed_twin, pools, shown, twin};
+use std::ops::Range;
+use tine_iter::iter::{
+    Either, empty, once, repeat, repeat_n, split, walk_tree, walk_tree_postfix, walk_tree_prefix,
+};
+use tine_iter::prelude::*;
+
+#[test]
+fn repeated() {
+    for n in [0, 1, 2, 7] {
+        let twin = std::iter::repeat_n(String::from("x"), n);
+        indexed_twin!(let s = String::from("x"); repeat_n(s.clone(), n), { drop(s); twin.clone() });
+        indexed_twin!(let s = 'x'; repeat(s).take(n), std::iter::repeat_n(s, n));
+        indexed_twin!(let s = 'x'; repeat(s).zip(0..n), (0..n).map(|i| (s, i)));
+    }
+    #[allow(deprecated)]
+    let old = tine_iter::iter::repeatn(1, 2);
+    assert_eq!(gathered(old), ["1", "1"]);
+    assert_eq!(repeat_n((), usize::MAX).len(), usize::MAX);
+}
+
+#[test]
+fn repeated_items_can_be_skipped_over() {
+    struct Nth;
+    impl tine_iter::iter::plumbing::ProducerCallback<u8> for Nth {
+        type Output = ();
+        fn callback<P: tine_iter::iter::plumbing::Producer<Item = u8>>(self, producer: P) {
+            let mut items = producer.into_iter();
+            assert_eq!(items.nth(2), Some(9));
+            assert_eq!(items.len(), 7);
+            assert_eq!(items.nth_back(3), Some(9));
+            assert_eq!(items.len(), 3);
+            assert_eq!(items.nth(3), None);
+            assert_eq!(items.len(), 0);
+            assert_eq!(items.nth(usize::MAX), None);
+        }
+    }
+    repeat_n(9_u8, 10).with_producer(Nth);
+}
+
+#[test]
+fn one_and_none() {
+    indexed_twin!(let x = 5; once(x), std::iter::once(x));
+    indexed_twin!(let _x = 5; empty::<u8>(), std::iter::empty::<u8>());
+    assert_eq!(
+        format!("{:?} {:?}", once(1).clone(), empty::<u8>().clone()),
+        "Once { item: 1 } Empty"
+    );
+    assert_eq!(
+        format!("{:?}", repeat_n('c', 2).clone()),
+        "RepeatN { count: 2, element: 'c' }"
+    );
+    assert_eq!(
+        format!("{:?}", repeat_n('c', 0)),
+        "RepeatN { count: 0, .. }"
+    );
+}
+
+fn halves(range: Range<u32>) -> (Range<u32>, Option<Range<u32>>) {
+    let middle = range.start + (range.end - range.start) / 2;
+    if middle == range.start {
+        return (range, None);
+    }
+    (range.start..middle, Some(middle..range.end))
+}
+
+#[test]
+fn split_data() {
+    for n in [0, 1, 2, 1000] {
+        for pool in pools() {
+            let parts = pool.install(|| gathered(split(0..n, halves)));
+            let text = parts.join(" ");
+            let ends: Vec<&str> = text.split([' ', '.']).filter(|s| !s.is_empty()).collect();
+            // Each part begins where the one before it ends.
+            assert_eq!(ends[0], "0");
+            assert_eq!(ends[ends.len() - 1], n.to_string());
+            assert!(
+                ends[1..ends.len() - 1]
+                    .chunks(2)
+                    .all(|pair| pair[0] == pair[1])
+            );
+        }
+    }
+    assert_eq!(
+        format!("{:?}", split(3, |x| (x, None)).clone()),
+        "Split { data: 3 }"
+    );
+}
+
+/// A random tree: the children of each node, which are numbered higher.
+fn tree(parents: &[usize]) -> Vec<Vec<usize>> {
+    let mut children = vec![Vec::new(); parents.len() + 1];
+    for (node, parent) in parents.iter().enumerate() {
+        children[parent % (node + 1)].push(node + 1);
+    }
+    children
+}
+
+fn before(tree: &[Vec<usize>], node: usize, order: &mut Vec<usize>) {
+    order.push(node);
+    tree[node]
+        .iter()
+        .for_each(|&child| before(tree, child, order));
+}
+
+fn after(tree: &[Vec<usize>], node: usize, order: &mut Vec<usize>) {
+    tree[node]
+        .iter()
+        .for_each(|&child| after(tree, child, order));
+    order.push(node);
+}
+
+quickcheck::quickcheck! {
+    fn trees(parents: Vec<usize>) -> bool {
+        let tree = tree(&parents);
+        let children = |&node: &usize| tree[node].clone();
+        let (mut prefix, mut postfix) = (Vec::new(), Vec::new());
+        before(&tree, 0, &mut prefix);
+        after(&tree, 0, &mut postfix);
+        twin!(let root = 0; walk_tree_prefix(root, children), { let _ = root; prefix.iter() });
+        twin!(let root = 0; walk_tree_postfix(root, children), { let _ = root; postfix.iter() });
+        for pool in pools() {
+            let mut any = pool.install(|| gathered(walk_tree(0, children)));
+            any.sort();
+            let mut want = shown(&prefix);
+            want.sort();
+            assert_eq!(any, want);
+        }
+        true
+    }
+}
+
+#[test]
+fn a_branch_deeper_than_the_stack() {
+    const DEPTH: u32 = 1_000_000;
+    let child = |&n: &u32| (n < DEPTH).then_some(n + 1);
+    for pool in pools() {
+        pool.install(|| {
+            let want = u64::from(DEPTH) * u64::from(DEPTH + 1) / 2;
+            assert_eq!(walk_tree(0, child).map(u64::from).sum::<u64>(), want);
+            assert_eq!(walk_tree_prefix(0, child).map(u64::from).sum::<u64>(), want);
+            assert_eq!(
+                walk_tree_postfix(0, child).map(u64::from).sum::<u64>(),
+                want
+            );
+        });
+    }
+}
+
+#[test]
+fn tuples() {
+    let (a, b, c) = ([1, 2, 3, 4], ["x", "y", "z"], [true; 5]);
+    let zipped = || a.iter().zip(&b).zip(&c).map(|((a, b), c)| (a, b, c));
+    indexed_twin!(let t = (&a, &b, &c); t.into_par_iter(), { let _ = t; zipped() });
+    indexed_twin!(let t = (a, b, c); t.par_iter(), { let _ = t; zipped() });
+    indexed_twin!(let t = &mut (a, b, c); t.par_iter_mut(), { let _ = t; zipped() });
+    indexed_twin!(let t = (a,); t.into_par_iter(), t.0.into_iter().map(|a| (a,)));
+    indexed_twin!(let t = (a, b); t.into_par_iter(), t.0.into_iter().zip(t.1));
+    let r = 0..3;
+    let make = || {
+        let r = || r.clone();
+        (r(), r(), r(), r(), r(), r(), r(), r(), r(), r(), r(), 1..9)
+    };
+    let twelve = (0..3).map(|i| (i, i, i, i, i, i, i, i, i, i, i, i + 1));
+    indexed_twin!(let t = make(); t.into_par_iter(), { let _ = t; twelve.clone() });
+}
+
+#[test]
+fn one_of_two() {
+    for left in [true, false] {
+        let make = || match left {
+            true => Either::Left(vec![1, 2, 3].into_par_iter()),
+            false => Either::Right((7..9).into_par_iter()),
+        };
+        let want = if left { vec![1, 2, 3] } else { vec![7, 8] };
+        indexed_twin!(let e = make(); e, { drop(e); &want });
+    }
+    let words = |left| match left {
+        true => Either::Left("a b".par_split(' ')),
+        false => Either::Right("a b".par_lines()),
+    };
+    assert_eq!(gathered(words(true)), ["\"a\"", "\"b\""]);
+    assert_eq!(gathered(words(false)), ["\"a b\""]);
+    assert_eq!(words(true).opt_len(), None);
+}

@@ -1,0 +1,14 @@
+//! Every source against its std twin: forward, reversed, split at every point,
+//! in pools of several sizes; and what becomes of items nobody took.
+#![allow(
+    clippy::redundant_locals,
+    reason = "a macro binds its inputs anew each time"
+)]
+
+mod collections;
+mod drops;
+mod free;
+mod kit;
+mod ranges;
+mod slices;
+mod strings;
