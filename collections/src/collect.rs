@@ -1,0 +1,192 @@
+//! Building and extending maps from parallel iterators: scattered by hash,
+//! then each shard filled by one thread, without a lock.
+#![forbid(unsafe_code)]
+
+use crate::gather::{Gathered, Lists, gather};
+use crate::map::ParHashMap;
+use crate::map::shard::{CROWD, breadth, make_room};
+use crate::partition::{List, par_map};
+use crate::tag::{Tag, is_cheap};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Slot;
+use std::hash::{BuildHasher, Hash};
+use tine_iter::iter::{
+    FromParallelIterator, IntoParallelIterator, ParallelExtend, ParallelIterator,
+};
+
+/// Room for the rows to come, judged by those that came: how many of them met
+/// their own key tells how many keys there are, if all are equally frequent.
+/// If they are not, that is too low, and the table just grows once more.
+pub(crate) struct Foresight {
+    rows: usize,
+    seen: usize,
+    probe: usize,
+}
+
+impl Foresight {
+    pub(crate) fn new(rows: usize) -> Self {
+        Foresight {
+            rows,
+            seen: 0,
+            probe: if rows < 64 { usize::MAX } else { rows / 16 },
+        }
+    }
+
+    /// Notes a row, and makes room when the time has come.
+    #[inline]
+    pub(crate) fn step<T>(&mut self, table: &mut HashTable<T>, rehash: impl Fn(&T) -> u64) {
+        self.seen += 1;
+        if self.seen == self.probe {
+            self.decide(table, rehash);
+        }
+    }
+
+    #[cold]
+    fn decide<T>(&mut self, table: &mut HashTable<T>, rehash: impl Fn(&T) -> u64) {
+        let keys = self.keys(table.len());
+        if keys > table.capacity() {
+            table.reserve(keys - table.len(), rehash);
+        }
+    }
+
+    /// How many different keys to expect of all rows, after so many of those seen.
+    fn keys(&self, met: usize) -> usize {
+        let again = self.seen.saturating_sub(met) as f64;
+        if again == 0.0 {
+            return self.rows;
+        }
+        // Of `seen` draws from `all` equal keys `seen² / (2 all)` are repeats,
+        // while they are few.
+        let all = self.seen as f64 * self.seen as f64 / (2.0 * again);
+        let share = 1.0 - (-(self.rows as f64) / all).exp();
+        ((all * share) as usize).min(self.rows)
+    }
+}
+
+impl<K, V, S> ParHashMap<K, V, S>
+where
+    K: Eq + Hash + Send,
+    V: Send,
+    S: BuildHasher + Sync,
+{
+    /// Inserts all pairs, in their order; where a key is there already,
+    /// `merge` makes one of the two values.
+    pub(crate) fn absorb<I>(&mut self, pairs: I, merge: &(impl Fn(&mut V, V) + Sync))
+    where
+        I: ParallelIterator<Item = (K, V)>,
+    {
+        if is_cheap::<K>() {
+            self.absorb_tagged::<(), I>(pairs, merge);
+        } else {
+            self.absorb_tagged::<u64, I>(pairs, merge);
+        }
+    }
+
+    fn absorb_tagged<G: Tag, I>(&mut self, pairs: I, merge: &(impl Fn(&mut V, V) + Sync))
+    where
+        I: ParallelIterator<Item = (K, V)>,
+    {
+        match gather::<G, _, _, _, _>(pairs, &|pair| pair, &self.hasher, breadth(), CROWD) {
+            Gathered::Few(pairs) => {
+                let hasher = &self.hasher;
+                for (key, value) in pairs {
+                    let hash = hasher.hash_one(&key);
+                    put(
+                        self.shards.table_mut(hash),
+                        hash,
+                        (key, value),
+                        hasher,
+                        merge,
+                    );
+                }
+            }
+            Gathered::Many(parts) => {
+                let hasher = &self.hasher;
+                self.shards.widen(|(key, _)| hasher.hash_one(key));
+                let work: Vec<_> = self.shards.tables_mut().into_iter().zip(parts).collect();
+                par_map(work, &|(table, lists): (_, Lists<G, (K, V)>)| {
+                    fill(table, lists, hasher, merge);
+                });
+            }
+        }
+    }
+}
+
+/// Inserts the lists of one part into its table.
+fn fill<G: Tag, K: Eq + Hash, V, S: BuildHasher>(
+    table: &mut HashTable<(K, V)>,
+    lists: Lists<G, (K, V)>,
+    hasher: &S,
+    merge: &impl Fn(&mut V, V),
+) {
+    let rehash = |(key, _): &(K, V)| hasher.hash_one(key);
+    let mut foresight = Foresight::new(lists.iter().map(List::len).sum());
+    for (tag, pair) in lists.into_iter().flatten() {
+        let hash = tag.hash(|| hasher.hash_one(&pair.0));
+        put(table, hash, pair, hasher, merge);
+        foresight.step(table, rehash);
+    }
+}
+
+/// Inserts one pair, or merges it with the one that is there.
+#[inline]
+fn put<K: Eq + Hash, V, S: BuildHasher>(
+    table: &mut HashTable<(K, V)>,
+    hash: u64,
+    (key, value): (K, V),
+    hasher: &S,
+    merge: &impl Fn(&mut V, V),
+) {
+    let rehash = |(k, _): &(K, V)| hasher.hash_one(k);
+    make_room(table, rehash);
+    match table.entry(hash, |(k, _)| *k == key, rehash) {
+        Slot::Occupied(slot) => merge(&mut slot.into_mut().1, value),
+        Slot::Vacant(slot) => drop(slot.insert((key, value))),
+    }
+}
+
+/// Of several pairs with one key the last counts, as when collecting in order.
+impl<K, V, S> FromParallelIterator<(K, V)> for ParHashMap<K, V, S>
+where
+    K: Eq + Hash + Send,
+    V: Send,
+    S: BuildHasher + Default + Sync,
+{
+    fn from_par_iter<I>(pairs: I) -> Self
+    where
+        I: IntoParallelIterator<Item = (K, V)>,
+    {
+        let mut map = Self::default();
+        map.par_extend(pairs);
+        map
+    }
+}
+
+/// Of several pairs with one key the last counts, as when extending in order.
+impl<K, V, S> ParallelExtend<(K, V)> for ParHashMap<K, V, S>
+where
+    K: Eq + Hash + Send,
+    V: Send,
+    S: BuildHasher + Sync,
+{
+    fn par_extend<I>(&mut self, pairs: I)
+    where
+        I: IntoParallelIterator<Item = (K, V)>,
+    {
+        self.absorb(pairs.into_par_iter(), &|old: &mut V, new| *old = new);
+    }
+}
+
+impl<'a, K, V, S> ParallelExtend<(&'a K, &'a V)> for ParHashMap<K, V, S>
+where
+    K: Eq + Hash + Copy + Send + Sync + 'a,
+    V: Copy + Send + Sync + 'a,
+    S: BuildHasher + Sync,
+{
+    fn par_extend<I>(&mut self, pairs: I)
+    where
+        I: IntoParallelIterator<Item = (&'a K, &'a V)>,
+    {
+        self.par_extend(pairs.into_par_iter().map(|(&key, &value)| (key, value)));
+    }
+}

@@ -1,0 +1,434 @@
+//! Grouping, counting and joining parallel iterators by key.
+#![forbid(unsafe_code)]
+
+mod join;
+mod rows;
+mod tally;
+
+pub use join::Join;
+pub use rows::Groups;
+
+use crate::map::ParHashMap;
+use crate::map::shard::Shards;
+use crate::tag::{DefaultHashBuilder, is_cheap};
+use hashbrown::HashTable;
+use std::cmp::Reverse;
+use std::hash::Hash;
+use std::marker::PhantomData;
+use tally::{Fold, tally};
+use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
+
+/// Counting, folding, grouping and joining by key, on every parallel iterator.
+///
+/// All of it adapts while it runs: few different keys are folded in a table
+/// per thread, many are first scattered by hash so that each thread then works
+/// on keys of its own, and what turns out wrong is revised.
+///
+/// Values of one key are met in the order of the input, whatever the number of
+/// threads. In which order the *keys* come out of a map is not specified.
+pub trait ParallelGrouping: ParallelIterator {
+    /// How often each key occurs.
+    ///
+    /// ```
+    /// use tine_collections::prelude::*;
+    /// use tine_iter::prelude::*;
+    ///
+    /// let counts = "a rose is a rose".par_split_whitespace().count_by(|word| *word);
+    /// assert_eq!(counts.get_cloned("rose"), Some(2));
+    /// ```
+    fn count_by<K, F>(self, key: F) -> ParHashMap<K, usize>
+    where
+        K: Eq + Hash + Send,
+        F: Fn(&Self::Item) -> K + Sync,
+    {
+        into_map(
+            self,
+            &Count {
+                key,
+                item: PhantomData,
+            },
+        )
+    }
+
+    /// Folds the items of each key: `fold` adds an item to what `init`
+    /// returned; `combine` adds to one such sum another whose items come later.
+    ///
+    /// For the result to be the same for any number of threads, `combine` must
+    /// agree with `fold`: folding some items and then others is the same as
+    /// combining the two. It need not be commutative.
+    ///
+    /// ```
+    /// use tine_collections::prelude::*;
+    /// use tine_iter::prelude::*;
+    ///
+    /// let sums = (0..10_u64).into_par_iter().fold_by(
+    ///     |n| n % 2 == 0,
+    ///     || 0,
+    ///     |sum, n| *sum += n,
+    ///     |sum, more| *sum += more,
+    /// );
+    /// assert_eq!(sums.get_cloned(&true), Some(20));
+    /// ```
+    fn fold_by<K, A, F, I, O, C>(self, key: F, init: I, fold: O, combine: C) -> ParHashMap<K, A>
+    where
+        K: Eq + Hash + Send,
+        A: Send,
+        F: Fn(&Self::Item) -> K + Sync,
+        I: Fn() -> A + Sync,
+        O: Fn(&mut A, Self::Item) + Sync,
+        C: Fn(&mut A, A) + Sync,
+    {
+        into_map(
+            self,
+            &FoldBy {
+                key,
+                init,
+                fold,
+                combine,
+                item: PhantomData,
+            },
+        )
+    }
+
+    /// The items of each key, in the order of the input, in compressed rows.
+    ///
+    /// ```
+    /// use tine_collections::prelude::*;
+    /// use tine_iter::prelude::*;
+    ///
+    /// let groups = (0..10).into_par_iter().group_by(|n| n % 3);
+    /// assert_eq!(groups[&1], [1, 4, 7]);
+    /// let map = groups.into_map();
+    /// assert_eq!(map.get_cloned(&0), Some(vec![0, 3, 6, 9]));
+    /// ```
+    fn group_by<K, F>(self, key: F) -> Groups<K, Self::Item>
+    where
+        K: Eq + Hash + Send,
+        F: Fn(&Self::Item) -> K + Sync,
+    {
+        rows::rows(
+            self,
+            &|item| (key(&item), item),
+            DefaultHashBuilder::default(),
+        )
+    }
+
+    /// The values of each key, in the order of the input, of pairs.
+    ///
+    /// ```
+    /// use tine_collections::prelude::*;
+    /// use tine_iter::prelude::*;
+    ///
+    /// let pairs = [("a", 1), ("b", 2), ("a", 3)];
+    /// assert_eq!(pairs.into_par_iter().group_pairs()["a"], [1, 3]);
+    /// ```
+    fn group_pairs<K, V>(self) -> Groups<K, V>
+    where
+        Self: ParallelIterator<Item = (K, V)>,
+        K: Eq + Hash + Send,
+        V: Send,
+    {
+        rows::rows(self, &|pair| pair, DefaultHashBuilder::default())
+    }
+
+    /// How many items fall into each of `bins` bins.
+    ///
+    /// # Panics
+    /// If `bin` returns `bins` or more.
+    ///
+    /// ```
+    /// use tine_collections::prelude::*;
+    /// use tine_iter::prelude::*;
+    ///
+    /// let bits = (0..100_u32).into_par_iter().histogram(4, |n| n.count_ones() as usize / 2);
+    /// assert_eq!(bits, [8, 53, 37, 2]);
+    /// ```
+    fn histogram<F>(self, bins: usize, bin: F) -> Vec<usize>
+    where
+        F: Fn(&Self::Item) -> usize + Send + Sync,
+    {
+        let count = |mut counts: Vec<usize>, item: Self::Item| {
+            let bin = bin(&item);
+            assert!(bin < bins, "bin {bin} of a histogram with {bins} bins");
+            counts[bin] += 1;
+            counts
+        };
+        let add = |mut counts: Vec<usize>, more: Vec<usize>| {
+            counts
+                .iter_mut()
+                .zip(more)
+                .for_each(|(count, more)| *count += more);
+            counts
+        };
+        let sum = self.fold(|| vec![0; bins], count).reduce_with(add);
+        sum.unwrap_or_else(|| vec![0; bins])
+    }
+
+    /// The different items, in the order in which they first occur.
+    ///
+    /// ```
+    /// use tine_collections::prelude::*;
+    /// use tine_iter::prelude::*;
+    ///
+    /// assert_eq!([3, 1, 3, 2, 1].into_par_iter().distinct(), [3, 1, 2]);
+    /// ```
+    fn distinct(self) -> Vec<Self::Item>
+    where
+        Self::Item: Eq + Hash,
+    {
+        let first = First {
+            read: |item| (item, ()),
+            item: PhantomData,
+        };
+        in_order(into_tables(self, &first), |item, ()| item)
+    }
+
+    /// The first item of each key, in the order in which they occur.
+    ///
+    /// ```
+    /// use tine_collections::prelude::*;
+    /// use tine_iter::prelude::*;
+    ///
+    /// let first = ["bee", "ant", "bat"].into_par_iter().distinct_by(|word| word.as_bytes()[0]);
+    /// assert_eq!(first, ["bee", "ant"]);
+    /// ```
+    fn distinct_by<K, F>(self, key: F) -> Vec<Self::Item>
+    where
+        K: Eq + Hash + Send,
+        F: Fn(&Self::Item) -> K + Sync,
+    {
+        let first = First {
+            read: |item| (key(&item), item),
+            item: PhantomData,
+        };
+        in_order(into_tables(self, &first), |_, item| item)
+    }
+
+    /// Brings the items together with those of `right` that have the same
+    /// key; the result has methods for each kind of join. `right` is grouped
+    /// first, so let it be the smaller side.
+    ///
+    /// ```
+    /// use tine_collections::prelude::*;
+    /// use tine_iter::prelude::*;
+    ///
+    /// let squares = (0..5).into_par_iter().map(|n| (n, n * n));
+    /// let pairs = (3..9).into_par_iter().join_by(squares, |&n| n, |square| square.0).inner();
+    /// assert_eq!(pairs, [(3, (3, 9)), (4, (4, 16))]);
+    /// ```
+    fn join_by<K, R, F, H>(self, right: R, key: F, right_key: H) -> Join<Self, R::Item, K, F>
+    where
+        R: IntoParallelIterator,
+        K: Eq + Hash + Send,
+        F: Fn(&Self::Item) -> K,
+        H: Fn(&R::Item) -> K + Sync,
+    {
+        Join {
+            left: self,
+            right: right.into_par_iter().group_by(right_key),
+            key,
+        }
+    }
+
+    /// The `k` most frequent keys with their counts, most frequent first; of
+    /// equally frequent ones the smaller key first.
+    ///
+    /// ```
+    /// use tine_collections::prelude::*;
+    /// use tine_iter::prelude::*;
+    ///
+    /// let top = "mississippi".par_chars().top_k_by_count(2, |&c| c);
+    /// assert_eq!(top, [('i', 4), ('s', 4)]);
+    /// ```
+    fn top_k_by_count<K, F>(self, k: usize, key: F) -> Vec<(K, usize)>
+    where
+        K: Eq + Hash + Ord + Send,
+        F: Fn(&Self::Item) -> K + Sync,
+    {
+        let mut counts: Vec<(K, usize)> = self.count_by(key).into_iter().collect();
+        let rank =
+            |a: &(K, usize), b: &(K, usize)| Reverse(a.1).cmp(&Reverse(b.1)).then(a.0.cmp(&b.0));
+        if k == 0 {
+            return Vec::new();
+        }
+        if k < counts.len() {
+            counts.select_nth_unstable_by(k - 1, rank);
+            counts.truncate(k);
+        }
+        counts.sort_unstable_by(rank);
+        counts
+    }
+}
+
+impl<I: ParallelIterator> ParallelGrouping for I {}
+
+fn into_tables<I, F>(items: I, fold: &F) -> Vec<HashTable<(F::Key, F::Sum)>>
+where
+    I: ParallelIterator<Item = F::Item>,
+    F: Fold,
+{
+    into_tables_by(items, fold, &DefaultHashBuilder::default())
+}
+
+fn into_tables_by<I, F>(
+    items: I,
+    fold: &F,
+    hasher: &DefaultHashBuilder,
+) -> Vec<HashTable<(F::Key, F::Sum)>>
+where
+    I: ParallelIterator<Item = F::Item>,
+    F: Fold,
+{
+    if is_cheap::<F::Key>() {
+        tally::<(), _, _, _>(items, fold, hasher)
+    } else {
+        tally::<u64, _, _, _>(items, fold, hasher)
+    }
+}
+
+fn into_map<I, F>(items: I, fold: &F) -> ParHashMap<F::Key, F::Sum>
+where
+    I: ParallelIterator<Item = F::Item>,
+    F: Fold,
+{
+    let hasher = DefaultHashBuilder::default();
+    let mut tables = into_tables_by(items, fold, &hasher);
+    let shards = match tables.len() {
+        1 => Shards::from_stem(tables.remove(0)),
+        _ => Shards::from_tables(tables),
+    };
+    ParHashMap { shards, hasher }
+}
+
+/// First occurrences, in their order.
+fn in_order<K, V, T>(tables: Vec<HashTable<(K, (usize, V))>>, make: impl Fn(K, V) -> T) -> Vec<T> {
+    let mut found: Vec<(usize, T)> = tables
+        .into_iter()
+        .flatten()
+        .map(|(key, (at, value))| (at, make(key, value)))
+        .collect();
+    found.sort_unstable_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, value)| value).collect()
+}
+
+/// Counts occurrences.
+struct Count<T, F> {
+    key: F,
+    item: PhantomData<fn(T)>,
+}
+
+impl<T: Send, K: Eq + Hash + Send, F: Fn(&T) -> K + Sync> Fold for Count<T, F> {
+    type Item = T;
+    type Key = K;
+    type Raw = ();
+    type Sum = usize;
+    const COMMUTES: bool = true;
+
+    #[inline]
+    fn read(&self, item: T, _: usize) -> (K, ()) {
+        ((self.key)(&item), ())
+    }
+
+    #[inline]
+    fn start(&self, (): ()) -> usize {
+        1
+    }
+
+    #[inline]
+    fn add(&self, count: &mut usize, (): ()) {
+        *count += 1;
+    }
+
+    #[inline]
+    fn merge(&self, count: &mut usize, more: usize) {
+        *count += more;
+    }
+}
+
+/// Folds by the caller's closures.
+struct FoldBy<T, F, I, O, C> {
+    key: F,
+    init: I,
+    fold: O,
+    combine: C,
+    item: PhantomData<fn(T)>,
+}
+
+impl<T, K, A, F, I, O, C> Fold for FoldBy<T, F, I, O, C>
+where
+    T: Send,
+    K: Eq + Hash + Send,
+    A: Send,
+    F: Fn(&T) -> K + Sync,
+    I: Fn() -> A + Sync,
+    O: Fn(&mut A, T) + Sync,
+    C: Fn(&mut A, A) + Sync,
+{
+    type Item = T;
+    type Key = K;
+    type Raw = T;
+    type Sum = A;
+
+    #[inline]
+    fn read(&self, item: T, _: usize) -> (K, T) {
+        ((self.key)(&item), item)
+    }
+
+    #[inline]
+    fn start(&self, item: T) -> A {
+        let mut sum = (self.init)();
+        (self.fold)(&mut sum, item);
+        sum
+    }
+
+    #[inline]
+    fn add(&self, sum: &mut A, item: T) {
+        (self.fold)(sum, item);
+    }
+
+    #[inline]
+    fn merge(&self, sum: &mut A, later: A) {
+        (self.combine)(sum, later);
+    }
+}
+
+/// Keeps the first of each key, and remembers where it was.
+struct First<T, F> {
+    read: F,
+    item: PhantomData<fn(T)>,
+}
+
+impl<T, K, V, F> Fold for First<T, F>
+where
+    T: Send,
+    K: Eq + Hash + Send,
+    V: Send,
+    F: Fn(T) -> (K, V) + Sync,
+{
+    type Item = T;
+    type Key = K;
+    type Raw = (usize, V);
+    type Sum = (usize, V);
+
+    #[inline]
+    fn read(&self, item: T, nth: usize) -> (K, (usize, V)) {
+        let (key, value) = (self.read)(item);
+        (key, (nth, value))
+    }
+
+    #[inline]
+    fn start(&self, first: (usize, V)) -> (usize, V) {
+        first
+    }
+
+    #[inline]
+    fn add(&self, _: &mut (usize, V), _: (usize, V)) {}
+
+    #[inline]
+    fn merge(&self, _: &mut (usize, V), _: (usize, V)) {}
+
+    #[inline]
+    fn shift(&self, first: &mut (usize, V), base: usize) {
+        first.0 += base;
+    }
+}

@@ -1,0 +1,324 @@
+//! Groups in compressed rows: keys, offsets, values.
+#![forbid(unsafe_code)]
+
+use crate::gather::{Gathered, gather};
+use crate::map::ParHashMap;
+use crate::map::shard::{CROWD, Shards, breadth, part_of};
+use crate::partition::{List, par_map, settle};
+use crate::tag::{DefaultHashBuilder, Tag, is_cheap};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Slot;
+use std::borrow::Borrow;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::ops::Index;
+use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
+
+/// What [`group_by`](super::ParallelGrouping::group_by) returns: each key with
+/// its values, in the order of the input.
+///
+/// The values of a group lie in a row, so that there are three allocations for
+/// thousands of groups. Which group comes first is not specified.
+///
+/// ```
+/// use tine_collections::prelude::*;
+/// use tine_iter::prelude::*;
+///
+/// let words = ["ant", "bee", "ape", "bat", "asp"];
+/// let groups = words.par_iter().copied().group_by(|word| word.as_bytes()[0]);
+/// assert_eq!(groups[&b'a'], ["ant", "ape", "asp"]);
+/// assert_eq!(groups.len(), 2);
+/// ```
+pub struct Groups<K, T, S = DefaultHashBuilder> {
+    parts: Vec<Rows<K, T>>,
+    hasher: S,
+}
+
+/// The groups of one part.
+struct Rows<K, T> {
+    /// Where in `keys` a key is.
+    places: HashTable<u32>,
+    keys: Vec<K>,
+    /// Group `i` is `values[offsets[i]..offsets[i + 1]]`.
+    offsets: Vec<usize>,
+    values: Vec<T>,
+}
+
+impl<K: Eq + Hash, T> Rows<K, T> {
+    /// The rows of these pairs, which come with their hashes.
+    fn new(
+        pairs: impl Iterator<Item = (u64, (K, T))>,
+        count: usize,
+        hasher: &impl BuildHasher,
+    ) -> Self {
+        let mut places: HashTable<u32> = HashTable::new();
+        let mut keys: Vec<K> = Vec::new();
+        let mut offsets = vec![0];
+        let mut groups: Vec<u32> = Vec::with_capacity(count);
+        let mut values: Vec<T> = Vec::with_capacity(count);
+        for (hash, (key, value)) in pairs {
+            let same = |&place: &u32| keys[place as usize] == key;
+            let rehash = |&place: &u32| hasher.hash_one(&keys[place as usize]);
+            let group = match places.entry(hash, same, rehash) {
+                Slot::Occupied(slot) => *slot.get(),
+                Slot::Vacant(slot) => {
+                    let fresh = u32::try_from(offsets.len() - 1).expect("fewer groups than 2^32");
+                    slot.insert(fresh);
+                    keys.push(key);
+                    offsets.push(0);
+                    fresh
+                }
+            };
+            offsets[group as usize + 1] += 1;
+            groups.push(group);
+            values.push(value);
+        }
+        let mut end = 0;
+        for offset in &mut offsets {
+            end += *offset;
+            *offset = end;
+        }
+        let values = settle(values, &groups, &offsets);
+        Rows {
+            places,
+            keys,
+            offsets,
+            values,
+        }
+    }
+}
+
+impl<K, T> Rows<K, T> {
+    fn row(&self, group: usize) -> &[T] {
+        &self.values[self.offsets[group]..self.offsets[group + 1]]
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&K, &[T])> {
+        self.keys
+            .iter()
+            .enumerate()
+            .map(|(group, key)| (key, self.row(group)))
+    }
+
+    /// Takes the values out group by group, from the last to the first.
+    fn into_pairs(self) -> impl Iterator<Item = (K, Vec<T>)> {
+        let Rows {
+            keys,
+            offsets,
+            mut values,
+            ..
+        } = self;
+        let mut groups = keys.len();
+        keys.into_iter().rev().map(move |key| {
+            groups -= 1;
+            (key, values.drain(offsets[groups]..).collect())
+        })
+    }
+
+    /// The same as a map's table, each group a vector.
+    fn into_table(self, hasher: &impl BuildHasher) -> HashTable<(K, Vec<T>)>
+    where
+        K: Hash,
+    {
+        let mut table = HashTable::with_capacity(self.keys.len());
+        for pair in self.into_pairs() {
+            let hash = hasher.hash_one(&pair.0);
+            table.insert_unique(hash, pair, |(key, _)| hasher.hash_one(key));
+        }
+        table
+    }
+}
+
+/// Groups what `read` makes of the items.
+pub(super) fn rows<I, K, T, S>(
+    items: I,
+    read: &(impl Fn(I::Item) -> (K, T) + Sync),
+    hasher: S,
+) -> Groups<K, T, S>
+where
+    I: ParallelIterator,
+    K: Eq + Hash + Send,
+    T: Send,
+    S: BuildHasher + Sync,
+{
+    let parts = if is_cheap::<K>() {
+        rows_tagged::<(), _, _, _, _>(items, read, &hasher)
+    } else {
+        rows_tagged::<u64, _, _, _, _>(items, read, &hasher)
+    };
+    Groups { parts, hasher }
+}
+
+fn rows_tagged<G, I, K, T, S>(
+    items: I,
+    read: &(impl Fn(I::Item) -> (K, T) + Sync),
+    hasher: &S,
+) -> Vec<Rows<K, T>>
+where
+    G: Tag,
+    I: ParallelIterator,
+    K: Eq + Hash + Send,
+    T: Send,
+    S: BuildHasher + Sync,
+{
+    match gather::<G, _, _, _, _>(items, read, hasher, breadth(), CROWD) {
+        Gathered::Few(pairs) => {
+            let count = pairs.len();
+            let pairs = pairs
+                .into_iter()
+                .map(|pair| (hasher.hash_one(&pair.0), pair));
+            vec![Rows::new(pairs, count, hasher)]
+        }
+        Gathered::Many(parts) => par_map(parts, &|lists| {
+            let count = lists.iter().map(List::len).sum();
+            let pairs = lists.into_iter().flatten();
+            let pairs = pairs.map(|(tag, pair)| (tag.hash(|| hasher.hash_one(&pair.0)), pair));
+            Rows::new(pairs, count, hasher)
+        }),
+    }
+}
+
+impl<K, T, S> Groups<K, T, S> {
+    /// How many groups there are.
+    ///
+    /// ```
+    /// # use tine_collections::prelude::*;
+    /// # use tine_iter::prelude::*;
+    /// assert_eq!((0..10).into_par_iter().group_by(|n| n % 3).len(), 3);
+    /// ```
+    pub fn len(&self) -> usize {
+        self.parts.iter().map(|rows| rows.keys.len()).sum()
+    }
+
+    /// Is there no group?
+    ///
+    /// ```
+    /// # use tine_collections::prelude::*;
+    /// # use tine_iter::prelude::*;
+    /// assert!((0..0).into_par_iter().group_by(|n| n % 3).is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many values there are in all groups.
+    ///
+    /// ```
+    /// # use tine_collections::prelude::*;
+    /// # use tine_iter::prelude::*;
+    /// assert_eq!((0..10).into_par_iter().group_by(|n| n % 3).values_len(), 10);
+    /// ```
+    pub fn values_len(&self) -> usize {
+        self.parts.iter().map(|rows| rows.values.len()).sum()
+    }
+
+    /// All groups.
+    ///
+    /// ```
+    /// # use tine_collections::prelude::*;
+    /// # use tine_iter::prelude::*;
+    /// let groups = (0..10).into_par_iter().group_by(|n| n % 3);
+    /// assert!(groups.iter().any(|(&key, row)| key == 1 && row == [1, 4, 7]));
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &[T])> {
+        self.parts.iter().flat_map(Rows::iter)
+    }
+
+    /// All groups, in parallel.
+    ///
+    /// ```
+    /// # use tine_collections::prelude::*;
+    /// # use tine_iter::prelude::*;
+    /// let groups = (0..10).into_par_iter().group_by(|n| n % 3);
+    /// assert_eq!(groups.par_iter().map(|(_, row)| row.len()).max(), Some(4));
+    /// ```
+    pub fn par_iter(&self) -> impl ParallelIterator<Item = (&K, &[T])>
+    where
+        K: Sync,
+        T: Sync,
+    {
+        let groups: Vec<(&K, &[T])> = self.iter().collect();
+        groups.into_par_iter()
+    }
+}
+
+impl<K: Eq + Hash, T, S: BuildHasher> Groups<K, T, S> {
+    /// The values of a key, in the order of the input.
+    ///
+    /// ```
+    /// # use tine_collections::prelude::*;
+    /// # use tine_iter::prelude::*;
+    /// let groups = (0..10).into_par_iter().group_by(|n| n % 3);
+    /// assert_eq!(groups.get(&1), Some(&[1, 4, 7][..]));
+    /// assert_eq!(groups.get(&3), None);
+    /// ```
+    pub fn get<Q>(&self, key: &Q) -> Option<&[T]>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.hasher.hash_one(key);
+        let rows = &self.parts[part_of(hash, self.parts.len())];
+        let same = |&place: &u32| rows.keys[place as usize].borrow() == key;
+        rows.places
+            .find(hash, same)
+            .map(|&place| rows.row(place as usize))
+    }
+
+    /// The same as a map, each group a vector of its own.
+    ///
+    /// ```
+    /// # use tine_collections::prelude::*;
+    /// # use tine_iter::prelude::*;
+    /// let map = (0..10).into_par_iter().group_by(|n| n % 3).into_map();
+    /// assert_eq!(map.get_cloned(&1), Some(vec![1, 4, 7]));
+    /// ```
+    pub fn into_map(self) -> ParHashMap<K, Vec<T>, S>
+    where
+        K: Send,
+        T: Send,
+        S: Sync,
+    {
+        let hasher = &self.hasher;
+        let mut tables = par_map(self.parts, &|rows: Rows<K, T>| rows.into_table(hasher));
+        let shards = match tables.len() {
+            1 => Shards::from_stem(tables.remove(0)),
+            _ => Shards::from_tables(tables),
+        };
+        ParHashMap {
+            shards,
+            hasher: self.hasher,
+        }
+    }
+}
+
+impl<K, T, S> IntoIterator for Groups<K, T, S> {
+    type Item = (K, Vec<T>);
+    type IntoIter = std::vec::IntoIter<(K, Vec<T>)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.parts
+            .into_iter()
+            .flat_map(Rows::into_pairs)
+            .collect::<Vec<_>>()
+            .into_iter()
+    }
+}
+
+impl<K: Eq + Hash + Borrow<Q>, Q: Hash + Eq + ?Sized, T, S: BuildHasher> Index<&Q>
+    for Groups<K, T, S>
+{
+    type Output = [T];
+
+    /// # Panics
+    /// If there is no such group.
+    fn index(&self, key: &Q) -> &[T] {
+        self.get(key).expect("no group of this key")
+    }
+}
+
+impl<K: fmt::Debug, T: fmt::Debug, S> fmt::Debug for Groups<K, T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}

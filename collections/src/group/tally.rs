@@ -1,0 +1,481 @@
+//! Folding values by key: the machine under `count_by`, `fold_by` and `distinct`.
+//!
+//! A worker folds into a table of its own for as long as that pays. When the
+//! table has outgrown the cache, two cases differ by how many items went into
+//! each entry. Several: the entries are flushed, scattered by hash, and the
+//! table begins again; heavy keys keep being folded on the spot. Hardly more
+//! than one: the table was a detour, and items are scattered as they come, for
+//! a while; then the table is tried again, and each failure makes that while
+//! longer.
+//!
+//! In the end each part has, in the order of the input, lists of items and of
+//! flushed entries; one job for each part folds them into its table.
+//!
+//! ```text
+//! piece 1   [table] flush  [items ……… ] [table] flush      each scattered
+//! piece 2   [items ………………… ]                              into parts
+//! part k    ──┴──────────────┴──────────────┴──→  table k, in order
+//! ```
+#![forbid(unsafe_code)]
+
+use crate::collect::Foresight;
+use crate::map::shard::{breadth, part_of};
+use crate::partition::{List, Scatter, par_map};
+use crate::tag::{Tag, Tagged};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Slot;
+use std::hash::{BuildHasher, Hash};
+use std::marker::PhantomData;
+use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use tine_iter::iter::ParallelIterator;
+use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
+
+/// What is folded, and how.
+pub(super) trait Fold: Sync {
+    type Item: Send;
+    type Key: Hash + Eq + Send;
+    /// What an item is reduced to before it is folded.
+    type Raw: Send;
+    type Sum: Send;
+    /// Does the order of items not matter? Then a worker goes on with the table
+    /// of its last piece, whichever that was.
+    const COMMUTES: bool = false;
+
+    /// Takes an item apart; it is the `nth` of its piece.
+    fn read(&self, item: Self::Item, nth: usize) -> (Self::Key, Self::Raw);
+    fn start(&self, raw: Self::Raw) -> Self::Sum;
+    fn add(&self, sum: &mut Self::Sum, raw: Self::Raw);
+    fn merge(&self, sum: &mut Self::Sum, later: Self::Sum);
+    /// The piece turns out to begin at `base` of the whole.
+    fn shift(&self, _sum: &mut Self::Sum, _base: usize) {}
+}
+
+/// A table of sums.
+type Sums<F> = HashTable<(<F as Fold>::Key, <F as Fold>::Sum)>;
+
+/// Items on their way to their parts.
+type Loose<G, F> = Scatter<Tagged<G, <F as Fold>::Key, <F as Fold>::Raw>>;
+
+/// So large a worker's table may grow: its own cache, and a share of the one
+/// that cores have in common.
+const TABLE_BYTES: usize = 4 << 20;
+/// Not more entries than this are merged table by table; more go by parts.
+const LITTLE: usize = 1 << 14;
+/// A table is worth it from so many items for each entry on.
+const WORTH: usize = 2;
+/// After so many tables' worth of scattered items the table is tried again.
+const PATIENCE: usize = 16;
+
+/// Folds all items by key: one small table, or one for each of
+/// [`breadth()`] parts.
+pub(super) fn tally<G, I, F, S>(items: I, fold: &F, hasher: &S) -> Vec<Sums<F>>
+where
+    G: Tag,
+    I: ParallelIterator<Item = F::Item>,
+    F: Fold,
+    S: BuildHasher + Sync,
+{
+    let entry = mem::size_of::<(F::Key, F::Sum)>() + 1;
+    let buckets = (TABLE_BYTES / entry).max(1024);
+    let limit = (1 << buckets.ilog2().min(17)) / 8 * 7 - 1;
+    let plan = Plan {
+        fold,
+        hasher,
+        limit,
+        scattered: AtomicBool::new(false),
+    };
+    let idle = Mutex::new(Vec::new());
+    let consumer = TallyConsumer {
+        plan: &plan,
+        idle: &idle,
+        tag: PhantomData::<G>,
+    };
+    let mut whole = items.drive_unindexed(consumer);
+    let idle: Vec<Box<State<'_, F, S, G>>> = mem::take(&mut *lock(&idle));
+    for mut done in par_map(idle, &|state| state.finish()) {
+        plan.join(&mut whole, &mut done);
+        whole.runs.append(&mut done.runs);
+    }
+    plan.finish(whole)
+}
+
+/// What all workers share.
+struct Plan<'a, F, S> {
+    fold: &'a F,
+    hasher: &'a S,
+    limit: usize,
+    /// Did some table turn out a detour last time? A hint for new pieces.
+    scattered: AtomicBool,
+}
+
+/// Part of a piece, folded or not.
+enum Run<G, F: Fold> {
+    Table(Sums<F>),
+    Entries(Scatter<Tagged<G, F::Key, F::Sum>>),
+    Items(Loose<G, F>),
+}
+
+/// Some pieces in a row: their runs, each with where its piece begins.
+struct Done<G, F: Fold> {
+    runs: Vec<(usize, Run<G, F>)>,
+    count: usize,
+}
+
+/// One part of a run.
+enum Share<G, F: Fold> {
+    Entries(List<Tagged<G, F::Key, F::Sum>>),
+    Items(List<Tagged<G, F::Key, F::Raw>>),
+}
+
+impl<G, F: Fold> Share<G, F> {
+    fn len(&self) -> usize {
+        match self {
+            Share::Entries(list) => list.len(),
+            Share::Items(list) => list.len(),
+        }
+    }
+}
+
+impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
+    fn rehash(&self) -> impl Fn(&(F::Key, F::Sum)) -> u64 + '_ {
+        |(key, _)| self.hasher.hash_one(key)
+    }
+
+    /// Folds one item into a table; `true` if its key is new there.
+    #[inline]
+    fn add(&self, table: &mut Sums<F>, hash: u64, key: F::Key, raw: F::Raw) -> bool {
+        match table.find_mut(hash, |(k, _)| *k == key) {
+            Some((_, sum)) => {
+                self.fold.add(sum, raw);
+                false
+            }
+            None => {
+                let sum = self.fold.start(raw);
+                table.insert_unique(hash, (key, sum), self.rehash());
+                true
+            }
+        }
+    }
+
+    /// Folds a later sum into a table.
+    #[inline]
+    fn merge(&self, table: &mut Sums<F>, hash: u64, key: F::Key, sum: F::Sum) {
+        match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
+            Slot::Occupied(slot) => self.fold.merge(&mut slot.into_mut().1, sum),
+            Slot::Vacant(slot) => drop(slot.insert((key, sum))),
+        }
+    }
+
+    /// Scatters a table's entries; the table keeps its memory.
+    fn flush<G: Tag>(&self, table: &mut Sums<F>) -> Scatter<Tagged<G, F::Key, F::Sum>> {
+        let parts = breadth();
+        let mut scatter = Scatter::new(parts);
+        for entry in table.drain() {
+            let hash = self.hasher.hash_one(&entry.0);
+            scatter.push(part_of(hash, parts), (G::keep(hash), entry));
+        }
+        scatter
+    }
+
+    /// Folds a small table into the small table before it.
+    fn join<G>(&self, into: &mut Done<G, F>, later: &mut Done<G, F>) {
+        let (Some((left, Run::Table(table))), Some((right, Run::Table(more)))) =
+            (into.runs.last_mut(), later.runs.first_mut())
+        else {
+            return;
+        };
+        if table.len() + more.len() <= LITTLE {
+            for (key, mut sum) in mem::take(more) {
+                self.fold.shift(&mut sum, *right + into.count - *left);
+                let hash = self.hasher.hash_one(&key);
+                self.merge(table, hash, key, sum);
+            }
+            later.runs.remove(0);
+        }
+    }
+
+    /// Folds all pieces into the tables of the whole.
+    fn finish<G: Tag>(&self, mut done: Done<G, F>) -> Vec<Sums<F>> {
+        if let [(base, Run::Table(table))] = &mut done.runs[..] {
+            table
+                .iter_mut()
+                .for_each(|(_, sum)| self.fold.shift(sum, *base));
+            return vec![mem::take(table)];
+        }
+        if done.runs.is_empty() {
+            return vec![HashTable::new()];
+        }
+        let runs = par_map(done.runs, &|(base, run)| match run {
+            Run::Table(mut table) => (base, Run::Entries(self.flush(&mut table))),
+            run => (base, run),
+        });
+        let mut parts: Vec<Vec<(usize, Share<G, F>)>> = Vec::new();
+        parts.resize_with(breadth(), Vec::new);
+        for (base, run) in runs {
+            match run {
+                Run::Entries(scatter) => hand_out(&mut parts, base, scatter, Share::Entries),
+                Run::Items(scatter) => hand_out(&mut parts, base, scatter, Share::Items),
+                Run::Table(_) => unreachable!("tables were flushed"),
+            }
+        }
+        par_map(parts, &|part| self.fold_part(part))
+    }
+
+    fn fold_part<G: Tag>(&self, part: Vec<(usize, Share<G, F>)>) -> Sums<F> {
+        let (mut rows, mut least) = (0, 0);
+        for (_, share) in &part {
+            rows += share.len();
+            // The entries of one table all have keys of their own.
+            least = least.max(if let Share::Entries(list) = share {
+                list.len()
+            } else {
+                0
+            });
+        }
+        let mut foresight = Foresight::new(rows);
+        let mut table = HashTable::with_capacity(least);
+        for (base, share) in part {
+            match share {
+                Share::Entries(list) => {
+                    for (tag, (key, mut sum)) in list {
+                        let hash = tag.hash(|| self.hasher.hash_one(&key));
+                        self.fold.shift(&mut sum, base);
+                        self.merge(&mut table, hash, key, sum);
+                        foresight.step(&mut table, self.rehash());
+                    }
+                }
+                Share::Items(list) => {
+                    for (tag, (key, raw)) in list {
+                        let hash = tag.hash(|| self.hasher.hash_one(&key));
+                        match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
+                            Slot::Occupied(slot) => self.fold.add(&mut slot.into_mut().1, raw),
+                            Slot::Vacant(slot) => {
+                                let mut sum = self.fold.start(raw);
+                                self.fold.shift(&mut sum, base);
+                                slot.insert((key, sum));
+                            }
+                        }
+                        foresight.step(&mut table, self.rehash());
+                    }
+                }
+            }
+        }
+        table
+    }
+}
+
+/// Appends a run's lists to the parts.
+fn hand_out<G, F: Fold, T>(
+    parts: &mut [Vec<(usize, Share<G, F>)>],
+    base: usize,
+    scatter: Scatter<T>,
+    share: impl Fn(List<T>) -> Share<G, F>,
+) {
+    for (part, list) in parts.iter_mut().zip(scatter.into_lists()) {
+        if list.len() != 0 {
+            part.push((base, share(list)));
+        }
+    }
+}
+
+/// Workers between two pieces, if order does not matter.
+type Idle<'a, F, S, G> = Mutex<Vec<Box<State<'a, F, S, G>>>>;
+
+struct TallyConsumer<'a, F: Fold, S, G> {
+    plan: &'a Plan<'a, F, S>,
+    idle: &'a Idle<'a, F, S, G>,
+    tag: PhantomData<G>,
+}
+
+struct TallyFolder<'a, F: Fold, S, G> {
+    /// On the heap, since folders travel by value.
+    state: Box<State<'a, F, S, G>>,
+    idle: &'a Idle<'a, F, S, G>,
+}
+
+/// A worker in the middle of a piece.
+struct State<'a, F: Fold, S, G> {
+    plan: &'a Plan<'a, F, S>,
+    table: Sums<F>,
+    /// How many items there had been when the table was last empty.
+    since: usize,
+    items: Option<Loose<G, F>>,
+    /// Items to scatter before the table is tried.
+    ahead: usize,
+    /// Items to scatter after the next failure.
+    patience: usize,
+    done: Done<G, F>,
+}
+
+impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
+    fn new(plan: &'a Plan<'a, F, S>) -> Self {
+        let patience = PATIENCE * plan.limit;
+        // A hint: nothing is ordered by it.
+        let scattered = plan.scattered.load(Ordering::Relaxed);
+        State {
+            plan,
+            table: HashTable::new(),
+            since: 0,
+            items: scattered.then(|| Scatter::new(breadth())),
+            ahead: if scattered { patience } else { 0 },
+            patience,
+            done: Done {
+                runs: Vec::new(),
+                count: 0,
+            },
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, item: F::Item) {
+        let (key, raw) = self.plan.fold.read(item, self.done.count);
+        self.done.count += 1;
+        let hash = self.plan.hasher.hash_one(&key);
+        if let Some(items) = &mut self.items {
+            items.push(part_of(hash, breadth()), (G::keep(hash), (key, raw)));
+            self.ahead -= 1;
+            if self.ahead == 0 {
+                self.seal_items();
+            }
+        } else if self.plan.add(&mut self.table, hash, key, raw)
+            && self.table.len() > self.plan.limit
+        {
+            self.overflow();
+        }
+    }
+
+    fn seal_items(&mut self) {
+        self.since = self.done.count;
+        self.done
+            .runs
+            .extend(self.items.take().map(|items| (0, Run::Items(items))));
+    }
+
+    /// The table has outgrown the cache: was it worth it?
+    #[cold]
+    fn overflow(&mut self) {
+        let worth = self.done.count - self.since >= WORTH * self.table.len();
+        let entries = self.plan.flush(&mut self.table);
+        self.done.runs.push((0, Run::Entries(entries)));
+        self.plan.scattered.store(!worth, Ordering::Relaxed);
+        if worth {
+            self.since = self.done.count;
+            self.patience = PATIENCE * self.plan.limit;
+        } else {
+            self.table = HashTable::new();
+            self.items = Some(Scatter::new(breadth()));
+            self.ahead = self.patience;
+            self.patience = self.patience.saturating_mul(4);
+        }
+    }
+
+    fn finish(mut self) -> Done<G, F> {
+        self.seal_items();
+        if !self.table.is_empty() {
+            let run = if self.table.len() <= LITTLE {
+                Run::Table(self.table)
+            } else {
+                Run::Entries(self.plan.flush(&mut self.table))
+            };
+            self.done.runs.push((0, run));
+        }
+        self.done
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|broken| broken.into_inner())
+}
+
+struct InOrder<'a, F, S>(&'a Plan<'a, F, S>);
+
+impl<F: Fold, S: BuildHasher + Sync, G: Tag> Reducer<Done<G, F>> for InOrder<'_, F, S> {
+    fn reduce(self, mut left: Done<G, F>, mut right: Done<G, F>) -> Done<G, F> {
+        self.0.join(&mut left, &mut right);
+        left.runs.extend(
+            right
+                .runs
+                .into_iter()
+                .map(|(base, run)| (base + left.count, run)),
+        );
+        left.count += right.count;
+        left
+    }
+}
+
+impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Consumer<F::Item> for TallyConsumer<'a, F, S, G> {
+    type Folder = TallyFolder<'a, F, S, G>;
+    type Reducer = InOrder<'a, F, S>;
+    type Result = Done<G, F>;
+
+    fn split_at(self, _: usize) -> (Self, Self, InOrder<'a, F, S>) {
+        let left = self.split_off_left();
+        let reducer = InOrder(self.plan);
+        (left, self, reducer)
+    }
+
+    fn into_folder(self) -> TallyFolder<'a, F, S, G> {
+        let idle = if F::COMMUTES {
+            lock(self.idle).pop()
+        } else {
+            None
+        };
+        let state = idle.unwrap_or_else(|| Box::new(State::new(self.plan)));
+        TallyFolder {
+            state,
+            idle: self.idle,
+        }
+    }
+
+    fn full(&self) -> bool {
+        false
+    }
+}
+
+impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> UnindexedConsumer<F::Item>
+    for TallyConsumer<'a, F, S, G>
+{
+    fn split_off_left(&self) -> Self {
+        TallyConsumer {
+            plan: self.plan,
+            idle: self.idle,
+            tag: PhantomData,
+        }
+    }
+
+    fn to_reducer(&self) -> InOrder<'a, F, S> {
+        InOrder(self.plan)
+    }
+}
+
+impl<F: Fold, S: BuildHasher + Sync, G: Tag> Folder<F::Item> for TallyFolder<'_, F, S, G> {
+    type Result = Done<G, F>;
+
+    fn consume(mut self, item: F::Item) -> Self {
+        self.state.put(item);
+        self
+    }
+
+    fn consume_iter<I: IntoIterator<Item = F::Item>>(mut self, items: I) -> Self {
+        let state = &mut *self.state;
+        items.into_iter().for_each(|item| state.put(item));
+        self
+    }
+
+    fn complete(self) -> Done<G, F> {
+        if F::COMMUTES {
+            lock(self.idle).push(self.state);
+            return Done {
+                runs: Vec::new(),
+                count: 0,
+            };
+        }
+        self.state.finish()
+    }
+
+    fn full(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,61 @@
+//! Parallel vectors and hash maps, and grouping on parallel iterators.
+//!
+//! | | |
+//! |---|---|
+//! | [`ParHashMap`], [`ParHashSet`] | many threads insert, look up and remove at once; built, walked, merged and emptied in parallel |
+//! | [`FrozenMap`] | a map that is only read, without locks |
+//! | [`ParVec`] | many threads push at once; values never move |
+//! | [`ParallelGrouping`] | `count_by`, `fold_by`, `group_by`, `distinct`, `join_by` … on every parallel iterator |
+//!
+//! ```
+//! use tine_collections::prelude::*;
+//! use tine_iter::prelude::*;
+//!
+//! let words = ["fork", "prong", "fork", "tine", "fork"];
+//! let counts = words.par_iter().copied().count_by(|&word| word);
+//! assert_eq!(counts.get_cloned("fork"), Some(3));
+//! ```
+//!
+//! # Features
+//!
+//! `serde`: maps are written as maps, sets and vectors as sequences.
+
+#[cfg(not(loom))]
+mod collect;
+#[cfg(not(loom))]
+mod gather;
+#[cfg(not(loom))]
+pub mod group;
+#[cfg(loom)]
+#[path = "map/lock.rs"]
+#[allow(dead_code)] // the models need no guards
+mod lock;
+#[cfg(not(loom))]
+pub mod map;
+#[cfg(all(test, loom))]
+mod models;
+#[cfg(not(loom))]
+mod pages;
+#[cfg(not(loom))]
+mod partition;
+#[cfg(not(loom))]
+pub mod prelude;
+#[cfg(all(feature = "serde", not(loom)))]
+mod serde;
+#[cfg(not(loom))]
+pub mod set;
+mod sync;
+#[cfg(not(loom))]
+mod tag;
+pub mod vec;
+
+#[cfg(not(loom))]
+pub use group::{Groups, Join, ParallelGrouping};
+#[cfg(not(loom))]
+pub use map::{Change, FrozenMap, ParHashMap};
+#[cfg(not(loom))]
+pub use set::ParHashSet;
+#[cfg(not(loom))]
+pub use tag::DefaultHashBuilder;
+#[cfg(not(loom))]
+pub use vec::{ParVec, Pusher};

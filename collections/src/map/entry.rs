@@ -1,0 +1,335 @@
+//! Entries and guards: what holds a shard's lock for longer than one closure.
+#![forbid(unsafe_code)]
+
+use super::ParHashMap;
+use super::shard::{Reading, Writing};
+use hashbrown::hash_table::Entry as Slot;
+use std::borrow::Borrow;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::ops::{Deref, DerefMut};
+
+/// What [`ParHashMap::compute`] is to do with an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change<V> {
+    /// Leave it as it is now, or absent.
+    Keep,
+    /// Set its value.
+    Put(V),
+    /// Remove it.
+    Remove,
+}
+
+/// A value that is being looked at: its shard stays locked for reading.
+///
+/// Dereferences to the value.
+pub struct Ref<'a, K, V> {
+    table: Reading<'a, (K, V)>,
+    bucket: usize,
+}
+
+/// A value that is being changed: its shard stays locked for writing.
+///
+/// Dereferences to the value.
+pub struct RefMut<'a, K, V> {
+    table: Writing<'a, (K, V)>,
+    bucket: usize,
+}
+
+const GONE: &str = "an entry vanished from under its guard";
+
+impl<K, V> Ref<'_, K, V> {
+    #[inline]
+    fn pair(&self) -> &(K, V) {
+        self.table.get_bucket(self.bucket).expect(GONE)
+    }
+
+    /// The key.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::from([(1, 'a')]);
+    /// assert_eq!(map.get(&1).unwrap().key(), &1);
+    /// ```
+    pub fn key(&self) -> &K {
+        &self.pair().0
+    }
+
+    /// The value.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::from([(1, 'a')]);
+    /// assert_eq!(map.get(&1).unwrap().value(), &'a');
+    /// ```
+    pub fn value(&self) -> &V {
+        &self.pair().1
+    }
+}
+
+impl<K, V> RefMut<'_, K, V> {
+    #[inline]
+    fn pair(&self) -> &(K, V) {
+        self.table.get_bucket(self.bucket).expect(GONE)
+    }
+
+    /// The key.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::from([(1, 'a')]);
+    /// assert_eq!(map.lock(&1).unwrap().key(), &1);
+    /// ```
+    pub fn key(&self) -> &K {
+        &self.pair().0
+    }
+
+    /// The value.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::from([(1, 'a')]);
+    /// assert_eq!(map.lock(&1).unwrap().value(), &'a');
+    /// ```
+    pub fn value(&self) -> &V {
+        &self.pair().1
+    }
+
+    /// The value, to change.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::from([(1, 'a')]);
+    /// *map.lock(&1).unwrap().value_mut() = 'b';
+    /// assert_eq!(map.get_cloned(&1), Some('b'));
+    /// ```
+    #[inline]
+    pub fn value_mut(&mut self) -> &mut V {
+        &mut self.table.get_bucket_mut(self.bucket).expect(GONE).1
+    }
+}
+
+impl<K, V> Deref for Ref<'_, K, V> {
+    type Target = V;
+
+    fn deref(&self) -> &V {
+        self.value()
+    }
+}
+
+impl<K, V> Deref for RefMut<'_, K, V> {
+    type Target = V;
+
+    fn deref(&self) -> &V {
+        self.value()
+    }
+}
+
+impl<K, V> DerefMut for RefMut<'_, K, V> {
+    fn deref_mut(&mut self) -> &mut V {
+        self.value_mut()
+    }
+}
+
+impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for Ref<'_, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Ref")
+            .field(self.key())
+            .field(self.value())
+            .finish()
+    }
+}
+
+impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for RefMut<'_, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RefMut")
+            .field(self.key())
+            .field(self.value())
+            .finish()
+    }
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
+    /// A guard on the value of `key`: its shard stays locked for reading, and
+    /// until the guard is dropped this thread must not write to the map (it
+    /// panics). Prefer [`read`](Self::read) or [`get_cloned`](Self::get_cloned).
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::from([("a", 1)]);
+    /// assert_eq!(*map.get("a").unwrap(), 1);
+    /// ```
+    pub fn get<Q>(&self, key: &Q) -> Option<Ref<'_, K, V>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.hash(key);
+        let table = self.shards.read(hash);
+        let bucket = table.find_bucket_index(hash, |(k, _)| k.borrow() == key)?;
+        Some(Ref { table, bucket })
+    }
+
+    /// A guard on the value of `key`: its shard stays locked, and until the
+    /// guard is dropped this thread must not touch the map (it panics). Prefer
+    /// [`update`](Self::update).
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::from([("a", 1)]);
+    /// *map.lock("a").unwrap() += 1;
+    /// assert_eq!(map.get_cloned("a"), Some(2));
+    /// ```
+    pub fn lock<Q>(&self, key: &Q) -> Option<RefMut<'_, K, V>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.hash(key);
+        let table = self.shards.write(hash);
+        let bucket = table.find_bucket_index(hash, |(k, _)| k.borrow() == key)?;
+        Some(RefMut { table, bucket })
+    }
+
+    /// The entry of `key`, to modify or to fill. Nothing is locked before one
+    /// of the `or_…` methods is called.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::new();
+    /// for word in ["a", "b", "a"] {
+    ///     *map.entry(word).or_insert(0) += 1;
+    /// }
+    /// map.entry("a").and_modify(|n| *n *= 10).or_insert(0);
+    /// assert_eq!(map.get_cloned("a"), Some(20));
+    /// ```
+    pub fn entry(&self, key: K) -> Entry<'_, K, V, S, fn(&mut V)> {
+        Entry {
+            map: self,
+            key,
+            modify: |_| (),
+        }
+    }
+}
+
+/// The place of one key in a map, from [`ParHashMap::entry`].
+#[must_use = "an entry does nothing before one of its `or_…` methods is called"]
+pub struct Entry<'a, K, V, S, F> {
+    map: &'a ParHashMap<K, V, S>,
+    key: K,
+    modify: F,
+}
+
+impl<'a, K, V, S, F> Entry<'a, K, V, S, F>
+where
+    K: Eq + Hash,
+    S: BuildHasher,
+    F: FnOnce(&mut V),
+{
+    /// The key.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// assert_eq!(ParHashMap::<_, ()>::new().entry(5).key(), &5);
+    /// ```
+    pub fn key(&self) -> &K {
+        &self.key
+    }
+
+    /// If there is a value, calls `modify` with it first, under the shard's lock.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::from([("a", 1)]);
+    /// map.entry("a").and_modify(|n| *n += 1).or_insert(7);
+    /// map.entry("b").and_modify(|n| *n += 1).or_insert(7);
+    /// assert_eq!((map.get_cloned("a"), map.get_cloned("b")), (Some(2), Some(7)));
+    /// ```
+    pub fn and_modify<G>(self, modify: G) -> Entry<'a, K, V, S, impl FnOnce(&mut V)>
+    where
+        G: FnOnce(&mut V),
+    {
+        let before = self.modify;
+        let modify = move |value: &mut V| {
+            before(value);
+            modify(value);
+        };
+        Entry {
+            map: self.map,
+            key: self.key,
+            modify,
+        }
+    }
+
+    /// The value, which is `value` if there was none. The guard keeps the
+    /// shard locked.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::new();
+    /// *map.entry("a").or_insert(1) += 1;
+    /// assert_eq!(map.get_cloned("a"), Some(2));
+    /// ```
+    pub fn or_insert(self, value: V) -> RefMut<'a, K, V> {
+        self.or_insert_with(|| value)
+    }
+
+    /// The value, which is `V::default()` if there was none.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map: ParHashMap<_, Vec<i32>> = ParHashMap::new();
+    /// map.entry("a").or_default().push(1);
+    /// assert_eq!(map.get_cloned("a"), Some(vec![1]));
+    /// ```
+    pub fn or_default(self) -> RefMut<'a, K, V>
+    where
+        V: Default,
+    {
+        self.or_insert_with(V::default)
+    }
+
+    /// The value, which `make` supplies, under the shard's lock, if there was none.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::new();
+    /// assert_eq!(*map.entry("a").or_insert_with(|| 3), 3);
+    /// ```
+    pub fn or_insert_with(self, make: impl FnOnce() -> V) -> RefMut<'a, K, V> {
+        self.or_insert_with_key(|_| make())
+    }
+
+    /// The value, which `make` supplies from the key, under the shard's lock,
+    /// if there was none.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::new();
+    /// assert_eq!(*map.entry("abc").or_insert_with_key(|k| k.len()), 3);
+    /// ```
+    pub fn or_insert_with_key(self, make: impl FnOnce(&K) -> V) -> RefMut<'a, K, V> {
+        let Entry { map, key, modify } = self;
+        let hash = map.hash(&key);
+        let mut table = map.shards.write_to_add(hash, map.rehash());
+        let bucket = match table.entry(hash, |(k, _)| *k == key, map.rehash()) {
+            Slot::Occupied(mut slot) => {
+                modify(&mut slot.get_mut().1);
+                slot.bucket_index()
+            }
+            Slot::Vacant(slot) => {
+                let value = make(&key);
+                slot.insert((key, value)).bucket_index()
+            }
+        };
+        RefMut { table, bucket }
+    }
+}
+
+impl<K: fmt::Debug, V, S, F> fmt::Debug for Entry<'_, K, V, S, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry")
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,337 @@
+//! Walking a map one entry after another.
+//!
+//! Shared, a walk yields clones, a shard's worth at a time, and holds no lock
+//! between two steps. Owned, it yields what is there.
+#![forbid(unsafe_code)]
+
+use super::ParHashMap;
+use super::shard::Walk;
+use hashbrown::{HashTable, hash_table};
+use std::fmt;
+use std::iter::FusedIterator;
+use std::vec;
+
+/// Clones of a map's entries, from [`ParHashMap::iter`].
+///
+/// Each shard is cloned at one moment, the shards at different moments.
+pub struct Iter<'a, K, V> {
+    walk: Walk<'a, (K, V)>,
+    shard: vec::IntoIter<(K, V)>,
+}
+
+impl<K: Clone, V: Clone> Iterator for Iter<'_, K, V> {
+    type Item = (K, V);
+
+    fn next(&mut self) -> Option<(K, V)> {
+        loop {
+            if let Some(pair) = self.shard.next() {
+                return Some(pair);
+            }
+            let cloned: Vec<(K, V)> = self.walk.next()?.iter().cloned().collect();
+            self.shard = cloned.into_iter();
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.shard.len(), None)
+    }
+}
+
+/// Clones of a map's keys, from [`ParHashMap::keys`].
+pub struct Keys<'a, K, V> {
+    walk: Walk<'a, (K, V)>,
+    shard: vec::IntoIter<K>,
+}
+
+impl<K: Clone, V> Iterator for Keys<'_, K, V> {
+    type Item = K;
+
+    fn next(&mut self) -> Option<K> {
+        loop {
+            if let Some(key) = self.shard.next() {
+                return Some(key);
+            }
+            let cloned: Vec<K> = self
+                .walk
+                .next()?
+                .iter()
+                .map(|(key, _)| key.clone())
+                .collect();
+            self.shard = cloned.into_iter();
+        }
+    }
+}
+
+/// Clones of a map's values, from [`ParHashMap::values`].
+pub struct Values<'a, K, V> {
+    walk: Walk<'a, (K, V)>,
+    shard: vec::IntoIter<V>,
+}
+
+impl<K, V: Clone> Iterator for Values<'_, K, V> {
+    type Item = V;
+
+    fn next(&mut self) -> Option<V> {
+        loop {
+            if let Some(value) = self.shard.next() {
+                return Some(value);
+            }
+            let cloned: Vec<V> = self
+                .walk
+                .next()?
+                .iter()
+                .map(|(_, value)| value.clone())
+                .collect();
+            self.shard = cloned.into_iter();
+        }
+    }
+}
+
+/// A map's entries with values to change, from [`ParHashMap::iter_mut`].
+pub struct IterMut<'a, K, V> {
+    tables: vec::IntoIter<&'a mut HashTable<(K, V)>>,
+    table: hash_table::IterMut<'a, (K, V)>,
+    left: usize,
+}
+
+impl<'a, K, V> Iterator for IterMut<'a, K, V> {
+    type Item = (&'a K, &'a mut V);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some((key, value)) = self.table.next() {
+                self.left -= 1;
+                return Some((key, value));
+            }
+            self.table = self.tables.next()?.iter_mut();
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+/// A map's entries, from [`ParHashMap::into_iter`].
+pub struct IntoIter<K, V> {
+    tables: vec::IntoIter<HashTable<(K, V)>>,
+    table: hash_table::IntoIter<(K, V)>,
+    left: usize,
+}
+
+impl<K, V> IntoIter<K, V> {
+    pub(crate) fn new(tables: Vec<HashTable<(K, V)>>) -> Self {
+        let left = tables.iter().map(HashTable::len).sum();
+        IntoIter {
+            tables: tables.into_iter(),
+            table: HashTable::new().into_iter(),
+            left,
+        }
+    }
+}
+
+impl<K, V> Iterator for IntoIter<K, V> {
+    type Item = (K, V);
+
+    fn next(&mut self) -> Option<(K, V)> {
+        loop {
+            if let Some(pair) = self.table.next() {
+                self.left -= 1;
+                return Some(pair);
+            }
+            self.table = self.tables.next()?.into_iter();
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+/// A map's entries, which leave it, from [`ParHashMap::drain`].
+///
+/// Dropping it removes the rest.
+pub struct Drain<'a, K, V> {
+    tables: vec::IntoIter<&'a mut HashTable<(K, V)>>,
+    table: Option<hash_table::Drain<'a, (K, V)>>,
+    left: usize,
+}
+
+impl<K, V> Iterator for Drain<'_, K, V> {
+    type Item = (K, V);
+
+    fn next(&mut self) -> Option<(K, V)> {
+        loop {
+            if let Some(pair) = self.table.as_mut().and_then(Iterator::next) {
+                self.left -= 1;
+                return Some(pair);
+            }
+            self.table = Some(self.tables.next()?.drain());
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<K, V> Drop for Drain<'_, K, V> {
+    fn drop(&mut self) {
+        self.tables.by_ref().for_each(HashTable::clear);
+    }
+}
+
+impl<K, V> ExactSizeIterator for IterMut<'_, K, V> {}
+impl<K, V> ExactSizeIterator for IntoIter<K, V> {}
+impl<K, V> ExactSizeIterator for Drain<'_, K, V> {}
+impl<K: Clone, V: Clone> FusedIterator for Iter<'_, K, V> {}
+impl<K: Clone, V> FusedIterator for Keys<'_, K, V> {}
+impl<K, V: Clone> FusedIterator for Values<'_, K, V> {}
+impl<K, V> FusedIterator for IterMut<'_, K, V> {}
+impl<K, V> FusedIterator for IntoIter<K, V> {}
+impl<K, V> FusedIterator for Drain<'_, K, V> {}
+
+macro_rules! opaque {
+    ($($name:ident<$($life:lifetime)?>)*) => {$(
+        impl<K, V> fmt::Debug for $name<$($life,)? K, V> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+
+opaque!(Iter<'_> Keys<'_> Values<'_> IterMut<'_> IntoIter<> Drain<'_>);
+
+impl<K, V, S> ParHashMap<K, V, S> {
+    /// Clones of all entries. A shard is locked only while it is cloned, so
+    /// the loop may do with the map what it likes.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::from([(1, 10), (2, 20)]);
+    /// for (key, value) in map.iter() {
+    ///     map.insert(key, value + 1);
+    /// }
+    /// assert_eq!(map.get_cloned(&2), Some(21));
+    /// ```
+    pub fn iter(&self) -> Iter<'_, K, V> {
+        Iter {
+            walk: self.shards.walk(),
+            shard: Vec::new().into_iter(),
+        }
+    }
+
+    /// Clones of all keys.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::from([(1, 10), (2, 20)]);
+    /// assert_eq!(map.keys().sum::<i32>(), 3);
+    /// ```
+    pub fn keys(&self) -> Keys<'_, K, V> {
+        Keys {
+            walk: self.shards.walk(),
+            shard: Vec::new().into_iter(),
+        }
+    }
+
+    /// Clones of all values.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::from([(1, 10), (2, 20)]);
+    /// assert_eq!(map.values().sum::<i32>(), 30);
+    /// ```
+    pub fn values(&self) -> Values<'_, K, V> {
+        Values {
+            walk: self.shards.walk(),
+            shard: Vec::new().into_iter(),
+        }
+    }
+
+    /// All entries, their values to change.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
+    /// map.iter_mut().for_each(|(k, v)| *v += k);
+    /// assert_eq!(map.get_cloned(&2), Some(22));
+    /// ```
+    pub fn iter_mut(&mut self) -> IterMut<'_, K, V> {
+        let tables = self.shards.tables_mut();
+        let left = tables.iter().map(|table| table.len()).sum();
+        IterMut {
+            tables: tables.into_iter(),
+            table: hash_table::IterMut::default(),
+            left,
+        }
+    }
+
+    /// All entries, which leave the map; room is kept.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
+    /// assert_eq!(map.drain().count(), 2);
+    /// assert!(map.is_empty());
+    /// ```
+    pub fn drain(&mut self) -> Drain<'_, K, V> {
+        let tables = self.shards.tables_mut();
+        let left = tables.iter().map(|table| table.len()).sum();
+        Drain {
+            tables: tables.into_iter(),
+            table: None,
+            left,
+        }
+    }
+
+    /// All keys, for good.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::from([(String::from("a"), 1)]);
+    /// assert!(map.into_keys().eq(["a"]));
+    /// ```
+    pub fn into_keys(self) -> impl Iterator<Item = K> {
+        self.into_iter().map(|(key, _)| key)
+    }
+
+    /// All values, for good.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let map = ParHashMap::from([(1, String::from("a"))]);
+    /// assert!(map.into_values().eq(["a"]));
+    /// ```
+    pub fn into_values(self) -> impl Iterator<Item = V> {
+        self.into_iter().map(|(_, value)| value)
+    }
+}
+
+impl<K, V, S> IntoIterator for ParHashMap<K, V, S> {
+    type Item = (K, V);
+    type IntoIter = IntoIter<K, V>;
+
+    fn into_iter(self) -> IntoIter<K, V> {
+        IntoIter::new(self.shards.into_tables())
+    }
+}
+
+impl<'a, K, V, S> IntoIterator for &'a mut ParHashMap<K, V, S> {
+    type Item = (&'a K, &'a mut V);
+    type IntoIter = IterMut<'a, K, V>;
+
+    fn into_iter(self) -> IterMut<'a, K, V> {
+        self.iter_mut()
+    }
+}
+
+impl<'a, K: Clone, V: Clone, S> IntoIterator for &'a ParHashMap<K, V, S> {
+    type Item = (K, V);
+    type IntoIter = Iter<'a, K, V>;
+
+    fn into_iter(self) -> Iter<'a, K, V> {
+        self.iter()
+    }
+}

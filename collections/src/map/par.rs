@@ -1,0 +1,331 @@
+//! Walking, emptying and merging a map in parallel, by right of ownership.
+//!
+//! A walk is a list of tables, split like any list; a single table that must
+//! be split further becomes a list of its entries.
+#![forbid(unsafe_code)]
+
+use super::ParHashMap;
+use crate::partition::par_map;
+use hashbrown::{HashTable, hash_table};
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::mem;
+use tine_iter::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
+use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
+
+/// A table that a walk is made of.
+pub(crate) trait Cells: Send {
+    type Item: Send;
+    type Iter: Iterator<Item = Self::Item>;
+
+    fn cells(self) -> Self::Iter;
+}
+
+/// Part of a walk: whole tables, or the entries of one.
+pub(crate) enum Part<C: Cells> {
+    Tables(Vec<C>),
+    Entries(Vec<C::Item>),
+}
+
+fn halve<T>(list: &mut Vec<T>) -> Option<Vec<T>> {
+    if list.len() > 1 {
+        Some(list.split_off(list.len() / 2))
+    } else {
+        None
+    }
+}
+
+impl<C: Cells> UnindexedProducer for Part<C> {
+    type Item = C::Item;
+
+    fn split(self) -> (Self, Option<Self>) {
+        match self {
+            Part::Tables(mut tables) => {
+                if let Some(half) = halve(&mut tables) {
+                    return (Part::Tables(tables), Some(Part::Tables(half)));
+                }
+                let mut entries: Vec<C::Item> = tables.into_iter().flat_map(C::cells).collect();
+                let half = halve(&mut entries).map(Part::Entries);
+                (Part::Entries(entries), half)
+            }
+            Part::Entries(mut entries) => {
+                let half = halve(&mut entries).map(Part::Entries);
+                (Part::Entries(entries), half)
+            }
+        }
+    }
+
+    fn fold_with<F: Folder<C::Item>>(self, mut folder: F) -> F {
+        match self {
+            Part::Entries(entries) => folder.consume_iter(entries),
+            Part::Tables(tables) => {
+                for table in tables {
+                    if folder.full() {
+                        break;
+                    }
+                    folder = folder.consume_iter(table.cells());
+                }
+                folder
+            }
+        }
+    }
+}
+
+/// A table's entries as items: next, size and fold, handed through.
+macro_rules! cells {
+    ($($cells:ident<$($life:lifetime)?>($table:ty), $pairs:ident($inner:ty):
+        |$pair:pat_param| $out:expr => $item:ty, where [$($bound:tt)*])*) => {$(
+        pub(crate) struct $cells<$($life,)? K, V>(pub(crate) $table);
+        pub(crate) struct $pairs<$($life,)? K, V>($inner);
+
+        impl<$($life,)? K, V> Iterator for $pairs<$($life,)? K, V> {
+            type Item = $item;
+
+            #[inline]
+            fn next(&mut self) -> Option<$item> {
+                self.0.next().map(|$pair| $out)
+            }
+
+            fn size_hint(&self) -> (usize, Option<usize>) {
+                self.0.size_hint()
+            }
+
+            #[inline]
+            fn fold<A, F: FnMut(A, $item) -> A>(self, start: A, mut f: F) -> A {
+                self.0.fold(start, |all, $pair| f(all, $out))
+            }
+        }
+
+        impl<$($life,)? K, V> Cells for $cells<$($life,)? K, V> where $($bound)* {
+            type Item = $item;
+            type Iter = $pairs<$($life,)? K, V>;
+
+            fn cells(self) -> Self::Iter {
+                $pairs(self.0.into_iter())
+            }
+        }
+    )*};
+}
+
+cells! {
+    Shared<'a>(&'a HashTable<(K, V)>), SharedPairs(hash_table::Iter<'a, (K, V)>):
+        |(key, value)| (key, value) => (&'a K, &'a V), where [K: Sync, V: Sync]
+    Sole<'a>(&'a mut HashTable<(K, V)>), SolePairs(hash_table::IterMut<'a, (K, V)>):
+        |(key, value)| (&*key, value) => (&'a K, &'a mut V), where [K: Send + Sync, V: Send]
+    Owned<>(HashTable<(K, V)>), OwnedPairs(hash_table::IntoIter<(K, V)>):
+        |pair| pair => (K, V), where [K: Send, V: Send]
+}
+
+/// A parallel iterator over tables of one kind.
+macro_rules! walks {
+    ($($(#[$doc:meta])* $name:ident<$($life:lifetime)?>, $cells:ident => $item:ty,
+        where [$($bound:tt)*])*) => {$(
+        $(#[$doc])*
+        pub struct $name<$($life,)? K, V> {
+            tables: Vec<$cells<$($life,)? K, V>>,
+        }
+
+        impl<$($life,)? K, V> ParallelIterator for $name<$($life,)? K, V> where $($bound)* {
+            type Item = $item;
+
+            fn drive_unindexed<C: UnindexedConsumer<$item>>(self, consumer: C) -> C::Result {
+                bridge_unindexed(Part::Tables(self.tables), consumer)
+            }
+        }
+
+        impl<$($life,)? K, V> fmt::Debug for $name<$($life,)? K, V> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+
+walks! {
+    /// A map's entries, looked at in parallel, from [`ParHashMap::par_iter`].
+    ParIter<'a>, Shared => (&'a K, &'a V), where [K: Sync, V: Sync]
+    /// A map's entries, changed in parallel, from [`ParHashMap::par_iter_mut`].
+    ParIterMut<'a>, Sole => (&'a K, &'a mut V), where [K: Send + Sync, V: Send]
+    /// A map's entries, consumed in parallel, from a map's `into_par_iter` or
+    /// [`ParHashMap::par_drain`].
+    IntoParIter<>, Owned => (K, V), where [K: Send, V: Send]
+}
+
+impl<'a, K, V> ParIter<'a, K, V> {
+    pub(crate) fn new(tables: impl Iterator<Item = &'a HashTable<(K, V)>>) -> Self {
+        ParIter {
+            tables: tables.map(Shared).collect(),
+        }
+    }
+}
+
+impl<K, V, S> ParHashMap<K, V, S> {
+    /// All entries, in parallel.
+    ///
+    /// It takes `&mut self` because that proves that nobody else is there, so
+    /// nothing is locked; to walk a map that is shared, [freeze](Self::freeze) it.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// use tine_iter::prelude::*;
+    /// let mut map: ParHashMap<u32, u32> = (0..100).map(|i| (i, i)).collect();
+    /// assert_eq!(map.par_iter().map(|(k, v)| k + v).sum::<u32>(), 9900);
+    /// ```
+    pub fn par_iter(&mut self) -> ParIter<'_, K, V> {
+        ParIter::new(self.shards.tables_mut().into_iter().map(|table| &*table))
+    }
+
+    /// All entries, their values to change, in parallel.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// use tine_iter::prelude::*;
+    /// let mut map: ParHashMap<u32, u32> = (0..100).map(|i| (i, i)).collect();
+    /// map.par_iter_mut().for_each(|(k, v)| *v += k);
+    /// assert_eq!(map.get_cloned(&7), Some(14));
+    /// ```
+    pub fn par_iter_mut(&mut self) -> ParIterMut<'_, K, V> {
+        ParIterMut {
+            tables: self.shards.tables_mut().into_iter().map(Sole).collect(),
+        }
+    }
+
+    /// All entries, which leave the map at once, in parallel.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// use tine_iter::prelude::*;
+    /// let mut map: ParHashMap<u32, u32> = (0..100).map(|i| (i, i)).collect();
+    /// assert_eq!(map.par_drain().map(|(_, v)| v).max(), Some(99));
+    /// assert!(map.is_empty());
+    /// ```
+    pub fn par_drain(&mut self) -> IntoParIter<K, V> {
+        let tables = self.shards.tables_mut().into_iter();
+        IntoParIter {
+            tables: tables.map(|table| Owned(mem::take(table))).collect(),
+        }
+    }
+
+    /// All keys, in parallel.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// use tine_iter::prelude::*;
+    /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
+    /// assert_eq!(map.par_keys().sum::<i32>(), 3);
+    /// ```
+    pub fn par_keys(&mut self) -> impl ParallelIterator<Item = &K>
+    where
+        K: Sync,
+        V: Sync,
+    {
+        self.par_iter().map(|(key, _)| key)
+    }
+
+    /// All values, in parallel.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// use tine_iter::prelude::*;
+    /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
+    /// assert_eq!(map.par_values().sum::<i32>(), 30);
+    /// ```
+    pub fn par_values(&mut self) -> impl ParallelIterator<Item = &V>
+    where
+        K: Sync,
+        V: Sync,
+    {
+        self.par_iter().map(|(_, value)| value)
+    }
+
+    /// All values, to change, in parallel.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// use tine_iter::prelude::*;
+    /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
+    /// map.par_values_mut().for_each(|v| *v *= 2);
+    /// assert_eq!(map.get_cloned(&2), Some(40));
+    /// ```
+    pub fn par_values_mut(&mut self) -> impl ParallelIterator<Item = &mut V>
+    where
+        K: Send + Sync,
+        V: Send,
+    {
+        self.par_iter_mut().map(|(_, value)| value)
+    }
+}
+
+impl<K: Send, V: Send, S> ParHashMap<K, V, S> {
+    /// Keeps the entries of which `keep` says so, shards in parallel.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let mut map: ParHashMap<u32, u32> = (0..100).map(|i| (i, i)).collect();
+    /// map.par_retain(|_, v| *v % 2 == 0);
+    /// assert_eq!(map.len(), 50);
+    /// ```
+    pub fn par_retain(&mut self, keep: impl Fn(&K, &mut V) -> bool + Sync) {
+        par_map(self.shards.tables_mut(), &|table: &mut HashTable<(
+            K,
+            V,
+        )>| {
+            table.retain(|(key, value)| keep(key, value));
+        });
+    }
+
+    /// Removes all entries, shards in parallel; room is kept. Also the way to
+    /// drop a large map on all cores.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let mut map: ParHashMap<u32, String> = (0..100).map(|i| (i, i.to_string())).collect();
+    /// map.par_clear();
+    /// assert!(map.is_empty());
+    /// ```
+    pub fn par_clear(&mut self) {
+        par_map(self.shards.tables_mut(), &HashTable::clear);
+    }
+
+    /// Moves the entries of `other` into this map, shards in parallel; where
+    /// both have a key, `merge` makes one of the two values, this map's first.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let mut stock = ParHashMap::from([("pen", 3), ("ink", 1)]);
+    /// stock.par_merge_with(ParHashMap::from([("pen", 4), ("nib", 9)]), |have, more| *have += more);
+    /// assert_eq!(stock, ParHashMap::from([("pen", 7), ("ink", 1), ("nib", 9)]));
+    /// ```
+    pub fn par_merge_with<Z>(
+        &mut self,
+        other: ParHashMap<K, V, Z>,
+        merge: impl Fn(&mut V, V) + Sync,
+    ) where
+        K: Eq + Hash,
+        S: BuildHasher + Sync,
+    {
+        // Hashers may differ, and a shard of one be none of the other: what
+        // comes is scattered anew by this map's.
+        self.absorb(other.into_par_iter(), &merge);
+    }
+}
+
+impl<K: Send, V: Send, S> IntoParallelIterator for ParHashMap<K, V, S> {
+    type Item = (K, V);
+    type Iter = IntoParIter<K, V>;
+
+    fn into_par_iter(self) -> IntoParIter<K, V> {
+        IntoParIter {
+            tables: self.shards.into_tables().into_iter().map(Owned).collect(),
+        }
+    }
+}
+
+impl<'a, K: Send + Sync, V: Send, S> IntoParallelIterator for &'a mut ParHashMap<K, V, S> {
+    type Item = (&'a K, &'a mut V);
+    type Iter = ParIterMut<'a, K, V>;
+
+    fn into_par_iter(self) -> ParIterMut<'a, K, V> {
+        self.par_iter_mut()
+    }
+}

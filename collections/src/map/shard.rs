@@ -1,0 +1,341 @@
+//! The table behind a map or a set: one shard while small, many when large.
+//!
+//! ```text
+//!              stem (inline)          wide (allocated once)
+//!   small   [ lock | table ]   →   none
+//!   large   [ lock | empty ]   →   [ lock | table ] [ lock | table ] …
+//! ```
+//!
+//! A map begins with its stem alone: it costs no allocation, and walking it is
+//! walking one table. The first insertion that finds the stem crowded, by
+//! entries or by threads, moves everything into the wide shards. `wide` is set
+//! once, under the stem's write lock; who locks the stem looks again whether it
+//! is still in use. Only `&mut` goes back.
+//!
+//! Nothing here knows what an entry is: callers bring hashes.
+#![forbid(unsafe_code)]
+
+use super::held::Hold;
+use super::lock::{Lock, ReadGuard, WriteGuard};
+use hashbrown::HashTable;
+use std::mem;
+use std::ops::{Deref, DerefMut};
+use std::sync::OnceLock;
+use std::thread::available_parallelism;
+
+/// A stem with more entries than this is crowded.
+pub(crate) const CROWD: usize = 2048;
+
+/// A table under its lock, on a cache line of its own.
+#[repr(align(64))]
+pub(crate) struct Shard<T>(Lock<HashTable<T>>);
+
+impl<T> Shard<T> {
+    fn new(table: HashTable<T>) -> Self {
+        Shard(Lock::new(table))
+    }
+}
+
+/// How many shards a large map has on this machine: a power of two.
+pub(crate) fn breadth() -> usize {
+    static BREADTH: OnceLock<usize> = OnceLock::new();
+    *BREADTH.get_or_init(|| {
+        let threads = available_parallelism().map_or(1, usize::from);
+        (16 * threads).next_power_of_two().clamp(256, 4096)
+    })
+}
+
+/// Which of `count` parts, a power of two, a hash belongs to.
+///
+/// Tables look at a hash's lowest bits and at its highest seven. A product
+/// with a large odd number brings all bits to bear on the ones used here.
+#[inline]
+pub(crate) fn part_of(hash: u64, count: usize) -> usize {
+    (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 44) as usize & (count - 1)
+}
+
+/// The shards of a map or set.
+pub(crate) struct Shards<T> {
+    stem: Shard<T>,
+    wide: OnceLock<Box<[Shard<T>]>>,
+}
+
+/// Shared access to one shard's table.
+pub(crate) struct Reading<'a, T> {
+    table: ReadGuard<'a, HashTable<T>>,
+    _hold: Hold,
+}
+
+/// Sole access to one shard's table.
+pub(crate) struct Writing<'a, T> {
+    table: WriteGuard<'a, HashTable<T>>,
+    _hold: Hold,
+}
+
+impl<T> Deref for Reading<'_, T> {
+    type Target = HashTable<T>;
+
+    #[inline]
+    fn deref(&self) -> &HashTable<T> {
+        &self.table
+    }
+}
+
+impl<T> Deref for Writing<'_, T> {
+    type Target = HashTable<T>;
+
+    #[inline]
+    fn deref(&self) -> &HashTable<T> {
+        &self.table
+    }
+}
+
+impl<T> DerefMut for Writing<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut HashTable<T> {
+        &mut self.table
+    }
+}
+
+impl<T> Shards<T> {
+    pub(crate) fn new() -> Self {
+        Self::from_stem(HashTable::new())
+    }
+
+    pub(crate) fn from_stem(table: HashTable<T>) -> Self {
+        Shards {
+            stem: Shard::new(table),
+            wide: OnceLock::new(),
+        }
+    }
+
+    /// Takes tables as shards; table `i` holds what [`part_of`] sends there.
+    pub(crate) fn from_tables(tables: impl IntoIterator<Item = HashTable<T>>) -> Self {
+        let wide: Box<[Shard<T>]> = tables.into_iter().map(Shard::new).collect();
+        debug_assert!(wide.len().is_power_of_two(), "a power of two of shards");
+        Shards {
+            stem: Shard::new(HashTable::new()),
+            wide: OnceLock::from(wide),
+        }
+    }
+
+    /// Empty shards, with room for `capacity` entries altogether.
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        if capacity <= CROWD {
+            return Self::from_stem(HashTable::with_capacity(capacity));
+        }
+        assert!(
+            capacity <= isize::MAX as usize / mem::size_of::<T>().max(1),
+            "capacity overflow"
+        );
+        // Parts of a random whole differ: an eighth above the mean is enough.
+        let each = capacity / breadth() + capacity / breadth() / 8 + 8;
+        Self::from_tables((0..breadth()).map(|_| HashTable::with_capacity(each)))
+    }
+
+    fn id(&self) -> usize {
+        &raw const self.stem as usize
+    }
+
+    /// Are the wide shards in use?
+    pub(crate) fn is_wide(&self) -> bool {
+        self.wide.get().is_some()
+    }
+
+    /// Locks the shard of `hash` for reading.
+    #[inline]
+    pub(crate) fn read(&self, hash: u64) -> Reading<'_, T> {
+        let hold = Hold::enter(self.id(), false);
+        loop {
+            if let Some(wide) = self.wide.get() {
+                let table = wide[part_of(hash, wide.len())].0.read(hold.nested());
+                return Reading { table, _hold: hold };
+            }
+            let table = self.stem.0.read(hold.nested());
+            if self.wide.get().is_none() {
+                return Reading { table, _hold: hold };
+            }
+        }
+    }
+
+    /// Locks the shard of `hash` for changing what is there.
+    #[inline]
+    pub(crate) fn write(&self, hash: u64) -> Writing<'_, T> {
+        let hold = Hold::enter(self.id(), true);
+        loop {
+            if let Some(wide) = self.wide.get() {
+                let (table, _) = wide[part_of(hash, wide.len())].0.write();
+                return Writing { table, _hold: hold };
+            }
+            let (table, _) = self.stem.0.write();
+            if self.wide.get().is_none() {
+                return Writing { table, _hold: hold };
+            }
+        }
+    }
+
+    /// Locks the shard of `hash` for adding one entry, with room for it.
+    #[inline]
+    pub(crate) fn write_to_add(&self, hash: u64, hasher: impl Fn(&T) -> u64) -> Writing<'_, T> {
+        let hold = Hold::enter(self.id(), true);
+        loop {
+            if let Some(wide) = self.wide.get() {
+                let (mut table, _) = wide[part_of(hash, wide.len())].0.write();
+                make_room(&mut table, hasher);
+                return Writing { table, _hold: hold };
+            }
+            let (mut table, waited) = self.stem.0.write();
+            if self.wide.get().is_none() {
+                let crowded = table.len() > CROWD || (waited && table.len() > 1);
+                if !crowded {
+                    make_room(&mut table, hasher);
+                    return Writing { table, _hold: hold };
+                }
+                let tables = divide(&mut table, breadth(), &hasher);
+                let wide = tables.into_iter().map(Shard::new).collect();
+                assert!(self.wide.set(wide).is_ok(), "widened under the stem's lock");
+            }
+        }
+    }
+
+    /// Each table in turn, each under its lock until the guard is dropped.
+    pub(crate) fn walk(&self) -> Walk<'_, T> {
+        Walk {
+            shards: self,
+            nth: None,
+        }
+    }
+
+    /// Each table in turn, under its lock, to change.
+    pub(crate) fn each_write(&self, mut visit: impl FnMut(&mut HashTable<T>)) {
+        let _hold = Hold::enter(self.id(), true);
+        if !self.is_wide() {
+            let (mut table, _) = self.stem.0.write();
+            if !self.is_wide() {
+                return visit(&mut table);
+            }
+        }
+        for shard in self.wide.get().into_iter().flatten() {
+            visit(&mut shard.0.write().0);
+        }
+    }
+
+    /// All tables, by right of `&mut`: one, or as many as there are parts.
+    pub(crate) fn tables_mut(&mut self) -> Vec<&mut HashTable<T>> {
+        match self.wide.get_mut() {
+            Some(wide) => wide.iter_mut().map(|shard| shard.0.get_mut()).collect(),
+            None => vec![self.stem.0.get_mut()],
+        }
+    }
+
+    /// The table of `hash`, by right of `&mut`.
+    pub(crate) fn table_mut(&mut self, hash: u64) -> &mut HashTable<T> {
+        match self.wide.get_mut() {
+            Some(wide) => wide[part_of(hash, wide.len())].0.get_mut(),
+            None => self.stem.0.get_mut(),
+        }
+    }
+
+    /// All tables, for good.
+    pub(crate) fn into_tables(self) -> Vec<HashTable<T>> {
+        match self.wide.into_inner() {
+            Some(wide) => wide.into_iter().map(|shard| shard.0.into_inner()).collect(),
+            None => vec![self.stem.0.into_inner()],
+        }
+    }
+
+    /// Sees to it that there are wide shards, by right of `&mut`.
+    pub(crate) fn widen(&mut self, hasher: impl Fn(&T) -> u64) {
+        if self.wide.get().is_none() {
+            let tables = divide(self.stem.0.get_mut(), breadth(), &hasher);
+            *self = Self::from_tables(tables);
+        }
+    }
+}
+
+/// The tables of a map, locked one by one.
+pub(crate) struct Walk<'a, T> {
+    shards: &'a Shards<T>,
+    nth: Option<usize>,
+}
+
+impl<'a, T> Iterator for Walk<'a, T> {
+    type Item = Reading<'a, T>;
+
+    fn next(&mut self) -> Option<Reading<'a, T>> {
+        let shards = self.shards;
+        let hold = Hold::enter(shards.id(), false);
+        if self.nth.is_none() && !shards.is_wide() {
+            let table = shards.stem.0.read(hold.nested());
+            // Still the whole of it, now that nobody can widen it.
+            if !shards.is_wide() {
+                self.nth = Some(usize::MAX);
+                return Some(Reading { table, _hold: hold });
+            }
+        }
+        let nth = self.nth.unwrap_or(0);
+        let table = shards.wide.get()?.get(nth)?.0.read(hold.nested());
+        self.nth = Some(nth + 1);
+        Some(Reading { table, _hold: hold })
+    }
+}
+
+/// Moves all entries of a table to `count` tables, each to the one of its hash.
+///
+/// If `hasher` panics, nothing has moved.
+pub(crate) fn divide<T>(
+    table: &mut HashTable<T>,
+    count: usize,
+    hasher: &impl Fn(&T) -> u64,
+) -> Vec<HashTable<T>> {
+    let hashes: Vec<u64> = table.iter().map(hasher).collect();
+    let mut sizes = vec![0; count];
+    hashes
+        .iter()
+        .for_each(|&hash| sizes[part_of(hash, count)] += 1);
+    let mut parts: Vec<HashTable<T>> = sizes.into_iter().map(HashTable::with_capacity).collect();
+    for (hash, entry) in hashes.into_iter().zip(table.drain()) {
+        parts[part_of(hash, count)].insert_unique(hash, entry, |_| unreachable!("room was made"));
+    }
+    *table = HashTable::new();
+    parts
+}
+
+/// Room for one more, so that nothing is lost should `hasher` panic.
+///
+/// A table that grows leaves the old one untouched until the new one is
+/// complete. A table that only clears away the traces of removals works in
+/// place, and would lose entries: here that case moves to a fresh table.
+#[inline]
+pub(crate) fn make_room<T>(table: &mut HashTable<T>, hasher: impl Fn(&T) -> u64) {
+    if table.len() == table.capacity() && !table.is_empty() {
+        make_room_slow(table, &hasher);
+    }
+}
+
+#[cold]
+fn make_room_slow<T>(table: &mut HashTable<T>, hasher: &impl Fn(&T) -> u64) {
+    let full = table.num_buckets() / 8 * 7;
+    if table.len() < full / 2 {
+        let capacity = full / 2 + 1;
+        let fresh = refresh(table, capacity, hasher);
+        *table = fresh;
+    } else {
+        // More than half of it is entries, so this grows, and growing is safe.
+        table.reserve(table.len().max(1), hasher);
+    }
+}
+
+/// The same entries in a fresh table.
+fn refresh<T>(
+    table: &mut HashTable<T>,
+    capacity: usize,
+    hasher: &impl Fn(&T) -> u64,
+) -> HashTable<T> {
+    let hashes: Vec<u64> = table.iter().map(hasher).collect();
+    let mut fresh = HashTable::with_capacity(capacity);
+    for (hash, entry) in hashes.into_iter().zip(table.drain()) {
+        fresh.insert_unique(hash, entry, |_| unreachable!("room was made"));
+    }
+    fresh
+}

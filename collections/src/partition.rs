@@ -1,0 +1,404 @@
+//! Scattering values by hash into lists, and one job per part.
+//!
+//! ```text
+//!             part 0          part 1          …
+//! full        [■■■■][■■■■]    [■■■■]          blocks, each larger than the last
+//! cursor      [■■··]          [■···]          the block that is being filled
+//!               └──────┬────────┘
+//! arena       chunk, chunk, …                 what the blocks are cut from
+//! ```
+//!
+//! A worker scatters what it is given into a [`Scatter`] of its own; then
+//! [`transpose`] hands out, for each part, the lists of all workers in the
+//! order of their inputs, and [`par_map`] runs one job per part. No two
+//! threads ever touch one list.
+
+use crate::pages::{self, HUGE};
+use std::alloc::{Layout, dealloc};
+use std::iter::FusedIterator;
+use std::mem;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use tine_pool::join;
+
+/// Bytes in a part's first block, and in its largest ones.
+const FIRST_BLOCK: usize = 256;
+const LAST_BLOCK: usize = 8 << 10;
+/// Bytes in an arena's first chunk, and in its largest ones.
+const FIRST_CHUNK: usize = 128 << 10;
+const LAST_CHUNK: usize = 4 << 20;
+
+/// Memory that is freed all at once; it knows no values.
+struct Chunks(Vec<(NonNull<u8>, Layout)>);
+
+// SAFETY: plain memory, owned; no thread's business in particular.
+unsafe impl Send for Chunks {}
+// SAFETY: a shared reference to it gives access to nothing.
+unsafe impl Sync for Chunks {}
+
+impl Drop for Chunks {
+    fn drop(&mut self) {
+        for (start, layout) in self.0.drain(..) {
+            // SAFETY: allocated with this layout, and freed here only.
+            unsafe { dealloc(start.as_ptr(), layout) };
+        }
+    }
+}
+
+/// A block of `len` values, cut from an arena.
+struct Block<T> {
+    start: NonNull<T>,
+    len: usize,
+}
+
+/// The block that a part is filling: `len` of `cap` values are there.
+struct Cursor<T> {
+    start: NonNull<T>,
+    len: usize,
+    cap: usize,
+}
+
+/// Values, scattered into as many lists as there are parts.
+pub(crate) struct Scatter<T> {
+    cursors: Box<[Cursor<T>]>,
+    full: Vec<Vec<Block<T>>>,
+    chunks: Chunks,
+    /// What is left of the newest chunk.
+    free: NonNull<u8>,
+    left: usize,
+}
+
+// SAFETY: it owns its values, as a `Vec<T>` does.
+unsafe impl<T: Send> Send for Scatter<T> {}
+
+impl<T> Scatter<T> {
+    /// Empty lists for `parts` parts.
+    pub(crate) fn new(parts: usize) -> Self {
+        let cursor = || Cursor {
+            start: NonNull::dangling(),
+            len: 0,
+            cap: 0,
+        };
+        Scatter {
+            cursors: (0..parts).map(|_| cursor()).collect(),
+            full: (0..parts).map(|_| Vec::new()).collect(),
+            chunks: Chunks(Vec::new()),
+            free: NonNull::dangling(),
+            left: 0,
+        }
+    }
+
+    /// Appends a value to a part's list.
+    #[inline]
+    pub(crate) fn push(&mut self, part: usize, value: T) {
+        if self.cursors[part].len == self.cursors[part].cap {
+            self.turn(part);
+        }
+        let cursor = &mut self.cursors[part];
+        // Hundreds of lists are more than the hardware foresees by itself.
+        pages::expect_write(cursor.start.as_ptr().wrapping_add(cursor.len).cast(), 64);
+        // SAFETY: `len < cap`, so this is inside of the block.
+        let slot = unsafe { cursor.start.add(cursor.len) };
+        // SAFETY: the block is aligned, ours alone, and nothing is here yet.
+        unsafe { slot.write(value) };
+        cursor.len += 1;
+    }
+
+    /// Puts a part's full block aside and gives it another.
+    #[cold]
+    fn turn(&mut self, part: usize) {
+        let size = mem::size_of::<T>().max(1);
+        let bytes = (2 * self.cursors[part].cap * size).clamp(FIRST_BLOCK, LAST_BLOCK);
+        // Parts fill at one pace: were their blocks a power of two apart, all
+        // would write to the same few sets of the cache.
+        let odd_lines = (bytes / 64) | 1;
+        let cap = (odd_lines * 64 / size).max(4);
+        let start = self.cut(cap);
+        self.full[part].reserve(1);
+        let done = mem::replace(&mut self.cursors[part], Cursor { start, len: 0, cap });
+        if done.len != 0 {
+            self.full[part].push(Block {
+                start: done.start,
+                len: done.len,
+            });
+        }
+    }
+
+    /// Room for `count` values from the arena.
+    fn cut(&mut self, count: usize) -> NonNull<T> {
+        let wanted = Layout::array::<T>(count).expect("a block of values overflows memory");
+        if wanted.size() == 0 {
+            return NonNull::dangling();
+        }
+        let mut skip = self.free.align_offset(wanted.align());
+        if self.left < wanted.size().saturating_add(skip) {
+            self.refill(wanted);
+            skip = self.free.align_offset(wanted.align());
+        }
+        // SAFETY: `skip + size` bytes are left in the chunk.
+        let start = unsafe { self.free.add(skip) };
+        // SAFETY: as above; one past the last byte at most.
+        self.free = unsafe { start.add(wanted.size()) };
+        self.left -= skip + wanted.size();
+        start.cast()
+    }
+
+    /// A fresh chunk, twice the last, with room for `wanted` at least.
+    #[cold]
+    fn refill(&mut self, wanted: Layout) {
+        let last = self.chunks.0.last().map_or(0, |(_, layout)| layout.size());
+        let size = (2 * last).clamp(FIRST_CHUNK, LAST_CHUNK).max(wanted.size());
+        let align = if size >= LAST_CHUNK { HUGE } else { 64 };
+        let layout = Layout::from_size_align(size, align.max(wanted.align()))
+            .expect("a chunk of values overflows memory");
+        self.chunks.0.reserve(1);
+        self.free = pages::allocate(layout, false);
+        self.left = size;
+        self.chunks.0.push((self.free, layout));
+    }
+
+    /// All lists, part by part.
+    pub(crate) fn into_lists(mut self) -> Vec<List<T>> {
+        self.take()
+    }
+
+    fn take(&mut self) -> Vec<List<T>> {
+        let arena = Arc::new(mem::replace(&mut self.chunks, Chunks(Vec::new())));
+        let cursors = mem::take(&mut self.cursors).into_iter();
+        let full = mem::take(&mut self.full);
+        self.left = 0;
+        let list = |(mut blocks, cursor): (Vec<Block<T>>, Cursor<T>)| {
+            if cursor.len != 0 {
+                blocks.push(Block {
+                    start: cursor.start,
+                    len: cursor.len,
+                });
+            }
+            blocks.reverse();
+            let len = blocks.iter().map(|block| block.len).sum();
+            List {
+                blocks,
+                next: NonNull::dangling(),
+                ready: 0,
+                len,
+                _arena: arena.clone(),
+            }
+        };
+        full.into_iter().zip(cursors).map(list).collect()
+    }
+}
+
+impl<T> Drop for Scatter<T> {
+    fn drop(&mut self) {
+        if mem::needs_drop::<T>() {
+            drop(self.take());
+        }
+    }
+}
+
+/// The values of one part from one worker, in order: an iterator over them.
+pub(crate) struct List<T> {
+    /// The blocks still to come, last one first.
+    blocks: Vec<Block<T>>,
+    /// The values still to come of the block in hand.
+    next: NonNull<T>,
+    ready: usize,
+    len: usize,
+    _arena: Arc<Chunks>,
+}
+
+// SAFETY: it owns its values, as a `Vec<T>` does.
+unsafe impl<T: Send> Send for List<T> {}
+
+impl<T> Iterator for List<T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        if self.ready == 0 {
+            let block = self.blocks.pop()?;
+            self.next = block.start;
+            self.ready = block.len;
+        }
+        let at = self.next;
+        // SAFETY: a block holds `ready` values from `next` on, one at least.
+        self.next = unsafe { at.add(1) };
+        self.ready -= 1;
+        self.len -= 1;
+        // SAFETY: the value is initialised, and stepped over before it is
+        // read, so it is read once.
+        Some(unsafe { at.read() })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len, Some(self.len))
+    }
+}
+
+impl<T> ExactSizeIterator for List<T> {}
+impl<T> FusedIterator for List<T> {}
+
+impl<T> Drop for List<T> {
+    fn drop(&mut self) {
+        if mem::needs_drop::<T>() {
+            self.by_ref().for_each(drop);
+        }
+    }
+}
+
+/// For each part, what all workers have of it, in the order of the workers.
+pub(crate) fn transpose<T>(scatters: impl IntoIterator<Item = Scatter<T>>) -> Vec<Vec<List<T>>> {
+    let mut parts: Vec<Vec<List<T>>> = Vec::new();
+    for scatter in scatters {
+        let lists = scatter.into_lists();
+        parts.resize_with(lists.len(), Vec::new);
+        parts
+            .iter_mut()
+            .zip(lists)
+            .for_each(|(part, list)| part.push(list));
+    }
+    parts
+}
+
+/// Moves values to where their group begins, in order within each group.
+///
+/// `groups[i]` is the group of `values[i]`; group `g` occupies
+/// `offsets[g]..offsets[g + 1]` of what is returned.
+///
+/// # Panics
+/// If `offsets` does not say how many values each group has.
+pub(crate) fn settle<T>(mut values: Vec<T>, groups: &[u32], offsets: &[usize]) -> Vec<T> {
+    let count = values.len();
+    assert!(groups.len() == count, "one group for each value");
+    let mut next: Vec<usize> = offsets.to_vec();
+    let mut settled: Vec<T> = Vec::with_capacity(count);
+    let room = settled.spare_capacity_mut();
+    // First without moving anything: does each place occur once?
+    let mut sizes = vec![0; offsets.len()];
+    groups.iter().for_each(|&group| sizes[group as usize] += 1);
+    let exact = offsets
+        .windows(2)
+        .zip(&sizes)
+        .all(|(pair, &size)| pair[1] - pair[0] == size);
+    assert!(
+        exact && offsets[0] == 0 && offsets[offsets.len() - 1] == count,
+        "groups add up"
+    );
+    // SAFETY: from here on the values belong to `settled`; nothing can panic
+    // before its length says so.
+    unsafe { values.set_len(0) };
+    for (at, &group) in groups.iter().enumerate() {
+        let place = next[group as usize];
+        next[group as usize] = place + 1;
+        // SAFETY: `at` is below the former length.
+        let from = unsafe { values.as_ptr().add(at) };
+        // SAFETY: the value is initialised and read once, here.
+        room[place].write(unsafe { ptr::read(from) });
+    }
+    // SAFETY: the groups add up, so every place was written.
+    unsafe { settled.set_len(count) };
+    settled
+}
+
+/// Applies `f` to each input, in parallel, one job for each.
+pub(crate) fn par_map<I: Send, O: Send>(inputs: Vec<I>, f: &(impl Fn(I) -> O + Sync)) -> Vec<O> {
+    let mut slots: Vec<(Option<I>, Option<O>)> = inputs
+        .into_iter()
+        .map(|input| (Some(input), None))
+        .collect();
+    halves(&mut slots, f);
+    slots
+        .into_iter()
+        .map(|(_, output)| output.expect("each job has run"))
+        .collect()
+}
+
+fn halves<I: Send, O: Send>(slots: &mut [(Option<I>, Option<O>)], f: &(impl Fn(I) -> O + Sync)) {
+    match slots {
+        [] => {}
+        [(input, output)] => *output = input.take().map(f),
+        many => {
+            let (left, right) = many.split_at_mut(many.len() / 2);
+            join(|| halves(left, f), || halves(right, f));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Scatter, par_map, settle, transpose};
+    use std::sync::Arc;
+
+    #[test]
+    fn lists_keep_their_order() {
+        let scatter = |from: usize| {
+            let mut scatter = Scatter::new(7);
+            (from..from + 20_000).for_each(|i| scatter.push(i % 7, Box::new(i)));
+            scatter
+        };
+        let parts = transpose([scatter(0), scatter(20_000), Scatter::new(7)]);
+        for (part, lists) in parts.into_iter().enumerate() {
+            let found: Vec<usize> = lists.into_iter().flatten().map(|boxed| *boxed).collect();
+            assert!(found.iter().all(|i| i % 7 == part) && found.is_sorted());
+            assert_eq!(found.len(), (0..40_000).filter(|i| i % 7 == part).count());
+        }
+    }
+
+    #[test]
+    fn values_of_no_size_and_of_much() {
+        let mut none = Scatter::new(2);
+        let mut much = Scatter::new(2);
+        for i in 0..1000_u64 {
+            none.push((i % 2) as usize, ());
+            much.push((i % 2) as usize, [i; 600]);
+        }
+        assert!(none.into_lists().iter().all(|list| list.len() == 500));
+        let sum: u64 = much
+            .into_lists()
+            .into_iter()
+            .flatten()
+            .map(|array| array[599])
+            .sum();
+        assert_eq!(sum, 499_500);
+    }
+
+    #[test]
+    fn every_value_is_dropped_once() {
+        let token = Arc::new(());
+        let mut scatter = Scatter::new(3);
+        (0..1000).for_each(|i| scatter.push(i % 3, token.clone()));
+        assert_eq!(Arc::strong_count(&token), 1001);
+        let mut lists = scatter.into_lists();
+        lists[0].by_ref().take(100).for_each(drop);
+        assert_eq!(Arc::strong_count(&token), 901);
+        drop(lists);
+        assert_eq!(Arc::strong_count(&token), 1);
+        let mut unread = Scatter::new(3);
+        (0..1000).for_each(|i| unread.push(i % 3, token.clone()));
+        drop(unread);
+        assert_eq!(Arc::strong_count(&token), 1);
+    }
+
+    #[test]
+    fn settling_is_stable() {
+        let values = vec!["b0", "a0", "b1", "c0", "a1"]
+            .into_iter()
+            .map(String::from)
+            .collect();
+        let settled = settle(values, &[1, 0, 1, 2, 0], &[0, 2, 4, 5]);
+        assert_eq!(settled, ["a0", "a1", "b0", "b1", "c0"]);
+    }
+
+    #[test]
+    #[should_panic(expected = "groups add up")]
+    fn settling_refuses_lies() {
+        settle(vec![1, 2, 3], &[0, 0, 1], &[0, 1, 3]);
+    }
+
+    #[test]
+    fn jobs_come_back_in_order() {
+        let squares = par_map((0..100).collect(), &|i: u32| i * i);
+        assert!(squares.into_iter().eq((0..100).map(|i| i * i)));
+        assert!(par_map(Vec::<u32>::new(), &|i: u32| i).is_empty());
+    }
+}

@@ -1,0 +1,532 @@
+//! A concurrent hash set: a map whose values are nothing.
+#![forbid(unsafe_code)]
+
+use crate::map::{self, ParHashMap};
+use crate::tag::DefaultHashBuilder;
+use std::borrow::Borrow;
+use std::collections::HashSet;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::iter::FusedIterator;
+use tine_iter::iter::plumbing::UnindexedConsumer;
+use tine_iter::iter::{
+    FromParallelIterator, IntoParallelIterator, ParallelExtend, ParallelIterator,
+};
+
+/// A hash set that many threads change at once, and that is built, walked,
+/// merged and dropped in parallel.
+///
+/// What [`ParHashMap`] says of its two faces, of closures and deadlocks, of
+/// panics and of hashing holds here too.
+///
+/// ```
+/// use tine_collections::ParHashSet;
+/// use tine_iter::prelude::*;
+///
+/// let seen = ParHashSet::new();
+/// let fresh = [3, 1, 3, 2].par_iter().filter(|&&n| seen.insert(n)).count();
+/// assert_eq!((fresh, seen.len()), (3, 3));
+/// ```
+pub struct ParHashSet<T, S = DefaultHashBuilder> {
+    map: ParHashMap<T, (), S>,
+}
+
+impl<T> ParHashSet<T> {
+    /// An empty set. Allocates nothing.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// assert!(ParHashSet::<i32>::new().is_empty());
+    /// ```
+    pub fn new() -> Self {
+        ParHashSet {
+            map: ParHashMap::new(),
+        }
+    }
+
+    /// An empty set with room for `capacity` items.
+    ///
+    /// # Panics
+    /// If so many items exceed what can be addressed.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// assert!(ParHashSet::<i32>::with_capacity(10).capacity() >= 10);
+    /// ```
+    pub fn with_capacity(capacity: usize) -> Self {
+        ParHashSet {
+            map: ParHashMap::with_capacity(capacity),
+        }
+    }
+}
+
+impl<T, S> ParHashSet<T, S> {
+    /// An empty set that hashes by `hasher`.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// use std::hash::RandomState;
+    /// assert!(ParHashSet::with_hasher(RandomState::new()).insert("from outside"));
+    /// ```
+    pub fn with_hasher(hasher: S) -> Self {
+        ParHashSet {
+            map: ParHashMap::with_hasher(hasher),
+        }
+    }
+
+    /// An empty set with room for `capacity` items that hashes by `hasher`.
+    ///
+    /// # Panics
+    /// If so many items exceed what can be addressed.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// use std::hash::RandomState;
+    /// let set = ParHashSet::with_capacity_and_hasher(100, RandomState::new());
+    /// assert!(set.insert(1));
+    /// ```
+    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
+        ParHashSet {
+            map: ParHashMap::with_capacity_and_hasher(capacity, hasher),
+        }
+    }
+
+    /// What hashes the items.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// use std::hash::BuildHasher;
+    /// let set: ParHashSet<i32> = ParHashSet::new();
+    /// assert_eq!(set.hasher().hash_one(1), set.hasher().hash_one(1));
+    /// ```
+    pub fn hasher(&self) -> &S {
+        self.map.hasher()
+    }
+
+    /// How many items there are: exact if nobody changes the set meanwhile.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// assert_eq!(ParHashSet::from([1, 2, 2]).len(), 2);
+    /// ```
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// Is there no item?
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// assert!(!ParHashSet::from([1]).is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.map.is_empty()
+    }
+
+    /// How many items have room before any shard grows, added up.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// assert_eq!(ParHashSet::<i32>::new().capacity(), 0);
+    /// ```
+    pub fn capacity(&self) -> usize {
+        self.map.capacity()
+    }
+
+    /// Clones of all items; a shard is locked only while it is cloned.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// assert_eq!(ParHashSet::from([1, 2]).iter().sum::<i32>(), 3);
+    /// ```
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter(self.map.keys())
+    }
+
+    /// Calls `visit` with each item, one shard at a time under its lock.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// let mut sum = 0;
+    /// ParHashSet::from([1, 2]).for_each(|item| sum += item);
+    /// assert_eq!(sum, 3);
+    /// ```
+    pub fn for_each(&self, mut visit: impl FnMut(&T)) {
+        self.map.for_each(|item, ()| visit(item));
+    }
+
+    /// Keeps the items of which `keep` says so, one shard at a time under its
+    /// lock.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// let set = ParHashSet::from([1, 2, 3]);
+    /// set.retain(|item| item % 2 == 1);
+    /// assert_eq!(set, ParHashSet::from([1, 3]));
+    /// ```
+    pub fn retain(&self, mut keep: impl FnMut(&T) -> bool) {
+        self.map.retain(|item, ()| keep(item));
+    }
+
+    /// Removes all items; room is kept.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// let set = ParHashSet::from([1]);
+    /// set.clear();
+    /// assert!(set.is_empty());
+    /// ```
+    pub fn clear(&self) {
+        self.map.clear();
+    }
+
+    /// All items, which leave the set; room is kept.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// let mut set = ParHashSet::from([1, 2]);
+    /// assert_eq!(set.drain().sum::<i32>(), 3);
+    /// assert!(set.is_empty());
+    /// ```
+    pub fn drain(&mut self) -> impl Iterator<Item = T> {
+        self.map.drain().map(|(item, ())| item)
+    }
+
+    /// All items, in parallel. Takes `&mut self` because that proves that
+    /// nobody else is there.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// use tine_iter::prelude::*;
+    /// assert_eq!(ParHashSet::from([1, 2]).par_iter().sum::<i32>(), 3);
+    /// ```
+    pub fn par_iter(&mut self) -> impl ParallelIterator<Item = &T>
+    where
+        T: Sync,
+    {
+        self.map.par_iter().map(|(item, ())| item)
+    }
+
+    /// All items, which leave the set at once, in parallel.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// use tine_iter::prelude::*;
+    /// let mut set = ParHashSet::from([1, 2]);
+    /// assert_eq!(set.par_drain().sum::<i32>(), 3);
+    /// ```
+    pub fn par_drain(&mut self) -> IntoParIter<T> {
+        IntoParIter(self.map.par_drain())
+    }
+}
+
+impl<T: Send, S> ParHashSet<T, S> {
+    /// Keeps the items of which `keep` says so, shards in parallel.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// let mut set = ParHashSet::from([1, 2, 3]);
+    /// set.par_retain(|item| item % 2 == 1);
+    /// assert_eq!(set.len(), 2);
+    /// ```
+    pub fn par_retain(&mut self, keep: impl Fn(&T) -> bool + Sync) {
+        self.map.par_retain(|item, ()| keep(item));
+    }
+
+    /// Removes all items, shards in parallel; room is kept.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// let mut set = ParHashSet::from([1, 2, 3]);
+    /// set.par_clear();
+    /// assert!(set.is_empty());
+    /// ```
+    pub fn par_clear(&mut self) {
+        self.map.par_clear();
+    }
+}
+
+impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
+    /// Adds an item; `true` if it was not there.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// let set = ParHashSet::new();
+    /// assert!(set.insert(1) && !set.insert(1));
+    /// ```
+    pub fn insert(&self, item: T) -> bool {
+        self.map.upsert(item, || (), |()| ())
+    }
+
+    /// Is the item there?
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// assert!(ParHashSet::from([String::from("a")]).contains("a"));
+    /// ```
+    pub fn contains<Q>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.map.contains_key(item)
+    }
+
+    /// A clone of the item that equals this one.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// assert_eq!(ParHashSet::from([String::from("a")]).get_cloned("a"), Some("a".into()));
+    /// ```
+    pub fn get_cloned<Q>(&self, item: &Q) -> Option<T>
+    where
+        T: Borrow<Q> + Clone,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.map.get(item).map(|found| found.key().clone())
+    }
+
+    /// Removes an item; `true` if it was there.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// let set = ParHashSet::from([1]);
+    /// assert!(set.remove(&1) && !set.remove(&1));
+    /// ```
+    pub fn remove<Q>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.take(item).is_some()
+    }
+
+    /// Removes and returns an item.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// assert_eq!(ParHashSet::from([1]).take(&1), Some(1));
+    /// ```
+    pub fn take<Q>(&self, item: &Q) -> Option<T>
+    where
+        T: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.map.remove_entry(item).map(|(item, ())| item)
+    }
+
+    /// Are all items of this set in the other?
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// assert!(ParHashSet::from([1]).is_subset(&ParHashSet::from([1, 2])));
+    /// ```
+    pub fn is_subset<Z: BuildHasher>(&self, other: &ParHashSet<T, Z>) -> bool {
+        let mut all = true;
+        self.for_each(|item| all = all && other.contains(item));
+        all
+    }
+
+    /// Makes room for `additional` items more.
+    ///
+    /// # Panics
+    /// If so many items exceed what can be addressed.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// let mut set = ParHashSet::from([1]);
+    /// set.reserve(100);
+    /// assert!(set.capacity() > 100);
+    /// ```
+    pub fn reserve(&mut self, additional: usize) {
+        self.map.reserve(additional);
+    }
+
+    /// Gives back room that is not needed.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// let mut set = ParHashSet::<i32>::with_capacity(1000);
+    /// set.shrink_to_fit();
+    /// assert_eq!(set.capacity(), 0);
+    /// ```
+    pub fn shrink_to_fit(&mut self) {
+        self.map.shrink_to_fit();
+    }
+
+    /// Moves the items of `other` into this set, shards in parallel.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// let mut set = ParHashSet::from([1, 2]);
+    /// set.par_merge(ParHashSet::from([2, 3]));
+    /// assert_eq!(set, ParHashSet::from([1, 2, 3]));
+    /// ```
+    pub fn par_merge<Z>(&mut self, other: ParHashSet<T, Z>)
+    where
+        T: Send,
+        S: Sync,
+    {
+        self.map.par_merge_with(other.map, |(), ()| ());
+    }
+}
+
+/// Clones of a set's items, from [`ParHashSet::iter`].
+#[derive(Debug)]
+pub struct Iter<'a, T>(map::Keys<'a, T, ()>);
+
+/// A set's items, from [`ParHashSet::into_iter`].
+#[derive(Debug)]
+pub struct IntoIter<T>(map::IntoIter<T, ()>);
+
+/// A set's items, consumed in parallel, from a set's `into_par_iter` or
+/// [`ParHashSet::par_drain`].
+#[derive(Debug)]
+pub struct IntoParIter<T>(map::IntoParIter<T, ()>);
+
+impl<T: Clone> Iterator for Iter<'_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.0.next()
+    }
+}
+
+impl<T> Iterator for IntoIter<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.0.next().map(|(item, ())| item)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl<T> ExactSizeIterator for IntoIter<T> {}
+impl<T> FusedIterator for IntoIter<T> {}
+impl<T: Clone> FusedIterator for Iter<'_, T> {}
+
+impl<T: Send> ParallelIterator for IntoParIter<T> {
+    type Item = T;
+
+    fn drive_unindexed<C: UnindexedConsumer<T>>(self, consumer: C) -> C::Result {
+        self.0.map(|(item, ())| item).drive_unindexed(consumer)
+    }
+}
+
+impl<T, S> IntoIterator for ParHashSet<T, S> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter(self.map.into_iter())
+    }
+}
+
+impl<T: Send, S> IntoParallelIterator for ParHashSet<T, S> {
+    type Item = T;
+    type Iter = IntoParIter<T>;
+
+    fn into_par_iter(self) -> IntoParIter<T> {
+        IntoParIter(self.map.into_par_iter())
+    }
+}
+
+impl<T, S: Default> Default for ParHashSet<T, S> {
+    fn default() -> Self {
+        ParHashSet {
+            map: ParHashMap::default(),
+        }
+    }
+}
+
+impl<T: Clone, S: Clone> Clone for ParHashSet<T, S> {
+    fn clone(&self) -> Self {
+        ParHashSet {
+            map: self.map.clone(),
+        }
+    }
+}
+
+impl<T: fmt::Debug, S> fmt::Debug for ParHashSet<T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut set = f.debug_set();
+        self.for_each(|item| {
+            set.entry(item);
+        });
+        set.finish()
+    }
+}
+
+impl<T: Eq + Hash, S: BuildHasher, Z: BuildHasher> PartialEq<ParHashSet<T, Z>>
+    for ParHashSet<T, S>
+{
+    fn eq(&self, other: &ParHashSet<T, Z>) -> bool {
+        self.map == other.map
+    }
+}
+
+impl<T: Eq + Hash, S: BuildHasher> Eq for ParHashSet<T, S> {}
+
+impl<T: Eq + Hash, S: BuildHasher> Extend<T> for ParHashSet<T, S> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        self.map.extend(items.into_iter().map(|item| (item, ())));
+    }
+}
+
+impl<T: Eq + Hash, S: BuildHasher + Default> FromIterator<T> for ParHashSet<T, S> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let mut set = Self::default();
+        set.extend(items);
+        set
+    }
+}
+
+impl<T, S> FromParallelIterator<T> for ParHashSet<T, S>
+where
+    T: Eq + Hash + Send,
+    S: BuildHasher + Default + Sync,
+{
+    fn from_par_iter<I: IntoParallelIterator<Item = T>>(items: I) -> Self {
+        let mut set = Self::default();
+        set.par_extend(items);
+        set
+    }
+}
+
+impl<T, S> ParallelExtend<T> for ParHashSet<T, S>
+where
+    T: Eq + Hash + Send,
+    S: BuildHasher + Sync,
+{
+    fn par_extend<I: IntoParallelIterator<Item = T>>(&mut self, items: I) {
+        self.map
+            .par_extend(items.into_par_iter().map(|item| (item, ())));
+    }
+}
+
+impl<T: Eq + Hash, const N: usize> From<[T; N]> for ParHashSet<T> {
+    fn from(items: [T; N]) -> Self {
+        items.into_iter().collect()
+    }
+}
+
+/// Moves the items over; keeps the hasher.
+impl<T: Eq + Hash, S: BuildHasher + Clone> From<HashSet<T, S>> for ParHashSet<T, S> {
+    fn from(set: HashSet<T, S>) -> Self {
+        let mut par = Self::with_hasher(set.hasher().clone());
+        par.extend(set);
+        par
+    }
+}
+
+/// Moves the items over; keeps the hasher.
+impl<T: Eq + Hash, S: BuildHasher + Clone> From<ParHashSet<T, S>> for HashSet<T, S> {
+    fn from(par: ParHashSet<T, S>) -> Self {
+        let mut set = HashSet::with_capacity_and_hasher(par.len(), par.hasher().clone());
+        set.extend(par);
+        set
+    }
+}

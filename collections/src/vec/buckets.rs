@@ -1,0 +1,409 @@
+//! Storage that grows without moving: slabs, each twice the last.
+//!
+//! ```text
+//! index   0 … base-1 | base … +31 | … +64 | … +128 | …
+//! slab    base       | bucket 0   | 1     | 2      |        allocated when reached
+//! ```
+//!
+//! The base is what a vector brought along or what was asked for in advance;
+//! most often it is empty. A slot goes through *reserved* (its index was handed
+//! out by `reserved.fetch_add`), *filled* and *ready* (its flag is set, with
+//! Release); whoever finds the flag set (Acquire) may look at the value for as
+//! long as it shares the storage. No slot is ever emptied but through `&mut`.
+//!
+//! A bucket's pointer goes from null to its slab once, by compare-exchange;
+//! who comes second frees its own.
+
+#![allow(unsafe_code)]
+
+use super::slab::Slab;
+use crate::sync::{AtomicPtr, AtomicUsize, Ordering};
+use std::{mem, ptr};
+
+/// Slots in bucket 0, and its logarithm.
+const FIRST: usize = if cfg!(loom) { 2 } else { 32 };
+const FIRST_LOG: u32 = FIRST.ilog2();
+const BUCKETS: usize = if cfg!(loom) {
+    4
+} else {
+    (usize::BITS - FIRST_LOG) as usize - 1
+};
+/// As many slots as can ever be handed out: counting on from here by a few
+/// million at once, as threads may before they notice, does not wrap.
+pub(crate) const LIMIT: usize = (isize::MAX as usize) / 2;
+
+/// Where an index lies: in the base, or in a bucket.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// `None` is the base.
+    bucket: Option<usize>,
+    at: usize,
+}
+
+/// Slots for values, handed out one by one or in blocks.
+pub(crate) struct Buckets<T> {
+    base: Slab<T>,
+    buckets: [AtomicPtr<Slab<T>>; BUCKETS],
+    reserved: AtomicUsize,
+    /// Slots below were all found ready.
+    prefix: AtomicUsize,
+}
+
+// SAFETY: it owns its values, as a `Vec<T>` does.
+unsafe impl<T: Send> Send for Buckets<T> {}
+// SAFETY: through a shared reference values are looked at (`Sync`) and moved in
+// (`Send`); flags order the one before the other.
+unsafe impl<T: Send + Sync> Sync for Buckets<T> {}
+
+impl<T> Buckets<T> {
+    #[cfg(not(loom))]
+    pub(crate) const fn new() -> Self {
+        Buckets {
+            base: Slab::none(),
+            buckets: [const { AtomicPtr::new(ptr::null_mut()) }; BUCKETS],
+            reserved: AtomicUsize::new(0),
+            prefix: AtomicUsize::new(0),
+        }
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn new() -> Self {
+        Buckets {
+            base: Slab::none(),
+            buckets: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+            reserved: AtomicUsize::new(0),
+            prefix: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many slots were handed out.
+    pub(crate) fn reserved(&self) -> usize {
+        // Who refused an index beyond the limit has not taken it back yet.
+        self.reserved.load(Ordering::Relaxed).min(LIMIT)
+    }
+
+    #[inline]
+    fn place(&self, index: usize) -> Place {
+        match index.checked_sub(self.base.cap()) {
+            None => Place {
+                bucket: None,
+                at: index,
+            },
+            Some(past) => {
+                let shifted = past + FIRST;
+                let bucket = (shifted.ilog2() - FIRST_LOG) as usize;
+                Place {
+                    bucket: Some(bucket),
+                    at: shifted - (FIRST << bucket),
+                }
+            }
+        }
+    }
+
+    /// The slab of a place, if it was ever needed.
+    #[inline]
+    fn slab(&self, place: Place) -> Option<&Slab<T>> {
+        let Some(bucket) = place.bucket else {
+            return Some(&self.base);
+        };
+        // Acquire pairs with the Release in `allocate`.
+        let slab = self.buckets.get(bucket)?.load(Ordering::Acquire);
+        // SAFETY: null, or a slab that lives until `&mut` takes it.
+        unsafe { slab.as_ref() }
+    }
+
+    #[inline]
+    fn slab_to_fill(&self, place: Place) -> &Slab<T> {
+        match self.slab(place) {
+            Some(slab) => slab,
+            None => self.allocate(place.bucket.expect("the base is always there")),
+        }
+    }
+
+    /// Gives a bucket its slab, if nobody does so first.
+    #[cold]
+    fn allocate(&self, bucket: usize) -> &Slab<T> {
+        let fresh = Box::into_raw(Box::new(Slab::new(FIRST << bucket)));
+        // Release pairs with the Acquire in `slab`, Acquire with this Release.
+        let first = self.buckets[bucket].compare_exchange(
+            ptr::null_mut(),
+            fresh,
+            Ordering::Release,
+            Ordering::Acquire,
+        );
+        let slab = match first {
+            Ok(_) => fresh,
+            Err(theirs) => {
+                // SAFETY: nobody else has seen it.
+                drop(unsafe { Box::from_raw(fresh) });
+                theirs
+            }
+        };
+        // SAFETY: a slab that lives until `&mut` takes it.
+        unsafe { &*slab }
+    }
+
+    /// Hands out `count` slots in a row.
+    #[inline]
+    fn reserve(&self, count: usize) -> usize {
+        assert!(
+            count <= LIMIT,
+            "capacity overflow: a ParVec holds at most {LIMIT} values"
+        );
+        let start = self.reserved.fetch_add(count, Ordering::Relaxed);
+        if start > LIMIT - count {
+            self.reserved.fetch_sub(count, Ordering::Relaxed);
+            panic!("capacity overflow: a ParVec holds at most {LIMIT} values");
+        }
+        start
+    }
+
+    /// Appends a value, and says where it is.
+    #[inline]
+    pub(crate) fn push(&self, value: T) -> usize {
+        let index = self.reserve(1);
+        let place = self.place(index);
+        let slab = self.slab_to_fill(place);
+        // SAFETY: the index was handed out to us alone.
+        unsafe { slab.fill(place.at, value) };
+        if place.at == slab.cap() - slab.cap() / 8 {
+            self.look_ahead(place);
+        }
+        index
+    }
+
+    /// Allocates the next bucket before everybody needs it at once.
+    #[cold]
+    fn look_ahead(&self, place: Place) {
+        let next = place.bucket.map_or(0, |bucket| bucket + 1);
+        if next < BUCKETS {
+            self.slab_to_fill(Place {
+                bucket: Some(next),
+                at: 0,
+            });
+        }
+    }
+
+    /// The value at `index`, if it is there.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<&T> {
+        if index >= LIMIT {
+            return None;
+        }
+        let place = self.place(index);
+        let slab = self.slab(place)?;
+        // SAFETY: ready, and while it is shared nobody takes it out.
+        slab.is_ready(place.at)
+            .then(|| unsafe { slab.get(place.at) })
+    }
+
+    /// How many slots from the first one on are ready without a gap.
+    pub(crate) fn prefix(&self) -> usize {
+        // Acquire pairs with the Release below, by whoever saw the flags.
+        let start = self.prefix.load(Ordering::Acquire);
+        let end = self.reserved();
+        let mut at = start;
+        while at < end {
+            let place = self.place(at);
+            let Some(slab) = self.slab(place) else { break };
+            let room = (slab.cap() - place.at).min(end - at);
+            let run = (0..room)
+                .take_while(|i| slab.is_ready(place.at + i))
+                .count();
+            at += run;
+            if run < room {
+                break;
+            }
+        }
+        if at > start {
+            self.prefix.fetch_max(at, Ordering::Release);
+        }
+        at
+    }
+}
+
+#[cfg(not(loom))]
+impl<T> Buckets<T> {
+    /// Storage that begins with a vector's values, where they are.
+    pub(crate) fn from_vec(vec: Vec<T>) -> Self {
+        let len = vec.len();
+        let mut buckets = Buckets::new();
+        buckets.base = Slab::from_vec(vec);
+        *buckets.reserved.get_mut() = len;
+        *buckets.prefix.get_mut() = len;
+        buckets
+    }
+
+    /// Storage whose first `capacity` slots lie in a row.
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        let mut buckets = Buckets::new();
+        if capacity != 0 {
+            buckets.base = Slab::new(capacity);
+        }
+        buckets
+    }
+
+    /// How many slots have memory.
+    pub(crate) fn capacity(&self) -> usize {
+        // Acquire pairs with the Release in `allocate`.
+        let grown = self
+            .buckets
+            .iter()
+            .filter(|slab| !slab.load(Ordering::Acquire).is_null());
+        self.base.cap() + FIRST * ((1 << grown.count()) - 1)
+    }
+
+    /// Appends all values of a block in a row, leaving it empty, and says where.
+    pub(crate) fn push_block(&self, block: &mut Vec<T>) -> usize {
+        let count = block.len();
+        let start = self.reserve(count);
+        let runs = |from: usize| {
+            let place = self.place(start + from);
+            let slab = self.slab_to_fill(place);
+            (slab, place.at, (slab.cap() - place.at).min(count - from))
+        };
+        // All memory first: after that nothing can panic.
+        let mut done = 0;
+        while done < count {
+            done += runs(done).2;
+        }
+        // SAFETY: the values move; `block` must not drop them.
+        unsafe { block.set_len(0) };
+        let mut moved = 0;
+        while moved < count {
+            let (slab, at, fits) = runs(moved);
+            let from = block.as_ptr().wrapping_add(moved);
+            // SAFETY: the slots were handed out to us alone, and the values
+            // are `block`'s former ones, each read once.
+            unsafe { slab.fill_from(at, from, fits) };
+            moved += fits;
+        }
+        start
+    }
+
+    /// The slabs in use, through `&mut`.
+    fn slabs_mut(&mut self) -> impl Iterator<Item = &mut Slab<T>> {
+        let grown = self.buckets.iter_mut().filter_map(|slab| {
+            // SAFETY: null, or a slab that is ours alone now.
+            unsafe { slab.get_mut().as_mut() }
+        });
+        std::iter::once(&mut self.base).chain(grown)
+    }
+
+    /// The values of the gapless prefix, slab by slab.
+    pub(crate) fn slices(&self) -> Vec<&[T]> {
+        let mut left = self.prefix();
+        let mut slices = Vec::new();
+        let mut place = Place {
+            bucket: None,
+            at: 0,
+        };
+        while left > 0 {
+            let Some(slab) = self.slab(place) else { break };
+            let count = slab.cap().min(left);
+            // SAFETY: within the prefix, so ready; shared, so it stays so.
+            slices.push(unsafe { slab.slice(count) });
+            left -= count;
+            place.bucket = Some(place.bucket.map_or(0, |bucket| bucket + 1));
+        }
+        slices.retain(|slice| !slice.is_empty());
+        slices
+    }
+
+    /// The values of the gapless prefix, slab by slab, to change.
+    pub(crate) fn slices_mut(&mut self) -> Vec<&mut [T]> {
+        let mut left = self.prefix();
+        let mut slices = Vec::new();
+        for slab in self.slabs_mut() {
+            let count = slab.cap().min(left);
+            left -= count;
+            // SAFETY: within the prefix, so ready.
+            slices.push(unsafe { slab.slice_mut(count) });
+        }
+        slices.retain(|slice| !slice.is_empty());
+        slices
+    }
+
+    /// The slab of a place, through `&mut`.
+    fn slab_mut(&mut self, place: Place) -> Option<&mut Slab<T>> {
+        let Some(bucket) = place.bucket else {
+            return Some(&mut self.base);
+        };
+        let slab = *self.buckets.get_mut(bucket)?.get_mut();
+        // SAFETY: null, or a slab that is ours alone now.
+        unsafe { slab.as_mut() }
+    }
+
+    /// The value at `index`, to change, if it is there.
+    pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        let place = self.place(index.min(LIMIT));
+        self.slab_mut(place)?.get_mut(place.at)
+    }
+
+    /// Takes the last slot back, and with it the value, if it is there.
+    pub(crate) fn pop(&mut self) -> Option<T> {
+        loop {
+            let index = self.reserved().checked_sub(1)?;
+            *self.reserved.get_mut() = index;
+            *self.prefix.get_mut() = index.min(*self.prefix.get_mut());
+            let place = self.place(index);
+            // A gap, if there is one, is passed over.
+            if let Some(value) = self.slab_mut(place).and_then(|slab| slab.take(place.at)) {
+                return Some(value);
+            }
+        }
+    }
+
+    /// Takes back all slots but the first `len`.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        if mem::needs_drop::<T>() {
+            while self.reserved() > len {
+                drop(self.pop());
+            }
+            return;
+        }
+        let mut start = 0;
+        for slab in self.slabs_mut() {
+            slab.forget_from(len.saturating_sub(start).min(slab.cap()));
+            start += slab.cap();
+        }
+        *self.reserved.get_mut() = self.reserved().min(len);
+        *self.prefix.get_mut() = len.min(*self.prefix.get_mut());
+    }
+
+    /// Everything, slab by slab, each as a vector in its own memory; stragglers
+    /// from beyond a gap come last.
+    pub(crate) fn take_vecs(&mut self) -> Vec<Vec<T>> {
+        let mut left = self.prefix();
+        let mut stragglers = Vec::new();
+        for index in left..self.reserved() {
+            let place = self.place(index);
+            stragglers.extend(self.slab_mut(place).and_then(|slab| slab.take(place.at)));
+        }
+        *self.reserved.get_mut() = 0;
+        *self.prefix.get_mut() = 0;
+        let mut vecs = Vec::new();
+        let base = mem::replace(&mut self.base, Slab::none());
+        let grown = self.buckets.iter_mut().filter_map(|slab| {
+            let slab = mem::replace(slab.get_mut(), ptr::null_mut());
+            // SAFETY: made by `Box::into_raw`, and nobody knows it any more.
+            (!slab.is_null()).then(|| *unsafe { Box::from_raw(slab) })
+        });
+        for slab in std::iter::once(base).chain(grown) {
+            let count = slab.cap().min(left);
+            left -= count;
+            // SAFETY: within the prefix, so ready; those beyond were taken.
+            vecs.push(unsafe { slab.into_vec(count) });
+        }
+        vecs.push(stragglers);
+        vecs.retain(|vec| !vec.is_empty());
+        vecs
+    }
+}
+
+#[cfg(not(loom))]
+impl<T> Drop for Buckets<T> {
+    fn drop(&mut self) {
+        drop(self.take_vecs());
+    }
+}

@@ -1,0 +1,293 @@
+//! A row of slots that are filled once: values, and apart from them a flag for
+//! each that says whether it is there.
+//!
+//! ```text
+//! values  [ a | b | · | d | … ]     memory of a `Vec<T>` of this capacity
+//! flags   [ 1 | 1 | 0 | 1 | … ]     1 is stored with Release, read with Acquire
+//!           └─sure─┘                slots so low are there without asking
+//! ```
+
+#![allow(unsafe_code)]
+
+#[cfg(not(loom))]
+pub(super) use memory::Slab;
+#[cfg(loom)]
+pub(super) use model::Slab;
+
+#[cfg(not(loom))]
+mod memory {
+    use crate::pages;
+    use std::alloc::{Layout, dealloc};
+    use std::mem::{self, ManuallyDrop};
+    use std::ptr::NonNull;
+    use std::slice;
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    const READY: u8 = 1;
+
+    /// A row of `cap` slots. It does not drop its values: who owns it knows
+    /// how many there are.
+    pub(in crate::vec) struct Slab<T> {
+        values: NonNull<T>,
+        cap: usize,
+        /// What the memory was allocated for; `cap` or more.
+        room: usize,
+        /// None, or one for each slot.
+        flags: Vec<AtomicU8>,
+        /// Slots below are there, whatever their flags say.
+        sure: usize,
+    }
+
+    impl<T> Slab<T> {
+        /// A row of no slots.
+        pub(in crate::vec) const fn none() -> Self {
+            Slab {
+                values: NonNull::dangling(),
+                cap: 0,
+                room: 0,
+                flags: Vec::new(),
+                sure: 0,
+            }
+        }
+
+        /// A row of `cap` empty slots.
+        pub(in crate::vec) fn new(cap: usize) -> Self {
+            let layout = Layout::array::<T>(cap).expect("capacity overflow");
+            let flags = no_flags(cap);
+            let values = match layout.size() {
+                0 => NonNull::dangling(),
+                _ => pages::allocate(layout, false).cast(),
+            };
+            Slab {
+                values,
+                cap,
+                room: cap,
+                flags,
+                sure: 0,
+            }
+        }
+
+        /// A vector's memory as a row, every slot of it filled.
+        pub(in crate::vec) fn from_vec(vec: Vec<T>) -> Self {
+            let mut vec = ManuallyDrop::new(vec);
+            let values = NonNull::new(vec.as_mut_ptr()).expect("vectors are never null");
+            let (cap, room) = (vec.len(), vec.capacity());
+            Slab {
+                values,
+                cap,
+                room,
+                flags: Vec::new(),
+                sure: cap,
+            }
+        }
+
+        pub(in crate::vec) fn cap(&self) -> usize {
+            self.cap
+        }
+
+        /// Is the value at `at` there, and may it be looked at?
+        #[inline]
+        pub(in crate::vec) fn is_ready(&self, at: usize) -> bool {
+            // Acquire pairs with the Release in `publish`.
+            at < self.sure
+                || self
+                    .flags
+                    .get(at)
+                    .is_some_and(|flag| flag.load(Ordering::Acquire) == READY)
+        }
+
+        fn slot(&self, at: usize) -> NonNull<T> {
+            assert!(at <= self.cap, "a slot beyond its slab");
+            // SAFETY: within the allocation, or one past it.
+            unsafe { self.values.add(at) }
+        }
+
+        /// Fills slot `at`.
+        ///
+        /// # Safety
+        /// The slot is reserved for the caller, and empty.
+        #[inline]
+        pub(in crate::vec) unsafe fn fill(&self, at: usize, value: T) {
+            assert!(at < self.cap, "a slot beyond its slab");
+            // SAFETY: just checked.
+            let slot = unsafe { self.values.add(at) };
+            // SAFETY: nobody else looks at the slot before its flag is set.
+            unsafe { slot.write(value) };
+            // Release pairs with the Acquire in `is_ready`.
+            self.flags[at].store(READY, Ordering::Release);
+        }
+
+        /// Fills `count` slots from `at` on with the values that `from` points to.
+        ///
+        /// # Safety
+        /// The slots are reserved for the caller, and empty; the values may be
+        /// read there and are not used there again.
+        pub(in crate::vec) unsafe fn fill_from(&self, at: usize, from: *const T, count: usize) {
+            let flags = &self.flags[at..at + count];
+            let slot = self.slot(at);
+            // SAFETY: the flags reach so far, and so do the values; these are
+            // the caller's to write and those the caller's to read.
+            unsafe { from.copy_to_nonoverlapping(slot.as_ptr(), count) };
+            // Release pairs with the Acquire in `is_ready`.
+            flags
+                .iter()
+                .for_each(|flag| flag.store(READY, Ordering::Release));
+        }
+
+        /// The value at `at`.
+        ///
+        /// # Safety
+        /// It is ready, and stays so.
+        #[inline]
+        pub(in crate::vec) unsafe fn get(&self, at: usize) -> &T {
+            // SAFETY: ready, so within the slab.
+            let slot = unsafe { self.values.add(at) };
+            // SAFETY: ready, so initialised; shared, so nobody moves it.
+            unsafe { slot.as_ref() }
+        }
+
+        /// The first `count` values.
+        ///
+        /// # Safety
+        /// They are ready, and stay so.
+        pub(in crate::vec) unsafe fn slice(&self, count: usize) -> &[T] {
+            debug_assert!(count <= self.cap, "a slice beyond its slab");
+            // SAFETY: ready, so initialised; shared, so nobody moves them.
+            unsafe { slice::from_raw_parts(self.values.as_ptr(), count) }
+        }
+
+        /// The first `count` values, to change.
+        ///
+        /// # Safety
+        /// They are ready.
+        pub(in crate::vec) unsafe fn slice_mut(&mut self, count: usize) -> &mut [T] {
+            debug_assert!(count <= self.cap, "a slice beyond its slab");
+            // SAFETY: ready, so initialised; `&mut` for as long as the slice.
+            unsafe { slice::from_raw_parts_mut(self.values.as_ptr(), count) }
+        }
+
+        /// The value at `at`, to change, if it is ready.
+        pub(in crate::vec) fn get_mut(&mut self, at: usize) -> Option<&mut T> {
+            if !self.is_ready(at) {
+                return None;
+            }
+            let mut slot = self.slot(at);
+            // SAFETY: ready, so initialised; `&mut` for as long as the value.
+            Some(unsafe { slot.as_mut() })
+        }
+
+        /// The value at `at`, which leaves its slot empty.
+        pub(in crate::vec) fn take(&mut self, at: usize) -> Option<T> {
+            if !self.is_ready(at) {
+                return None;
+            }
+            self.doubt(at);
+            *self.flags[at].get_mut() = 0;
+            // SAFETY: it was ready, and is not any more.
+            Some(unsafe { self.slot(at).read() })
+        }
+
+        /// Empties the slots from `at` on without dropping what was there.
+        pub(in crate::vec) fn forget_from(&mut self, at: usize) {
+            self.doubt(at);
+            self.flags
+                .iter_mut()
+                .skip(at)
+                .for_each(|flag| *flag.get_mut() = 0);
+        }
+
+        /// Has flags say of the slots from `at` on what `sure` said of them.
+        fn doubt(&mut self, at: usize) {
+            if at < self.sure {
+                if self.flags.is_empty() {
+                    self.flags = no_flags(self.cap);
+                }
+                let known = self.flags[at..self.sure].iter_mut();
+                known.for_each(|flag| *flag.get_mut() = READY);
+                self.sure = at;
+            }
+        }
+
+        /// The first `count` values as a vector, which takes over the memory.
+        ///
+        /// # Safety
+        /// They are ready, and no others are.
+        pub(in crate::vec) unsafe fn into_vec(self, count: usize) -> Vec<T> {
+            let mut slab = ManuallyDrop::new(self);
+            drop(mem::take(&mut slab.flags));
+            // SAFETY: allocated by the global allocator as an array of `room`
+            // values, of which the first `count` are there.
+            unsafe { Vec::from_raw_parts(slab.values.as_ptr(), count, slab.room) }
+        }
+    }
+
+    /// Flags that are all down, in memory that is not touched yet.
+    fn no_flags(count: usize) -> Vec<AtomicU8> {
+        let mut flags = ManuallyDrop::new(vec![0_u8; count]);
+        let (start, len, room) = (flags.as_mut_ptr(), flags.len(), flags.capacity());
+        // SAFETY: an `AtomicU8` has the size, alignment and values of a `u8`,
+        // and nobody else owns the memory.
+        unsafe { Vec::from_raw_parts(start.cast(), len, room) }
+    }
+
+    impl<T> Drop for Slab<T> {
+        fn drop(&mut self) {
+            let layout = Layout::array::<T>(self.room).expect("it was allocated");
+            if layout.size() != 0 {
+                // SAFETY: allocated with this layout, and freed here only.
+                unsafe { dealloc(self.values.as_ptr().cast(), layout) };
+            }
+        }
+    }
+}
+
+/// The same of parts that loom watches.
+#[cfg(loom)]
+mod model {
+    use loom::cell::UnsafeCell;
+    use loom::sync::atomic::{AtomicBool, Ordering};
+
+    pub(in crate::vec) struct Slab<T> {
+        slots: Vec<(AtomicBool, UnsafeCell<Option<T>>)>,
+    }
+
+    impl<T> Slab<T> {
+        pub(in crate::vec) fn none() -> Self {
+            Slab { slots: Vec::new() }
+        }
+
+        pub(in crate::vec) fn new(cap: usize) -> Self {
+            let slot = |_| (AtomicBool::new(false), UnsafeCell::new(None));
+            Slab {
+                slots: (0..cap).map(slot).collect(),
+            }
+        }
+
+        pub(in crate::vec) fn cap(&self) -> usize {
+            self.slots.len()
+        }
+
+        pub(in crate::vec) fn is_ready(&self, at: usize) -> bool {
+            self.slots
+                .get(at)
+                .is_some_and(|slot| slot.0.load(Ordering::Acquire))
+        }
+
+        /// # Safety
+        /// The slot is the caller's to fill, once.
+        pub(in crate::vec) unsafe fn fill(&self, at: usize, value: T) {
+            // SAFETY: the caller's slot; loom checks that.
+            self.slots[at]
+                .1
+                .with_mut(|slot| unsafe { *slot = Some(value) });
+            self.slots[at].0.store(true, Ordering::Release);
+        }
+
+        pub(in crate::vec) unsafe fn get(&self, at: usize) -> &T {
+            // SAFETY: ready, so nobody writes; loom checks that.
+            self.slots[at]
+                .1
+                .with(|slot| unsafe { (*slot).as_ref().expect("ready") })
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Grouping against the same done by hand, in sizes from nothing to beyond
+//! what a table in the cache holds, on pools of several sizes.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use quickcheck::QuickCheck;
+use tine_collections::prelude::*;
+use tine_iter::prelude::*;
+use tine_pool::ThreadPoolBuilder;
+
+/// Numbers that look random, the same every time.
+fn numbers(count: usize, distinct: u64) -> Vec<u64> {
+    let mut x = 1_u64;
+    let mut next = || {
+        x = x
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (x >> 33) % distinct
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+/// A third of the keys are one key; the rest are spread.
+fn skewed(count: usize, distinct: u64) -> Vec<u64> {
+    let spread = numbers(count, distinct);
+    spread
+        .into_iter()
+        .enumerate()
+        .map(|(i, n)| if i % 3 == 0 { 7 } else { n })
+        .collect()
+}
+
+fn on_pools(check: impl Fn() + Send + Sync) {
+    for threads in [1, 2, 7] {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(&check);
+    }
+}
+
+fn inputs() -> Vec<Vec<u64>> {
+    let mut inputs = vec![
+        Vec::new(),
+        vec![5],
+        numbers(100, 10),
+        numbers(3000, 2000),
+        numbers(50_000, 3),
+        numbers(50_000, 20_000),
+        skewed(60_000, 50_000),
+    ];
+    // Beyond the limit of a worker's table, so that it is flushed and given up.
+    inputs.push(numbers(220_000, 190_000));
+    inputs.push(skewed(330_000, 250_000));
+    inputs
+}
+
+#[test]
+fn counts() {
+    for input in inputs() {
+        let mut expected = HashMap::new();
+        input
+            .iter()
+            .for_each(|&key| *expected.entry(key).or_insert(0) += 1);
+        on_pools(|| {
+            let counts = input.par_iter().count_by(|&&key| key);
+            assert_eq!(counts, expected);
+            let named = input.par_iter().count_by(|key| key.to_string());
+            assert_eq!(named.len(), expected.len());
+            named.for_each(|key, count| assert_eq!(expected[&key.parse::<u64>().unwrap()], *count));
+        });
+    }
+}
+
+/// Strings show an order that sums would hide.
+#[test]
+fn folds_in_order() {
+    for input in inputs() {
+        let input = &input[..input.len().min(300_000)];
+        let mut expected: HashMap<u64, Vec<usize>> = HashMap::new();
+        input
+            .iter()
+            .enumerate()
+            .for_each(|(i, &key)| expected.entry(key).or_default().push(i));
+        on_pools(|| {
+            let folded = input.par_iter().enumerate().fold_by(
+                |(_, key)| **key,
+                Vec::new,
+                |places, (i, _)| places.push(i),
+                |places, later| places.extend(later),
+            );
+            assert_eq!(folded, expected);
+        });
+    }
+}
+
+#[test]
+fn groups_in_order() {
+    for input in inputs() {
+        let mut expected: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        input
+            .iter()
+            .enumerate()
+            .for_each(|(i, &key)| expected.entry(key).or_default().push(i));
+        on_pools(|| {
+            let groups = input
+                .par_iter()
+                .enumerate()
+                .map(|(i, &key)| (key, i))
+                .group_pairs();
+            assert_eq!(groups.len(), expected.len());
+            assert_eq!(groups.values_len(), input.len());
+            assert!(
+                expected
+                    .iter()
+                    .all(|(key, row)| groups.get(key) == Some(&row[..]))
+            );
+            assert_eq!(groups.get(&u64::MAX), None);
+            let pairs: BTreeMap<u64, Vec<usize>> = groups
+                .par_iter()
+                .map(|(key, row)| (*key, row.to_vec()))
+                .collect();
+            assert_eq!(pairs, expected);
+            let map = groups.into_map();
+            assert!(
+                expected
+                    .iter()
+                    .all(|(key, row)| map.read(key, |r| r == row) == Some(true))
+            );
+            let owned = input.par_iter().group_by(|key| key.to_string());
+            let pairs: Vec<(String, Vec<&u64>)> = owned.into_iter().collect();
+            assert_eq!(pairs.len(), expected.len());
+            assert!(
+                pairs
+                    .iter()
+                    .all(|(key, row)| row.iter().all(|v| v.to_string() == *key))
+            );
+        });
+    }
+}
+
+#[test]
+fn distinct_in_order() {
+    for input in inputs() {
+        let mut seen = HashSet::new();
+        let expected: Vec<u64> = input
+            .iter()
+            .copied()
+            .filter(|&key| seen.insert(key))
+            .collect();
+        on_pools(|| {
+            assert_eq!(input.par_iter().copied().distinct(), expected);
+            let odd = input.par_iter().copied().filter(|n| n % 2 == 1).distinct();
+            assert!(
+                odd.into_iter()
+                    .eq(expected.iter().copied().filter(|n| n % 2 == 1))
+            );
+            let halves = input.par_iter().enumerate().distinct_by(|(_, n)| **n / 2);
+            let mut seen = HashSet::new();
+            let by_hand = input
+                .iter()
+                .enumerate()
+                .filter(|(_, n)| seen.insert(**n / 2));
+            assert!(halves.into_iter().eq(by_hand));
+        });
+    }
+}
+
+#[test]
+fn histograms() {
+    for input in inputs() {
+        let mut expected = vec![0; 17];
+        input.iter().for_each(|n| expected[(n % 17) as usize] += 1);
+        on_pools(|| {
+            assert_eq!(
+                input.par_iter().histogram(17, |n| (**n % 17) as usize),
+                expected
+            );
+        });
+    }
+}
+
+#[test]
+#[should_panic(expected = "bin 4 of a histogram with 4 bins")]
+fn a_bin_too_far() {
+    (0..5_usize).into_par_iter().histogram(4, |n| *n);
+}
+
+#[test]
+fn the_most_frequent() {
+    let input = skewed(60_000, 500);
+    let counts = input.par_iter().count_by(|&&key| key);
+    let mut expected: Vec<(u64, usize)> = counts.into_iter().collect();
+    expected.sort_by_key(|&(key, count)| (std::cmp::Reverse(count), key));
+    on_pools(|| {
+        for k in [0, 1, 10, 499, 500, 501, usize::MAX] {
+            let top = input.par_iter().top_k_by_count(k, |&&key| key);
+            assert_eq!(top, expected[..k.min(expected.len())]);
+        }
+    });
+}
+
+#[test]
+fn joins() {
+    fn agree(left: Vec<(u8, u16)>, right: Vec<(u8, u16)>) {
+        let same = |l: &(u8, u16)| {
+            right
+                .iter()
+                .filter(|r| r.0 == l.0)
+                .copied()
+                .collect::<Vec<_>>()
+        };
+        let join = || {
+            left.clone()
+                .into_par_iter()
+                .join_by(right.clone().into_par_iter(), |l| l.0, |r| r.0)
+        };
+        let inner: Vec<_> = left
+            .iter()
+            .flat_map(|l| same(l).into_iter().map(|r| (*l, r)))
+            .collect();
+        assert_eq!(join().inner(), inner);
+        let outer: Vec<_> = left
+            .iter()
+            .flat_map(|l| match same(l) {
+                none if none.is_empty() => vec![(*l, None)],
+                some => some.into_iter().map(|r| (*l, Some(r))).collect(),
+            })
+            .collect();
+        assert_eq!(join().left(), outer);
+        let (semi, anti): (Vec<_>, Vec<_>) = left.iter().partition(|l| !same(l).is_empty());
+        assert_eq!((join().semi(), join().anti()), (semi, anti));
+    }
+    QuickCheck::new()
+        .tests(200)
+        .quickcheck(agree as fn(Vec<(u8, u16)>, Vec<(u8, u16)>));
+}

@@ -1,0 +1,439 @@
+//! Every operation of the map and the set against std's, in sequences that
+//! quickcheck invents and shrinks.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+
+use quickcheck::{Arbitrary, Gen, QuickCheck};
+use tine_collections::{Change, ParHashMap, ParHashSet};
+use tine_iter::prelude::*;
+
+#[derive(Clone, Debug)]
+enum Op {
+    Insert(u16, u32),
+    Remove(u16),
+    RemoveIf(u16, bool),
+    Get(u16),
+    Update(u16, u32),
+    Upsert(u16, u32),
+    Entry(u16, u32),
+    Modify(u16, u32),
+    GetOr(u16, u32),
+    Compute(u16, u8, u32),
+    Lock(u16, u32),
+    GetMut(u16, u32),
+    Retain(u32),
+    ParRetain(u32),
+    Extend(Vec<(u16, u32)>),
+    ParExtend(Vec<(u16, u32)>),
+    ParExtendMany(u16),
+    Merge(Vec<(u16, u32)>),
+    Values(u32),
+    ParValues(u32),
+    Drain,
+    ParDrain,
+    Clear,
+    ParClear,
+    Shrink,
+    Reserve(u16),
+    Clone,
+    Freeze,
+    ToStd,
+}
+
+impl Arbitrary for Op {
+    fn arbitrary(g: &mut Gen) -> Op {
+        // Few keys, so that they meet.
+        let k = u16::arbitrary(g) % 40;
+        let v = u32::arbitrary(g);
+        let pairs = |g: &mut Gen| Vec::<(u16, u32)>::arbitrary(g);
+        match u8::arbitrary(g) % 40 {
+            0..=8 => Op::Insert(k, v),
+            9 | 10 => Op::Remove(k),
+            11 => Op::RemoveIf(k, bool::arbitrary(g)),
+            12 => Op::Get(k),
+            13 => Op::Update(k, v),
+            14 => Op::Upsert(k, v),
+            15 => Op::Entry(k, v),
+            16 => Op::Modify(k, v),
+            17 => Op::GetOr(k, v),
+            18 | 19 => Op::Compute(k, u8::arbitrary(g) % 3, v),
+            20 => Op::Lock(k, v),
+            21 => Op::GetMut(k, v),
+            22 => Op::Retain(v % 5),
+            23 => Op::ParRetain(v % 5),
+            24 => Op::Extend(pairs(g)),
+            25 | 26 => Op::ParExtend(pairs(g)),
+            27 | 28 => Op::ParExtendMany(u16::arbitrary(g) % 5000),
+            29 => Op::Merge(pairs(g)),
+            30 => Op::Values(v),
+            31 => Op::ParValues(v),
+            32 => Op::Drain,
+            33 => Op::ParDrain,
+            34 => Op::Clear,
+            35 => Op::ParClear,
+            36 => Op::Shrink,
+            37 => Op::Reserve(u16::arbitrary(g) % 6000),
+            38 => Op::Clone,
+            _ => {
+                if v % 2 == 0 {
+                    Op::Freeze
+                } else {
+                    Op::ToStd
+                }
+            }
+        }
+    }
+
+    fn shrink(&self) -> Box<dyn Iterator<Item = Op>> {
+        match self {
+            Op::Extend(pairs) => Box::new(pairs.shrink().map(Op::Extend)),
+            Op::ParExtend(pairs) => Box::new(pairs.shrink().map(Op::ParExtend)),
+            Op::Merge(pairs) => Box::new(pairs.shrink().map(Op::Merge)),
+            Op::ParExtendMany(n) => Box::new(n.shrink().map(Op::ParExtendMany)),
+            _ => Box::new(std::iter::empty()),
+        }
+    }
+}
+
+/// A hasher with few different results: every collision there is.
+#[derive(Default, Clone)]
+struct Coarse(u64);
+
+impl Hasher for Coarse {
+    fn finish(&self) -> u64 {
+        self.0 % 3
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes
+            .iter()
+            .fold(self.0, |sum, &byte| sum.wrapping_add(u64::from(byte)));
+    }
+}
+
+type Model = HashMap<u16, u32>;
+
+fn step<S>(map: &mut ParHashMap<u16, u32, S>, model: &mut Model, op: Op)
+where
+    S: BuildHasher + Default + Clone + Sync + Send,
+{
+    match op {
+        Op::Insert(k, v) => assert_eq!(map.insert(k, v), model.insert(k, v)),
+        Op::Remove(k) => assert_eq!(map.remove(&k), model.remove(&k)),
+        Op::RemoveIf(k, yes) => {
+            let expected = if yes { model.remove_entry(&k) } else { None };
+            assert_eq!(map.remove_if(&k, |_, _| yes), expected);
+        }
+        Op::Get(k) => {
+            assert_eq!(map.get_cloned(&k), model.get(&k).copied());
+            assert_eq!(map.get(&k).map(|found| *found), model.get(&k).copied());
+            assert_eq!(map.contains_key(&k), model.contains_key(&k));
+        }
+        Op::Update(k, v) => {
+            let change = |old: &mut u32| std::mem::replace(old, v);
+            assert_eq!(map.update(&k, change), model.get_mut(&k).map(change));
+        }
+        Op::Upsert(k, v) => {
+            let fresh = map.upsert(k, || v, |old| *old ^= v);
+            assert_eq!(fresh, !model.contains_key(&k));
+            model.entry(k).and_modify(|old| *old ^= v).or_insert(v);
+        }
+        Op::Entry(k, v) => {
+            let found = *map.entry(k).or_insert(v);
+            assert_eq!(found, *model.entry(k).or_insert(v));
+        }
+        Op::Modify(k, v) => {
+            let change = |old: &mut u32| *old = old.wrapping_mul(v);
+            let found = *map.entry(k).and_modify(change).or_insert_with(|| v);
+            assert_eq!(found, *model.entry(k).and_modify(change).or_insert(v));
+        }
+        Op::GetOr(k, v) => {
+            assert_eq!(
+                map.get_or_insert_with(k, || v),
+                *model.entry(k).or_insert(v)
+            );
+        }
+        Op::Compute(k, what, v) => {
+            let decide = |found: Option<&mut u32>| match what {
+                0 => {
+                    found.into_iter().for_each(|old| *old ^= 1);
+                    Change::Keep
+                }
+                1 => Change::Put(v),
+                _ => Change::Remove,
+            };
+            let displaced = map.compute(k, decide);
+            let expected = match what {
+                0 => {
+                    model.entry(k).and_modify(|old| *old ^= 1);
+                    None
+                }
+                1 => model.insert(k, v),
+                _ => model.remove(&k),
+            };
+            assert_eq!(displaced, expected);
+        }
+        Op::Lock(k, v) => {
+            let found = map.lock(&k).map(|mut guard| *guard = v);
+            assert_eq!(found, model.get_mut(&k).map(|old| *old = v));
+        }
+        Op::GetMut(k, v) => {
+            let found = map.get_mut(&k).map(|old| *old = v);
+            assert_eq!(found, model.get_mut(&k).map(|old| *old = v));
+        }
+        Op::Retain(n) => {
+            map.retain(|_, v| *v % 5 != n);
+            model.retain(|_, v| *v % 5 != n);
+        }
+        Op::ParRetain(n) => {
+            map.par_retain(|_, v| *v % 5 != n);
+            model.retain(|_, v| *v % 5 != n);
+        }
+        Op::Extend(pairs) => {
+            map.extend(pairs.iter().copied());
+            model.extend(pairs);
+        }
+        Op::ParExtend(pairs) => {
+            map.par_extend(pairs.par_iter().copied());
+            model.extend(pairs);
+        }
+        Op::ParExtendMany(n) => {
+            let pair = |i: u32| (((i / 2) % 4000) as u16, i);
+            map.par_extend((0..u32::from(n)).into_par_iter().map(pair));
+            model.extend((0..u32::from(n)).map(pair));
+        }
+        Op::Merge(pairs) => {
+            let other: ParHashMap<u16, u32> = pairs.iter().copied().collect();
+            map.par_merge_with(other, |mine, theirs| *mine = mine.wrapping_sub(theirs));
+            for (k, v) in pairs.into_iter().collect::<Model>() {
+                model
+                    .entry(k)
+                    .and_modify(|mine| *mine = mine.wrapping_sub(v))
+                    .or_insert(v);
+            }
+        }
+        Op::Values(n) => {
+            map.iter_mut().for_each(|(_, v)| *v ^= n);
+            model.values_mut().for_each(|v| *v ^= n);
+        }
+        Op::ParValues(n) => {
+            map.par_values_mut().for_each(|v| *v ^= n);
+            model.values_mut().for_each(|v| *v ^= n);
+            assert_eq!(map.par_iter().count(), model.len());
+            let sum = map.par_values().map(|&v| u64::from(v)).sum::<u64>();
+            assert_eq!(sum, model.values().map(|&v| u64::from(v)).sum::<u64>());
+        }
+        Op::Drain => {
+            let drained = map.drain();
+            assert_eq!(drained.len(), model.len());
+            assert_eq!(drained.take(3).count(), model.drain().take(3).count());
+        }
+        Op::ParDrain => {
+            let drained: Model = map.par_drain().collect::<Vec<_>>().into_iter().collect();
+            assert_eq!(drained, std::mem::take(model));
+        }
+        Op::Clear => {
+            map.clear();
+            model.clear();
+        }
+        Op::ParClear => {
+            map.par_clear();
+            model.clear();
+        }
+        Op::Shrink => map.shrink_to_fit(),
+        Op::Reserve(n) => {
+            map.reserve(usize::from(n));
+            assert!(map.capacity() >= model.len() + usize::from(n));
+        }
+        Op::Clone => {
+            let clone = map.clone();
+            assert_eq!(clone, *map);
+            *map = clone;
+        }
+        Op::Freeze => {
+            let frozen = std::mem::take(map).freeze();
+            assert_eq!(frozen.len(), model.len());
+            assert!(model.iter().all(|(k, v)| frozen.get(k) == Some(v)));
+            assert_eq!(frozen.par_iter().count(), frozen.iter().count());
+            *map = frozen.thaw();
+        }
+        Op::ToStd => {
+            let std: HashMap<u16, u32, S> = std::mem::take(map).into();
+            assert_eq!(std.len(), model.len());
+            *map = std.into();
+        }
+    }
+    assert_eq!(map.len(), model.len());
+}
+
+fn agree<S>(ops: Vec<Op>, wide: bool)
+where
+    S: BuildHasher + Default + Clone + Sync + Send,
+{
+    let mut map = ParHashMap::<u16, u32, S>::default();
+    let mut model = Model::new();
+    if wide {
+        let pairs = || (0..3000_u16).map(|k| (k, u32::from(k)));
+        map.extend(pairs().take(200));
+        map.par_extend(pairs().collect::<Vec<_>>());
+        model.extend(pairs());
+    }
+    for op in ops {
+        step(&mut map, &mut model, op);
+    }
+    assert_eq!(map, model);
+    assert_eq!(map.iter().collect::<Model>(), model);
+    assert_eq!(
+        map.keys().collect::<HashSet<_>>(),
+        model.keys().copied().collect()
+    );
+    assert_eq!(map.into_iter().collect::<Model>(), model);
+}
+
+fn check<S>(wide: bool)
+where
+    S: BuildHasher + Default + Clone + Sync + Send + 'static,
+{
+    let mut checks = QuickCheck::new().tests(if cfg!(debug_assertions) { 150 } else { 1500 });
+    if wide {
+        checks = checks.tests(60);
+        checks.quickcheck((|ops| agree::<S>(ops, true)) as fn(Vec<Op>));
+    } else {
+        checks.quickcheck((|ops| agree::<S>(ops, false)) as fn(Vec<Op>));
+    }
+}
+
+#[test]
+fn small_maps() {
+    check::<tine_collections::DefaultHashBuilder>(false);
+}
+
+#[test]
+fn large_maps() {
+    check::<tine_collections::DefaultHashBuilder>(true);
+}
+
+#[test]
+fn any_hasher() {
+    check::<RandomState>(false);
+}
+
+#[test]
+fn maps_full_of_collisions() {
+    check::<BuildHasherDefault<Coarse>>(false);
+}
+
+#[test]
+fn growing_past_the_stem_and_shrinking_again() {
+    let map = ParHashMap::new();
+    for round in 0..3 {
+        for i in 0..20_000_u32 {
+            assert_eq!(
+                map.insert(i, round),
+                if round == 0 { None } else { Some(round - 1) }
+            );
+        }
+        assert_eq!(map.len(), 20_000);
+    }
+    for i in 0..20_000 {
+        assert_eq!(map.remove(&i), Some(2));
+    }
+    assert!(map.is_empty());
+}
+
+/// Inserting and removing for long must not make a map grow.
+#[test]
+fn churn_keeps_its_size() {
+    let map = ParHashMap::new();
+    for i in 0..200_000_u32 {
+        map.insert(i, i);
+        if i >= 100 {
+            assert_eq!(map.remove(&(i - 100)), Some(i - 100));
+        }
+    }
+    assert_eq!(map.len(), 100);
+    assert!(
+        map.capacity() < 2000,
+        "capacity {} for 100 entries",
+        map.capacity()
+    );
+}
+
+#[test]
+fn collecting_keeps_the_last_of_equal_keys() {
+    for n in [0, 1, 10, 1000, 3000, 100_000_u32] {
+        let pair = |i: u32| (i % 1000, i);
+        let par: ParHashMap<u32, u32> = (0..n).into_par_iter().map(pair).collect();
+        let std: HashMap<u32, u32> = (0..n).map(pair).collect();
+        assert_eq!(par, std);
+    }
+}
+
+#[test]
+fn sets() {
+    fn agree(ops: Vec<(u8, u8)>) {
+        let mut set = ParHashSet::<u8>::new();
+        let mut model = HashSet::new();
+        for (what, item) in ops {
+            match what % 8 {
+                0..=2 => assert_eq!(set.insert(item), model.insert(item)),
+                3 => assert_eq!(set.remove(&item), model.remove(&item)),
+                4 => assert_eq!(set.take(&item), model.take(&item)),
+                5 => assert_eq!(set.contains(&item), model.contains(&item)),
+                6 => {
+                    set.par_retain(|i| i % 3 != item % 3);
+                    model.retain(|i| i % 3 != item % 3);
+                }
+                _ => {
+                    set.par_merge((0..item).collect::<ParHashSet<u8>>());
+                    model.extend(0..item);
+                }
+            }
+        }
+        assert_eq!(set.len(), model.len());
+        assert_eq!(set.iter().collect::<HashSet<_>>(), model);
+        assert_eq!(set.clone().into_par_iter().count(), model.len());
+        assert!(set.is_subset(&set.clone()));
+        assert_eq!(HashSet::from(set), model.into_iter().collect());
+    }
+    QuickCheck::new()
+        .tests(300)
+        .quickcheck(agree as fn(Vec<(u8, u8)>));
+}
+
+#[test]
+#[should_panic(expected = "apacity overflow")]
+fn too_much_capacity() {
+    drop(ParHashMap::<u64, u64>::with_capacity(usize::MAX));
+}
+
+#[test]
+fn too_much_is_refused() {
+    let mut map = ParHashMap::from([(1, 1)]);
+    assert!(map.try_reserve(usize::MAX).is_err());
+    assert!(map.try_reserve(usize::MAX / 8).is_err());
+    map.par_extend((0..5000).into_par_iter().map(|i| (i, i)));
+    assert!(map.try_reserve(usize::MAX).is_err());
+    assert_eq!(map.len(), 5000);
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn serde() {
+    let map: ParHashMap<String, u32> = (0..100).map(|i| (i.to_string(), i)).collect();
+    let json = serde_json::to_string(&map).unwrap();
+    assert_eq!(
+        serde_json::from_str::<ParHashMap<String, u32>>(&json).unwrap(),
+        map
+    );
+    let set: ParHashSet<u32> = (0..100).collect();
+    let json = serde_json::to_string(&set).unwrap();
+    assert_eq!(serde_json::from_str::<ParHashSet<u32>>(&json).unwrap(), set);
+    let vec: tine_collections::ParVec<u32> = (0..100).collect();
+    let json = serde_json::to_string(&vec).unwrap();
+    assert_eq!(
+        serde_json::from_str::<tine_collections::ParVec<u32>>(&json).unwrap(),
+        vec
+    );
+}

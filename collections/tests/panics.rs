@@ -1,0 +1,278 @@
+//! Panics in everything a user supplies: nothing is lost, leaked or dropped
+//! twice, and the map can be used afterwards.
+#![allow(dropping_copy_types)] // what a call returns is beside the point here
+
+use std::hash::{Hash, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicIsize, Ordering};
+
+use tine_collections::prelude::*;
+use tine_collections::{Change, ParHashMap};
+use tine_iter::prelude::*;
+
+/// What goes wrong, and after how many times it has gone well.
+#[derive(Debug, Default)]
+struct Fuse {
+    hash: AtomicIsize,
+    eq: AtomicIsize,
+    clone: AtomicIsize,
+    drop: AtomicIsize,
+}
+
+impl Fuse {
+    /// A fuse that never blows.
+    fn new() -> Arc<Fuse> {
+        let fuse = Arc::new(Fuse::default());
+        fuse.mend();
+        fuse
+    }
+
+    fn mend(&self) {
+        for counter in [&self.hash, &self.eq, &self.clone, &self.drop] {
+            counter.store(isize::MAX, Ordering::Relaxed);
+        }
+    }
+
+    fn burn(counter: &AtomicIsize, what: &str) {
+        if counter.fetch_sub(1, Ordering::Relaxed) == 0 {
+            panic!("{what} blew");
+        }
+    }
+}
+
+/// A key that counts those alive, and may blow.
+#[derive(Debug)]
+struct Key(u32, Arc<Fuse>);
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Fuse::burn(&self.1.hash, "hash");
+        self.0.hash(state);
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Key) -> bool {
+        Fuse::burn(&self.1.eq, "eq");
+        self.0 == other.0
+    }
+}
+
+impl Eq for Key {}
+
+impl Clone for Key {
+    fn clone(&self) -> Key {
+        Fuse::burn(&self.1.clone, "clone");
+        Key(self.0, self.1.clone())
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            Fuse::burn(&self.1.drop, "drop");
+        }
+    }
+}
+
+fn blows<R>(work: impl FnOnce() -> R) -> bool {
+    catch_unwind(AssertUnwindSafe(|| drop(work()))).is_err()
+}
+
+/// Everything below `len` is there, in a map that still works.
+fn intact(map: &ParHashMap<Key, u32>, len: u32, fuse: &Arc<Fuse>) {
+    fuse.mend();
+    for i in 0..len {
+        assert_eq!(
+            map.get_cloned(&Key(i, fuse.clone())),
+            Some(i),
+            "entry {i} of {len}"
+        );
+    }
+    assert_eq!(map.len(), len as usize);
+}
+
+#[test]
+fn hashing_blows_while_tables_grow() {
+    for after in 0..60 {
+        let fuse = Fuse::new();
+        let map = ParHashMap::new();
+        for i in 0..3000 {
+            // Past the stem's limit at 2049, and at every growth on the way.
+            fuse.hash.store(after, Ordering::Relaxed);
+            let blew = blows(|| map.insert(Key(i, fuse.clone()), i));
+            if blew {
+                intact(&map, i, &fuse);
+                assert_eq!(map.insert(Key(i, fuse.clone()), i), None);
+            }
+            fuse.mend();
+            if blew && i > 2100 {
+                break;
+            }
+        }
+        let len = map.len();
+        assert_eq!(Arc::strong_count(&fuse), len + 1);
+        drop(map);
+        assert_eq!(Arc::strong_count(&fuse), 1);
+    }
+}
+
+#[test]
+fn hashing_blows_while_traces_of_removals_are_cleared() {
+    for after in [1, 2, 5, 20] {
+        let fuse = Fuse::new();
+        let map = ParHashMap::new();
+        (0..20).for_each(|i| drop(map.insert(Key(i, fuse.clone()), i)));
+        for i in 20..2000 {
+            fuse.hash.store(after, Ordering::Relaxed);
+            if blows(|| map.insert(Key(i, fuse.clone()), i)) {
+                intact(&map, 20, &fuse);
+            }
+            fuse.mend();
+            map.remove(&Key(i, fuse.clone()));
+        }
+        intact(&map, 20, &fuse);
+        drop(map);
+        assert_eq!(Arc::strong_count(&fuse), 1);
+    }
+}
+
+#[test]
+fn comparing_and_cloning_blow() {
+    let fuse = Fuse::new();
+    let map = ParHashMap::new();
+    (0..100).for_each(|i| drop(map.insert(Key(i, fuse.clone()), i)));
+    let key = || Key(50, fuse.clone());
+    let ops: [(&str, &dyn Fn()); 7] = [
+        ("insert", &|| drop(map.insert(key(), 50))),
+        ("get", &|| drop(map.get_cloned(&key()))),
+        ("update", &|| drop(map.update(&key(), |v| *v))),
+        ("upsert", &|| drop(map.upsert(key(), || 0, |_| ()))),
+        ("remove", &|| drop(map.remove(&key()))),
+        ("entry", &|| drop(map.entry(key()).or_insert(0))),
+        ("compute", &|| drop(map.compute(key(), |_| Change::Remove))),
+    ];
+    for (what, op) in ops {
+        fuse.eq.store(0, Ordering::Relaxed);
+        assert!(blows(op), "{what}");
+        intact(&map, 100, &fuse);
+    }
+    fuse.clone.store(10, Ordering::Relaxed);
+    assert!(blows(|| map.clone()));
+    intact(&map, 100, &fuse);
+    fuse.clone.store(10, Ordering::Relaxed);
+    assert!(blows(|| map.keys().count()));
+    intact(&map, 100, &fuse);
+    assert_eq!(Arc::strong_count(&fuse), 101);
+}
+
+#[test]
+fn closures_blow() {
+    let fuse = Fuse::new();
+    let mut map = ParHashMap::new();
+    (0..100).for_each(|i| drop(map.insert(Key(i, fuse.clone()), i)));
+    let key = |i| Key(i, fuse.clone());
+    assert!(blows(|| map.read(&key(1), |_| panic!("closure"))));
+    assert!(blows(|| map.update(&key(1), |_| panic!("closure"))));
+    assert!(blows(|| map.upsert(key(1), || 1, |_| panic!("closure"))));
+    assert!(blows(|| map.upsert(
+        key(1000),
+        || panic!("closure"),
+        |_| ()
+    )));
+    assert!(blows(|| map
+        .entry(key(1))
+        .and_modify(|_| panic!("closure"))
+        .or_insert(0)));
+    assert!(blows(|| map
+        .entry(key(1000))
+        .or_insert_with(|| panic!("closure"))));
+    assert!(blows(|| map.remove_if(&key(1), |_, _| panic!("closure"))));
+    assert!(blows(|| map.compute(key(1), |_| panic!("closure"))));
+    assert!(blows(|| map.for_each(|_, _| panic!("closure"))));
+    assert!(blows(|| map.retain(|_, _| panic!("closure"))));
+    assert!(blows(|| map.par_retain(|_, _| panic!("closure"))));
+    assert!(blows(|| map.par_iter_mut().for_each(|_| panic!("closure"))));
+    let other = || (0..10).map(|i| (key(i), i)).collect::<ParHashMap<_, _>>();
+    assert!(blows(
+        || map.par_merge_with(other(), |_, _| panic!("closure"))
+    ));
+    let broken = || {
+        (200..900)
+            .into_par_iter()
+            .map(|i| (key(i), if i == 700 { panic!("iterator") } else { i }))
+    };
+    assert!(blows(|| map.par_extend(broken())));
+    intact(&map, 100, &fuse);
+    assert_eq!(Arc::strong_count(&fuse), 101);
+    drop(map);
+    assert_eq!(Arc::strong_count(&fuse), 1);
+}
+
+#[test]
+fn drops_blow_outside_of_locks() {
+    let fuse = Fuse::new();
+    let map = ParHashMap::new();
+    (0..10).for_each(|i| drop(map.insert(i, Key(i, fuse.clone()))));
+    let old = map.insert(3, Key(30, fuse.clone()));
+    fuse.drop.store(0, Ordering::Relaxed);
+    assert!(blows(|| drop(old)));
+    fuse.drop.store(0, Ordering::Relaxed);
+    assert!(blows(|| drop(map.remove(&4))));
+    // A key that was there already is dropped when nothing is locked any more.
+    let keyed = ParHashMap::from([(Key(1, fuse.clone()), 1)]);
+    fuse.drop.store(0, Ordering::Relaxed);
+    assert!(blows(|| keyed.insert(Key(1, fuse.clone()), 2)));
+    fuse.mend();
+    assert_eq!(keyed.get_cloned(&Key(1, fuse.clone())), Some(2));
+    assert_eq!(map.len(), 9);
+    fuse.drop.store(0, Ordering::Relaxed);
+    assert!(blows(|| map.clear()));
+    fuse.mend();
+    assert!(map.is_empty());
+}
+
+/// In the middle of scattering, of building, of a second run.
+#[test]
+fn grouping_blows_anywhere() {
+    let fuse = Fuse::new();
+    let keys: Vec<Key> = (0..20_000).map(|i| Key(i % 3000, fuse.clone())).collect();
+    for after in [0, 5, 1500, 7000, 19_990, 25_000, 42_000] {
+        let set = |counter: &AtomicIsize| counter.store(after, Ordering::Relaxed);
+        set(&fuse.hash);
+        blows(|| keys.par_iter().count_by(|key| Key(key.0, fuse.clone())));
+        set(&fuse.eq);
+        blows(|| keys.par_iter().group_by(|key| Key(key.0, fuse.clone())));
+        set(&fuse.hash);
+        blows(|| keys.par_iter().group_by(|key| Key(key.0, fuse.clone())));
+        set(&fuse.eq);
+        blows(|| {
+            keys.par_iter()
+                .map(|key| Key(key.0, fuse.clone()))
+                .distinct()
+        });
+        set(&fuse.clone);
+        blows(|| keys.par_iter().cloned().distinct());
+        set(&fuse.hash);
+        blows(|| {
+            let pairs = keys.par_iter().map(|key| (Key(key.0, fuse.clone()), 0));
+            pairs.collect::<ParHashMap<Key, u32>>()
+        });
+        set(&fuse.clone);
+        blows(|| {
+            keys.par_iter().fold_by(
+                |key| key.0,
+                Vec::new,
+                |sum: &mut Vec<Key>, key| sum.push(key.clone()),
+                |sum, more| sum.extend(more),
+            )
+        });
+        fuse.mend();
+        assert_eq!(Arc::strong_count(&fuse), 20_001, "after {after}");
+    }
+    assert!(blows(|| {
+        fuse.hash.store(100, Ordering::Relaxed);
+        keys.par_iter().count_by(|key| Key(key.0, fuse.clone()))
+    }));
+}

@@ -1,0 +1,311 @@
+//! Every operation of the vector against `Vec`, in sequences that quickcheck
+//! invents and shrinks.
+
+use std::iter;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use quickcheck::{Arbitrary, Gen, QuickCheck};
+use tine_collections::ParVec;
+use tine_iter::prelude::*;
+
+#[derive(Clone, Debug)]
+enum Op {
+    Push(u32),
+    Extend(u16),
+    Pusher(Vec<u32>),
+    ParExtend(u16),
+    Pop,
+    Truncate(u16),
+    Clear,
+    Get(u16),
+    GetMut(u16, u32),
+    IterMut(u32),
+    ParIterMut(u32),
+    Clone,
+    ThroughVec,
+    FromPar(u16),
+    WithCapacity(u16),
+}
+
+impl Arbitrary for Op {
+    fn arbitrary(g: &mut Gen) -> Op {
+        let n = u16::arbitrary(g) % 3000;
+        let v = u32::arbitrary(g);
+        match u8::arbitrary(g) % 24 {
+            0..=7 => Op::Push(v),
+            8 => Op::Extend(n),
+            9 => Op::Pusher(Vec::arbitrary(g)),
+            10 => Op::ParExtend(n),
+            11..=13 => Op::Pop,
+            14 => Op::Truncate(n),
+            15 => Op::Clear,
+            16 => Op::Get(n),
+            17 => Op::GetMut(n, v),
+            18 => Op::IterMut(v),
+            19 => Op::ParIterMut(v),
+            20 => Op::Clone,
+            21 => Op::ThroughVec,
+            22 => Op::FromPar(n),
+            _ => Op::WithCapacity(n % 50),
+        }
+    }
+}
+
+/// A value that counts those alive.
+#[derive(Clone, Debug, PartialEq)]
+struct Counted(u32, Arc<()>);
+
+fn step(vec: &mut ParVec<Counted>, model: &mut Vec<u32>, op: Op, token: &Arc<()>) {
+    let new = |v: u32| Counted(v, token.clone());
+    match op {
+        Op::Push(v) => {
+            assert_eq!(vec.push(new(v)), model.len());
+            model.push(v);
+        }
+        Op::Extend(n) => {
+            vec.extend((0..u32::from(n)).map(new));
+            model.extend(0..u32::from(n));
+        }
+        Op::Pusher(values) => {
+            let mut pusher = vec.pusher();
+            values.iter().for_each(|&v| pusher.push(new(v)));
+            drop(pusher);
+            model.extend(values);
+        }
+        Op::ParExtend(n) => {
+            vec.par_extend((0..u32::from(n)).into_par_iter().map(new));
+            model.extend(0..u32::from(n));
+        }
+        Op::Pop => assert_eq!(vec.pop().map(|counted| counted.0), model.pop()),
+        Op::Truncate(n) => {
+            vec.truncate(usize::from(n));
+            model.truncate(usize::from(n));
+        }
+        Op::Clear => {
+            vec.clear();
+            model.clear();
+        }
+        Op::Get(n) => {
+            let at = usize::from(n);
+            assert_eq!(vec.get(at).map(|counted| counted.0), model.get(at).copied());
+        }
+        Op::GetMut(n, v) => {
+            let at = usize::from(n);
+            let found = vec.get_mut(at).map(|counted| counted.0 = v);
+            assert_eq!(found, model.get_mut(at).map(|old| *old = v));
+        }
+        Op::IterMut(v) => {
+            vec.iter_mut().for_each(|counted| counted.0 ^= v);
+            model.iter_mut().for_each(|old| *old ^= v);
+        }
+        Op::ParIterMut(v) => {
+            vec.par_iter_mut()
+                .enumerate()
+                .for_each(|(i, counted)| counted.0 ^= v ^ i as u32);
+            model
+                .iter_mut()
+                .enumerate()
+                .for_each(|(i, old)| *old ^= v ^ i as u32);
+        }
+        Op::Clone => *vec = vec.clone(),
+        Op::ThroughVec => *vec = std::mem::take(vec).into_vec().into(),
+        Op::FromPar(n) => {
+            *vec = (0..u32::from(n)).into_par_iter().map(new).collect();
+            *model = (0..u32::from(n)).collect();
+        }
+        Op::WithCapacity(n) => {
+            *vec = ParVec::with_capacity(usize::from(n));
+            model.clear();
+        }
+    }
+    assert_eq!(vec.len(), model.len());
+    assert_eq!(Arc::strong_count(token), model.len() + 1);
+}
+
+#[test]
+fn sequences() {
+    fn agree(ops: Vec<Op>) {
+        let token = Arc::new(());
+        let mut vec = ParVec::new();
+        let mut model = Vec::new();
+        for op in ops {
+            step(&mut vec, &mut model, op, &token);
+        }
+        assert!(
+            vec.iter()
+                .map(|counted| counted.0)
+                .eq(model.iter().copied())
+        );
+        assert!(
+            vec.iter()
+                .rev()
+                .map(|counted| counted.0)
+                .eq(model.iter().rev().copied())
+        );
+        assert_eq!(vec.iter().len(), model.len());
+        let par: Vec<u32> = vec.par_iter().map(|counted| counted.0).collect();
+        assert_eq!(par, model);
+        let mut walk = vec.into_iter();
+        let ends = (walk.next().map(|c| c.0), walk.next_back().map(|c| c.0));
+        let mut expected = model.into_iter();
+        assert_eq!(ends, (expected.next(), expected.next_back()));
+        drop(walk);
+        assert_eq!(Arc::strong_count(&token), 1);
+    }
+    QuickCheck::new()
+        .tests(300)
+        .quickcheck(agree as fn(Vec<Op>));
+}
+
+/// Plain values take shorter ways than those that are dropped.
+#[test]
+fn truncating_plain_values() {
+    for len in [0, 1, 31, 32, 33, 96, 1000] {
+        for keep in [0, 1, 32, 95, 500, 2000] {
+            let mut vec: ParVec<u64> = ParVec::with_capacity(10);
+            ParVec::extend(&vec, 0..len);
+            vec.truncate(keep);
+            let kept = (keep as u64).min(len);
+            assert!(vec.iter().copied().eq(0..kept));
+            assert_eq!(vec.get(keep), None);
+            vec.push(7);
+            assert_eq!(vec[kept as usize], 7);
+            assert_eq!(vec.into_vec().len() as u64, kept + 1);
+        }
+    }
+}
+
+#[test]
+fn splitting_anywhere() {
+    let mut vec: ParVec<u32> = ParVec::with_capacity(5);
+    ParVec::extend(&vec, 0..300);
+    for at in 0..=300 {
+        let (left, right): (Vec<u32>, Vec<u32>) = (
+            vec.par_iter().take(at).copied().collect(),
+            vec.par_iter().skip(at).copied().collect(),
+        );
+        assert!(left.into_iter().eq(0..at as u32) && right.into_iter().eq(at as u32..300));
+    }
+    let reversed: Vec<u32> = vec.par_iter_mut().rev().map(|v| *v).collect();
+    assert!(reversed.into_iter().eq((0..300).rev()));
+}
+
+#[test]
+fn values_of_no_size() {
+    let vec = ParVec::new();
+    (0..10_000).for_each(|i| assert_eq!(vec.push(()), i));
+    vec.extend(iter::repeat_n((), 10_000));
+    assert_eq!(vec.par_iter().count(), 20_000);
+    assert_eq!(vec.into_vec().len(), 20_000);
+}
+
+#[test]
+fn memory_is_taken_over() {
+    let values = vec![1, 2, 3];
+    let place = values.as_ptr();
+    let back = ParVec::from(values).into_vec();
+    assert_eq!(back.as_ptr(), place);
+    let vec = ParVec::with_capacity(100);
+    vec.extend(0..100);
+    let first: *const i32 = &vec[0];
+    let back = vec.into_vec();
+    assert_eq!(back.as_ptr(), first);
+}
+
+#[test]
+fn an_iterator_that_panics_keeps_what_it_gave() {
+    let token = Arc::new(());
+    let vec = ParVec::new();
+    let broken = (0..5000).map(|i| {
+        if i == 3333 {
+            panic!("broken")
+        } else {
+            token.clone()
+        }
+    });
+    assert!(catch_unwind(AssertUnwindSafe(|| vec.extend(broken))).is_err());
+    assert_eq!(vec.len(), 3333);
+    assert_eq!(vec.iter().count(), 3333);
+    assert_eq!(Arc::strong_count(&token), 3334);
+    vec.push(token.clone());
+    drop(vec);
+    assert_eq!(Arc::strong_count(&token), 1);
+}
+
+#[test]
+fn a_drop_that_panics_does_not_stop_the_others() {
+    struct Touchy(
+        u32,
+        #[expect(dead_code, reason = "counts those alive")] Arc<()>,
+    );
+    impl Drop for Touchy {
+        fn drop(&mut self) {
+            if self.0 == 40 {
+                panic!("touchy");
+            }
+        }
+    }
+    let token = Arc::new(());
+    let vec = ParVec::new();
+    vec.extend((0..1000).map(|i| Touchy(i, token.clone())));
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(vec))).is_err());
+    assert_eq!(Arc::strong_count(&token), 1);
+    let mut vec = ParVec::new();
+    vec.extend((0..50).map(|i| Touchy(i, token.clone())));
+    assert!(catch_unwind(AssertUnwindSafe(|| vec.clear())).is_err());
+    assert_eq!(vec.len(), 40);
+    assert_eq!(Arc::strong_count(&token), 41);
+}
+
+/// An iterator whose length hint lies.
+struct Liar(u32, usize);
+
+impl Iterator for Liar {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        self.0 = self.0.checked_sub(1)?;
+        Some(self.0)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.1, Some(self.1))
+    }
+}
+
+impl ExactSizeIterator for Liar {}
+
+#[test]
+fn hints_may_lie() {
+    for hint in [0, 5, 2000, usize::MAX] {
+        let vec = ParVec::new();
+        vec.extend(Liar(1500, hint));
+        assert_eq!(vec.len(), 1500);
+        let mut map = tine_collections::ParHashMap::new();
+        map.extend(iter::zip(Liar(1500, hint), iter::repeat(())));
+        assert_eq!(map.len(), 1500);
+    }
+}
+
+#[test]
+#[should_panic(expected = "index 3 of a ParVec of length 3")]
+fn beyond_the_end() {
+    let _ = ParVec::from(vec![1, 2, 3])[3];
+}
+
+#[test]
+fn far_indices() {
+    let mut vec: ParVec<u8> = (0..100).collect();
+    for index in [
+        100,
+        128,
+        1 << 20,
+        usize::MAX / 4,
+        usize::MAX / 2,
+        usize::MAX,
+    ] {
+        assert_eq!(vec.get(index), None);
+        assert_eq!(vec.get_mut(index), None);
+    }
+}
