@@ -1,0 +1,27 @@
+//! A tour of tine: each stop does a piece of real work in sequence and in
+//! parallel, checks that the two answers are equal, and prints both times.
+//!
+//! ```text
+//! cargo run --release --example tour
+//! ```
+//!
+//! A stop takes its input, the sequential loop and the parallel one; add one by
+//! calling [`Tour::stop`] from the room that it belongs to, and a room by
+//! adding it to `main`.
+#![forbid(unsafe_code)]
+
+#[path = "tour/data.rs"]
+mod data;
+#[path = "tour/pool.rs"]
+mod pool;
+#[path = "tour/screen.rs"]
+mod screen;
+
+use screen::Tour;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut tour = Tour::start();
+    pool::visit(&mut tour);
+    tour.end()
+}

@@ -1,0 +1,49 @@
+//! What the tour works on, generated: the same on every run and machine.
+
+/// A stream of pseudo-random numbers (SplitMix64).
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0)
+    }
+}
+
+/// Scatters the bits of `x` over all of the result.
+pub(crate) fn mix(x: u64) -> u64 {
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// `n` numbers in no order.
+pub(crate) fn numbers(n: usize) -> Vec<u64> {
+    let mut random = Random::new(1);
+    (0..n).map(|_| random.next()).collect()
+}
+
+/// Lines of words from a vocabulary in which a few words are frequent.
+pub(crate) fn text(lines: usize) -> String {
+    const SYLLABLES: [&str; 8] = ["ta", "ri", "no", "mel", "ka", "sun", "do", "ev"];
+    let mut random = Random::new(2);
+    let mut text = String::new();
+    for _ in 0..lines {
+        for _ in 0..8 {
+            // short words are drawn more often than long ones
+            let mut word = random.next();
+            let length = 1 + (word % 16).min(random.next() % 16).min(3);
+            for _ in 0..length {
+                word >>= 4;
+                text.push_str(SYLLABLES[(word % 8) as usize]);
+            }
+            text.push(' ');
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,3 @@
+//! Data parallelism.
+#![forbid(unsafe_code)]
+pub use tine_pool::*;

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# Published crates that depend on rayon, run on tine: their own tests, their own
+# sources, only `[patch.crates-io]` in between.
+#
+#   tests/drop_in.sh                 every client below
+#   tests/drop_in.sh ndarray         one of them
+#   tests/drop_in.sh --control ...   the same without the patch, on the real
+#                                    rayon: tells whose fault a failing test is
+#
+# For each client it fetches the published source through cargo, copies it to
+# target/drop-in, runs `cargo test` there with the two shim packages patched in,
+# and looks at `cargo tree`: a client in whose tree the real rayon is left, or
+# in whose tree no rayon is at all, has shown nothing and fails.
+#
+# SHIMS=<dir>   where the packages `rayon` and `rayon-core` are (default: compat)
+# LIMIT=<s>     seconds for one client's tests (default: 600)
+set -u
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit 1
+work=$root/target/drop-in
+shims=$(cd "${SHIMS:-$root/compat}" && pwd) || exit 1
+limit=${LIMIT:-600}
+export CARGO_TARGET_DIR=$work/target
+exec </dev/null
+
+# client, version, features
+clients='
+hashbrown 0.17.1 rayon
+indexmap 2.14.2 rayon
+ndarray 0.17.2 rayon
+indicatif 0.18.6 rayon
+'
+
+control=
+if [ "${1:-}" = --control ]; then
+    control=yes
+    shift
+fi
+wanted=" $* "
+
+patch=()
+if [ -z "$control" ]; then
+    patch=(--config "patch.crates-io.rayon.path=\"$shims/rayon\""
+        --config "patch.crates-io.rayon-core.path=\"$shims/rayon-core\"")
+fi
+
+# Leaves the published source of client $1, version $2, in $work/$1.
+unpack() {
+    local scratch=$work/fetch/$1 source
+    rm -rf "$scratch" "${work:?}/$1"
+    mkdir -p "$scratch/src"
+    : >"$scratch/src/lib.rs"
+    cat >"$scratch/Cargo.toml" <<END
+[package]
+name = "fetch-$1"
+version = "0.0.0"
+edition = "2024"
+[dependencies]
+$1 = "=$2"
+[workspace]
+END
+    cargo fetch --quiet --manifest-path "$scratch/Cargo.toml" || return
+    source=$(ls -d "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/"$1-$2" | head -n 1)
+    [ -n "$source" ] || return
+    cp -R "$source" "$work/$1"
+    # a package below another's directory must say that it stands alone
+    grep -q '^\[workspace\]' "$work/$1/Cargo.toml" || printf '\n[workspace]\n' >>"$work/$1/Cargo.toml"
+}
+
+# A lock file that came with $1 may name a rayon that is older than the shims.
+unlock() {
+    [ -z "$control" ] && grep -qs '^name = "rayon"' "$work/$1/Cargo.lock" || return 0
+    (cd "$work/$1" && cargo "${patch[@]}" update --quiet rayon rayon-core)
+}
+
+# Every rayon and rayon-core in the tree of $1 (features $2) is the one that was asked for.
+only_ours() {
+    local lines stray
+    lines=$(cd "$work/$1" && cargo "${patch[@]}" tree --features "$2" --edges all --prefix none --format '{p}') || return
+    lines=$(grep -E '^rayon(-core)? v' <<<"$lines" | sed 's/ (\*)$//' | sort -u)
+    if [ -n "$control" ]; then
+        stray=$(grep -F '(/' <<<"$lines")
+    else
+        stray=$(grep -vF "($shims/" <<<"$lines")
+    fi
+    sed 's/^/    /' <<<"$lines"
+    [ -n "$lines" ] || { echo "no rayon in the tree of $1: nothing would be tried"; return 1; }
+    [ -z "$stray" ] || { echo "the wrong rayon in the tree of $1: $stray"; return 1; }
+}
+
+# Runs the tests of $1 with features $2; how many ran must not be none.
+suite() {
+    local log=$work/$1.log rc ran
+    (cd "$work/$1" && timeout -k 10 "$limit" cargo "${patch[@]}" test --features "$2") >"$log" 2>&1
+    rc=$?
+    ran=$(awk '/^test result:/ { n += $4 } END { print n + 0 }' "$log")
+    if [ $rc -ne 0 ]; then
+        grep -E '^(error|test .* FAILED|thread .* panicked)|^failures:' "$log" | head -n 30
+        tail -n 15 "$log"
+        [ $rc -ne 124 ] || echo "$1: over its limit of $limit s"
+        return 1
+    fi
+    echo "    $ran tests passed"
+    [ "$ran" -gt 0 ]
+}
+
+failed=()
+tried=0
+while read -r name version features; do
+    [ -n "$name" ] || continue
+    [ "$wanted" = "  " ] || [[ $wanted == *" $name "* ]] || continue
+    tried=$((tried + 1))
+    echo "== $name $version, features $features"
+    unpack "$name" "$version" && unlock "$name" && only_ours "$name" "$features" && suite "$name" "$features" || failed+=("$name")
+done <<<"$clients"
+
+[ $tried -gt 0 ] || { echo "no such client:$wanted"; exit 1; }
+if [ ${#failed[@]} -gt 0 ]; then
+    echo "drop-in: FAILED: ${failed[*]}"
+    exit 1
+fi
+echo "drop-in: $tried clients passed"

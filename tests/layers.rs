@@ -1,0 +1,305 @@
+//! The table of layers, and the test that holds the house to it.
+//!
+//! A module imports only from a lower layer, by name; unsafe code lives in the
+//! modules listed here and every other one forbids it; no file is longer than
+//! 900 lines. A module that stands in no layer fails: say where it belongs.
+//! CONTRIBUTING.md tells the rules, this file is their wording.
+
+#![forbid(unsafe_code)]
+
+#[path = "layers/lexer.rs"]
+mod lexer;
+#[path = "layers/paths.rs"]
+mod paths;
+#[path = "layers/rules.rs"]
+mod rules;
+#[path = "layers/samples.rs"]
+mod samples;
+
+use rules::{Crate, File, complaints};
+use std::fs;
+use std::path::Path;
+
+const FOR_TESTS: &[&str] = &["tests", "models"];
+
+const HOUSE: &[Crate] = &[
+    Crate {
+        source: "pool/src",
+        layers: &[
+            // what asks nobody
+            &["sync", "sys", "unwind", "deque::steal"],
+            &["clock", "stats", "config"],
+            &[
+                "deque::nested",
+                "deque::spawned",
+                "injector",
+                "park",
+                "ledger",
+                "patience",
+                "slab",
+            ],
+            &["deque", "latch"],
+            &["job", "seat"],
+            &["sleep"],
+            &["shared"],
+            &["worker"],
+            // the two halves of a worker's time that are not work, and what joins ask
+            &["wait", "idle", "pace"],
+            &["outside", "thread"],
+            &["pool"],
+            &["builder", "picture", "join", "broadcast"],
+            &["loops", "scope"],
+            &["spawn"],
+            &["handle"],
+        ],
+        may_look_up: &[],
+        may_be_unsafe: &[
+            "sys",
+            "park",
+            "deque",
+            "injector",
+            "slab",
+            "latch",
+            "job",
+            "worker",
+            "wait",
+            "outside",
+            "join",
+            "scope",
+            "spawn",
+            "broadcast",
+        ],
+        for_tests: FOR_TESTS,
+    },
+    Crate {
+        source: "iter/src",
+        layers: &[
+            &["plumbing::traits"],
+            &["iter"],
+            &["convert"],
+            &["plumbing::pace"],
+            &["plumbing::bridge"],
+            &["plumbing::fixed"],
+            &["plumbing"],
+            &["kit::gather", "kit::attempt"],
+            &["kit"],
+            // sorts know nothing of iterators
+            &[
+                "sort::fork",
+                "sort::inplace",
+                "sort::merge",
+                "sort::scratch",
+                "sort::shape",
+                "sort::radix::word",
+            ],
+            &[
+                "sort::dedup",
+                "sort::partition",
+                "sort::permute",
+                "sort::runs",
+                "sort::radix::alone",
+            ],
+            &["sort::stable", "sort::unstable", "sort::radix::together"],
+            &["sort::select", "sort::radix::plain"],
+            &["sort::radix::key", "sort::radix::keyed"],
+            &["sort::radix"],
+            &["sort::strings"],
+            &["sort::dispatch"],
+            &["sort::cached"],
+            &["sort::entry", "sort::api"],
+            &["sort"],
+            &["sinks::huge", "sinks::pair"],
+            &["sinks::collect::fragments", "sinks::collect::in_place"],
+            &["sinks::collect::text"],
+            &["sinks::collect", "sinks::partition"],
+            &[
+                "sources::body",
+                "sources::span",
+                "sources::str::pattern",
+                "sources::range::integer",
+            ],
+            &[
+                "sources::kit",
+                "sources::pieces",
+                "sources::collections::lend",
+                "sources::par_bridge::crew",
+            ],
+            &[
+                "sources::slice",
+                "sources::empty",
+                "sources::once",
+                "sources::option",
+                "sources::range",
+            ],
+            &["sources::vec", "sources::str", "sources::par_bridge::tap"],
+            &[
+                "adapters::skip",
+                "sources::collections::gather",
+                "sources::collections::walk",
+            ],
+            &["sources", "adapters", "sinks", "smallest"],
+            &["prelude"],
+        ],
+        // the provided methods of one name the adapters; the other is a second face of the crate
+        may_look_up: &["iter", "prelude"],
+        may_be_unsafe: &["sources::vec", "sinks::collect", "sinks::huge", "sort"],
+        for_tests: FOR_TESTS,
+    },
+    Crate {
+        source: "collections/src",
+        layers: &[
+            &["sync", "pages", "tag", "map::held"],
+            &["vec::slab", "map::lock", "partition"],
+            &["vec::buckets", "map::shard"],
+            &["gather"],
+            &["vec", "map"],
+            &[
+                "vec::iter",
+                "map::entry",
+                "map::iter",
+                "map::convert",
+                "map::own",
+            ],
+            &["vec::face", "vec::par", "map::par", "collect"],
+            &["map::frozen", "set"],
+            &["group::tally", "group::rows", "serde"],
+            &["group::join"],
+            &["group"],
+            &["prelude"],
+        ],
+        may_look_up: &[],
+        // the slab is the raw storage of one bucket; pages asks the system for memory
+        may_be_unsafe: &[
+            "pages",
+            "vec::slab",
+            "vec::buckets",
+            "map::lock",
+            "partition",
+        ],
+        for_tests: FOR_TESTS,
+    },
+    facade("src"),
+    facade("compat/rayon/src"),
+    facade("compat/rayon-core/src"),
+];
+
+/// A crate that re-exports and holds no modules of its own.
+const fn facade(source: &'static str) -> Crate {
+    Crate {
+        source,
+        layers: &[],
+        may_look_up: &[],
+        may_be_unsafe: &[],
+        for_tests: FOR_TESTS,
+    }
+}
+
+/// Packages that may be patched to run on the shims, and so must not be below them.
+const CLIENTS: &[&str] = &["hashbrown", "indexmap", "indicatif", "ndarray"];
+
+/// The most lines that a file may have.
+const LINES: usize = 900;
+
+#[test]
+fn every_crate_keeps_its_layers() {
+    let mut found = Vec::new();
+    for house in HOUSE {
+        let mut files = Vec::new();
+        read(&root().join(house.source), "", &mut files);
+        assert!(!files.is_empty(), "no source in {}", house.source);
+        found.extend(complaints(house, &files));
+    }
+    assert!(found.is_empty(), "\n{}\n", found.join("\n"));
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let mut files = Vec::new();
+    read(root(), "", &mut files);
+    let lines = |file: &File| file.text.lines().count();
+    let long: Vec<_> = files.iter().filter(|file| lines(file) > LINES).collect();
+    let long: Vec<_> = long
+        .iter()
+        .map(|file| format!("{}: {}", file.path, lines(file)))
+        .collect();
+    assert!(files.len() > HOUSE.len(), "the sources were not found");
+    assert!(
+        long.is_empty(),
+        "longer than {LINES} lines: {}",
+        long.join(", ")
+    );
+}
+
+#[test]
+fn nothing_below_the_shims_is_a_client_of_rayon() {
+    for below in ["pool", "iter"] {
+        let manifest = fs::read_to_string(root().join(below).join("Cargo.toml")).unwrap();
+        let needs = dependencies(&manifest);
+        assert!(
+            !needs.is_empty(),
+            "no dependency found in {below}/Cargo.toml"
+        );
+        let client = needs.iter().find(|need| CLIENTS.contains(&need.as_str()));
+        assert_eq!(
+            client, None,
+            "{below}: a tree patched to the shims would be a cycle"
+        );
+    }
+}
+
+/// What a published package of this manifest depends on.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut found = Vec::new();
+    for line in manifest.lines().map(str::trim) {
+        if let Some(table) = line.strip_prefix('[') {
+            let table = table.trim_end_matches(']');
+            let (_, last) = table.rsplit_once('.').unwrap_or(("", table));
+            inside = matches!(last, "dependencies" | "build-dependencies");
+            // [dependencies.name]
+            let single = table
+                .rsplit_once("dependencies.")
+                .filter(|(kind, _)| *kind != "dev-");
+            found.extend(single.map(|(_, name)| name.to_owned()));
+        } else if inside && !line.starts_with('#') && !line.is_empty() {
+            let name = line.split(['.', '=', ' ']).next().unwrap_or_default();
+            found.push(name.trim_matches('"').to_owned());
+        }
+    }
+    found
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The Rust files below `directory`, each with its path from there after `prefix`.
+fn read(directory: &Path, prefix: &str, files: &mut Vec<File>) {
+    let mut entries: Vec<_> = fs::read_dir(directory)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    entries.sort_by_key(|entry| entry.file_name());
+    for entry in entries {
+        let name = entry.file_name().into_string().unwrap();
+        let path = format!("{prefix}{name}");
+        if entry.file_type().unwrap().is_dir() {
+            if name != "target" && !name.starts_with('.') {
+                read(&entry.path(), &format!("{path}/"), files);
+            }
+        } else if name.ends_with(".rs") {
+            files.push(File {
+                path,
+                text: fs::read_to_string(entry.path()).unwrap(),
+            });
+        }
+    }
+}
+
+#[test]
+fn dependencies_are_found_in_every_spelling() {
+    let manifest = "[package]\nname = \"x\"\n[dependencies]\na = \"1\"\nb.workspace = true\n\
+        [dependencies.c]\nversion = \"1\"\n[target.'cfg(unix)'.dependencies]\nd = { path = \"d\" }\n\
+        [dev-dependencies]\ne = \"1\"\n[dev-dependencies.f]\nversion = \"1\"\n";
+    assert_eq!(dependencies(manifest), ["a", "b", "c", "d"]);
+}
