@@ -1,0 +1,43 @@
+//! A million empty tasks spawned in a scope: their time and their memory.
+#![forbid(unsafe_code)]
+
+use super::nanoseconds_each;
+use crate::cases;
+use crate::peers::Spawns;
+use crate::row::{How, Row, Size};
+use crate::usage::peak_memory;
+use std::hint::black_box;
+
+/// The rows of this file. With one thread, all tasks are queued before any runs.
+pub const ROWS: &[Row] = &[
+    Row {
+        name: "10⁶ empty spawns in a scope, time",
+        unit: "ns per task",
+        sizes: &[Size::One, Size::Cores, Size::Crowd],
+        how: How::Seldom,
+        above: None,
+        cases: cases!(sample_time: Tine, Rayon, Forte),
+    },
+    Row {
+        name: "10⁶ empty spawns in a scope, peak memory",
+        unit: "bytes per task",
+        sizes: &[Size::One, Size::Cores],
+        how: How::Alone,
+        above: None,
+        cases: cases!(sample_memory: Tine, Rayon, Forte),
+    },
+];
+
+const TASKS: usize = 1_000_000;
+
+fn sample_time<P: Spawns>() -> f64 {
+    P::spawn_each(1_000, || black_box(()));
+    nanoseconds_each(TASKS, || P::spawn_each(TASKS, || black_box(())))
+}
+
+fn sample_memory<P: Spawns>() -> f64 {
+    P::spawn_each(100, || black_box(()));
+    let before = peak_memory();
+    P::spawn_each(TASKS, || black_box(()));
+    (peak_memory() - before) as f64 / TASKS as f64
+}
