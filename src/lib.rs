@@ -1,3 +1,91 @@
-//! Data parallelism.
+//! Data parallelism: parallel iterators, sorts and collections on a work-stealing pool.
+//!
+//! `tine` has the names, traits and meaning of rayon 1.12 and adds what its users ask for. Nothing
+//! but names and pages to read lives in this crate: the code is in `tine-pool`, `tine-iter` and
+//! `tine-collections`.
+//!
+//! # A tour
+//!
+//! **Iterators.** With the [`prelude`] in scope, `par_iter` takes the place of `iter`:
+//!
+//! ```
+//! use tine::prelude::*;
+//!
+//! let words = ["a", "fork", "has", "tines"];
+//! let letters: usize = words.par_iter().map(|word| word.len()).sum();
+//! assert_eq!(letters, 13);
+//! ```
+//!
+//! **Sorts.** Those of slices, by the same names with `par_` in front; integers and other primitive
+//! keys are sorted by radix without being asked:
+//!
+//! ```
+//! use tine::prelude::*;
+//!
+//! let mut readings = vec![(3_u32, "c"), (1, "a"), (2, "b")];
+//! readings.par_sort_by_key(|&(time, _)| time);
+//! assert_eq!(readings, [(1, "a"), (2, "b"), (3, "c")]);
+//! ```
+//!
+//! **Collections.** Maps, sets and vectors that many threads fill at once, and grouping on every
+//! parallel iterator:
+//!
+//! ```
+//! use tine::prelude::*;
+//!
+//! let text = "a fork is a fork is a fork";
+//! let counts = text.par_split_whitespace().count_by(|&word| word);
+//! assert_eq!(counts.get_cloned("fork"), Some(3));
+//!
+//! let seen = tine::ParHashMap::new();
+//! (0..1000).into_par_iter().for_each(|n| {
+//!     seen.upsert(n % 10, || 1, |count| *count += 1);
+//! });
+//! assert_eq!(seen.get_cloned(&7), Some(100));
+//! ```
+//!
+//! **The pool beneath** forks and joins, for what is no loop:
+//!
+//! ```
+//! fn fib(n: u32) -> u64 {
+//!     if n < 2 {
+//!         return u64::from(n);
+//!     }
+//!     let (a, b) = tine::join(|| fib(n - 1), || fib(n - 2));
+//!     a + b
+//! }
+//! assert_eq!(fib(15), 610);
+//! ```
+//!
+//! # Where to read on
+//!
+//! * [`guide::choosing`]: which method for which job.
+//! * [`guide::from_rayon`]: how a program moves here, and what differs.
+//! * [`guide::when_slow`]: what to look at when it is not faster.
+//! * [`guide::how_it_works`]: what happens beneath a call.
+//!
+//! # Features
+//!
+//! * `serde`: the collections can be written and read.
 #![forbid(unsafe_code)]
-pub use tine_pool::*;
+
+pub use tine_collections::{
+    Change, DefaultHashBuilder, FrozenMap, Groups, Join, ParHashMap, ParHashSet, ParVec,
+    ParallelGrouping, Pusher, group, map, set,
+};
+pub use tine_iter::{
+    array, collections, iter, option, range, range_inclusive, result, slice, smallest, sort, str,
+    string, vec,
+};
+#[allow(deprecated)]
+pub use tine_pool::{
+    BroadcastContext, Configuration, FnContext, JoinHandle, PoolStats, Scope, ScopeFifo, SeatStats,
+    StaticPool, ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Yield,
+    broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
+    in_place_scope, in_place_scope_fifo, initialize, join, join_context, max_num_threads, picture,
+    scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo, spawn_join, spawn_many, stats,
+    yield_local, yield_now,
+};
+
+pub mod guide;
+pub mod prelude;

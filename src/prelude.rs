@@ -1,0 +1,16 @@
+//! The traits that bring the parallel methods into scope.
+//!
+//! ```
+//! use tine::prelude::*;
+//!
+//! let mut v: Vec<u32> = (0..100).into_par_iter().map(|n| 99 - n).collect();
+//! v.par_sort_unstable();
+//! assert!(v.par_is_sorted());
+//! assert_eq!(v.par_iter().k_largest(2), [&99, &98]);
+//! assert_eq!(v.par_iter().histogram(10, |n| (**n / 10) as usize), [10; 10]);
+//! ```
+
+pub use tine_collections::prelude::*;
+pub use tine_iter::prelude::*;
+pub use tine_iter::smallest::Smallest;
+pub use tine_iter::sort::{ParallelDedup, ParallelSort, ParallelSorted, RadixKey};
