@@ -67,6 +67,7 @@
 //! # Features
 //!
 //! * `serde`: the collections can be written and read.
+//! * `progress`: bars on parallel iterators, by `indicatif`.
 #![forbid(unsafe_code)]
 
 pub use tine_collections::{
@@ -89,3 +90,5 @@ pub use tine_pool::{
 
 pub mod guide;
 pub mod prelude;
+#[cfg(feature = "progress")]
+pub mod progress;

@@ -11,6 +11,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "progress")]
+pub use crate::progress::ParallelProgress;
 pub use tine_collections::prelude::*;
 pub use tine_iter::prelude::*;
 pub use tine_iter::smallest::Smallest;

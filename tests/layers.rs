@@ -180,7 +180,7 @@ const HOUSE: &[Crate] = &[
     },
     Crate {
         source: "src",
-        layers: &[&["guide", "prelude"]],
+        layers: &[&["guide", "progress"], &["prelude"]],
         may_look_up: &[],
         may_be_unsafe: &[],
         for_tests: FOR_TESTS,

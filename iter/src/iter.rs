@@ -48,6 +48,8 @@ pub use crate::adapters::step_by::StepBy;
 pub use crate::adapters::take_any::{SkipAny, TakeAny};
 pub use crate::adapters::take_any_while::{SkipAnyWhile, TakeAnyWhile};
 pub use crate::adapters::update::Update;
+#[doc(hidden)]
+pub use crate::adapters::watch::{Watch, Watcher};
 pub use crate::adapters::while_some::WhileSome;
 pub use crate::adapters::zip::{Zip, ZipEq};
 pub use crate::convert::{

@@ -27,5 +27,6 @@ pub(crate) mod step_by;
 pub(crate) mod take_any;
 pub(crate) mod take_any_while;
 pub(crate) mod update;
+pub(crate) mod watch;
 pub(crate) mod while_some;
 pub(crate) mod zip;
