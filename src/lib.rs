@@ -68,6 +68,7 @@
 //!
 //! * `serde`: the collections can be written and read.
 //! * `progress`: bars on parallel iterators, by `indicatif`.
+//! * `timeline`: what each thread did when, recorded, drawn and reported.
 #![forbid(unsafe_code)]
 
 pub use tine_collections::{
@@ -92,3 +93,5 @@ pub mod guide;
 pub mod prelude;
 #[cfg(feature = "progress")]
 pub mod progress;
+#[cfg(feature = "timeline")]
+pub mod timeline;

@@ -29,6 +29,8 @@ const HOUSE: &[Crate] = &[
             // what asks nobody
             &["sync", "sys", "unwind", "deque::steal"],
             &["clock", "stats", "config"],
+            &["trace::event"],
+            &["trace"],
             &[
                 "deque::nested",
                 "deque::spawned",
@@ -180,7 +182,13 @@ const HOUSE: &[Crate] = &[
     },
     Crate {
         source: "src",
-        layers: &[&["guide", "progress"], &["prelude"]],
+        layers: &[
+            &["guide", "progress", "timeline::spans"],
+            &["timeline::lanes"],
+            &["timeline::chrome"],
+            &["timeline::svg"],
+            &["timeline", "prelude"],
+        ],
         may_look_up: &[],
         may_be_unsafe: &[],
         for_tests: FOR_TESTS,

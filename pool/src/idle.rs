@@ -8,6 +8,7 @@ use crate::seat::{Holder, Seat};
 use crate::sleep::Bedtime;
 use crate::sync::{Ordering, fence};
 use crate::sys;
+use crate::trace::{self, Act};
 use crate::worker::Worker;
 use std::time::Duration;
 
@@ -68,6 +69,7 @@ impl Worker<'_> {
     /// with a reason to look; false if the pool has ended. Either way the seat is held again.
     fn search(&self) -> bool {
         let (shared, seat) = (self.shared, self.seat);
+        let _span = trace::span(seat.index, Act::Search);
         let sleep = &shared.sleep;
         let look = || shared.has_news(seat.index) || shared.could_end();
         let wake = || {
@@ -142,6 +144,7 @@ impl Worker<'_> {
     /// Sleeps until the seat is promised to its thread, then searches.
     fn block(&self) {
         let (shared, seat) = (self.shared, self.seat);
+        let _span = trace::span(seat.index, Act::Sleep);
         seat.counters.parks.add(1);
         shared.lie_down(seat.index);
         let start = clock::now();

@@ -50,6 +50,8 @@ mod sleep;
 mod stats;
 mod sync;
 mod sys;
+#[doc(hidden)]
+pub mod trace;
 mod unwind;
 
 #[cfg(not(loom))]

@@ -19,6 +19,7 @@ use crate::clock;
 use crate::join::share;
 use crate::ledger::{self, Entry};
 use crate::pool;
+use crate::trace;
 use crate::worker::Worker;
 
 /// A block should take about so long, in nanoseconds.
@@ -147,7 +148,9 @@ impl Pace {
 
     fn end_block(&mut self) {
         if self.block > 0 {
-            self.ticks += clock::since(self.begun);
+            let ticks = clock::since(self.begun);
+            trace::block(ticks);
+            self.ticks += ticks;
             self.items += self.block;
             self.block = 0;
         }

@@ -8,6 +8,7 @@ use crate::seat::Seat;
 use crate::shared::Shared;
 use crate::sync::{Ordering, fence};
 use crate::sys;
+use crate::trace::{self, Act, Span};
 use crate::unwind;
 use crate::worker::Worker;
 use std::cell::Cell;
@@ -31,7 +32,10 @@ pub(crate) fn with_pillow<R>(f: impl FnOnce(&'static Parker) -> R) -> R {
 
 /// An ordinary thread on a seat.
 #[derive(Debug)]
-pub(crate) struct Guest<'a>(Worker<'a>);
+pub(crate) struct Guest<'a> {
+    worker: Worker<'a>,
+    _span: Span,
+}
 
 impl<'a> Guest<'a> {
     /// Takes a free seat, the one it had last if it can. None if all are busy, or if guests are
@@ -52,24 +56,28 @@ impl<'a> Guest<'a> {
         }
         free.nested.keep_calm(0, 0);
         free.counters.guests.add(1);
-        Some(Self(Worker {
+        let worker = Worker {
             seat: free,
             shared,
             guest: true,
-        }))
+        };
+        Some(Self {
+            worker,
+            _span: trace::span(free.index, Act::Guest),
+        })
     }
 
     pub(crate) fn worker(&self) -> &Worker<'a> {
-        &self.0
+        &self.worker
     }
 }
 
 impl Drop for Guest<'_> {
     #[inline]
     fn drop(&mut self) {
-        release(&self.0);
-        if !self.0.seat.thread.exists() {
-            attend(self.0.shared);
+        release(&self.worker);
+        if !self.worker.seat.thread.exists() {
+            attend(self.worker.shared);
         }
     }
 }

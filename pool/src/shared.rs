@@ -8,6 +8,7 @@ use crate::park::Parker;
 use crate::seat::{Holder, Seat};
 use crate::sleep::Sleep;
 use crate::stats::PoolStats;
+use crate::trace::{self, What};
 use crate::unwind::{self, Payload};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -212,6 +213,7 @@ impl Shared {
                 .is_none_or(|start| start(&self.keep(), seat.index))
         };
         if seat.thread.start_once(start) {
+            trace::moment(seat.index, What::Wake(seat.index));
             self.push_away(seat.index);
             seat.bell().unpark();
             return true;

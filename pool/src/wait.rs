@@ -24,6 +24,7 @@ use crate::patience::Patience;
 use crate::seat::{Context, Holder, Seat};
 use crate::sync::{Ordering, fence, relax};
 use crate::sys;
+use crate::trace::{self, Act};
 use crate::unwind::AbortOnUnwind;
 use crate::worker::{Worker, tag};
 use std::time::Duration;
@@ -49,6 +50,7 @@ impl Worker<'_> {
 
     /// Waits until the job behind `word`, pushed by this worker and stolen, is done.
     pub(crate) fn wait_for_job(&self, word: &Word, taken: impl Fn() -> Taken) {
+        let _span = trace::span(self.seat.index, Act::Wait);
         let guard = AbortOnUnwind;
         let mut patience = Patience::new(WAIT_PATIENCE);
         loop {
@@ -162,7 +164,7 @@ impl Worker<'_> {
         let thief = &self.shared.seats[by.seat];
         match thief.nested.steal_if(by.base, &still) {
             Steal::Taken(job) => {
-                self.run_stolen(Entry { job, tag: 0 });
+                self.run_stolen(Entry { job, tag: 0 }, thief);
                 return true;
             }
             Steal::Retry => return still(),
@@ -175,7 +177,7 @@ impl Worker<'_> {
         let kin = |t: u64| tag::opened_since(t, by.seat, by.since) && still();
         match thief.spawned.steal_if(kin) {
             Steal::Taken(entry) => {
-                self.run_stolen(entry);
+                self.run_stolen(entry, thief);
                 true
             }
             Steal::Retry => still(),
@@ -187,6 +189,7 @@ impl Worker<'_> {
 
     /// Waits until a scope that was opened on this seat is over.
     pub(crate) fn wait_for_scope(&self, scope: ScopeWait<'_>) {
+        let _span = trace::span(self.seat.index, Act::Wait);
         let guard = AbortOnUnwind;
         let mut patience = Patience::new(WAIT_PATIENCE);
         while !scope.latch.is_set() {
@@ -295,13 +298,13 @@ impl Worker<'_> {
         };
         for seat in seats() {
             if let Steal::Taken(entry) = seat.spawned.steal_if(|t| t == tag) {
-                return self.stolen(entry);
+                return self.stolen(entry, seat);
             }
         }
         for seat in seats() {
             while seat.spawned.find(|t| t == tag).is_some() {
                 match seat.spawned.steal() {
-                    Steal::Taken(entry) if entry.tag == tag => return self.stolen(entry),
+                    Steal::Taken(entry) if entry.tag == tag => return self.stolen(entry, seat),
                     Steal::Taken(entry) => self.move_to_injector(entry),
                     Steal::Retry => relax(),
                     _ => break,
@@ -348,6 +351,7 @@ impl Worker<'_> {
         by: impl Fn() -> Option<Taken>,
         leave_word: impl Fn(&'static Parker) -> bool,
     ) {
+        let _span = trace::span(self.seat.index, Act::Wait);
         let guard = AbortOnUnwind;
         let mut patience = Patience::new(WAIT_PATIENCE);
         let help = || {
@@ -373,6 +377,7 @@ impl Worker<'_> {
 
     /// Waits for a latch, reading mail and nothing else.
     pub(crate) fn wait_for_mail(&self, latch: &Latch) {
+        let _span = trace::span(self.seat.index, Act::Wait);
         let guard = AbortOnUnwind;
         while !latch.is_set() {
             if !self.see_to_mail() && latch.get_sleepy() {
@@ -389,6 +394,7 @@ impl Worker<'_> {
 
     /// Waits for a latch on which others, in this pool or another, may need this worker.
     pub(crate) fn wait_greedily(&self, latch: &Latch) {
+        let _span = trace::span(self.seat.index, Act::Wait);
         let guard = AbortOnUnwind;
         let mut patience = Patience::new(WAIT_PATIENCE);
         while !latch.is_set() {

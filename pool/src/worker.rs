@@ -10,6 +10,7 @@ use crate::job::{self, HeapJob, Taken};
 use crate::seat::Seat;
 use crate::shared::Shared;
 use crate::sync::{Ordering, fence, relax};
+use crate::trace::{self, Act, What};
 use crate::unwind::AbortOnUnwind;
 use std::cell::Cell;
 use std::ptr;
@@ -177,6 +178,7 @@ impl<'a> Worker<'a> {
     /// Runs a job that is not a piece of what lies below it on the stack.
     pub(crate) fn run(&self, entry: Entry) {
         let seat = self.seat;
+        let _span = trace::span(seat.index, Act::Run);
         let (inner, outer) = seat.begin(entry.tag);
         let by = Taken {
             seat: seat.index,
@@ -196,8 +198,8 @@ impl<'a> Worker<'a> {
         seat.end(outer);
     }
 
-    pub(crate) fn run_stolen(&self, entry: Entry) {
-        self.seat.counters.stolen.add(1);
+    pub(crate) fn run_stolen(&self, entry: Entry, from: &Seat) {
+        self.note_steal(from);
         self.run(entry);
     }
 
@@ -282,7 +284,7 @@ impl<'a> Worker<'a> {
                     continue;
                 }
                 match victim.nested.steal() {
-                    Steal::Taken(job) => return self.stolen(Entry { job, tag: 0 }),
+                    Steal::Taken(job) => return self.stolen(Entry { job, tag: 0 }, victim),
                     Steal::Private => victim.nested.want(),
                     Steal::Retry => again = true,
                     Steal::Empty => {}
@@ -290,7 +292,7 @@ impl<'a> Worker<'a> {
                 match victim.spawned.steal() {
                     Steal::Taken(entry) => {
                         self.steal_more(victim);
-                        return self.stolen(entry);
+                        return self.stolen(entry, victim);
                     }
                     Steal::Retry => again = true,
                     _ => {}
@@ -336,9 +338,14 @@ impl<'a> Worker<'a> {
         }
     }
 
-    pub(crate) fn stolen(&self, entry: Entry) -> Option<Entry> {
-        self.seat.counters.stolen.add(1);
+    pub(crate) fn stolen(&self, entry: Entry, from: &Seat) -> Option<Entry> {
+        self.note_steal(from);
         Some(entry)
+    }
+
+    fn note_steal(&self, from: &Seat) {
+        self.seat.counters.stolen.add(1);
+        trace::moment(self.seat.index, What::Steal(from.index));
     }
 }
 

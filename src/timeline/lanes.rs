@@ -1,0 +1,103 @@
+//! What was recorded, thread by thread.
+#![forbid(unsafe_code)]
+
+use crate::timeline::spans::{self, Span};
+use std::time::Duration;
+use tine_pool::trace::{self, Event, What};
+
+/// What was recorded.
+#[derive(Debug, Clone)]
+pub struct Timeline {
+    pub(super) took: u64,
+    pub(super) lanes: Vec<Lane>,
+    missed: usize,
+}
+
+/// What one thread did.
+#[derive(Debug, Clone)]
+pub struct Lane {
+    pub(super) name: String,
+    pub(super) spans: Vec<Span>,
+    pub(super) moments: Vec<Event>,
+    pub(super) busy: u64,
+    longest_block: u64,
+}
+
+impl Timeline {
+    pub(super) fn new(took: u64, recorded: Vec<trace::Lane>) -> Self {
+        let missed = recorded.iter().map(|lane| lane.missed).sum();
+        let mut lanes: Vec<Lane> = recorded
+            .into_iter()
+            .map(|lane| Lane::new(lane, took))
+            .collect();
+        lanes.sort_by_key(|lane| lane.spans.first().map(|span| span.seat));
+        Self {
+            took,
+            lanes,
+            missed,
+        }
+    }
+
+    /// How long the recording took.
+    pub fn took(&self) -> Duration {
+        Duration::from_nanos(self.took)
+    }
+
+    /// One lane for each thread that did anything in a pool.
+    pub fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    /// Events that were not kept, because there were too many.
+    pub fn missed(&self) -> usize {
+        self.missed
+    }
+}
+
+impl Lane {
+    fn new(lane: trace::Lane, took: u64) -> Self {
+        let spans = spans::pair(&lane.events, took);
+        let moments = lane
+            .events
+            .iter()
+            .filter(|event| matches!(event.what, What::Steal(_) | What::Wake(_)))
+            .copied()
+            .collect();
+        let seat = lane.events.first().map_or(0, |event| event.seat);
+        Self {
+            name: lane
+                .name
+                .unwrap_or_else(|| format!("thread on seat {seat}")),
+            busy: spans::busy(&spans),
+            spans,
+            moments,
+            longest_block: lane.longest_block,
+        }
+    }
+
+    /// The thread's name, or the seat that it first held.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// For how long it worked: as a guest or on jobs, less what it waited, searched and slept.
+    pub fn busy(&self) -> Duration {
+        Duration::from_nanos(self.busy)
+    }
+
+    /// How many jobs it took from others' seats.
+    pub fn steals(&self) -> usize {
+        let steals = |event: &&Event| matches!(event.what, What::Steal(_));
+        self.moments.iter().filter(steals).count()
+    }
+
+    /// How many threads it woke.
+    pub fn wakes(&self) -> usize {
+        self.moments.len() - self.steals()
+    }
+
+    /// The longest block of a loop that it ran without a look at the others.
+    pub fn longest_block(&self) -> Duration {
+        Duration::from_nanos(self.longest_block)
+    }
+}

@@ -1,0 +1,57 @@
+//! What each thread did when: recorded, summed up, and drawn.
+//!
+//! ```
+//! use tine::prelude::*;
+//! use tine::timeline;
+//!
+//! let (sum, timeline) = timeline::record(|| (0..100_000_u64).into_par_iter().sum::<u64>());
+//! assert_eq!(sum, 4_999_950_000);
+//! assert!(timeline.lanes().iter().all(|lane| lane.busy() <= timeline.took()));
+//!
+//! // A picture for the browser, and a trace for chrome://tracing or ui.perfetto.dev:
+//! let svg = timeline.to_svg();
+//! let json = timeline.to_chrome_trace();
+//! assert!(svg.starts_with("<svg") && json.starts_with("{\"traceEvents\":["));
+//! ```
+//!
+//! While nothing is recorded, a build with the feature `timeline` asks one flag where a job begins
+//! or ends that was stolen, spawned or sent; joins that stay on their thread ask nothing. A build
+//! without it does not even ask.
+#![forbid(unsafe_code)]
+
+mod chrome;
+mod lanes;
+mod spans;
+mod svg;
+
+pub use lanes::{Lane, Timeline};
+use tine_pool::trace::Recording;
+
+/// Runs `work`, and gives what it returns and what all threads of all pools did meanwhile.
+///
+/// Recordings may overlap. Each thread keeps about a million events at the most;
+/// [`Timeline::missed`] tells how many had no room.
+///
+/// ```
+/// let (answer, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
+/// assert_eq!(answer, (6, 7));
+/// assert_eq!(timeline.missed(), 0);
+/// ```
+pub fn record<R>(work: impl FnOnce() -> R) -> (R, Timeline) {
+    let recording = Recording::new();
+    let result = work();
+    let (took, lanes) = recording.end();
+    (result, Timeline::new(took, lanes))
+}
+
+impl Timeline {
+    /// The recording as a picture, complete in itself: a row for each thread, time to the right.
+    pub fn to_svg(&self) -> String {
+        svg::draw(self)
+    }
+
+    /// The recording in the format that `chrome://tracing` and Perfetto read.
+    pub fn to_chrome_trace(&self) -> String {
+        chrome::trace(self)
+    }
+}

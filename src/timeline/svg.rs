@@ -1,0 +1,254 @@
+//! A picture of a recording: a row for each thread, a colour for each thing that it may be at.
+//!
+//! ```text
+//!  name   ┌──────────────────────────────────────┐  busy
+//!  name   ├──────────────────────────────────────┤  busy
+//!         0        axis        axis           took
+//! ```
+//!
+//! Spans narrower than half a pixel are drawn together with their neighbours, so that the picture
+//! of a million jobs is no larger than that of a thousand.
+#![forbid(unsafe_code)]
+
+use crate::timeline::chrome::name_of;
+use crate::timeline::lanes::{Lane, Timeline};
+use crate::timeline::spans::Span;
+use std::fmt::Write;
+use tine_pool::trace::{Act, What};
+
+const LEFT: f64 = 150.0;
+const WIDTH: f64 = 1000.0;
+const RIGHT: f64 = 70.0;
+const TOP: f64 = 48.0;
+const ROW: f64 = 34.0;
+const BAR: f64 = 22.0;
+/// Nothing narrower is drawn by itself.
+const THIN: f64 = 0.5;
+const ACTS: [Act; 5] = [Act::Guest, Act::Run, Act::Wait, Act::Search, Act::Sleep];
+
+/// The picture.
+pub(super) fn draw(timeline: &Timeline) -> String {
+    let mut svg = String::new();
+    let took = timeline.took.max(1);
+    let height = TOP + ROW * timeline.lanes.len() as f64 + 40.0;
+    let width = LEFT + WIDTH + RIGHT;
+    add(
+        &mut svg,
+        format_args!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+         height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
+        ),
+    );
+    legend(&mut svg);
+    axis(&mut svg, took, height);
+    for (nth, lane) in timeline.lanes.iter().enumerate() {
+        row(&mut svg, lane, TOP + ROW * nth as f64, took);
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+fn add(svg: &mut String, what: std::fmt::Arguments<'_>) {
+    svg.write_fmt(what).expect("a String takes it");
+}
+
+fn colour(act: Act) -> &'static str {
+    match act {
+        Act::Guest => "#2f6fb4",
+        Act::Run => "#3a9a57",
+        Act::Wait => "#d9b44a",
+        Act::Search => "#e2762f",
+        Act::Sleep => "#d7dbe0",
+    }
+}
+
+fn legend(svg: &mut String) {
+    let mut x = LEFT;
+    for act in ACTS {
+        let (fill, name) = (colour(act), name_of(act));
+        add(
+            svg,
+            format_args!(
+                "<rect x=\"{x}\" y=\"10\" width=\"12\" height=\"12\" fill=\"{fill}\"/>\
+             <text x=\"{}\" y=\"20\">{name}</text>\n",
+                x + 17.0
+            ),
+        );
+        x += 40.0 + 7.0 * name.len() as f64;
+    }
+    for (mark, name) in [(STEAL, "takes a job"), (WAKE, "wakes a thread")] {
+        add(
+            svg,
+            format_args!(
+                "<path d=\"M{x} 22 {}\" fill=\"{}\"/><text x=\"{}\" y=\"20\">{name}</text>\n",
+                mark.0,
+                mark.1,
+                x + 10.0
+            ),
+        );
+        x += 40.0 + 7.0 * name.len() as f64;
+    }
+}
+
+/// The shapes of the moments, drawn from their lowest point, and their colours.
+const STEAL: (&str, &str) = ("l-4 -8 h8 z", "#14532d");
+const WAKE: (&str, &str) = ("l-4 -8 h8 z", "#b91c1c");
+
+/// Lines at round times.
+fn axis(svg: &mut String, took: u64, height: f64) {
+    let step = round_step(took);
+    for at in (0..=took / step).map(|nth| nth * step) {
+        let x = place(at, took);
+        add(
+            svg,
+            format_args!(
+                "<path d=\"M{x:.1} {} V{}\" stroke=\"#eceff3\"/>\
+             <text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\" fill=\"#555\">{}</text>\n",
+                TOP - 8.0,
+                height - 30.0,
+                height - 14.0,
+                in_words(at)
+            ),
+        );
+    }
+}
+
+/// A step of 1, 2 or 5 times a power of ten of which about eight go into `took`.
+fn round_step(took: u64) -> u64 {
+    let mut power = 1;
+    loop {
+        for step in [power, 2 * power, 5 * power] {
+            if took / step <= 10 {
+                return step;
+            }
+        }
+        power *= 10;
+    }
+}
+
+fn in_words(nanos: u64) -> String {
+    match nanos {
+        0 => "0".to_owned(),
+        n if n < 1_000 => format!("{n} ns"),
+        n if n < 1_000_000 => format!("{} µs", n as f64 / 1e3),
+        n if n < 1_000_000_000 => format!("{} ms", n as f64 / 1e6),
+        n => format!("{} s", n as f64 / 1e9),
+    }
+}
+
+fn place(at: u64, took: u64) -> f64 {
+    LEFT + WIDTH * (at as f64 / took as f64)
+}
+
+fn row(svg: &mut String, lane: &Lane, y: f64, took: u64) {
+    let share = 100.0 * lane.busy as f64 / took as f64;
+    add(
+        svg,
+        format_args!(
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\
+         <text x=\"{}\" y=\"{}\">{share:.0} %</text>\n",
+            LEFT - 8.0,
+            y + 16.0,
+            escaped(&lane.name),
+            LEFT + WIDTH + 8.0,
+            y + 16.0
+        ),
+    );
+    let deepest = lane.spans.iter().map(|span| span.depth).max().unwrap_or(0);
+    for depth in 0..=deepest {
+        let spans = lane.spans.iter().filter(|span| span.depth == depth);
+        bars(svg, spans, y, took);
+    }
+    for moment in &lane.moments {
+        let ((shape, fill), words) = match moment.what {
+            What::Steal(from) => (STEAL, format!("takes a job from seat {from}")),
+            What::Wake(whom) => (WAKE, format!("wakes seat {whom}")),
+            What::Begin(_) | What::End(_) => continue,
+        };
+        add(
+            svg,
+            format_args!(
+                "<path d=\"M{:.1} {y} {shape}\" fill=\"{fill}\"><title>{words} at {}</title></path>\n",
+                place(moment.at, took),
+                in_words(moment.at)
+            ),
+        );
+    }
+}
+
+/// Draws spans that do not overlap, neighbours too narrow to be seen as one.
+fn bars<'a>(svg: &mut String, spans: impl Iterator<Item = &'a Span>, y: f64, took: u64) {
+    let mut together: Option<(Span, usize)> = None;
+    for span in spans {
+        if let Some((whole, count)) = &mut together {
+            let gap = place(span.from, took) - place(whole.to, took);
+            let narrow = place(span.to, took) - place(whole.from, took) < 4.0 * THIN;
+            if span.act == whole.act && gap < THIN && narrow {
+                (whole.to, *count) = (span.to, *count + 1);
+                continue;
+            }
+            bar(svg, whole, *count, y, took);
+        }
+        together = Some((*span, 1));
+    }
+    if let Some((whole, count)) = together {
+        bar(svg, &whole, count, y, took);
+    }
+}
+
+fn bar(svg: &mut String, span: &Span, count: usize, y: f64, took: u64) {
+    let (x, end) = (place(span.from, took), place(span.to, took));
+    let times = if count > 1 {
+        format!(", {count} times")
+    } else {
+        String::new()
+    };
+    add(
+        svg,
+        format_args!(
+            "<rect x=\"{x:.2}\" y=\"{y}\" width=\"{:.2}\" height=\"{BAR}\" fill=\"{}\">\
+         <title>{} on seat {}{times}: {} from {}</title></rect>\n",
+            (end - x).max(THIN),
+            colour(span.act),
+            name_of(span.act),
+            span.seat,
+            in_words(span.to - span.from),
+            in_words(span.from)
+        ),
+    );
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_axis_has_round_steps() {
+        assert_eq!(round_step(9), 1);
+        assert_eq!(round_step(100), 10);
+        assert_eq!(round_step(450), 50);
+        assert_eq!(round_step(1_999), 200);
+    }
+
+    #[test]
+    fn many_narrow_spans_are_drawn_as_few() {
+        let spans: Vec<_> = (0..100_000)
+            .map(|n| Span {
+                act: Act::Run,
+                seat: 0,
+                from: n * 10,
+                to: n * 10 + 8,
+                depth: 0,
+                inner: 0,
+            })
+            .collect();
+        let mut svg = String::new();
+        bars(&mut svg, spans.iter(), 0.0, 1_000_000);
+        assert!(svg.matches("<rect").count() < 2 * WIDTH as usize);
+    }
+}
