@@ -95,3 +95,5 @@ pub mod prelude;
 pub mod progress;
 #[cfg(feature = "timeline")]
 pub mod timeline;
+#[cfg(feature = "timeline")]
+pub use timeline::report;

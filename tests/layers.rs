@@ -186,7 +186,7 @@ const HOUSE: &[Crate] = &[
             &["guide", "progress", "timeline::spans"],
             &["timeline::lanes"],
             &["timeline::chrome"],
-            &["timeline::svg"],
+            &["timeline::svg", "timeline::report"],
             &["timeline", "prelude"],
         ],
         may_look_up: &[],

@@ -148,6 +148,7 @@ impl<'a> Worker<'a> {
         let published = self.nested().publish(count);
         if published > 0 {
             self.seat.counters.published.add(published as u64);
+            trace::moment(self.seat.index, What::Offer(published));
             // SeqCst: pairs with the fences of those who go to sleep and of waiters.
             fence(Ordering::SeqCst);
             self.shared.wake_waiters(self.seat);

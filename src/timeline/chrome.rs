@@ -32,6 +32,7 @@ fn add_lane(nth: usize, lane: &Lane, events: &mut Vec<String>) {
         let what = match moment.what {
             What::Steal(from) => format!("steal from seat {from}"),
             What::Wake(whom) => format!("wake seat {whom}"),
+            What::Offer(count) => format!("offer {count}"),
             What::Begin(_) | What::End(_) => continue,
         };
         events.push(format!(

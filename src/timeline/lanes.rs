@@ -57,12 +57,8 @@ impl Timeline {
 impl Lane {
     fn new(lane: trace::Lane, took: u64) -> Self {
         let spans = spans::pair(&lane.events, took);
-        let moments = lane
-            .events
-            .iter()
-            .filter(|event| matches!(event.what, What::Steal(_) | What::Wake(_)))
-            .copied()
-            .collect();
+        let is_moment = |event: &&Event| !matches!(event.what, What::Begin(_) | What::End(_));
+        let moments = lane.events.iter().filter(is_moment).copied().collect();
         let seat = lane.events.first().map_or(0, |event| event.seat);
         Self {
             name: lane
@@ -87,13 +83,24 @@ impl Lane {
 
     /// How many jobs it took from others' seats.
     pub fn steals(&self) -> usize {
-        let steals = |event: &&Event| matches!(event.what, What::Steal(_));
-        self.moments.iter().filter(steals).count()
+        self.count(|what| usize::from(matches!(what, What::Steal(_))))
     }
 
     /// How many threads it woke.
     pub fn wakes(&self) -> usize {
-        self.moments.len() - self.steals()
+        self.count(|what| usize::from(matches!(what, What::Wake(_))))
+    }
+
+    /// How many jobs of joins and loops it put on offer.
+    pub fn offers(&self) -> usize {
+        self.count(|what| match what {
+            What::Offer(count) => count,
+            _ => 0,
+        })
+    }
+
+    fn count(&self, of: impl Fn(What) -> usize) -> usize {
+        self.moments.iter().map(|moment| of(moment.what)).sum()
     }
 
     /// The longest block of a loop that it ran without a look at the others.

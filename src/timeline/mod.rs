@@ -21,10 +21,12 @@
 
 mod chrome;
 mod lanes;
+mod report;
 mod spans;
 mod svg;
 
 pub use lanes::{Lane, Timeline};
+pub use report::Report;
 use tine_pool::trace::Recording;
 
 /// Runs `work`, and gives what it returns and what all threads of all pools did meanwhile.
@@ -44,7 +46,27 @@ pub fn record<R>(work: impl FnOnce() -> R) -> (R, Timeline) {
     (result, Timeline::new(took, lanes))
 }
 
+/// Runs `work` and prints, to the standard error, where its time went: an answer to "why is this
+/// not faster?".
+///
+/// ```
+/// use tine::prelude::*;
+///
+/// let sum = tine::report(|| (0..1_000_000_u64).into_par_iter().map(|n| n ^ n >> 3).sum::<u64>());
+/// assert!(sum > 0);
+/// ```
+pub fn report<R>(work: impl FnOnce() -> R) -> R {
+    let (result, timeline) = record(work);
+    eprintln!("{}", timeline.report());
+    result
+}
+
 impl Timeline {
+    /// What it comes to, in numbers.
+    pub fn report(&self) -> Report {
+        Report::new(self)
+    }
+
     /// The recording as a picture, complete in itself: a row for each thread, time to the right.
     pub fn to_svg(&self) -> String {
         svg::draw(self)

@@ -47,7 +47,7 @@ pub(super) fn pair(events: &[Event], took: u64) -> Vec<Span> {
                 }
                 None => wrap(&mut spans, &mut open, act, event),
             },
-            What::Steal(_) | What::Wake(_) => {}
+            What::Steal(_) | What::Wake(_) | What::Offer(_) => {}
         }
     }
     count_inner(&mut spans);

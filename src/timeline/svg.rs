@@ -164,7 +164,7 @@ fn row(svg: &mut String, lane: &Lane, y: f64, took: u64) {
         let ((shape, fill), words) = match moment.what {
             What::Steal(from) => (STEAL, format!("takes a job from seat {from}")),
             What::Wake(whom) => (WAKE, format!("wakes seat {whom}")),
-            What::Begin(_) | What::End(_) => continue,
+            What::Begin(_) | What::End(_) | What::Offer(_) => continue,
         };
         add(
             svg,

@@ -27,6 +27,8 @@ pub enum What {
     Steal(usize),
     /// The thread of that seat was woken.
     Wake(usize),
+    /// So many jobs of joins and loops were put on offer.
+    Offer(usize),
 }
 
 /// Something that happened: when, in nanoseconds since the recording began, and on which seat.
