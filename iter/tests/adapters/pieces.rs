@@ -160,7 +160,6 @@ fn a_state_for_each_piece_that_changed_hands() {
             let calls = Calls::default();
             let pool = pool(threads);
             for (what, made, stolen) in pool.install(|| states_made(&pool, &calls)) {
-                println!("{threads} {what}: {made} {stolen}");
                 assert!(
                     (1..=1 + stolen).contains(&made),
                     "{what}: {made} states, though {stolen} pieces were stolen"

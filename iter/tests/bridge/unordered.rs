@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 use std::iter::from_fn;
-use std::sync::{Barrier, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::sync::{Barrier, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
