@@ -10,12 +10,18 @@
 //! adding it to `main`.
 #![forbid(unsafe_code)]
 
+#[path = "tour/collections.rs"]
+mod collections;
 #[path = "tour/data.rs"]
 mod data;
+#[path = "tour/iterators.rs"]
+mod iterators;
 #[path = "tour/pool.rs"]
 mod pool;
 #[path = "tour/screen.rs"]
 mod screen;
+#[path = "tour/sorts.rs"]
+mod sorts;
 
 use screen::Tour;
 use std::process::ExitCode;
@@ -23,5 +29,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let mut tour = Tour::start();
     pool::visit(&mut tour);
+    iterators::visit(&mut tour);
+    sorts::visit(&mut tour);
+    collections::visit(&mut tour);
     tour.end()
 }

@@ -47,3 +47,39 @@ pub(crate) fn text(lines: usize) -> String {
     }
     text
 }
+
+/// What a shop sold, once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sale {
+    pub(crate) number: usize,
+    pub(crate) shop: u32,
+    pub(crate) day: u32,
+    pub(crate) cents: u64,
+}
+
+/// `n` sales in no order.
+pub(crate) fn sales(n: usize) -> Vec<Sale> {
+    let mut random = Random::new(3);
+    let mut below = |end| random.next() % end;
+    let sale = |number| Sale {
+        number,
+        shop: below(500) as u32,
+        day: below(365) as u32,
+        cents: below(100_000),
+    };
+    (0..n).map(sale).collect()
+}
+
+/// The same as lines of text; one in a hundred cannot be read.
+pub(crate) fn ledger(n: usize) -> String {
+    let line = |sale: Sale| match sale {
+        Sale { number, .. } if number % 100 == 99 => format!("{number}; torn\n"),
+        Sale {
+            number,
+            shop,
+            day,
+            cents,
+        } => format!("{number};{shop};{day};{cents}\n"),
+    };
+    sales(n).into_iter().map(line).collect()
+}

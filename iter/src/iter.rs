@@ -3,11 +3,27 @@
 //!
 //! A parallel iterator is a plan: nothing runs until a sink (`for_each`, `sum`,
 //! `collect` …) asks for its items. Then contiguous *pieces* of them are worked
-//! on, as many at a time as there are threads free to help. A piece is given
-//! up by halves to whoever is idle, and only then: so what is made once for a
-//! piece (the state of [`map_init`](ParallelIterator::map_init), the
-//! accumulator of [`fold`](ParallelIterator::fold)) is made about as often as
-//! threads took part, not once for so many items.
+//! on, as many at a time as there are threads free to help.
+//!
+//! # Pieces and their state
+//!
+//! A call begins with all its items as one piece. A piece is given up by halves
+//! to whoever is idle, and only then. A half that was offered and that nobody
+//! took is gone on with by the thread that offered it, where it had left off.
+//! So what is made once for a piece is made **once, and once more for each
+//! piece that another thread took**, however many items there are. That holds
+//! for the state of [`map_init`](ParallelIterator::map_init),
+//! [`map_with`](ParallelIterator::map_with), `for_each_init`, `for_each_with`
+//! and their `try_` forms, and for the accumulators of
+//! [`fold`](ParallelIterator::fold), `fold_with` and their `try_` forms,
+//! whatever comes after them, `collect` included.
+//!
+//! Pieces are cut in advance, more of them than threads may take, in a few
+//! cases, and then each has its own state: calls of at most twice as many items
+//! as there are threads, after [`with_max_len`](IndexedParallelIterator::with_max_len),
+//! sources that do not know their length, a state before an adapter that moves
+//! positions (`zip`, `rev` …), accumulators before a search (`find_any` …), and
+//! consumers from outside this crate.
 #![forbid(unsafe_code)]
 
 mod indexed;

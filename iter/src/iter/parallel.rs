@@ -41,7 +41,7 @@ pub trait ParallelIterator: Sized + Send {
     }
 
     /// Calls `op` with each item and a clone of `init` that is made once for a
-    /// contiguous piece.
+    /// contiguous [piece](crate::iter#pieces-and-their-state).
     ///
     /// ```
     /// use std::sync::mpsc::channel;
@@ -59,7 +59,7 @@ pub trait ParallelIterator: Sized + Send {
     }
 
     /// Calls `op` with each item and a value that `init` makes once for a
-    /// contiguous piece.
+    /// contiguous [piece](crate::iter#pieces-and-their-state).
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -92,7 +92,7 @@ pub trait ParallelIterator: Sized + Send {
     }
 
     /// [`try_for_each`](Self::try_for_each) with a clone of `init` that is made
-    /// once for a contiguous piece.
+    /// once for a contiguous [piece](crate::iter#pieces-and-their-state).
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -109,7 +109,7 @@ pub trait ParallelIterator: Sized + Send {
     }
 
     /// [`try_for_each`](Self::try_for_each) with a value that `init` makes once
-    /// for a contiguous piece.
+    /// for a contiguous [piece](crate::iter#pieces-and-their-state).
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -152,9 +152,9 @@ pub trait ParallelIterator: Sized + Send {
 
     /// What `map_op` makes of each item and a clone of `init`.
     ///
-    /// The clone is made once for a contiguous piece: as often as threads take
-    /// part, plus once for each piece that one thread takes over from another.
-    /// After an adapter that moves positions (`zip`, `rev`, …) it may be more.
+    /// The clone is made once for a contiguous [piece](crate::iter#pieces-and-their-state):
+    /// once, plus once for each piece that another thread takes over. Before
+    /// an adapter that moves positions (`zip`, `rev`, …) it may be more.
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -400,10 +400,10 @@ pub trait ParallelIterator: Sized + Send {
     }
 
     /// Folds the items of each contiguous piece into one value, from one that
-    /// `identity` makes, and hands on those values: as few as threads take
-    /// part, plus one for each piece that one takes over from another. How many
-    /// there are, and of how many items each, differs from run to run, so
-    /// another reduction follows.
+    /// `identity` makes, and hands on those values: one, plus one for each
+    /// [piece](crate::iter#pieces-and-their-state) that another thread takes
+    /// over. How many there are, and of how many items each, differs from run
+    /// to run, so another reduction follows.
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -419,7 +419,7 @@ pub trait ParallelIterator: Sized + Send {
         Fold::new(self, identity, fold_op)
     }
 
-    /// [`fold`](Self::fold) from clones of `init`.
+    /// [`fold`](Self::fold) from clones of `init`, as many as there are pieces.
     ///
     /// ```
     /// use tine_iter::prelude::*;

@@ -20,6 +20,7 @@ use crate::sinks::collect::text::append_text;
 use crate::sinks::collect::{append, gather};
 use crate::sinks::pair::{Halves, extend_both};
 use crate::sinks::partition::By;
+use crate::sort::{par_sort, par_sort_by};
 
 pub(crate) fn collect_vec_list<I: ParallelIterator>(iter: I) -> LinkedList<Vec<I::Item>> {
     gather(iter).into_vecs().collect()
@@ -70,13 +71,14 @@ impl<T: Send> ParallelExtend<T> for LinkedList<T> {
     }
 }
 
-/// Keys keep their place and get the last value, as with `insert`.
+/// Keys keep their place and get the last value, as with `insert`. An empty map
+/// is built at once from items that are sorted in parallel.
 impl<K: Ord + Send, V: Send> ParallelExtend<(K, V)> for BTreeMap<K, V> {
     fn par_extend<I: IntoParallelIterator<Item = (K, V)>>(&mut self, par_iter: I) {
         let items = gather(par_iter.into_par_iter());
         if self.is_empty() {
             let mut items = items.into_vec();
-            items.sort_by(|a, b| a.0.cmp(&b.0));
+            par_sort_by(&mut items, &|a: &(K, V), b: &(K, V)| a.0.cmp(&b.0));
             items.dedup_by(|later, first| {
                 let same = later.0 == first.0;
                 if same {
@@ -97,7 +99,7 @@ impl<T: Ord + Send> ParallelExtend<T> for BTreeSet<T> {
         let items = gather(par_iter.into_par_iter());
         if self.is_empty() {
             let mut items = items.into_vec();
-            items.sort();
+            par_sort(&mut items);
             items.dedup_by(|later, first| later == first);
             *self = items.into_iter().collect();
         } else {

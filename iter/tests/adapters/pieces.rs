@@ -55,12 +55,22 @@ impl Clone for Seed<'_> {
     }
 }
 
+/// What was done, how many states it made, and how many pieces were stolen
+/// meanwhile.
+type Made = (&'static str, usize, usize);
+
 /// How often each adapter and sink that makes states made one.
-fn states_made(calls: &Calls) -> Vec<(&'static str, usize)> {
+fn states_made(pool: &ThreadPool, calls: &Calls) -> Vec<Made> {
     let init = || calls.call();
     let all = || (0..MANY).into_par_iter();
     let mut made = Vec::new();
-    let mut note = |what| made.push((what, calls.take()));
+    let stolen = || pool.stats().total().stolen as usize;
+    let mut before = stolen();
+    let mut note = |what| {
+        let now = stolen();
+        made.push((what, calls.take(), now - before));
+        before = now;
+    };
 
     assert_eq!(
         all().map_init(init, |(), n| n).collect::<Vec<_>>().len(),
@@ -83,6 +93,9 @@ fn states_made(calls: &Calls) -> Vec<(&'static str, usize)> {
         499_999_500_000
     );
     note("map_with, summed");
+    let both: (Vec<u32>, Vec<u32>) = all().map_init(init, |(), n| (n, n)).unzip();
+    assert_eq!(both.0, both.1);
+    note("map_init, unzipped");
     all().for_each_init(init, |(), _| ());
     note("for_each_init");
     all().for_each_with(Seed(calls), |_, _| ());
@@ -95,6 +108,8 @@ fn states_made(calls: &Calls) -> Vec<(&'static str, usize)> {
     note("try_for_each_with");
     all().fold(init, |(), _| ()).for_each(|()| ());
     note("fold");
+    assert!(!all().fold(init, |(), _| ()).collect::<Vec<_>>().is_empty());
+    note("fold, collected");
     all().fold_with(Seed(calls), |seed, _| seed).for_each(drop);
     note("fold_with");
     all().try_fold(init, |(), _| Some(())).for_each(drop);
@@ -130,16 +145,27 @@ fn states_made(calls: &Calls) -> Vec<(&'static str, usize)> {
 #[test]
 fn one_thread_makes_one_state() {
     let calls = Calls::default();
-    for (what, made) in pool(1).install(|| states_made(&calls)) {
+    let pool = pool(1);
+    for (what, made, _) in pool.install(|| states_made(&pool, &calls)) {
         assert_eq!(made, 1, "{what}");
     }
 }
 
+/// The piece that a call begins with, and each that another thread took from
+/// it: whoever goes on with what nobody took goes on with the same state.
 #[test]
-fn states_are_as_few_as_pieces() {
-    let calls = Calls::default();
-    for (what, made) in pool(8).install(|| states_made(&calls)) {
-        assert!((1..=200).contains(&made), "{what}: {made}");
+fn a_state_for_each_piece_that_changed_hands() {
+    for threads in [2, 8] {
+        in_time(move || {
+            let calls = Calls::default();
+            let pool = pool(threads);
+            for (what, made, stolen) in pool.install(|| states_made(&pool, &calls)) {
+                assert!(
+                    (1..=1 + stolen).contains(&made),
+                    "{what}: {made} states, though {stolen} pieces were stolen"
+                );
+            }
+        });
     }
 }
 

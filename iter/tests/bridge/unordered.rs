@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 use std::iter::from_fn;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::sync::{Barrier, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -265,5 +265,19 @@ fn state_is_made_once_for_each_thread_at_most() {
         let init = || made.fetch_add(1, Ordering::Relaxed);
         (0..100_000).par_bridge().for_each_init(init, |_, _| ());
         assert!(made.into_inner() <= current_num_threads());
+    });
+}
+
+#[test]
+fn as_many_items_as_threads_wait_for_each_other() {
+    in_pools_of(&[1, 2, 4], || {
+        let everybody = current_num_threads();
+        let meeting = Barrier::new(everybody);
+        for _ in 0..1_000 {
+            let items: Vec<usize> = (0..everybody).collect();
+            items.into_iter().par_bridge().for_each(|_| {
+                meeting.wait();
+            });
+        }
     });
 }

@@ -126,7 +126,7 @@ twins! {
     option: Option<i8>, Option<Vec<i8>>;
     result: Result<i8, ()>, Result<Vec<i8>, ()>;
     result_of_strings: Result<String, ()>, Result<String, ()>;
-    options_in_results: Result<(), u8>, Result<Vec<()>, u8>;
+    results_of_units: Result<(), ()>, Result<Vec<()>, ()>;
 }
 
 #[test]

@@ -8,7 +8,7 @@ use tine_iter::prelude::*;
 use tine_pool::ThreadPoolBuilder;
 
 /// Sizes around every threshold that a sink could have.
-pub(crate) const SIZES: [usize; 12] = [0, 1, 2, 3, 10, 63, 64, 129, 1000, 20_000, 100_000, 700_001];
+pub(crate) const SIZES: [usize; 12] = [0, 1, 2, 3, 10, 63, 64, 129, 1000, 20_000, 100_000, 300_001];
 
 /// Runs `test` in pools of several sizes.
 pub(crate) fn in_pools(test: impl Fn() + Sync) {

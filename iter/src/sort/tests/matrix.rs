@@ -4,24 +4,31 @@
 use std::cmp::Reverse;
 use std::fmt::Debug;
 
-use super::{PATTERNS, all, pattern, with_threads};
+use super::{PATTERNS, SLOW, all, pattern, with_threads};
 use crate::sort::scratch::starve;
 use crate::sort::{
     ParallelSort, Total, par_sort, par_sort_by, par_sort_by_cached_key, par_sort_by_key,
     par_sort_unstable, par_sort_unstable_by, par_sort_unstable_by_key,
 };
 
+/// Whether `f` sorts `v` as std does.
+fn same<T: Ord + Clone>(v: &[T], note: &str, way: &str, f: &dyn Fn(&mut [T])) {
+    let (mut sorted, mut expected) = (v.to_vec(), v.to_vec());
+    expected.sort();
+    f(&mut sorted);
+    assert!(sorted == expected, "{way} of {} {note}", v.len());
+}
+
+/// Sorts `v` in the two ways that depend on what it holds.
+fn check_plain<T: Ord + Clone + Send>(v: &[T], note: &str) {
+    same(v, note, "sort", &|v| par_sort(v));
+    same(v, note, "sort_unstable", &|v| par_sort_unstable(v));
+}
+
 /// Sorts `v` in every way there is.
 fn check<T: Ord + Clone + Send + Sync + Debug>(v: &[T], note: &str) {
-    let mut expected = v.to_vec();
-    expected.sort();
-    let same = |way: &str, f: &dyn Fn(&mut [T])| {
-        let mut sorted = v.to_vec();
-        f(&mut sorted);
-        assert!(sorted == expected, "{way} of {} {note}", v.len());
-    };
-    same("sort", &|v| par_sort(v));
-    same("sort_unstable", &|v| par_sort_unstable(v));
+    check_plain(v, note);
+    let same = |way: &str, f: &dyn Fn(&mut [T])| same(v, note, way, f);
     same("sort_by", &|v| par_sort_by(v, &T::cmp));
     same("sort_unstable_by", &|v| par_sort_unstable_by(v, &T::cmp));
     same("sort_by_cached_key", &|v| {
@@ -74,37 +81,38 @@ fn check_keys<T, K>(
 }
 
 macro_rules! primitives {
-    ($($name:ident: $type:ty, $from:expr;)*) => {$(
+    ($($name:ident: $type:ty, $check:ident, $from:expr;)*) => {$(
         #[test]
         fn $name() {
             let from: fn(u64) -> $type = $from;
             all(|note, v| {
                 let v: Vec<$type> = v.iter().map(|&x| from(x)).collect();
-                check(&v, note);
+                $check(&v, note);
             });
         }
     )*};
 }
+// A sort by a comparison is the same code for all of them, but for their size.
 primitives! {
-    u8s: u8, |x| (x >> 3) as u8;
-    u16s: u16, |x| (x >> 7) as u16;
-    u32s: u32, |x| (x >> 7) as u32;
-    u64s: u64, |x| x;
-    u128s: u128, |x| (u128::from(x) << 64) | u128::from(!x);
-    i8s: i8, |x| (x >> 3) as i8;
-    i16s: i16, |x| (x >> 7) as i16;
-    i32s: i32, |x| (x >> 7) as i32;
-    i64s: i64, |x| x.wrapping_sub(1 << 63) as i64;
-    i128s: i128, |x| i128::from(x as i64) << 3;
-    usizes: usize, |x| x as usize;
-    isizes: isize, |x| x as isize;
-    bools: bool, |x| x % 3 == 0;
-    chars: char, |x| char::from_u32((x % 0xD000) as u32).unwrap();
-    total_f64: Total<f64>, |x| Total(f64::from_bits(x));
-    total_f32: Total<f32>, |x| Total((x as i64) as f32);
-    pairs: (u32, u64), |x| (x as u32, x >> 9);
-    boxes: Box<u64>, Box::new;
-    units: (), |_| ();
+    u8s: u8, check, |x| (x >> 3) as u8;
+    u16s: u16, check_plain, |x| (x >> 7) as u16;
+    u32s: u32, check_plain, |x| (x >> 7) as u32;
+    u64s: u64, check, |x| x;
+    u128s: u128, check, |x| (u128::from(x) << 64) | u128::from(!x);
+    i8s: i8, check_plain, |x| (x >> 3) as i8;
+    i16s: i16, check_plain, |x| (x >> 7) as i16;
+    i32s: i32, check_plain, |x| (x >> 7) as i32;
+    i64s: i64, check_plain, |x| x.wrapping_sub(1 << 63) as i64;
+    i128s: i128, check_plain, |x| i128::from(x as i64) << 3;
+    usizes: usize, check_plain, |x| x as usize;
+    isizes: isize, check_plain, |x| x as isize;
+    bools: bool, check_plain, |x| x % 3 == 0;
+    chars: char, check_plain, |x| char::from_u32((x % 0xD000) as u32).unwrap();
+    total_f64: Total<f64>, check_plain, |x| Total(f64::from_bits(x));
+    total_f32: Total<f32>, check, |x| Total((x as i64) as f32);
+    pairs: (u32, u64), check, |x| (x as u32, x >> 9);
+    boxes: Box<u64>, check, Box::new;
+    units: (), check, |_| ();
 }
 
 macro_rules! strings {
@@ -114,8 +122,11 @@ macro_rules! strings {
             let from: fn(u64) -> $type = $from;
             for threads in [1, 3] {
                 with_threads(threads, || {
-                    for name in ["random", "few", "swapped", "small"] {
+                    for (turn, name) in ["random", "few", "swapped", "small"].iter().enumerate() {
                         for len in [0, 1, 100, 2047, 2048, 5000, 20_000, 40_000] {
+                            if SLOW && len > 5000 && (turn + threads + len / 20_000) % 4 > 0 {
+                                continue;
+                            }
                             let v: Vec<$type> =
                                 pattern(name, len).into_iter().map(from).collect();
                             check(&v, name);
@@ -182,7 +193,7 @@ fn keys_of_every_kind() {
 #[test]
 fn keys_in_wide_elements() {
     all(|note, v| {
-        if v.len() <= 70_000 {
+        if v.len() <= if SLOW { 33_000 } else { 70_000 } {
             let v: Vec<i16> = v.iter().map(|&x| x as i16).collect();
             check_keys(&v, note, |k, i| (k, i, [k; 40]), |t| (t.0, t.1));
             let v: Vec<_> = v.iter().map(|&x| Total(f64::from(x))).collect();
@@ -213,8 +224,11 @@ fn keys_in_aligned_elements() {
 fn without_memory() {
     with_threads(4, || {
         starve(1 << 12, || {
-            for name in PATTERNS {
+            for (turn, name) in PATTERNS.iter().enumerate() {
                 for len in [20_000, 40_000] {
+                    if SLOW && (turn + len / 20_000) % 3 > 0 {
+                        continue;
+                    }
                     let v = pattern(name, len);
                     check(&v, name);
                     check_keys(&v, name, |k, i| (k, i), |t| *t);

@@ -31,8 +31,17 @@ use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 /// handed out is being worked on. So an item may wait for a later one, as a
 /// request waits for its response, as long as there are threads for both. The
 /// one exception: an iterator that knows it has more, by the lower bound of
-/// its `size_hint`, is asked for as many at once, and whoever has nothing else
-/// to do takes those that have not been started.
+/// its `size_hint`, is asked for several at once once items have proved quick,
+/// and whoever has nothing else to do takes those that have not been started.
+/// The last ones, twice as many as there are threads, come one by one, so as
+/// many items as threads may all wait for each other.
+///
+/// # Waiting in `next`
+///
+/// A thread that waits in `next`, or for its turn to call it, holds its seat in
+/// the pool meanwhile. While an iterator waits (for a channel, a socket, a
+/// slow disk), whoever takes part in its bridge waits with it, and that may be
+/// the whole pool. Where other work is to go on, give the bridge a pool of its own.
 ///
 /// # Panics
 ///
