@@ -3,7 +3,7 @@
 
 use crate::config::{Handlers, Settings};
 use crate::pool::{self, ThreadPool};
-use crate::shared::{Plan, Shared};
+use crate::shared::{Plan, Shared, Starter};
 use crate::thread as life;
 use crate::unwind::Payload;
 use crate::worker;
@@ -327,6 +327,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             stack_size: settings.stack_size,
             resident: settings.use_current_thread,
             starter: None,
+            spare_starter: (!spawn.is_custom()).then_some(life::start_when_needed as Starter),
         };
         let handlers: Handlers = std::mem::take(&mut settings.handlers);
         let shared = Shared::new(plan, handlers);

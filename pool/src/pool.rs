@@ -3,7 +3,7 @@
 
 use crate::config::{Handlers, MAX_THREADS, Settings};
 use crate::outside::{self, Guest};
-use crate::shared::{Plan, Shared};
+use crate::shared::{Plan, Shared, Starter};
 use crate::stats::PoolStats;
 use crate::thread;
 use crate::worker::Worker;
@@ -25,7 +25,7 @@ pub(crate) fn global() -> &'static Arc<Shared> {
 
 /// A pool whose threads are started when first needed.
 fn lazily(threads: usize, guests: bool) -> Arc<Shared> {
-    let starter = Some(thread::start_when_needed as fn(&Arc<Shared>, usize) -> bool);
+    let starter = Some(thread::start_when_needed as Starter);
     let plan = Plan {
         threads,
         guests,
@@ -33,6 +33,7 @@ fn lazily(threads: usize, guests: bool) -> Arc<Shared> {
         stack_size: None,
         resident: false,
         starter,
+        spare_starter: starter,
     };
     Shared::new(plan, Handlers::default())
 }

@@ -50,6 +50,13 @@ impl Sitting {
     }
 }
 
+/// Makes the calling thread no worker at all for as long as it lives.
+impl Sitting {
+    fn nowhere() -> Self {
+        Self(CURRENT.replace(ptr::null()), FRONT.replace(&NO_ROOM))
+    }
+}
+
 impl Drop for Sitting {
     fn drop(&mut self) {
         CURRENT.set(self.0);
@@ -116,6 +123,13 @@ impl<'a> Worker<'a> {
     pub(crate) fn sit<R>(&self, op: impl FnOnce(&Self) -> R) -> R {
         let _sitting = Sitting::new(self);
         op(self)
+    }
+
+    /// Runs `op` with no worker as the current one. The seat stays as it is.
+    pub(crate) fn stand_aside<R>(&self, op: impl FnOnce() -> R) -> R {
+        debug_assert!(self.nested().private() == 0, "private work is left alone");
+        let _nowhere = Sitting::nowhere();
+        op()
     }
 
     // ---- pushing ----------------------------------------------------------------------------
@@ -276,8 +290,9 @@ impl<'a> Worker<'a> {
         let seats = &self.shared.seats;
         loop {
             let mut again = false;
-            let start = self.seat.notes.random() as usize % seats.len();
-            for victim in seats[start..].iter().chain(&seats[..start]) {
+            let count = seats.count();
+            let start = self.seat.notes.random() as usize % count;
+            for victim in seats.iter().skip(start).chain(seats.iter().take(start)) {
                 if victim.index == self.seat.index {
                     continue;
                 }
