@@ -4,6 +4,7 @@
 use crate::config::{Handlers, Settings};
 use crate::pool::{self, ThreadPool};
 use crate::shared::{Plan, Shared, Starter};
+use crate::sys;
 use crate::thread as life;
 use crate::unwind::Payload;
 use crate::worker;
@@ -320,6 +321,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             mut spawn,
         } = self;
         let threads = settings.threads();
+        sys::fork::watch(worker::forget_pool);
         let plan = Plan {
             threads,
             guests: global && settings.allows_guests(spawn.is_custom()),

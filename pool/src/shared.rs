@@ -10,6 +10,7 @@ use crate::seat::{Holder, Seat};
 use crate::sleep::Sleep;
 use crate::spares::Spares;
 use crate::stats::PoolStats;
+use crate::sys;
 use crate::unwind::{self, Payload};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -35,7 +36,7 @@ pub(crate) struct Desk {
 struct Bed {
     thread: Option<i32>,
     since: u64,
-    moved: Option<crate::sys::elsewhere::Place>,
+    moved: Option<sys::elsewhere::Place>,
 }
 
 /// The common part of a pool.
@@ -50,6 +51,8 @@ pub(crate) struct Shared {
     pub(crate) guests: bool,
     /// Whether a waiting worker may run anything.
     pub(crate) greedy: bool,
+    /// The process that the threads are of.
+    generation: usize,
     starter: Option<Starter>,
     spares: Spares,
     /// How the threads of spare seats are started, if there may be any.
@@ -112,6 +115,7 @@ impl Shared {
             stack_size,
             guests,
             greedy,
+            generation: sys::fork::generation(),
             starter,
             spares: Spares::new(),
             spare_starter,
@@ -130,6 +134,12 @@ impl Shared {
     /// A counted reference, for those who must keep the pool.
     pub(crate) fn keep(&self) -> Arc<Self> {
         self.me.upgrade().expect("a pool in use has an owner")
+    }
+
+    /// Whether this is the process in which the pool was made. In a child of it the pool has no
+    /// threads, and its locks and seats are as chance would have it.
+    pub(crate) fn is_here(&self) -> bool {
+        self.generation == sys::fork::generation()
     }
 
     /// How many seats the pool has, spare ones apart.
@@ -452,7 +462,7 @@ impl Shared {
 
     pub(crate) fn lie_down(&self, index: usize) {
         let mut bed = lock(&self.desks[index].place);
-        bed.thread.get_or_insert_with(crate::sys::elsewhere::me);
+        bed.thread.get_or_insert_with(sys::elsewhere::me);
         bed.since = clock::now();
     }
 
@@ -460,7 +470,7 @@ impl Shared {
         let mut bed = lock(&self.desks[index].place);
         bed.since = 0;
         if let Some(place) = bed.moved.take() {
-            crate::sys::elsewhere::restore(place);
+            sys::elsewhere::restore(place);
         }
     }
 
@@ -471,7 +481,7 @@ impl Shared {
             && bed.moved.is_none()
             && let Some(thread) = bed.thread
         {
-            bed.moved = crate::sys::elsewhere::push_away(thread);
+            bed.moved = sys::elsewhere::push_away(thread);
         }
     }
 }

@@ -197,6 +197,8 @@ impl<'a> Worker<'a> {
             base: inner.base,
             since: inner.since,
         };
+        // Whoever waits for this job may find no other work than pieces of it.
+        let limit = seat.nested.lift(inner.base);
         // Before, so that whoever waits for the job finds it counted.
         seat.counters.jobs.add(1);
         let guard = AbortOnUnwind;
@@ -207,6 +209,7 @@ impl<'a> Worker<'a> {
             seat.nested.depth() == inner.base,
             "a job left nested jobs behind"
         );
+        seat.nested.lower(limit);
         seat.end(outer);
     }
 
@@ -355,6 +358,12 @@ impl<'a> Worker<'a> {
         self.seat.counters.stolen.add(1);
         Some(entry)
     }
+}
+
+/// After a fork, in the child: whatever pool its only thread worked for, that has no threads
+/// here.
+pub(crate) fn forget_pool() {
+    leave_for_good();
 }
 
 /// Makes the calling thread the holder of a seat until [`leave_for_good`]; false if it works for
