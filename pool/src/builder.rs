@@ -3,7 +3,8 @@
 
 use crate::config::{Handlers, Settings};
 use crate::pool::{self, ThreadPool};
-use crate::shared::{Plan, Shared};
+use crate::shared::{Plan, Shared, Starter};
+use crate::sys;
 use crate::thread as life;
 use crate::unwind::Payload;
 use crate::worker;
@@ -320,6 +321,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             mut spawn,
         } = self;
         let threads = settings.threads();
+        sys::fork::watch(worker::forget_pool);
         let plan = Plan {
             threads,
             guests: global && settings.allows_guests(spawn.is_custom()),
@@ -327,6 +329,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             stack_size: settings.stack_size,
             resident: settings.use_current_thread,
             starter: None,
+            spare_starter: (!spawn.is_custom()).then_some(life::start_when_needed as Starter),
         };
         let handlers: Handlers = std::mem::take(&mut settings.handlers);
         let shared = Shared::new(plan, handlers);

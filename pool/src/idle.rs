@@ -37,10 +37,14 @@ impl Worker<'_> {
             self.search();
         }
         loop {
-            while let Some(entry) = self.take_any() {
+            if self.shared.step_down(self.seat) {
+                self.block();
+            } else if let Some(entry) = self.take_any() {
                 self.run(entry);
+                continue;
+            } else {
+                self.shared.sleep.start_search(self.seat);
             }
-            self.shared.sleep.start_search(self.seat);
             if !self.search() {
                 break;
             }
@@ -97,6 +101,7 @@ impl Worker<'_> {
                     // whenever somebody sleeps.
                     let looker = sleep.try_look_after(seat);
                     if sleep.go_to_bed(seat, announced, arm, look, wake) == Bedtime::Block {
+                        shared.trim_spares();
                         self.block();
                     } else if looker {
                         sleep.stop_looking_after();

@@ -48,6 +48,8 @@ pub(crate) struct Vtable {
     /// # Safety
     /// As for [`execute`]; the job is of the type that this vtable is of.
     run: unsafe fn(*mut (), Taken),
+    /// Whether jobs of that type start with what a queue needs: [`Queued`].
+    queues: bool,
 }
 
 const TAKEN: usize = 1;
@@ -164,7 +166,10 @@ where
     F: FnOnce(bool) -> R + Send,
     R: Send,
 {
-    const VTABLE: Vtable = Vtable { run: Self::run };
+    const VTABLE: Vtable = Vtable {
+        run: Self::run,
+        queues: false,
+    };
 
     #[inline(always)]
     pub(crate) fn new(body: F) -> Self {
@@ -250,9 +255,11 @@ pub(crate) struct HeapJob<F> {
 impl<F: FnOnce()> HeapJob<F> {
     const BOXED: Vtable = Vtable {
         run: Self::run_boxed,
+        queues: false,
     };
     const PIECE: Vtable = Vtable {
         run: Self::run_piece,
+        queues: false,
     };
 
     /// Moves the body to the heap, into a piece of `slab` if it fits. Whoever gets the pointer
@@ -313,7 +320,10 @@ pub(crate) struct Repeated {
 }
 
 impl Repeated {
-    const VTABLE: Vtable = Vtable { run: Self::run };
+    const VTABLE: Vtable = Vtable {
+        run: Self::run,
+        queues: false,
+    };
 
     pub(crate) fn new(body: unsafe fn(*const Self)) -> Self {
         Self {
@@ -374,6 +384,38 @@ pub(crate) struct Parcel(NonNull<Queued>);
 
 // SAFETY: made only of jobs whose bodies may change threads.
 unsafe impl Send for Parcel {}
+
+impl Parcel {
+    /// What came out of a deque or a queue, to be put into a queue. A job that has been in a queue
+    /// before goes as it is, however often; any other is wrapped.
+    ///
+    /// # Safety
+    /// The entry was taken, is handed to nobody else, and was pushed by the rules of
+    /// [`execute`].
+    pub(crate) unsafe fn of_entry(entry: Entry, run: impl FnOnce(Entry)) -> Self {
+        let Entry { job, tag } = entry;
+        // SAFETY: alive until run, and the word is the first field of every job.
+        let vtable = unsafe { &*job.cast_const().cast::<Word>() }.vtable();
+        // SAFETY: words that are in no deque hold their vtable alone, which is static.
+        if unsafe { &*vtable }.queues {
+            // SAFETY: jobs are not null.
+            return Self(unsafe { NonNull::new_unchecked(job) }.cast());
+        }
+        let job = SendJob(job);
+        let body = move || {
+            let job = job;
+            run(Entry { job: job.0, tag });
+        };
+        // SAFETY: the job may be run anywhere, as all jobs, and lives until it is.
+        unsafe { QueuedJob::parcel(tag, body) }
+    }
+}
+
+/// A pointer to a job that may change threads: jobs are made of closures that are `Send`.
+struct SendJob(*mut ());
+
+// SAFETY: every job's body is `Send`; the pointer is the only handle to it.
+unsafe impl Send for SendJob {}
 
 /// A queue of jobs.
 #[derive(Debug)]
@@ -443,7 +485,10 @@ pub(crate) struct QueuedJob<F> {
 }
 
 impl<F: FnOnce()> QueuedJob<F> {
-    const VTABLE: Vtable = Vtable { run: Self::run };
+    const VTABLE: Vtable = Vtable {
+        run: Self::run,
+        queues: true,
+    };
 
     /// Moves the body to the heap.
     ///
@@ -474,7 +519,10 @@ pub(crate) struct Borrowed<'a, F> {
 }
 
 impl<'a, F: Fn()> Borrowed<'a, F> {
-    const VTABLE: Vtable = Vtable { run: Self::run };
+    const VTABLE: Vtable = Vtable {
+        run: Self::run,
+        queues: true,
+    };
 
     pub(crate) fn new(body: &'a F) -> Self {
         Self {

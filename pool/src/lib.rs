@@ -27,8 +27,9 @@
 //! # Limits
 //!
 //! * A worker that blocks outside this library (on a channel, say) for a job that nobody else is
-//!   free to run waits for ever: no other thread's wait will pick that job up. Use more threads,
-//!   or [`ThreadPoolBuilder::greedy_waiting`].
+//!   free to run waits for ever: no other thread's wait will pick that job up. The remedy is
+//!   [`blocking`], inside which another thread takes its place; or
+//!   [`ThreadPoolBuilder::greedy_waiting`].
 //! * Joins nested more than 4096 deep on one thread run in sequence.
 
 // Models use the parts, not the whole.
@@ -44,9 +45,11 @@ mod ledger;
 #[cfg(all(test, loom))]
 mod models;
 mod park;
+mod row;
 mod seat;
 mod slab;
 mod sleep;
+mod spares;
 mod stats;
 mod sync;
 mod sys;
@@ -54,6 +57,8 @@ mod sys;
 pub mod trace;
 mod unwind;
 
+#[cfg(not(loom))]
+mod blocking;
 #[cfg(not(loom))]
 mod broadcast;
 #[cfg(not(loom))]
@@ -92,6 +97,7 @@ mod worker;
 
 #[cfg(not(loom))]
 mod public {
+    pub use crate::blocking::blocking;
     pub use crate::broadcast::{BroadcastContext, broadcast, spawn_broadcast};
     #[allow(deprecated)]
     pub use crate::builder::{

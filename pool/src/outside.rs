@@ -50,6 +50,7 @@ impl<'a> Guest<'a> {
         if !shared.sleep.sit_down(free) {
             free = shared
                 .seats
+                .first()
                 .iter()
                 .find(|seat| shared.sleep.sit_down(seat))?;
             LAST.set(free.index);
@@ -185,7 +186,7 @@ pub(crate) fn attend(shared: &Shared) {
         // SeqCst: pairs with itself: work before a look at the seats, seats before a look for
         // work.
         fence(Ordering::SeqCst);
-        let mut orphans = shared.seats.iter().filter(orphaned);
+        let mut orphans = shared.seats.first().iter().filter(orphaned);
         let Some(seat) = orphans.find(|seat| shared.sleep.sit_down(seat)) else {
             return;
         };

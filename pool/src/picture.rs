@@ -42,7 +42,7 @@ impl Display for Picture<'_> {
         writeln!(
             f,
             "{} seats; threads: {} inactive, {} of them asleep; {} injected; looked after: {}; ending: {}; refused: {}",
-            seats.len(),
+            seats.count(),
             census.inactive(),
             census.sleeping(),
             injector.len(),

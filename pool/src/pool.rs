@@ -3,20 +3,29 @@
 
 use crate::config::{Handlers, MAX_THREADS, Settings};
 use crate::outside::{self, Guest};
-use crate::shared::{Plan, Shared};
+use crate::shared::{Plan, Shared, Starter};
 use crate::stats::PoolStats;
+use crate::sys;
 use crate::thread;
-use crate::worker::Worker;
+use crate::worker::{self, Worker};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-static GLOBAL: OnceLock<Arc<Shared>> = OnceLock::new();
+/// The global pool, one for each process in a line of forks.
+static GLOBALS: [OnceLock<Arc<Shared>>; 64] = [const { OnceLock::new() }; 64];
+
+#[inline]
+fn place() -> &'static OnceLock<Arc<Shared>> {
+    GLOBALS
+        .get(sys::fork::generation())
+        .expect("the process was forked more than 63 times in a line, and each time used tine")
+}
 
 /// The global pool, made by default settings if nobody has made it otherwise.
 #[inline]
 pub(crate) fn global() -> &'static Arc<Shared> {
-    GLOBAL.get_or_init(|| {
+    place().get_or_init(|| {
         let settings = Settings::default();
         let guests = settings.allows_guests(false);
         lazily(settings.threads(), guests)
@@ -25,7 +34,8 @@ pub(crate) fn global() -> &'static Arc<Shared> {
 
 /// A pool whose threads are started when first needed.
 fn lazily(threads: usize, guests: bool) -> Arc<Shared> {
-    let starter = Some(thread::start_when_needed as fn(&Arc<Shared>, usize) -> bool);
+    sys::fork::watch(worker::forget_pool);
+    let starter = Some(thread::start_when_needed as Starter);
     let plan = Plan {
         threads,
         guests,
@@ -33,18 +43,19 @@ fn lazily(threads: usize, guests: bool) -> Arc<Shared> {
         stack_size: None,
         resident: false,
         starter,
+        spare_starter: starter,
     };
     Shared::new(plan, Handlers::default())
 }
 
 /// Makes `shared` the global pool; gives it back if there is one already.
 pub(crate) fn set_global(shared: Arc<Shared>) -> Result<(), Arc<Shared>> {
-    GLOBAL.set(shared)
+    place().set(shared)
 }
 
 /// Whether the global pool has been made.
 pub(crate) fn has_global() -> bool {
-    GLOBAL.get().is_some()
+    place().get().is_some()
 }
 
 /// Runs `op` on a worker: the current one, or one of the global pool. The second argument says
@@ -123,6 +134,10 @@ pub fn max_num_threads() -> usize {
 
 /// A pool of threads of its own.
 ///
+/// A child process that `fork` makes has none of them: there, the methods that would need them
+/// panic, and dropping the pool does nothing. (The global pool is made anew in such a child when it
+/// is first used. A child must not return into a parallel call that it was made in.)
+///
 /// Closures given to its methods run on these threads, and what they call in turn, `join` or a
 /// parallel iterator, runs there too. Dropping the pool returns at once; its threads finish what
 /// was spawned and end. See [`shutdown`](Self::shutdown) for waiting until they have.
@@ -151,6 +166,10 @@ impl ThreadPool {
     }
 
     pub(crate) fn shared(&self) -> &Shared {
+        assert!(
+            self.shared.is_here(),
+            "a pool was used in a child process that `fork` made, where its threads are not"
+        );
         &self.shared
     }
 
@@ -173,7 +192,7 @@ impl ThreadPool {
         OP: FnOnce() -> R + Send,
         R: Send,
     {
-        outside::run_inside(&self.shared, |_| op())
+        outside::run_inside(self.shared(), |_| op())
     }
 
     /// How many threads this pool has.
@@ -242,8 +261,10 @@ impl ThreadPool {
             self.current_thread_index().is_none(),
             "`shutdown` was called from a thread of the pool itself"
         );
-        self.shared.end();
-        self.shared.wait_until_ended();
+        if self.shared.is_here() {
+            self.shared.end();
+            self.shared.wait_until_ended();
+        }
     }
 
     pub(crate) fn with_worker<R>(&self, f: impl FnOnce(Option<&Worker<'_>>) -> R) -> R {
@@ -253,7 +274,9 @@ impl ThreadPool {
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
-        self.shared.end();
+        if self.shared.is_here() {
+            self.shared.end();
+        }
     }
 }
 
@@ -273,7 +296,7 @@ impl fmt::Debug for ThreadPool {
 /// assert!(tine_pool::stats().is_some());
 /// ```
 pub fn stats() -> Option<PoolStats> {
-    GLOBAL.get().map(|shared| shared.stats())
+    place().get().map(|shared| shared.stats())
 }
 
 /// A pool for a `static`: made at its first use, its threads started when first needed.

@@ -21,7 +21,8 @@
 //! (LENT) to that thread, which runs the mail, nothing else, and gives it back as GUEST|PENDING.
 //!
 //! A seat whose thread was refused by the system is VACANT: guests may sit there, nobody is to
-//! be woken.
+//! be woken. A spare seat (`spares.rs`) is CLOSED while there is no need for it: nobody may sit
+//! there, and its thread, if it has one, sleeps.
 #![forbid(unsafe_code)]
 
 use crate::deque::nested::Nested;
@@ -52,6 +53,8 @@ pub(crate) enum Holder {
     Vacant = 6,
     /// The thread, for its mail only, while a guest waits.
     Lent = 7,
+    /// Nobody, and nobody may.
+    Closed = 8,
 }
 
 impl Holder {
@@ -64,7 +67,8 @@ impl Holder {
             4 => Self::Guest,
             5 => Self::GuestPending,
             6 => Self::Vacant,
-            _ => Self::Lent,
+            7 => Self::Lent,
+            _ => Self::Closed,
         }
     }
 }
@@ -393,7 +397,7 @@ impl Seat {
     pub(crate) fn is_held(&self) -> bool {
         !matches!(
             self.word.load(),
-            Holder::Parked | Holder::Notified | Holder::Searching | Holder::Vacant
+            Holder::Parked | Holder::Notified | Holder::Searching | Holder::Vacant | Holder::Closed
         )
     }
 }

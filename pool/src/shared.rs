@@ -5,9 +5,12 @@ use crate::clock;
 use crate::config::Handlers;
 use crate::job::{Parcel, Queue};
 use crate::park::Parker;
+use crate::row::Row;
 use crate::seat::{Holder, Seat};
 use crate::sleep::Sleep;
+use crate::spares::Spares;
 use crate::stats::PoolStats;
+use crate::sys;
 use crate::trace::{self, What};
 use crate::unwind::{self, Payload};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -34,13 +37,13 @@ pub(crate) struct Desk {
 struct Bed {
     thread: Option<i32>,
     since: u64,
-    moved: Option<crate::sys::elsewhere::Place>,
+    moved: Option<sys::elsewhere::Place>,
 }
 
 /// The common part of a pool.
 pub(crate) struct Shared {
-    pub(crate) seats: Box<[Seat]>,
-    pub(crate) desks: Box<[Desk]>,
+    pub(crate) seats: Row<Seat>,
+    pub(crate) desks: Row<Desk>,
     pub(crate) injector: Queue,
     pub(crate) sleep: Sleep,
     pub(crate) handlers: Handlers,
@@ -49,7 +52,12 @@ pub(crate) struct Shared {
     pub(crate) guests: bool,
     /// Whether a waiting worker may run anything.
     pub(crate) greedy: bool,
+    /// The process that the threads are of.
+    generation: usize,
     starter: Option<Starter>,
+    spares: Spares,
+    /// How the threads of spare seats are started, if there may be any.
+    spare_starter: Option<Starter>,
     /// Whether seat 0 belongs to a thread that is not the pool's own and never ends with it.
     resident: bool,
     ending: AtomicBool,
@@ -75,7 +83,12 @@ pub(crate) struct Plan {
     pub(crate) resident: bool,
     /// Given for pools whose threads are started when first needed.
     pub(crate) starter: Option<Starter>,
+    /// Given for pools that may have spare threads, which are always started so.
+    pub(crate) spare_starter: Option<Starter>,
 }
+
+/// How many threads that block at the same time are replaced.
+const SPARES: usize = 64;
 
 impl Shared {
     pub(crate) fn new(plan: Plan, handlers: Handlers) -> Arc<Self> {
@@ -86,6 +99,7 @@ impl Shared {
             stack_size,
             resident,
             starter,
+            spare_starter,
         } = plan;
         let holder = if starter.is_some() {
             Holder::Parked
@@ -94,17 +108,18 @@ impl Shared {
         };
         let asleep = if starter.is_some() { threads } else { 0 };
         Arc::new_cyclic(|me| Self {
-            seats: (0..threads)
-                .map(|i| Seat::new(i, threads, holder))
-                .collect(),
-            desks: (0..threads).map(|_| Desk::new()).collect(),
+            seats: Row::new((0..threads).map(|i| Seat::new(i, threads, holder))),
+            desks: Row::new((0..threads).map(|_| Desk::new())),
             injector: Queue::new(),
-            sleep: Sleep::new(threads, asleep),
+            sleep: Sleep::new(threads + SPARES, asleep),
             handlers,
             stack_size,
             guests,
             greedy,
+            generation: sys::fork::generation(),
             starter,
+            spares: Spares::new(),
+            spare_starter,
             resident,
             ending: AtomicBool::new(false),
             over: AtomicBool::new(false),
@@ -122,8 +137,20 @@ impl Shared {
         self.me.upgrade().expect("a pool in use has an owner")
     }
 
+    /// Whether this is the process in which the pool was made. In a child of it the pool has no
+    /// threads, and its locks and seats are as chance would have it.
+    pub(crate) fn is_here(&self) -> bool {
+        self.generation == sys::fork::generation()
+    }
+
+    /// How many seats the pool has, spare ones apart.
     pub(crate) fn len(&self) -> usize {
-        self.seats.len()
+        self.seats.first().len()
+    }
+
+    /// Whether this is a spare seat.
+    pub(crate) fn is_spare(&self, seat: &Seat) -> bool {
+        seat.index >= self.len()
     }
 
     // ---- work and those who should know of it -----------------------------------------------
@@ -208,20 +235,87 @@ impl Shared {
     /// Rouses the thread of a seat that is NOTIFIED or LENT, starting it if it is not there yet.
     /// False if there is no such thread; a seat that was NOTIFIED is then VACANT.
     pub(crate) fn ring(&self, seat: &Seat) -> bool {
-        let start = || {
+        let spare = self.is_spare(seat);
+        let starter = if spare {
+            self.spare_starter
+        } else {
             self.starter
-                .is_none_or(|start| start(&self.keep(), seat.index))
         };
+        let start = || starter.is_none_or(|start| start(&self.keep(), seat.index));
         if seat.thread.start_once(start) {
             trace::moment(seat.index, What::Wake(seat.index));
             self.push_away(seat.index);
             seat.bell().unpark();
             return true;
         }
-        self.refused.fetch_add(1, Ordering::Relaxed);
         self.sleep.forget_thread();
-        seat.word.step(Holder::Notified, Holder::Vacant);
+        if spare {
+            self.spares.forget();
+            seat.word.step(Holder::Notified, Holder::Closed);
+        } else {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            seat.word.step(Holder::Notified, Holder::Vacant);
+        }
         false
+    }
+
+    // ---- spare seats ------------------------------------------------------------------------
+
+    /// A thread that holds a seat is about to block, with nothing private in its deques: opens
+    /// a spare seat in its place, and wakes somebody if there is anything to do.
+    pub(crate) fn replace_one(&self) {
+        let opened = if self.spare_starter.is_some() {
+            let start = self.len();
+            self.desks.extend(SPARES, |_| Desk::new());
+            let seats = self
+                .seats
+                .extend(SPARES, |i| Seat::new(i, start, Holder::Closed));
+            self.spares.replace(
+                &self.sleep,
+                seats.iter().inspect(|s| self.seats.show(s.index)),
+            )
+        } else {
+            None
+        };
+        // Those who push may have work that they did not offer for want of a sleeper.
+        self.seats.iter().for_each(|s| s.nested.want());
+        if self.has_work() {
+            self.announce();
+        }
+        // Somebody is to look after those who are stuck beside private work.
+        if let Some(seat) = opened
+            && !self.sleep.is_looked_after()
+            && self.sleep.notify(seat)
+        {
+            self.ring(seat);
+        }
+    }
+
+    /// It is back.
+    pub(crate) fn dismiss_one(&self) {
+        if self.spare_starter.is_some() {
+            self.spares.dismiss(&self.sleep, self.seats.spare().iter());
+        }
+    }
+
+    /// Closes spare seats whose threads sleep, if too many are open.
+    pub(crate) fn trim_spares(&self) {
+        self.spares.trim(&self.sleep, self.seats.spare().iter());
+    }
+
+    /// Closes a spare seat between two jobs of its own thread, if too many are open. True if the
+    /// thread is to sleep until the seat is NOTIFIED.
+    pub(crate) fn step_down(&self, seat: &Seat) -> bool {
+        if !self.is_spare(seat) || !self.spares.claim() {
+            return false;
+        }
+        self.sleep.step_down(seat);
+        if self.has_work() {
+            self.announce();
+        }
+        self.end_if_idle();
+        // Either this sees that the pool is over, or who ends it sees the seat closed.
+        !(self.is_over() && seat.word.step(Holder::Closed, Holder::Awake))
     }
 
     /// A worker of this pool starts to wait for another pool: `parker` is told of new work.
@@ -254,6 +348,12 @@ impl Shared {
         self.sleep.post();
         for seat in &self.seats {
             if self.sleep.notify(seat) {
+                self.ring(seat);
+            }
+        }
+        let over = self.is_over();
+        for seat in self.seats.spare() {
+            if over && seat.thread.is_there() && self.sleep.recall(seat) {
                 self.ring(seat);
             }
         }
@@ -297,10 +397,10 @@ impl Shared {
         // SeqCst: pairs with itself. Of two threads that leave off work and come here, the
         // second sees the seat of the first.
         crate::sync::fence(Ordering::SeqCst);
-        let own = &self.seats[usize::from(self.resident)..];
+        let own = || self.seats.iter().skip(usize::from(self.resident));
         let letters = self.desks.iter().any(|desk| !desk.mailbox.is_empty());
-        let idle = !letters && !self.has_work() && !own.iter().any(Seat::is_held);
-        idle.then(|| own.iter().fold(0, |sum, s| s.begun().wrapping_add(sum)))
+        let idle = !letters && !self.has_work() && !own().any(Seat::is_held);
+        idle.then(|| own().fold(0, |sum, s| s.begun().wrapping_add(sum)))
     }
 
     /// A thread that was to have this seat will never come.
@@ -364,7 +464,7 @@ impl Shared {
 
     pub(crate) fn lie_down(&self, index: usize) {
         let mut bed = lock(&self.desks[index].place);
-        bed.thread.get_or_insert_with(crate::sys::elsewhere::me);
+        bed.thread.get_or_insert_with(sys::elsewhere::me);
         bed.since = clock::now();
     }
 
@@ -372,7 +472,7 @@ impl Shared {
         let mut bed = lock(&self.desks[index].place);
         bed.since = 0;
         if let Some(place) = bed.moved.take() {
-            crate::sys::elsewhere::restore(place);
+            sys::elsewhere::restore(place);
         }
     }
 
@@ -383,7 +483,7 @@ impl Shared {
             && bed.moved.is_none()
             && let Some(thread) = bed.thread
         {
-            bed.moved = crate::sys::elsewhere::push_away(thread);
+            bed.moved = sys::elsewhere::push_away(thread);
         }
     }
 }

@@ -26,6 +26,7 @@
 //! The bitmap of parked seats is a hint for finding one quickly. The seats' words decide.
 #![forbid(unsafe_code)]
 
+use crate::row::Row;
 use crate::seat::{Holder, Seat};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, fence};
 use crossbeam_utils::CachePadded;
@@ -125,7 +126,7 @@ impl Sleep {
     /// Wakes one thread if one sleeps and none searches. `ring` rouses the thread of a seat that
     /// is NOTIFIED; if it says false, there is no such thread (the seat is VACANT by then), and
     /// another is tried. Says whether somebody was roused.
-    pub(crate) fn wake_one(&self, seats: &[Seat], ring: impl Fn(&Seat) -> bool) -> bool {
+    pub(crate) fn wake_one(&self, seats: &Row<Seat>, ring: impl Fn(&Seat) -> bool) -> bool {
         loop {
             let census = self.census();
             if census.sleeping() == 0 || census.searching() > 0 {
@@ -149,7 +150,7 @@ impl Sleep {
                     Holder::Searching | Holder::Notified => return false,
                     Holder::Guest => guest = Some(seat),
                     Holder::GuestPending | Holder::Lent => pending = true,
-                    Holder::Awake | Holder::Vacant => {}
+                    Holder::Awake | Holder::Vacant | Holder::Closed => {}
                 }
             }
             if let Some(seat) = looker.filter(|_| !missed) {
@@ -352,6 +353,49 @@ impl Sleep {
         self.hint(seat.index, false);
     }
 
+    // ---- spare seats: see `spares.rs` ------------------------------------------------------
+
+    /// From CLOSED to PARKED: the thread counts as asleep. False if it was not closed.
+    pub(crate) fn open(&self, seat: &Seat) -> bool {
+        self.add(INACTIVE + SLEEPING);
+        let opened = seat.word.step(Holder::Closed, Holder::Parked);
+        if opened {
+            self.hint(seat.index, true);
+        } else {
+            self.sub(INACTIVE + SLEEPING);
+        }
+        opened
+    }
+
+    /// From PARKED to CLOSED. False if it was not parked.
+    pub(crate) fn close(&self, seat: &Seat) -> bool {
+        let closed = seat.word.step(Holder::Parked, Holder::Closed);
+        if closed {
+            self.sub(INACTIVE + SLEEPING);
+            self.hint(seat.index, false);
+        }
+        closed
+    }
+
+    /// From AWAKE to CLOSED, by the seat's own thread.
+    pub(crate) fn step_down(&self, seat: &Seat) {
+        let old = seat.word.swap(Holder::Closed);
+        debug_assert!(old == Holder::Awake);
+        // SeqCst: pairs with the fence in `post`: a poster that still saw this thread awake is
+        // seen by the look that follows.
+        fence(Ordering::SeqCst);
+    }
+
+    /// From CLOSED to NOTIFIED, so that the thread may see that the pool is over.
+    pub(crate) fn recall(&self, seat: &Seat) -> bool {
+        self.add(INACTIVE);
+        let recalled = seat.word.step(Holder::Closed, Holder::Notified);
+        if !recalled {
+            self.sub(INACTIVE);
+        }
+        recalled
+    }
+
     // ---- the looker -------------------------------------------------------------------------
 
     /// Makes this seat's thread the one that looks after the others, if there is none.
@@ -377,7 +421,7 @@ impl Sleep {
     }
 
     /// Rouses a sleeping thread for a moment, so that it may take over looking after the others.
-    pub(crate) fn nudge_one(&self, seats: &[Seat]) {
+    pub(crate) fn nudge_one(&self, seats: &Row<Seat>) {
         if self.census().sleeping() > 0
             && let Some(seat) = self.hinted(seats).find(|s| s.word.load() == Holder::Parked)
         {
@@ -419,7 +463,7 @@ impl Sleep {
     }
 
     /// The seats that the bitmap calls parked, one of each word.
-    fn hinted<'a>(&'a self, seats: &'a [Seat]) -> impl Iterator<Item = &'a Seat> {
+    fn hinted<'a>(&'a self, seats: &'a Row<Seat>) -> impl Iterator<Item = &'a Seat> {
         let one = |(i, word): (usize, &AtomicU64)| {
             let bits = word.load(Ordering::Relaxed);
             (bits != 0).then(|| i * 64 + bits.trailing_zeros() as usize)
@@ -428,6 +472,6 @@ impl Sleep {
             .iter()
             .enumerate()
             .filter_map(one)
-            .map(|i| &seats[i])
+            .filter_map(|i| seats.get(i))
     }
 }

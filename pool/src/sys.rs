@@ -1,5 +1,5 @@
 //! What the system is asked for: a tick counter, the stack that is left, a barrier for all
-//! threads of the process, and where a thread may run. Each answer may be "not here", and then
+//! threads of the process, whether it is a child of `fork`, and where a thread may run. Each answer may be "not here", and then
 //! whoever asked does without.
 
 /// The processor's own counter, where any process may read it.
@@ -84,6 +84,46 @@ pub(crate) fn barrier_everywhere() -> bool {
 #[cfg(not(all(target_os = "linux", not(miri))))]
 pub(crate) fn barrier_everywhere() -> bool {
     false
+}
+
+/// Whether this process is the one in which something began: a child made by `fork` has but the
+/// thread that called it.
+pub(crate) mod fork {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// How many forks lie between the first process and this one, counted since [`watch`].
+    static GENERATION: AtomicUsize = AtomicUsize::new(0);
+    static IN_CHILD: OnceLock<fn()> = OnceLock::new();
+
+    /// The number of this process.
+    #[inline]
+    pub(crate) fn generation() -> usize {
+        // Relaxed: written while the process has one thread.
+        GENERATION.load(Ordering::Relaxed)
+    }
+
+    /// Counts forks from now on, and has `in_child` called after each, in the child. It may do
+    /// next to nothing: a lock may be held for ever there.
+    pub(crate) fn watch(in_child: fn()) {
+        IN_CHILD.get_or_init(|| {
+            #[cfg(all(unix, not(miri)))]
+            // SAFETY: the handler is a function for ever, and does nothing that is forbidden
+            // between a fork and the next call: it stores numbers.
+            unsafe {
+                libc::pthread_atfork(None, None, Some(begun));
+            }
+            in_child
+        });
+    }
+
+    #[cfg(all(unix, not(miri)))]
+    extern "C" fn begun() {
+        GENERATION.fetch_add(1, Ordering::Relaxed);
+        if let Some(in_child) = IN_CHILD.get() {
+            in_child();
+        }
+    }
 }
 
 /// Keeps a thread that is about to be woken off the processor of the one that wakes it.

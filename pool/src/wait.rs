@@ -17,7 +17,7 @@
 
 use crate::deque::spawned::Entry;
 use crate::deque::steal::Steal;
-use crate::job::{QueuedJob, State, Taken, Word};
+use crate::job::{Parcel, State, Taken, Word};
 use crate::latch::Latch;
 use crate::park::Parker;
 use crate::patience::Patience;
@@ -315,17 +315,14 @@ impl Worker<'_> {
     }
 
     fn move_to_injector(&self, entry: Entry) {
-        let Entry { job, tag } = entry;
-        let job = SendJob(job);
-        let again = move || {
-            let job = job;
+        let run = |entry| {
             Worker::with(|worker| match worker {
-                Some(worker) => worker.run(Entry { job: job.0, tag }),
+                Some(worker) => worker.run(entry),
                 None => unreachable!("a queued job was run by no worker"),
             });
         };
-        // SAFETY: the job may be run anywhere, as all jobs, and lives until it is.
-        self.shared.inject(unsafe { QueuedJob::parcel(tag, again) });
+        // SAFETY: just taken, and left to whoever takes it next.
+        self.shared.inject(unsafe { Parcel::of_entry(entry, run) });
     }
 
     // ---- waiting for a task, for mail -------------------------------------------------------
@@ -412,9 +409,3 @@ impl Worker<'_> {
         guard.disarm();
     }
 }
-
-/// A pointer to a job that may change threads: jobs are made of closures that are `Send`.
-struct SendJob(*mut ());
-
-// SAFETY: every job's body is `Send`; the pointer is the only handle to it.
-unsafe impl Send for SendJob {}

@@ -51,6 +51,13 @@ impl Sitting {
     }
 }
 
+/// Makes the calling thread no worker at all for as long as it lives.
+impl Sitting {
+    fn nowhere() -> Self {
+        Self(CURRENT.replace(ptr::null()), FRONT.replace(&NO_ROOM))
+    }
+}
+
 impl Drop for Sitting {
     fn drop(&mut self) {
         CURRENT.set(self.0);
@@ -117,6 +124,13 @@ impl<'a> Worker<'a> {
     pub(crate) fn sit<R>(&self, op: impl FnOnce(&Self) -> R) -> R {
         let _sitting = Sitting::new(self);
         op(self)
+    }
+
+    /// Runs `op` with no worker as the current one. The seat stays as it is.
+    pub(crate) fn stand_aside<R>(&self, op: impl FnOnce() -> R) -> R {
+        debug_assert!(self.nested().private() == 0, "private work is left alone");
+        let _nowhere = Sitting::nowhere();
+        op()
     }
 
     // ---- pushing ----------------------------------------------------------------------------
@@ -186,6 +200,8 @@ impl<'a> Worker<'a> {
             base: inner.base,
             since: inner.since,
         };
+        // Whoever waits for this job may find no other work than pieces of it.
+        let limit = seat.nested.lift(inner.base);
         // Before, so that whoever waits for the job finds it counted.
         seat.counters.jobs.add(1);
         let guard = AbortOnUnwind;
@@ -196,6 +212,7 @@ impl<'a> Worker<'a> {
             seat.nested.depth() == inner.base,
             "a job left nested jobs behind"
         );
+        seat.nested.lower(limit);
         seat.end(outer);
     }
 
@@ -279,8 +296,9 @@ impl<'a> Worker<'a> {
         let seats = &self.shared.seats;
         loop {
             let mut again = false;
-            let start = self.seat.notes.random() as usize % seats.len();
-            for victim in seats[start..].iter().chain(&seats[..start]) {
+            let count = seats.count();
+            let start = self.seat.notes.random() as usize % count;
+            for victim in seats.iter().skip(start).chain(seats.iter().take(start)) {
                 if victim.index == self.seat.index {
                     continue;
                 }
@@ -348,6 +366,12 @@ impl<'a> Worker<'a> {
         self.seat.counters.stolen.add(1);
         trace::moment(self.seat.index, What::Steal(from.index));
     }
+}
+
+/// After a fork, in the child: whatever pool its only thread worked for, that has no threads
+/// here.
+pub(crate) fn forget_pool() {
+    leave_for_good();
 }
 
 /// Makes the calling thread the holder of a seat until [`leave_for_good`]; false if it works for

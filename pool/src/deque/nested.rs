@@ -369,6 +369,26 @@ impl Nested {
         (depth as u32) < self.limit.load(Ordering::Relaxed)
     }
 
+    /// A job begins at the depth `base`: its own outermost pushes are public as those at the
+    /// bottom of the stack are. Gives what to hand to [`Self::lower`].
+    pub(crate) fn lift(&self, base: usize) -> u32 {
+        let limit = self.limit.load(Ordering::Relaxed);
+        let wished = (base as u32 + self.floor).min(CAPACITY as u32);
+        if limit < wished {
+            self.limit.store(wished, Ordering::Relaxed);
+            self.settle();
+        }
+        limit
+    }
+
+    /// The job has ended.
+    pub(crate) fn lower(&self, limit: u32) {
+        if self.limit.load(Ordering::Relaxed) > limit.max(EAGER) {
+            self.limit.store(limit, Ordering::Relaxed);
+            self.settle();
+        }
+    }
+
     /// Whether somebody has asked.
     #[inline]
     pub(crate) fn is_wanted(&self) -> bool {
@@ -380,7 +400,8 @@ impl Nested {
         // AcqRel, as all of this exchange of notes: pairs with `want`.
         let asked = self.wanted.swap(false, Ordering::AcqRel);
         if asked {
-            self.limit.store(EAGER, Ordering::Relaxed);
+            let limit = self.limit.load(Ordering::Relaxed);
+            self.limit.store(limit.max(EAGER), Ordering::Relaxed);
             self.settle();
         }
         asked

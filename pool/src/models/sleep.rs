@@ -3,6 +3,7 @@
 use super::{check, explore, parker};
 use crate::latch::CountLatch;
 use crate::park::Parker;
+use crate::row::Row;
 use crate::seat::{Holder, Seat};
 use crate::sleep::{Bedtime, Sleep};
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, UnsafeCell, fence};
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 /// What the workers of a pool share, in small: jobs are a number.
 struct Model {
-    seats: Vec<Seat>,
+    seats: Row<Seat>,
     sleep: Sleep,
     jobs: AtomicUsize,
     ending: AtomicBool,
@@ -35,7 +36,7 @@ impl Model {
             (Holder::Awake, 0)
         };
         Arc::new(Self {
-            seats: (0..seats).map(|i| Seat::new(i, seats, holder)).collect(),
+            seats: Row::new((0..seats).map(|i| Seat::new(i, seats, holder))),
             sleep: Sleep::new(seats, sleeping),
             jobs: AtomicUsize::new(0),
             ending: AtomicBool::new(false),
@@ -50,7 +51,7 @@ impl Model {
             let model = Arc::clone(self);
             thread::spawn(move || model.work(&model.seats[index]))
         };
-        (0..self.seats.len()).map(one).collect()
+        (0..self.seats.count()).map(one).collect()
     }
 
     fn post(&self) {

@@ -1,0 +1,297 @@
+//! `blocking`: whoever blocks inside it is replaced, and goes on when it is through.
+
+mod common;
+
+use common::{Watch, budget, ignore, until};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
+use tine_pool::{
+    ThreadPoolBuilder, blocking, current_num_threads, current_thread_index, join, scope, spawn,
+};
+
+/// Waits for a message in another thread's favour.
+fn get<T>(receive: mpsc::Receiver<T>) -> T {
+    blocking(|| receive.recv().unwrap())
+}
+
+#[test]
+fn a_job_waits_for_what_it_spawned_in_a_pool_of_one() {
+    let watch = Watch::new("a_job_waits_for_what_it_spawned_in_a_pool_of_one");
+    let pool = watch.pool(1);
+    for i in 0..200 {
+        watch.step(i);
+        let got = pool.install(|| {
+            let (send, receive) = mpsc::channel();
+            spawn(move || send.send(i).unwrap());
+            blocking(|| receive.recv().unwrap())
+        });
+        assert_eq!(got, i);
+    }
+    pool.shutdown();
+}
+
+#[test]
+fn what_comes_later_and_from_outside_is_run() {
+    let watch = Watch::new("what_comes_later_and_from_outside_is_run");
+    let pool = watch.pool(1);
+    let (send, receive) = mpsc::channel();
+    let inside = AtomicBool::new(false);
+    thread::scope(|s| {
+        let (pool, inside) = (&pool, &inside);
+        s.spawn(move || {
+            pool.install(move || {
+                blocking(|| {
+                    inside.store(true, SeqCst);
+                    receive.recv().unwrap();
+                });
+            });
+        });
+        until(|| inside.load(SeqCst));
+        pool.spawn(move || send.send(()).unwrap());
+    });
+}
+
+#[test]
+fn halves_of_a_join_may_wait_for_each_other() {
+    let watch = Watch::new("halves_of_a_join_may_wait_for_each_other");
+    let pool = watch.pool(1);
+    for i in 0..100 {
+        watch.step(i);
+        let (send, receive) = mpsc::channel();
+        pool.join(move || get(receive), move || send.send(()).unwrap());
+        // And where the waiter is the thief of the other half, below joins of its own.
+        let (send, receive) = mpsc::channel();
+        let half = move || join(move || get(receive), || ()).0;
+        pool.install(move || join(|| join(half, || ()), move || send.send(()).unwrap()));
+    }
+}
+
+#[test]
+fn tasks_of_a_scope_wait_for_each_other() {
+    let watch = Watch::new("tasks_of_a_scope_wait_for_each_other");
+    for size in [1, 2, 3] {
+        let pool = watch.pool(size);
+        let (send, receive) = mpsc::channel();
+        pool.scope(move |s| {
+            for _ in 0..20 {
+                let send = send.clone();
+                s.spawn(move |_| send.send(()).unwrap());
+            }
+            // Into the scope from inside `blocking`, too.
+            blocking(|| {
+                let send = send.clone();
+                s.spawn(move |_| send.send(()).unwrap());
+                (0..21).for_each(|_| receive.recv().unwrap());
+            });
+        });
+    }
+}
+
+#[test]
+fn many_at_once() {
+    let watch = Watch::new("many_at_once");
+    for size in [1, 2, 4] {
+        let pool = watch.pool(size);
+        for round in 0..20 {
+            watch.step(round);
+            // Each waits for the one before; the last one spawned wakes them all.
+            let count = 60;
+            let lines: Vec<_> = (0..=count).map(|_| mpsc::channel()).collect();
+            let (sends, receives): (Vec<_>, Vec<_>) = lines.into_iter().unzip();
+            let done = AtomicUsize::new(0);
+            pool.scope(|s| {
+                let mut receives = receives.into_iter();
+                for send in &sends[1..] {
+                    let (receive, send, done) = (receives.next().unwrap(), send.clone(), &done);
+                    s.spawn(move |_| {
+                        blocking(|| receive.recv().unwrap());
+                        done.fetch_add(1, SeqCst);
+                        send.send(()).unwrap();
+                    });
+                }
+                s.spawn(|_| sends[0].send(()).unwrap());
+                // The last line's receiver stays until all are done.
+                let last = receives.next().unwrap();
+                s.spawn(move |_| blocking(|| last.recv().unwrap()));
+            });
+            assert_eq!(done.load(SeqCst), count);
+        }
+        pool.shutdown();
+    }
+}
+
+#[test]
+fn no_index_inside_and_all_indices_apart() {
+    let watch = Watch::new("no_index_inside_and_all_indices_apart");
+    let pool = watch.pool(2);
+    let taken: Vec<_> = (0..70).map(|_| AtomicBool::new(false)).collect();
+    let enough = budget(500);
+    while enough() {
+        pool.scope(|s| {
+            for i in 0..40 {
+                let taken = &taken;
+                s.spawn(move |_| {
+                    assert_eq!(current_num_threads(), 2);
+                    let index = current_thread_index().unwrap();
+                    assert!(!taken[index].swap(true, SeqCst), "two on seat {index}");
+                    if i % 3 == 0 {
+                        blocking(|| {
+                            assert_eq!(current_thread_index(), None);
+                            thread::sleep(Duration::from_micros(50));
+                        });
+                    }
+                    assert_eq!(current_thread_index(), Some(index));
+                    assert!(taken[index].swap(false, SeqCst));
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn nested_and_on_ordinary_threads_it_is_a_plain_call() {
+    let watch = Watch::new("nested_and_on_ordinary_threads_it_is_a_plain_call");
+    let local = std::rc::Rc::new(1);
+    assert_eq!(blocking(|| *local + blocking(|| 1)), 2);
+    let pool = watch.pool(1);
+    let sum = pool.install(|| {
+        let local = std::rc::Rc::new(1);
+        // Inside it is an ordinary thread: to the pool, and to the global one.
+        *local + blocking(|| blocking(|| pool.install(|| 10) + join(|| 100, || 1000).0))
+    });
+    assert_eq!(sum, 111);
+}
+
+#[test]
+fn a_panic_goes_on() {
+    let watch = Watch::new("a_panic_goes_on");
+    let pool = watch.pool(1);
+    for i in 0..50 {
+        watch.step(i);
+        let panic = catch_unwind(AssertUnwindSafe(|| {
+            pool.install(|| blocking(|| panic!("inside")))
+        }));
+        assert_eq!(panic.unwrap_err().downcast_ref(), Some(&"inside"));
+        // Caught on the way, with joins below: the seat is as it was.
+        pool.install(|| {
+            let index = current_thread_index();
+            let caught = || catch_unwind(AssertUnwindSafe(|| blocking(|| panic!("caught"))));
+            let (a, b) = join(|| (caught().is_err(), current_thread_index()), || 5);
+            assert_eq!((a, b), ((true, index), 5));
+        });
+    }
+    assert_eq!(pool.install(|| join(|| 1, || 2)), (1, 2));
+}
+
+#[test]
+fn guests_are_replaced() {
+    let watch = Watch::new("guests_are_replaced");
+    // As many as there are seats, and more, each on a channel that only its own other half fills.
+    let enough = budget(500);
+    while enough() {
+        watch.step(1);
+        thread::scope(|s| {
+            for _ in 0..current_num_threads() + 3 {
+                s.spawn(|| {
+                    let (send, receive) = mpsc::channel();
+                    join(move || get(receive), move || send.send(()).unwrap());
+                    let (send, receive) = mpsc::channel();
+                    scope(move |s| {
+                        s.spawn(move |_| send.send(()).unwrap());
+                        blocking(|| receive.recv().unwrap());
+                    });
+                });
+            }
+        });
+    }
+}
+
+/// To come back is to wait for nobody: not for a stranger either who wants the lock that was
+/// taken inside.
+#[test]
+fn a_lock_taken_inside_is_held_after() {
+    let watch = Watch::new("a_lock_taken_inside_is_held_after");
+    for size in [1, 2] {
+        let pool = watch.pool(size);
+        let lock = Mutex::new(0);
+        let enough = budget(300);
+        while enough() {
+            pool.scope(|s| {
+                for _ in 0..8 {
+                    let lock = &lock;
+                    s.spawn(move |_| {
+                        let mut held = blocking(|| lock.lock().unwrap());
+                        *held += 1;
+                        ignore(join(thread::yield_now, thread::yield_now));
+                    });
+                    // A stranger to `blocking`.
+                    s.spawn(move |_| *lock.lock().unwrap() += 1);
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn spare_threads_end_with_the_pool() {
+    let watch = Watch::new("spare_threads_end_with_the_pool");
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    static ENDED: AtomicUsize = AtomicUsize::new(0);
+    for round in 0..30 {
+        watch.step(round);
+        let builder = ThreadPoolBuilder::new()
+            .num_threads(2)
+            .start_handler(|_| ignore(STARTED.fetch_add(1, SeqCst)))
+            .exit_handler(|_| ignore(ENDED.fetch_add(1, SeqCst)));
+        let pool = watch.watched(builder);
+        let waiting = move || {
+            let (send, receive) = mpsc::channel();
+            spawn(move || send.send(()).unwrap());
+            blocking(|| receive.recv().unwrap());
+        };
+        // Left to the pool's end.
+        (0..10).for_each(|_| pool.spawn(waiting));
+        pool.shutdown();
+        assert_eq!(STARTED.load(SeqCst), ENDED.load(SeqCst));
+    }
+    assert!(STARTED.load(SeqCst) > 60, "there was no spare thread");
+}
+
+/// After all that has blocked is back, no more threads work than there are seats.
+#[test]
+fn spare_seats_are_closed_again() {
+    let watch = Watch::new("spare_seats_are_closed_again");
+    let pool = watch.pool(1);
+    pool.install(|| {
+        let (send, receive) = mpsc::channel();
+        spawn(move || send.send(()).unwrap());
+        blocking(|| receive.recv().unwrap());
+    });
+    // Between two jobs at the latest.
+    until(|| {
+        let spare = Mutex::new(0);
+        pool.scope(|s| {
+            for _ in 0..50 {
+                s.spawn(|_| *spare.lock().unwrap() += current_thread_index().unwrap());
+            }
+        });
+        spare.into_inner().unwrap() == 0
+    });
+}
+
+#[test]
+fn pools_with_a_spawn_handler_have_no_spare_threads() {
+    let watch = Watch::new("pools_with_a_spawn_handler_have_no_spare_threads");
+    let builder = ThreadPoolBuilder::new()
+        .num_threads(2)
+        .spawn_handler(|thread| thread::Builder::new().spawn(|| thread.run()).map(drop));
+    let pool = builder.build().unwrap();
+    watch.step(1);
+    // What the one has pushed is there for the other.
+    let (send, receive) = mpsc::channel();
+    pool.join(move || get(receive), move || send.send(()).unwrap());
+    assert_eq!(pool.stats().seats.len(), 2);
+}

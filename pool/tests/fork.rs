@@ -1,0 +1,114 @@
+//! After `fork` the child has one thread and no pool: what it calls works anew, or says why not.
+#![cfg(all(unix, not(miri)))]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+use tine_pool::{ThreadPoolBuilder, current_thread_index, join, scope, spawn};
+
+fn sum(from: u64, to: u64) -> u64 {
+    if to - from < 10 {
+        return (from..to).sum();
+    }
+    let mid = from + (to - from) / 2;
+    let (a, b) = join(|| sum(from, mid), || sum(mid, to));
+    a + b
+}
+
+/// Everything that a program may do with the global pool.
+fn use_global() {
+    assert_eq!(current_thread_index(), None);
+    assert_eq!(sum(0, 10_000), 49_995_000);
+    let count = AtomicUsize::new(0);
+    scope(|s| (0..100).for_each(|_| s.spawn(|_| ignore(count.fetch_add(1, SeqCst)))));
+    assert_eq!(count.load(SeqCst), 100);
+    let (send, receive) = mpsc::channel();
+    spawn(move || send.send(5).unwrap());
+    assert_eq!(receive.recv(), Ok(5));
+    tine_pool::broadcast(|_| ());
+}
+
+/// Runs `child` in a child process; says with which status it ended.
+fn forked(child: impl FnOnce()) -> i32 {
+    // SAFETY: what the child calls allocates and starts threads, which the C libraries that this
+    // is run on allow.
+    match unsafe { libc::fork() } {
+        0 => {
+            // SAFETY: no preconditions. A child that hangs is ended by it.
+            unsafe { libc::alarm(60) };
+            let ok = catch_unwind(AssertUnwindSafe(child)).is_ok();
+            // SAFETY: no preconditions.
+            unsafe { libc::_exit(if ok { 0 } else { 1 }) }
+        }
+        child => {
+            let (mut status, begun) = (0, Instant::now());
+            loop {
+                // SAFETY: `status` is a place for the answer.
+                match unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } {
+                    0 => thread::sleep(Duration::from_millis(1)),
+                    pid => {
+                        assert_eq!(pid, child);
+                        return status;
+                    }
+                }
+                assert!(begun.elapsed() < Duration::from_secs(90), "the child hangs");
+            }
+        }
+    }
+}
+
+/// One test: a fork copies whatever the others are at.
+#[test]
+fn pools_in_a_child() {
+    // Before there is any pool.
+    assert_eq!(forked(use_global), 0);
+    use_global();
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    pool.install(use_nothing);
+    for _ in 0..5 {
+        // Threads are at work while the process forks.
+        (0..50).for_each(|_| spawn(|| ignore(sum(0, 1000))));
+        assert_eq!(forked(use_global), 0);
+        // A child of a child.
+        let again = || {
+            use_global();
+            assert_eq!(forked(use_global), 0);
+        };
+        assert_eq!(forked(again), 0);
+    }
+    // A pool of one's own is gone, and says so.
+    let own = || {
+        let panic = catch_unwind(AssertUnwindSafe(|| pool.install(use_nothing))).unwrap_err();
+        assert!(panic.downcast_ref::<&str>().unwrap().contains("`fork`"));
+        catch_unwind(AssertUnwindSafe(|| pool.spawn(use_nothing))).unwrap_err();
+        let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        pool.install(use_nothing);
+        pool.shutdown();
+    };
+    assert_eq!(forked(own), 0);
+    assert_eq!(forked(|| pool.install(use_nothing)), 1 << 8);
+    // From inside a parallel call, where the child leaves what it is in.
+    let inside = || forked(use_global);
+    assert_eq!(join(inside, || ()).0, 0);
+    assert_eq!(pool.install(inside), 0);
+    // Here all is as it was.
+    pool.install(use_nothing);
+    use_global();
+    // Ended in the child first, by nobody.
+    let mut pool = Some(pool);
+    assert_eq!(forked(|| drop(pool.take())), 0);
+    let pool = pool.unwrap();
+    assert_eq!(
+        forked(|| drop(catch_unwind(
+            AssertUnwindSafe(|| pool.current_num_threads())
+        ))),
+        0
+    );
+    pool.shutdown();
+}
+
+fn use_nothing() {}
+
+fn ignore<T>(_: T) {}
