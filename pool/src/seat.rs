@@ -186,9 +186,6 @@ pub(crate) struct Notes {
     pub(crate) until_outside: Note,
     pub(crate) outside_at: Note,
     pub(crate) outside_every: Note,
-    /// When spawned jobs were last stolen, and how often in a row that was soon after.
-    pub(crate) stole_at: Note,
-    pub(crate) hurry: Note,
     /// How long the thread looks for work before it sleeps, in nanoseconds.
     pub(crate) patience: Note,
     /// State of the random generator.
@@ -265,8 +262,6 @@ impl Seat {
                 until_outside: Note::new(32),
                 outside_at: Note::new(0),
                 outside_every: Note::new(32),
-                stole_at: Note::new(0),
-                hurry: Note::new(0),
                 patience: Note::new(10_000),
                 random: Note::new((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
             },

@@ -3,7 +3,7 @@
 
 use crate::clock;
 use crate::deque::nested::{CAPACITY, Front, Nested};
-use crate::deque::spawned::Entry;
+use crate::deque::spawned::{Entry, LOT};
 use crate::deque::steal::Steal;
 use crate::injector::Taken as Batch;
 use crate::job::{self, HeapJob, Taken};
@@ -274,6 +274,7 @@ impl<'a> Worker<'a> {
     /// Steals from some other seat, starting anywhere.
     fn steal_any(&self) -> Option<Entry> {
         let seats = &self.shared.seats;
+        let mut lot = [Entry::NONE; LOT];
         loop {
             let mut again = false;
             let start = self.seat.notes.random() as usize % seats.len();
@@ -287,11 +288,8 @@ impl<'a> Worker<'a> {
                     Steal::Retry => again = true,
                     Steal::Empty => {}
                 }
-                match victim.spawned.steal() {
-                    Steal::Taken(entry) => {
-                        self.steal_more(victim);
-                        return self.stolen(entry);
-                    }
+                match victim.spawned.steal_lot(&mut lot) {
+                    Steal::Taken(count) => return self.bring_home(&lot[..count]),
                     Steal::Retry => again = true,
                     _ => {}
                 }
@@ -303,37 +301,19 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Moves up to half of what else was spawned on `victim` here: one journey for many. When
-    /// journeys follow each other so fast that the jobs cannot be worth them, this one waits a
-    /// little first, for more to take.
-    fn steal_more(&self, victim: &Seat) {
-        const FAST: u64 = 3_000;
-        let (now, notes) = (clock::now(), &self.seat.notes);
-        let fast = now.saturating_sub(notes.stole_at.get()) < clock::ticks(FAST);
-        notes
-            .hurry
-            .set(if fast { notes.hurry.get() + 1 } else { 0 });
-        if notes.hurry.get() > 8 {
-            for _ in 0..64 {
-                relax();
-            }
-        }
-        notes.stole_at.set(now);
-        let most = (victim.spawned.len() / 2).min(BATCH * 4);
-        let mut moved = 0;
-        while moved < most {
-            let Steal::Taken(entry) = victim.spawned.steal() else {
-                break;
-            };
+    /// Of a stolen lot, one is to be run now; the others go into this seat's deque.
+    fn bring_home(&self, lot: &[Entry]) -> Option<Entry> {
+        let (first, others) = lot.split_first()?;
+        for entry in others {
             // SAFETY: this worker holds the seat.
-            unsafe { self.seat.spawned.push(entry) };
-            moved += 1;
+            unsafe { self.seat.spawned.push(*entry) };
         }
-        if moved > 0 {
-            self.seat.counters.stolen.add(moved as u64);
+        if !others.is_empty() {
+            self.seat.counters.stolen.add(others.len() as u64);
             // While they were on the way, nobody could see them.
             self.shared.announce();
         }
+        self.stolen(*first)
     }
 
     pub(crate) fn stolen(&self, entry: Entry) -> Option<Entry> {
