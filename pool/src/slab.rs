@@ -20,11 +20,13 @@ use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::{self, NonNull};
 
-/// Bytes of a chunk, and its alignment.
+/// What a chunk spans, and its alignment.
 #[cfg(not(loom))]
 const CHUNK: usize = 16 << 10;
 #[cfg(loom)]
 const CHUNK: usize = 1 << 10;
+/// Bytes of a chunk.
+const SIZE: usize = CHUNK - 16;
 /// Every piece starts at a multiple of this.
 const ALIGN: usize = 8;
 /// Larger pieces are not for chunks.
@@ -37,8 +39,10 @@ struct Head {
     live: AtomicUsize,
 }
 
+/// A little less than a chunk spans, so that chunks can lie side by side: there is room for what
+/// the system's allocator puts between two of them.
 const fn chunk_layout() -> Layout {
-    match Layout::from_size_align(CHUNK, CHUNK) {
+    match Layout::from_size_align(SIZE, CHUNK) {
         Ok(layout) => layout,
         Err(_) => unreachable!(),
     }
@@ -68,7 +72,7 @@ impl Slab {
     pub(crate) fn new() -> Self {
         Self(UnsafeCell::new(Bump {
             chunk: ptr::null_mut(),
-            next: CHUNK,
+            next: SIZE,
             pieces: 0,
         }))
     }
@@ -87,7 +91,7 @@ impl Slab {
         self.0.with_mut(|bump| {
             // SAFETY: the caller holds the seat, and nobody else touches the cell.
             let bump = unsafe { &mut *bump };
-            if bump.next + layout.size() > CHUNK {
+            if bump.next + layout.size() > SIZE {
                 bump.renew()?;
             }
             // SAFETY: within the chunk.
@@ -134,7 +138,7 @@ impl Bump {
         let (chunk, unused) = (self.chunk, MANY - self.pieces);
         *self = Self {
             chunk: ptr::null_mut(),
-            next: CHUNK,
+            next: SIZE,
             pieces: 0,
         };
         if !chunk.is_null() {

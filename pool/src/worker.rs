@@ -2,7 +2,7 @@
 //! `wait.rs`, how the threads of a pool pass the time between jobs in `idle.rs`.
 
 use crate::clock;
-use crate::deque::nested::{CAPACITY, Front, Nested};
+use crate::deque::nested::{Front, Nested};
 use crate::deque::spawned::{Entry, LOT};
 use crate::deque::steal::Steal;
 use crate::injector::Taken as Batch;
@@ -89,17 +89,14 @@ impl<'a> Worker<'a> {
         f(unsafe { current.as_ref() })
     }
 
-    /// Gives the current worker's stack of jobs to `f`, if there is room in it.
+    /// The front of the current worker's stack of jobs, which says that there is no room if there
+    /// is no worker. The second is where the whole stack is, if there is one: see
+    /// [`Nested::behind`]. Neither outlives the caller's frame.
     #[inline(always)]
-    pub(crate) fn with_room<R>(f: impl FnOnce(Option<(&Nested, usize)>) -> R) -> R {
+    pub(crate) fn front(_frame: &()) -> (&Front, *const Front) {
         let front = FRONT.get();
         // SAFETY: the front of a static, or of the seat of the current worker: see `with`.
-        let depth = unsafe { &*front }.depth();
-        if depth >= CAPACITY {
-            return f(None);
-        }
-        // SAFETY: there is room, so this is not the static one.
-        f(Some((unsafe { Nested::behind(front) }, depth)))
+        (unsafe { &*front }, front)
     }
 
     /// Whether this worker belongs to that pool.
@@ -138,8 +135,14 @@ impl<'a> Worker<'a> {
     /// # Safety
     /// The job lives until it is run, and `job` is handed to nobody else.
     pub(crate) unsafe fn push_spawned(&self, job: *mut (), tag: u64) {
+        self.put(Entry { job, tag });
+    }
+
+    /// Puts a job that this worker has into its seat's deque.
+    fn put(&self, entry: Entry) {
+        self.seat.spawning.set(1);
         // SAFETY: this worker holds the seat.
-        unsafe { self.seat.spawned.push(Entry { job, tag }) };
+        unsafe { self.seat.spawned.push(entry) };
     }
 
     /// Makes all nested jobs public and tells those who wait for them.
@@ -262,8 +265,7 @@ impl<'a> Worker<'a> {
         let Batch::Some(_) = taken else { return None };
         // Newest first, so that they are popped oldest first.
         for entry in batch[1..count].iter().rev().flatten() {
-            // SAFETY: this worker holds the seat.
-            unsafe { self.seat.spawned.push(*entry) };
+            self.put(*entry);
         }
         if count > 1 {
             self.shared.announce();
@@ -305,8 +307,7 @@ impl<'a> Worker<'a> {
     fn bring_home(&self, lot: &[Entry]) -> Option<Entry> {
         let (first, others) = lot.split_first()?;
         for entry in others {
-            // SAFETY: this worker holds the seat.
-            unsafe { self.seat.spawned.push(*entry) };
+            self.put(*entry);
         }
         if !others.is_empty() {
             self.seat.counters.stolen.add(others.len() as u64);

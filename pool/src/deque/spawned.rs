@@ -41,11 +41,11 @@ pub(crate) const LOT: usize = 32;
 #[cfg(loom)]
 pub(crate) const LOT: usize = 2;
 
-/// A buffer of so many slots grows only if thieves are slow: if they take less than [`QUICK`]
-/// jobs in a [`WINDOW`] of nanoseconds.
+/// A buffer of so many slots grows only if thieves are slow: if a job takes them longer than
+/// [`QUICK`], in nanoseconds, some [`GRACE`] apart.
 const LARGE: usize = 1 << 14;
-const QUICK: i32 = 64;
-const WINDOW: u64 = 10_000;
+const QUICK: u64 = 150;
+const GRACE: u64 = 50_000;
 
 /// One pushed job and what it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -245,19 +245,16 @@ impl Spawned {
     /// wait ends as soon as they are slower, so it delays a push, and no more.
     fn wait_for_thieves(&self, buffer: &Buffer, bottom: u32, mut top: Top) -> Top {
         let enough = buffer.len() - buffer.len() / 8;
-        let mut start = clock::now();
-        let mut before = top;
+        let (start, before) = (clock::now(), top);
         while buffer.len() >= LARGE && top.to(bottom) as usize > enough {
             for _ in 0..16 {
                 relax();
             }
             // Acquire: as in `make_room`.
             top = self.top(Ordering::Acquire);
-            if clock::since(start) > clock::ticks(WINDOW) {
-                if before.to(top.index()) < QUICK {
-                    break;
-                }
-                (start, before) = (clock::now(), top);
+            let taken = before.to(top.index()) as u64;
+            if clock::since(start) > clock::ticks(GRACE + taken * QUICK) {
+                break;
             }
         }
         top
