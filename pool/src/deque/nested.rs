@@ -19,12 +19,11 @@
 //! * An owner that finds its job stolen leaves `bottom` at d + 1 and the ends at (d+1, d+1)
 //!   until the job is done: a join made while waiting must not write the slot that the thief is
 //!   about to read.
-//! * The owner asks two things, one compare each. Before a push: is the depth one of the `easy`
-//!   ones above `limit`, which are neither published at once nor beyond the end? At a pop: is it
-//!   below `pop_below`, which is never less than `public`? Only the owner raises the one and
-//!   lowers the other; whoever wants work sets `easy` to nothing, so that asking costs the owner
-//!   nothing until somebody asks. Thief: `wanted`, then swap `easy`. Owner: swap in its own,
-//!   then look at `wanted` again.
+//! * The owner looks at two thresholds, `push_below` before a push and `pop_below` at a pop, one
+//!   compare each. `pop_below` is never less than `public`. Only the owner lowers them; whoever
+//!   wants work raises the first, so that asking costs the owner nothing until somebody asks.
+//!   Thief: `wanted`, then swap in the threshold. Owner: swap in its own, then look at `wanted`
+//!   again.
 //! * `epoch` tells apart what was published in different contexts. The owner notes whenever it
 //!   starts or ends a job that is not a piece of the one below it ([`Nested::turn`]), and the
 //!   next job to become public does so in a new epoch. A helper that may take only what its own
@@ -101,11 +100,10 @@ pub(crate) enum Pop {
 pub(crate) struct Front {
     /// The depth of the next push. Others read it when they look for private work.
     bottom: AtomicU32,
+    push_below: AtomicU32,
+    pop_below: AtomicU32,
     /// How deep pushes are public when nobody asks.
     limit: AtomicU32,
-    /// How many depths, from there on, need no thought.
-    easy: AtomicU32,
-    pop_below: AtomicU32,
     /// Pushes at this site need no thought, so many more times.
     calm_site: AtomicUsize,
     calm_left: AtomicU32,
@@ -119,9 +117,9 @@ impl Front {
     pub(crate) const fn full() -> Self {
         Self {
             bottom: AtomicU32::new(CAPACITY as u32),
-            limit: AtomicU32::new(0),
-            easy: AtomicU32::new(0),
+            push_below: AtomicU32::new(0),
             pop_below: AtomicU32::new(0),
+            limit: AtomicU32::new(0),
             calm_site: AtomicUsize::new(0),
             calm_left: AtomicU32::new(0),
             turned: AtomicBool::new(false),
@@ -131,9 +129,9 @@ impl Front {
     fn new() -> Self {
         Self {
             bottom: AtomicU32::new(0),
-            limit: AtomicU32::new(EAGER),
-            easy: AtomicU32::new(CAPACITY as u32 - EAGER),
+            push_below: AtomicU32::new(EAGER),
             pop_below: AtomicU32::new(0),
+            limit: AtomicU32::new(EAGER),
             calm_site: AtomicUsize::new(0),
             calm_left: AtomicU32::new(0),
             turned: AtomicBool::new(false),
@@ -150,16 +148,18 @@ impl Front {
     /// that is published, and nobody asks.
     #[inline(always)]
     pub(crate) fn is_easy(&self, depth: usize) -> bool {
-        let above = (depth as u32).wrapping_sub(self.limit.load(Ordering::Relaxed));
-        above < self.easy.load(Ordering::Relaxed)
+        depth < CAPACITY && depth as u32 >= self.push_below.load(Ordering::Relaxed)
     }
 
     /// Whether there is room for a push at this depth and `site`, and no thought needed this
     /// once, though it is not an easy one.
     #[inline(always)]
     pub(crate) fn is_calm(&self, depth: usize, site: usize) -> bool {
+        if depth >= CAPACITY {
+            return false;
+        }
         let left = self.calm_left.load(Ordering::Relaxed);
-        let calm = self.calm_site.load(Ordering::Relaxed) == site && left > 0 && depth < CAPACITY;
+        let calm = self.calm_site.load(Ordering::Relaxed) == site && left > 0;
         if calm {
             self.calm_left.store(left - 1, Ordering::Relaxed);
         }
@@ -401,9 +401,9 @@ impl Nested {
         self.set_pop_below();
         let limit = self.limit.load(Ordering::Relaxed);
         // AcqRel, then Acquire: pairs with `want`, whose order is the opposite one.
-        self.easy.swap(CAPACITY as u32 - limit, Ordering::AcqRel);
+        self.push_below.swap(limit, Ordering::AcqRel);
         if self.wanted.load(Ordering::Acquire) {
-            self.easy.store(0, Ordering::Relaxed);
+            self.push_below.store(ALWAYS, Ordering::Relaxed);
         }
     }
 
@@ -470,7 +470,7 @@ impl Nested {
         if !self.wanted.load(Ordering::Relaxed) {
             // Release, AcqRel: pairs with `settle`, whose order is the opposite one.
             self.wanted.swap(true, Ordering::Release);
-            self.easy.swap(0, Ordering::AcqRel);
+            self.push_below.swap(ALWAYS, Ordering::AcqRel);
         }
     }
 
