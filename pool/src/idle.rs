@@ -18,12 +18,12 @@ use std::time::Duration;
 const PATIENCE: (u64, u64) = (2_000, 20_000);
 /// What counts as soon, and as long.
 const NAP: (u64, u64) = (50_000, 200_000);
-/// How often somebody looks after those who are stuck. In a pool at rest each look after the
-/// tenth comes later than the one before, up to the greatest interval, and after a minute or so
+/// How often somebody looks after those who are stuck. In a pool at rest each look comes four
+/// times later than the one before, up to the greatest interval, and after the last of so many
 /// they stop.
 const LOOK_AFTER: Duration = Duration::from_millis(10);
 const LOOK_AFTER_AT_MOST: Duration = Duration::from_secs(1);
-const LOOKS_AT_REST: u32 = 60;
+const LOOKS_AT_REST: u32 = 8;
 
 impl Worker<'_> {
     // ---- the life of a thread ---------------------------------------------------------------
@@ -222,8 +222,7 @@ impl Worker<'_> {
 
 /// How long to wait before the next look, after so many at a pool at rest.
 fn interval(looks: u32) -> Duration {
-    let doublings = looks.saturating_sub(10).min(10);
-    (LOOK_AFTER * (1 << doublings)).min(LOOK_AFTER_AT_MOST)
+    (LOOK_AFTER * 4_u32.pow(looks.min(4))).min(LOOK_AFTER_AT_MOST)
 }
 
 /// What looking around showed.

@@ -3,7 +3,7 @@
 //! The second closure is pushed as a job, the first is run, and the job is popped again. In most
 //! calls that is all: a store to the slot, a store to `bottom`, a compare, and the same back.
 
-use crate::deque::nested::{CAPACITY, Nested, Pop};
+use crate::deque::nested::{CAPACITY, Front, Nested, Pop};
 use crate::job::StackJob;
 use crate::outside;
 use crate::pace;
@@ -62,7 +62,7 @@ impl FnContext {
 /// }
 /// assert_eq!(sum(&[1, 2, 3, 4, 5]), 15);
 /// ```
-#[inline]
+#[inline(always)]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
@@ -70,13 +70,29 @@ where
     RA: Send,
     RB: Send,
 {
-    Worker::with_room(|room| match room {
-        Some((nested, depth)) => join_at(nested, depth, a, |_| b()),
-        None => join_elsewhere(a, |_| b()),
-    })
+    join_here(a, |_| b())
 }
 
-/// The calling thread is no worker, or has no room for another job.
+/// The join of whoever calls.
+#[inline(always)]
+fn join_here<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce(bool) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let frame = ();
+    let (front, whole) = Worker::front(&frame);
+    let depth = front.depth();
+    if !is_ready::<B, RB>(front, depth) {
+        return join_elsewhere(a, b);
+    }
+    // SAFETY: there is room, so this is not the front of no worker.
+    join_at(unsafe { Nested::behind(whole) }, depth, a, b)
+}
+
+/// The calling thread is no worker, or there is something to think about.
 #[cold]
 #[inline(never)]
 fn join_elsewhere<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
@@ -86,7 +102,7 @@ where
     RA: Send,
     RB: Send,
 {
-    pool::in_worker(|worker, _| join_on(worker.nested(), a, b))
+    pool::in_worker(|worker, _| join_with_care(worker, a, b))
 }
 
 /// As [`join`], telling each closure whether it changed threads.
@@ -110,7 +126,7 @@ where
                 migrated: injected || stolen,
             })
         };
-        join_on(worker.nested(), a, b)
+        join_on(worker, a, b)
     })
 }
 
@@ -128,43 +144,52 @@ impl ThreadPool {
         RA: Send,
         RB: Send,
     {
-        outside::run_inside(self.shared(), |worker| join_on(worker.nested(), a, |_| b()))
+        outside::run_inside(self.shared(), |worker| join_on(worker, a, |_| b()))
     }
 }
 
 /// The join of a worker.
 #[inline(always)]
-fn join_on<A, B, RA, RB>(nested: &Nested, a: A, b: B) -> (RA, RB)
+fn join_on<A, B, RA, RB>(worker: &Worker<'_>, a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
     B: FnOnce(bool) -> RB + Send,
     RA: Send,
     RB: Send,
 {
+    let nested = worker.nested();
     let depth = nested.depth();
-    if depth >= CAPACITY {
-        return in_sequence(a, b);
+    if !is_ready::<B, RB>(nested, depth) {
+        return join_with_care(worker, a, b);
     }
     join_at(nested, depth, a, b)
 }
 
-/// The join of a worker whose stack of jobs has room. In the common case this and the two
+/// Whether a push at this depth needs no thought.
+#[inline(always)]
+fn is_ready<B, RB>(front: &Front, depth: usize) -> bool
+where
+    B: FnOnce(bool) -> RB + Send,
+    RB: Send,
+{
+    if front.is_easy(depth) {
+        return true;
+    }
+    unlikely();
+    front.is_calm(depth, site::<B, RB>())
+}
+
+/// The join of a worker that has nothing to think about. In the common case this and the two
 /// closures are all there is: what needs a thought, or a wait, is out of line.
 #[inline(always)]
 fn join_at<A, B, RA, RB>(nested: &Nested, depth: usize, a: A, b: B) -> (RA, RB)
 where
-    A: FnOnce() -> RA + Send,
+    A: FnOnce() -> RA,
     B: FnOnce(bool) -> RB + Send,
-    RA: Send,
     RB: Send,
 {
     let job = StackJob::new(b);
-    if nested.push(depth, job.erase()) {
-        unlikely();
-        if !nested.is_calm(site::<B, RB>()) {
-            return join_with_care(depth, &job, a);
-        }
-    }
+    nested.push(depth, job.erase());
     finish(nested, depth, &job, a)
 }
 
@@ -205,24 +230,28 @@ where
     wait::<B, RB> as fn(usize, &StackJob<B, RB>) -> RB as usize
 }
 
-/// An outermost push, or one that somebody waits for.
+/// A join at an outermost depth, or while somebody waits for work, or without room.
 #[cold]
 #[inline(never)]
-fn join_with_care<A, B, RA, RB>(depth: usize, job: &StackJob<B, RB>, a: A) -> (RA, RB)
+fn join_with_care<A, B, RA, RB>(worker: &Worker<'_>, a: A, b: B) -> (RA, RB)
 where
-    A: FnOnce() -> RA + Send,
+    A: FnOnce() -> RA,
     B: FnOnce(bool) -> RB + Send,
-    RA: Send,
     RB: Send,
 {
-    here(|worker| {
-        let timed = pace::consider(worker, depth, site::<B, RB>());
-        let both = finish(worker.nested(), depth, job, a);
-        if timed != 0 {
-            pace::record(site::<B, RB>(), timed);
-        }
-        both
-    })
+    let nested = worker.nested();
+    let depth = nested.depth();
+    if depth >= CAPACITY {
+        return in_sequence(a, b);
+    }
+    let job = StackJob::new(b);
+    nested.push(depth, job.erase());
+    let timed = pace::consider(worker, depth, site::<B, RB>());
+    let both = finish(nested, depth, &job, a);
+    if timed != 0 {
+        pace::record(site::<B, RB>(), timed);
+    }
+    both
 }
 
 /// A join whose second half is public at once, with a thread woken for it if one sleeps: for

@@ -15,6 +15,7 @@
 
 use crate::park::Parker;
 use crate::sync::{AtomicU32, AtomicUsize, Ordering};
+use crossbeam_utils::CachePadded;
 
 const UNSET: u32 = 0;
 const SLEEPY: u32 = 1;
@@ -102,11 +103,12 @@ impl Latch {
     }
 }
 
-/// A latch that is set when a count comes down to nothing.
+/// A latch that is set when a count comes down to nothing. The count, which everybody writes,
+/// stands apart from the latch, which those who have news for the waiter only read.
 #[derive(Debug)]
 pub(crate) struct CountLatch {
-    count: AtomicUsize,
     latch: Latch,
+    count: CachePadded<AtomicUsize>,
 }
 
 impl CountLatch {
@@ -117,8 +119,8 @@ impl CountLatch {
 
     pub(crate) fn with_count(count: usize, sleeper: &'static Parker) -> Self {
         Self {
-            count: AtomicUsize::new(count),
             latch: Latch::new(sleeper),
+            count: CachePadded::new(AtomicUsize::new(count)),
         }
     }
 

@@ -57,6 +57,7 @@ impl<'a> Guest<'a> {
         }
         free.nested.keep_calm(0, 0);
         free.counters.guests.add(1);
+        free.spawning.set(0);
         let worker = Worker {
             seat: free,
             shared,
@@ -85,7 +86,11 @@ impl Drop for Guest<'_> {
 
 #[inline]
 fn release(guest: &Worker<'_>) {
-    if guest.seat.spawned.is_empty() || !hand_over(guest) {
+    // A guest that has put nothing there need not look: the deque of a free seat with a thread is
+    // empty.
+    let seat = guest.seat;
+    let untouched = seat.spawning.get() == 0 && seat.thread.exists();
+    if untouched || seat.spawned.is_empty() || !hand_over(guest) {
         leave(guest);
     }
 }

@@ -15,6 +15,7 @@ use crate::sync::relax;
 use crate::unwind::{self, Payload};
 use crate::wait::ScopeWait;
 use crate::worker::{Worker, tag};
+use crossbeam_utils::CachePadded;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
@@ -28,8 +29,9 @@ struct Base<'scope> {
     latch: CountLatch,
     /// The seat on which the scope was opened, if it was on one of this pool.
     home: Option<usize>,
-    /// Counted already and not yet used: the home seat's holder alone looks here.
-    credit: AtomicUsize,
+    /// Counted already and not yet used: the home seat's holder alone looks here, at every
+    /// spawn, and so on a line of its own.
+    credit: CachePadded<AtomicUsize>,
     /// The first panic.
     panic: AtomicPtr<Payload>,
     /// Invariant in `'scope`.
@@ -404,7 +406,7 @@ impl<'scope> Base<'scope> {
 
     fn new(shared: Arc<Shared>, tag: u64, latch: CountLatch, home: Option<usize>) -> Self {
         let panic = AtomicPtr::new(ptr::null_mut());
-        let credit = AtomicUsize::new(0);
+        let credit = CachePadded::new(AtomicUsize::new(0));
         Self {
             shared,
             tag,

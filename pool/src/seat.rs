@@ -190,9 +190,6 @@ pub(crate) struct Notes {
     pub(crate) until_outside: Note,
     pub(crate) outside_at: Note,
     pub(crate) outside_every: Note,
-    /// When spawned jobs were last stolen, and how often in a row that was soon after.
-    pub(crate) stole_at: Note,
-    pub(crate) hurry: Note,
     /// How long the thread looks for work before it sleeps, in nanoseconds.
     pub(crate) patience: Note,
     /// State of the random generator.
@@ -231,16 +228,24 @@ pub(crate) struct Context {
     version: u32,
 }
 
-/// A seat.
+/// A seat. What everybody looks at and few write comes first, on a line of its own; then what
+/// its holder writes all the time. A guest that comes and goes touches one line of each.
 #[derive(Debug)]
+#[repr(C, align(128))]
 pub(crate) struct Seat {
+    pub(crate) word: SeatWord,
+    pub(crate) thread: ThreadState,
     pub(crate) index: usize,
     pub(crate) nested: Box<Nested>,
-    pub(crate) spawned: Spawned,
+    bell: Lease,
+    pillow: Lease,
+    own: [CachePadded<()>; 0],
+    pub(crate) counters: Counters,
+    /// Whether anything was put into `spawned` since a guest sat down.
+    pub(crate) spawning: Note,
+    pub(crate) notes: Notes,
     /// Where jobs that are spawned here are kept.
     pub(crate) slab: Slab,
-    pub(crate) notes: Notes,
-    pub(crate) counters: Counters,
     /// The context: three words under a version, which is odd while they are written.
     version: AtomicU32,
     /// How often it was seen to be held; the looker's.
@@ -248,20 +253,23 @@ pub(crate) struct Seat {
     tag: AtomicU64,
     base: AtomicU32,
     since: AtomicU64,
-    pub(crate) word: CachePadded<SeatWord>,
+    pub(crate) spawned: Spawned,
     /// Seats (by index, modulo 64) whose holders sleep while they wait for a job that runs here.
     pub(crate) waiters: CachePadded<AtomicU64>,
-    pub(crate) thread: ThreadState,
-    bell: Lease,
-    pillow: Lease,
 }
 
 impl Seat {
     pub(crate) fn new(index: usize, seats: usize, holder: Holder) -> Self {
         Self {
+            word: SeatWord::new(holder),
+            thread: ThreadState(AtomicU32::new(ThreadState::NONE)),
             index,
             nested: Nested::new(seats),
-            spawned: Spawned::new(),
+            bell: Lease::new(),
+            pillow: Lease::new(),
+            own: [],
+            counters: Counters::new(),
+            spawning: Note::new(0),
             slab: Slab::new(),
             notes: Notes {
                 answered: Note::new(0),
@@ -269,22 +277,16 @@ impl Seat {
                 until_outside: Note::new(32),
                 outside_at: Note::new(0),
                 outside_every: Note::new(32),
-                stole_at: Note::new(0),
-                hurry: Note::new(0),
                 patience: Note::new(10_000),
                 random: Note::new((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
             },
-            counters: Counters::new(),
             version: AtomicU32::new(0),
             looks: Note::new(0),
             tag: AtomicU64::new(0),
             base: AtomicU32::new(0),
             since: AtomicU64::new(0),
-            word: CachePadded::new(SeatWord::new(holder)),
+            spawned: Spawned::new(),
             waiters: CachePadded::new(AtomicU64::new(0)),
-            thread: ThreadState(AtomicU32::new(ThreadState::NONE)),
-            bell: Lease::new(),
-            pillow: Lease::new(),
         }
     }
 

@@ -22,11 +22,13 @@ use std::alloc::dealloc;
 use std::alloc::{Layout, alloc};
 use std::ptr::{self, NonNull};
 
-/// Bytes of a chunk, and its alignment.
+/// What a chunk spans, and its alignment.
 #[cfg(not(loom))]
 const CHUNK: usize = 16 << 10;
 #[cfg(loom)]
 const CHUNK: usize = 1 << 10;
+/// Bytes of a chunk.
+const SIZE: usize = CHUNK - 16;
 /// Every piece starts at a multiple of this.
 const ALIGN: usize = 8;
 /// Larger pieces are not for chunks.
@@ -46,8 +48,10 @@ struct Head {
     freed: UnsafeCell<bool>,
 }
 
+/// A little less than a chunk spans, so that chunks can lie side by side: there is room for what
+/// the system's allocator puts between two of them.
 const fn chunk_layout() -> Layout {
-    match Layout::from_size_align(CHUNK, CHUNK) {
+    match Layout::from_size_align(SIZE, CHUNK) {
         Ok(layout) => layout,
         Err(_) => unreachable!(),
     }
@@ -77,7 +81,7 @@ impl Slab {
     pub(crate) fn new() -> Self {
         Self(UnsafeCell::new(Bump {
             chunk: ptr::null_mut(),
-            next: CHUNK,
+            next: SIZE,
             pieces: 0,
         }))
     }
@@ -96,7 +100,7 @@ impl Slab {
         self.0.with_mut(|bump| {
             // SAFETY: the caller holds the seat, and nobody else touches the cell.
             let bump = unsafe { &mut *bump };
-            if bump.next + layout.size() > CHUNK {
+            if bump.next + layout.size() > SIZE {
                 bump.renew()?;
             }
             // SAFETY: within the chunk.
@@ -145,7 +149,7 @@ impl Bump {
         let (chunk, unused) = (self.chunk, MANY - self.pieces);
         *self = Self {
             chunk: ptr::null_mut(),
-            next: CHUNK,
+            next: SIZE,
             pieces: 0,
         };
         if !chunk.is_null() {

@@ -40,7 +40,7 @@ pub(crate) struct ScopeWait<'a> {
     pub(crate) tag: u64,
     pub(crate) latch: &'a Latch,
     /// Where the owner's deque stood when the scope was opened.
-    pub(crate) mark: usize,
+    pub(crate) mark: u32,
     /// Says what has been done at home: called whenever there is nothing to run.
     pub(crate) settle: &'a dyn Fn(),
 }
@@ -271,7 +271,7 @@ impl Worker<'_> {
     /// where anybody may take them; strangers alone are left where they are.
     fn fetch_own(&self, scope: ScopeWait<'_>) -> Option<Entry> {
         let own = &self.seat.spawned;
-        if own.mark().wrapping_sub(scope.mark) as isize <= 0 || own.is_empty() {
+        if own.mark().wrapping_sub(scope.mark) as i32 <= 0 || own.is_empty() {
             return None;
         }
         // SAFETY: this worker holds the seat.

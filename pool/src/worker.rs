@@ -2,8 +2,8 @@
 //! `wait.rs`, how the threads of a pool pass the time between jobs in `idle.rs`.
 
 use crate::clock;
-use crate::deque::nested::{CAPACITY, Front, Nested};
-use crate::deque::spawned::Entry;
+use crate::deque::nested::{Front, Nested};
+use crate::deque::spawned::{Entry, LOT};
 use crate::deque::steal::Steal;
 use crate::injector::Taken as Batch;
 use crate::job::{self, HeapJob, Taken};
@@ -97,17 +97,14 @@ impl<'a> Worker<'a> {
         f(unsafe { current.as_ref() })
     }
 
-    /// Gives the current worker's stack of jobs to `f`, if there is room in it.
+    /// The front of the current worker's stack of jobs, which says that there is no room if there
+    /// is no worker. The second is where the whole stack is, if there is one: see
+    /// [`Nested::behind`]. Neither outlives the caller's frame.
     #[inline(always)]
-    pub(crate) fn with_room<R>(f: impl FnOnce(Option<(&Nested, usize)>) -> R) -> R {
+    pub(crate) fn front(_frame: &()) -> (&Front, *const Front) {
         let front = FRONT.get();
         // SAFETY: the front of a static, or of the seat of the current worker: see `with`.
-        let depth = unsafe { &*front }.depth();
-        if depth >= CAPACITY {
-            return f(None);
-        }
-        // SAFETY: there is room, so this is not the static one.
-        f(Some((unsafe { Nested::behind(front) }, depth)))
+        (unsafe { &*front }, front)
     }
 
     /// Whether this worker belongs to that pool.
@@ -153,8 +150,14 @@ impl<'a> Worker<'a> {
     /// # Safety
     /// The job lives until it is run, and `job` is handed to nobody else.
     pub(crate) unsafe fn push_spawned(&self, job: *mut (), tag: u64) {
+        self.put(Entry { job, tag });
+    }
+
+    /// Puts a job that this worker has into its seat's deque.
+    fn put(&self, entry: Entry) {
+        self.seat.spawning.set(1);
         // SAFETY: this worker holds the seat.
-        unsafe { self.seat.spawned.push(Entry { job, tag }) };
+        unsafe { self.seat.spawned.push(entry) };
     }
 
     /// Makes all nested jobs public and tells those who wait for them.
@@ -282,8 +285,7 @@ impl<'a> Worker<'a> {
         let Batch::Some(_) = taken else { return None };
         // Newest first, so that they are popped oldest first.
         for entry in batch[1..count].iter().rev().flatten() {
-            // SAFETY: this worker holds the seat.
-            unsafe { self.seat.spawned.push(*entry) };
+            self.put(*entry);
         }
         if count > 1 {
             self.shared.announce();
@@ -294,6 +296,7 @@ impl<'a> Worker<'a> {
     /// Steals from some other seat, starting anywhere.
     fn steal_any(&self) -> Option<Entry> {
         let seats = &self.shared.seats;
+        let mut lot = [Entry::NONE; LOT];
         loop {
             let mut again = false;
             let count = seats.count();
@@ -308,11 +311,8 @@ impl<'a> Worker<'a> {
                     Steal::Retry => again = true,
                     Steal::Empty => {}
                 }
-                match victim.spawned.steal() {
-                    Steal::Taken(entry) => {
-                        self.steal_more(victim);
-                        return self.stolen(entry, victim);
-                    }
+                match victim.spawned.steal_lot(&mut lot) {
+                    Steal::Taken(count) => return self.bring_home(&lot[..count], victim),
                     Steal::Retry => again = true,
                     _ => {}
                 }
@@ -324,37 +324,18 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Moves up to half of what else was spawned on `victim` here: one journey for many. When
-    /// journeys follow each other so fast that the jobs cannot be worth them, this one waits a
-    /// little first, for more to take.
-    fn steal_more(&self, victim: &Seat) {
-        const FAST: u64 = 3_000;
-        let (now, notes) = (clock::now(), &self.seat.notes);
-        let fast = now.saturating_sub(notes.stole_at.get()) < clock::ticks(FAST);
-        notes
-            .hurry
-            .set(if fast { notes.hurry.get() + 1 } else { 0 });
-        if notes.hurry.get() > 8 {
-            for _ in 0..64 {
-                relax();
-            }
+    /// Of a stolen lot, one is to be run now; the others go into this seat's deque.
+    fn bring_home(&self, lot: &[Entry], from: &Seat) -> Option<Entry> {
+        let (first, others) = lot.split_first()?;
+        for entry in others {
+            self.put(*entry);
         }
-        notes.stole_at.set(now);
-        let most = (victim.spawned.len() / 2).min(BATCH * 4);
-        let mut moved = 0;
-        while moved < most {
-            let Steal::Taken(entry) = victim.spawned.steal() else {
-                break;
-            };
-            // SAFETY: this worker holds the seat.
-            unsafe { self.seat.spawned.push(entry) };
-            moved += 1;
-        }
-        if moved > 0 {
-            self.seat.counters.stolen.add(moved as u64);
+        if !others.is_empty() {
+            self.seat.counters.stolen.add(others.len() as u64);
             // While they were on the way, nobody could see them.
             self.shared.announce();
         }
+        self.stolen(*first, from)
     }
 
     pub(crate) fn stolen(&self, entry: Entry, from: &Seat) -> Option<Entry> {

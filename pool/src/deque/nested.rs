@@ -19,10 +19,11 @@
 //! * An owner that finds its job stolen leaves `bottom` at d + 1 and the ends at (d+1, d+1)
 //!   until the job is done: a join made while waiting must not write the slot that the thief is
 //!   about to read.
-//! * The owner looks at two thresholds, `push_below` and `pop_below`, one compare each.
-//!   `pop_below` is never less than `public`. Only the owner lowers them; whoever wants work
-//!   raises both, so that asking costs the owner nothing until somebody asks. Thief: `wanted`,
-//!   then swap in the thresholds. Owner: swap in its own, then look at `wanted` again.
+//! * The owner looks at two thresholds, `push_below` before a push and `pop_below` at a pop, one
+//!   compare each. `pop_below` is never less than `public`. Only the owner lowers them; whoever
+//!   wants work raises the first, so that asking costs the owner nothing until somebody asks.
+//!   Thief: `wanted`, then swap in the threshold. Owner: swap in its own, then look at `wanted`
+//!   again.
 //! * `epoch` tells apart what was published in different contexts. The owner notes whenever it
 //!   starts or ends a job that is not a piece of the one below it ([`Nested::turn`]), and the
 //!   next job to become public does so in a new epoch. A helper that may take only what its own
@@ -142,6 +143,28 @@ impl Front {
     pub(crate) fn depth(&self) -> usize {
         self.bottom.load(Ordering::Relaxed) as usize
     }
+
+    /// Whether there is room for a push at this depth, and nothing to think about: it is not one
+    /// that is published, and nobody asks.
+    #[inline(always)]
+    pub(crate) fn is_easy(&self, depth: usize) -> bool {
+        depth < CAPACITY && depth as u32 >= self.push_below.load(Ordering::Relaxed)
+    }
+
+    /// Whether there is room for a push at this depth and `site`, and no thought needed this
+    /// once, though it is not an easy one.
+    #[inline(always)]
+    pub(crate) fn is_calm(&self, depth: usize, site: usize) -> bool {
+        if depth >= CAPACITY {
+            return false;
+        }
+        let left = self.calm_left.load(Ordering::Relaxed);
+        let calm = self.calm_site.load(Ordering::Relaxed) == site && left > 0;
+        if calm {
+            self.calm_left.store(left - 1, Ordering::Relaxed);
+        }
+        calm
+    }
 }
 
 /// The stack. What thieves write stands apart from what the owner writes at every push.
@@ -221,27 +244,14 @@ impl Nested {
 
     // ---- the owner's side -------------------------------------------------------------------
 
-    /// Pushes at `depth`, which must be [`Self::depth`] and less than [`CAPACITY`]. Says whether
-    /// the owner should have a look: the depth is one that is published, or somebody asks.
+    /// Pushes at `depth`, which must be [`Front::depth`] and less than [`CAPACITY`].
     #[inline(always)]
-    pub(crate) fn push(&self, depth: usize, job: *mut ()) -> bool {
+    pub(crate) fn push(&self, depth: usize, job: *mut ()) {
         debug_assert!(depth == self.depth() && depth < CAPACITY);
         // The mask changes nothing; it spares a bounds check.
         self.slots[depth & (CAPACITY - 1)].store(job, Ordering::Relaxed);
         // Release: pairs with the Acquire load in `publish_for_owner`, which hands on the slot.
         self.bottom.store(depth as u32 + 1, Ordering::Release);
-        (depth as u32) < self.push_below.load(Ordering::Relaxed)
-    }
-
-    /// Whether a push at `site` that should have a look need not, this once.
-    #[inline(always)]
-    pub(crate) fn is_calm(&self, site: usize) -> bool {
-        let left = self.calm_left.load(Ordering::Relaxed);
-        let calm = self.calm_site.load(Ordering::Relaxed) == site && left > 0;
-        if calm {
-            self.calm_left.store(left - 1, Ordering::Relaxed);
-        }
-        calm
     }
 
     /// The next so many pushes at `site` need no look.

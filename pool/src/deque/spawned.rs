@@ -1,7 +1,15 @@
 //! What `spawn` pushes: a Chase–Lev deque that grows and shrinks.
 //!
 //! Spawned jobs outlive the nesting of joins, so there may be any number of them. The owner
-//! pushes and pops at `bottom`; thieves take from `top`, one exchange each.
+//! pushes and pops at `bottom`; thieves take from `top`, one job or up to [`LOT`] with one
+//! exchange ([`Spawned::steal_lot`]).
+//!
+//! A thief of several makes the pop of the published deque unsound: the owner may go down past
+//! jobs that the exchange takes along. So, where fewer than a lot are left, the owner pops by an
+//! exchange as well, which gives [`Top`] a new version: a thief that looked at `bottom` before
+//! fails, and one that sees the new version sees the new `bottom`. Where more are left, the
+//! fence is enough: a thief that has not seen the pop starts from a `top` that the owner has
+//! seen, and one lot does not reach the job popped.
 //!
 //! A slot holds the job and its **tag**, a word that says which scope the job belongs to. A
 //! thief may look at the tag of the job on top before it takes it ([`Spawned::steal_if`]); what
@@ -14,8 +22,11 @@
 //! touch the line of `top` anyhow, so this costs them little, and memory goes down as soon as a
 //! burst is over.
 
+use crate::clock;
 use crate::deque::steal::Steal;
-use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, UnsafeCell, fence};
+use crate::sync::{
+    AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, UnsafeCell, fence, relax,
+};
 use crossbeam_utils::CachePadded;
 
 /// Slots of the smallest buffer.
@@ -24,11 +35,54 @@ const SMALL: usize = 64;
 #[cfg(loom)]
 const SMALL: usize = 2;
 
+/// Most jobs that one exchange takes.
+#[cfg(not(loom))]
+pub(crate) const LOT: usize = 32;
+#[cfg(loom)]
+pub(crate) const LOT: usize = 2;
+
+/// A buffer of so many slots grows only if thieves are slow: if a job takes them longer than
+/// [`QUICK`], in nanoseconds, some [`GRACE`] apart.
+const LARGE: usize = 1 << 14;
+const QUICK: u64 = 150;
+const GRACE: u64 = 50_000;
+
 /// One pushed job and what it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) job: *mut (),
     pub(crate) tag: u64,
+}
+
+impl Entry {
+    /// A place for one.
+    pub(crate) const NONE: Self = Self {
+        job: std::ptr::null_mut(),
+        tag: 0,
+    };
+}
+
+/// The thieves' end: the index of the oldest job, and how often the owner popped near it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Top(u64);
+
+impl Top {
+    fn index(self) -> u32 {
+        self.0 as u32
+    }
+    fn version(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+    fn after(self, jobs: u32) -> Self {
+        Self(u64::from(self.version()) << 32 | u64::from(self.index().wrapping_add(jobs)))
+    }
+    fn next_version(self) -> Self {
+        Self(self.0.wrapping_add(1 << 32))
+    }
+    /// How many jobs lie between this and a `bottom`; below zero if it has been passed.
+    fn to(self, bottom: u32) -> i32 {
+        bottom.wrapping_sub(self.index()) as i32
+    }
 }
 
 #[derive(Debug)]
@@ -46,15 +100,32 @@ struct Buffer {
 }
 
 impl Buffer {
+    /// Slots cost no memory until they are used, if there are many: zeroed pages come from the
+    /// system untouched.
+    #[cfg(not(loom))]
     fn new(len: usize) -> Self {
+        use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
         debug_assert!(len.is_power_of_two());
+        let layout = Layout::array::<Slot>(len).expect("a deque that fits into memory");
+        // SAFETY: the layout is not of size zero.
+        let slots = unsafe { alloc_zeroed(layout) }.cast::<Slot>();
+        if slots.is_null() {
+            handle_alloc_error(layout);
+        }
+        let slots = std::ptr::slice_from_raw_parts_mut(slots, len);
+        // SAFETY: allocated with the layout of this type; zeroes are null pointers and numbers.
+        let slots = unsafe { Box::from_raw(slots) };
+        Self { slots }
+    }
+
+    #[cfg(loom)]
+    fn new(len: usize) -> Self {
         let slot = |_| Slot {
             job: AtomicPtr::new(std::ptr::null_mut()),
             tag: AtomicU64::new(0),
         };
         Self {
             slots: (0..len).map(slot).collect(),
-            #[cfg(loom)]
             alive: UnsafeCell::new(()),
         }
     }
@@ -63,11 +134,11 @@ impl Buffer {
         self.slots.len()
     }
 
-    fn slot(&self, index: usize) -> &Slot {
-        &self.slots[index & (self.slots.len() - 1)]
+    fn slot(&self, index: u32) -> &Slot {
+        &self.slots[index as usize & (self.slots.len() - 1)]
     }
 
-    fn read(&self, index: usize) -> Entry {
+    fn read(&self, index: u32) -> Entry {
         #[cfg(loom)]
         self.alive.with(drop);
         let slot = self.slot(index);
@@ -77,7 +148,7 @@ impl Buffer {
         }
     }
 
-    fn write(&self, index: usize, entry: Entry) {
+    fn write(&self, index: u32, entry: Entry) {
         let slot = self.slot(index);
         slot.job.store(entry.job, Ordering::Relaxed);
         slot.tag.store(entry.tag, Ordering::Relaxed);
@@ -90,7 +161,7 @@ struct Own {
     /// Slots of the present buffer.
     len: usize,
     /// What `top` was when last looked at: never too great.
-    top: usize,
+    top: u32,
     /// Outgrown buffers that thieves may still be reading.
     retired: Vec<*mut Buffer>,
 }
@@ -98,9 +169,9 @@ struct Own {
 /// The deque. Methods of the owner may be called by one thread at a time, the holder of the seat.
 #[derive(Debug)]
 pub(crate) struct Spawned {
-    bottom: CachePadded<AtomicUsize>,
+    bottom: CachePadded<AtomicU32>,
     own: UnsafeCell<Own>,
-    top: CachePadded<AtomicUsize>,
+    top: CachePadded<AtomicU64>,
     readers: AtomicUsize,
     buffer: AtomicPtr<Buffer>,
 }
@@ -114,13 +185,13 @@ unsafe impl Sync for Spawned {}
 impl Spawned {
     pub(crate) fn new() -> Self {
         Self {
-            bottom: CachePadded::new(AtomicUsize::new(0)),
+            bottom: CachePadded::new(AtomicU32::new(0)),
             own: UnsafeCell::new(Own {
                 len: SMALL,
                 top: 0,
                 retired: Vec::new(),
             }),
-            top: CachePadded::new(AtomicUsize::new(0)),
+            top: CachePadded::new(AtomicU64::new(0)),
             readers: AtomicUsize::new(0),
             buffer: AtomicPtr::new(Box::into_raw(Box::new(Buffer::new(SMALL)))),
         }
@@ -139,20 +210,54 @@ impl Spawned {
         // The line of `top` is the thieves': it is looked at only when the buffer seems full.
         // SAFETY: `own` is the owner's.
         let seen = self.own.with(|own| unsafe { (*own).top });
-        if bottom.wrapping_sub(seen) >= buffer.len() {
-            // Acquire: pairs with the exchange in `steal_if`, so that a slot is not written
-            // before the thief that emptied it has read it.
-            let top = self.top.load(Ordering::Acquire);
-            // SAFETY: `own` is the owner's.
-            self.own.with_mut(|own| unsafe { (*own).top = top });
-            if bottom.wrapping_sub(top) >= buffer.len() {
-                // SAFETY: the caller holds the seat.
-                buffer = unsafe { self.resize(buffer, buffer.len() * 2, top, bottom) };
-            }
+        if bottom.wrapping_sub(seen) as usize >= buffer.len() {
+            // SAFETY: the caller holds the seat.
+            buffer = unsafe { self.make_room(buffer, bottom) };
         }
         buffer.write(bottom, entry);
         // Release: hands the slot to the Acquire load of `bottom` in `steal_if`.
         self.bottom.store(bottom.wrapping_add(1), Ordering::Release);
+    }
+
+    /// The buffer seems full: looks whether it is, and sees to it that there is room.
+    ///
+    /// # Safety
+    /// The caller holds the seat.
+    #[cold]
+    unsafe fn make_room<'a>(&'a self, buffer: &'a Buffer, bottom: u32) -> &'a Buffer {
+        // Acquire: pairs with the exchange of a thief, so that a slot is not written before the
+        // thief that emptied it has read it.
+        let mut top = self.top(Ordering::Acquire);
+        if top.to(bottom) as usize >= buffer.len() {
+            top = self.wait_for_thieves(buffer, bottom, top);
+        }
+        // SAFETY: `own` is the owner's.
+        self.own.with_mut(|own| unsafe { (*own).top = top.index() });
+        if (top.to(bottom) as usize) < buffer.len() {
+            return buffer;
+        }
+        // SAFETY: the caller holds the seat.
+        unsafe { self.resize(buffer, buffer.len() * 2, top, bottom) }
+    }
+
+    /// A large buffer is full. If thieves empty it about as fast as it fills, they are given the
+    /// time to make some room: jobs so small cost more by lying about than by coming later. The
+    /// wait ends as soon as they are slower, so it delays a push, and no more.
+    fn wait_for_thieves(&self, buffer: &Buffer, bottom: u32, mut top: Top) -> Top {
+        let enough = buffer.len() - buffer.len() / 8;
+        let (start, before) = (clock::now(), top);
+        while buffer.len() >= LARGE && top.to(bottom) as usize > enough {
+            for _ in 0..16 {
+                relax();
+            }
+            // Acquire: as in `make_room`.
+            top = self.top(Ordering::Acquire);
+            let taken = before.to(top.index()) as u64;
+            if clock::since(start) > clock::ticks(GRACE + taken * QUICK) {
+                break;
+            }
+        }
+        top
     }
 
     /// Takes back the job pushed last.
@@ -160,8 +265,9 @@ impl Spawned {
     /// # Safety
     /// The caller holds the seat.
     pub(crate) unsafe fn pop(&self) -> Option<Entry> {
-        let bottom = self.bottom.load(Ordering::Relaxed);
-        if bottom == self.top.load(Ordering::Relaxed) {
+        let bottom = self.mark();
+        let mut top = self.top(Ordering::Relaxed);
+        if top.to(bottom) <= 0 {
             // SAFETY: the caller holds the seat.
             unsafe { self.trim(0) };
             return None;
@@ -169,31 +275,38 @@ impl Spawned {
         let last = bottom.wrapping_sub(1);
         // Release: as in `push`, for the slots below.
         self.bottom.store(last, Ordering::Release);
-        // SeqCst: pairs with the fence in `steal_if`. Of a pop and a steal that meet at the last
-        // job, at least one sees the other's index.
-        fence(Ordering::SeqCst);
-        let top = self.top.load(Ordering::Relaxed);
-        let left = last.wrapping_sub(top) as isize;
-        // SAFETY: only the owner replaces the buffer, and this is the owner.
-        let buffer = unsafe { &*self.buffer.load(Ordering::Relaxed) };
-        let mut entry = (left >= 0).then(|| buffer.read(last));
-        if left <= 0 {
-            if left == 0 {
-                // Relaxed: the job is the owner's own; only who gets it is decided here.
-                let won = self.top.compare_exchange(
-                    top,
-                    top.wrapping_add(1),
-                    Ordering::Relaxed,
-                    Ordering::Relaxed,
-                );
-                entry = entry.filter(|_| won.is_ok());
-            }
+        if top.to(last) >= LOT as i32 {
+            // SeqCst: pairs with the fence of a thief. Of a pop and a steal that meet, at least
+            // one sees the other's index.
+            fence(Ordering::SeqCst);
+            top = self.top(Ordering::Relaxed);
+        }
+        if top.to(last) < LOT as i32 && !self.pop_near(last, top) {
             // Release: as above.
             self.bottom.store(bottom, Ordering::Release);
+            // SAFETY: the caller holds the seat.
+            unsafe { self.trim(0) };
+            return None;
         }
+        // SAFETY: only the owner replaces the buffer, and this is the owner.
+        let entry = unsafe { &*self.buffer.load(Ordering::Relaxed) }.read(last);
         // SAFETY: the caller holds the seat.
-        unsafe { self.trim(left.max(0) as usize) };
-        entry
+        unsafe { self.trim(top.to(last).max(0) as usize) };
+        Some(entry)
+    }
+
+    /// Claims the job at `last`, which thieves may reach, by a new version of `top`; says
+    /// whether it was still there. `bottom` says `last` already.
+    fn pop_near(&self, last: u32, mut top: Top) -> bool {
+        while top.to(last) >= 0 {
+            // Release: whoever sees the new version sees the new `bottom`. The job is the
+            // owner's own: only who gets it is decided here.
+            match self.exchange(top, top.next_version(), Ordering::Release) {
+                Ok(()) => return true,
+                Err(now) => top = now,
+            }
+        }
+        false
     }
 
     /// Gives memory back when `left` jobs need far less than there is.
@@ -209,7 +322,7 @@ impl Spawned {
         if len > SMALL && left <= len / 8 {
             let len = (left * 2).next_power_of_two().max(SMALL);
             // Acquire: as in `push`.
-            let (top, bottom) = (self.top.load(Ordering::Acquire), self.mark());
+            let (top, bottom) = (self.top(Ordering::Acquire), self.mark());
             // SAFETY: only the owner replaces the buffer, and this is the owner.
             let old = unsafe { &*self.buffer.load(Ordering::Relaxed) };
             // SAFETY: the caller holds the seat.
@@ -234,15 +347,15 @@ impl Spawned {
     }
 
     /// Where the next push goes: jobs pushed later lie at this index or above.
-    pub(crate) fn mark(&self) -> usize {
+    pub(crate) fn mark(&self) -> u32 {
         self.bottom.load(Ordering::Relaxed)
     }
 
     /// # Safety
     /// The caller holds the seat.
-    unsafe fn resize(&self, old: &Buffer, len: usize, top: usize, bottom: usize) -> &Buffer {
+    unsafe fn resize(&self, old: &Buffer, len: usize, top: Top, bottom: u32) -> &Buffer {
         let new = Buffer::new(len);
-        let mut index = top;
+        let mut index = top.index();
         while index != bottom {
             new.write(index, old.read(index));
             index = index.wrapping_add(1);
@@ -253,7 +366,7 @@ impl Spawned {
         self.own.with_mut(|own| {
             // SAFETY: `own` is the owner's.
             let own = unsafe { &mut *own };
-            (own.len, own.top) = (len, top);
+            (own.len, own.top) = (len, top.index());
             own.retired.push(old);
         });
         // SAFETY: the caller holds the seat.
@@ -301,30 +414,54 @@ impl Spawned {
             return Steal::Empty;
         }
         let reading = self.read();
-        // Acquire: pairs with the exchange of the thief before.
-        let top = self.top.load(Ordering::Acquire);
-        // SeqCst: pairs with the fence in `pop`.
-        fence(Ordering::SeqCst);
-        // Acquire: pairs with the store in `push`.
-        let bottom = self.bottom.load(Ordering::Acquire);
-        if bottom.wrapping_sub(top) as isize <= 0 {
+        let (top, bottom) = self.look();
+        if top.to(bottom) <= 0 {
             return Steal::Empty;
         }
-        let entry = reading.buffer().read(top);
+        let entry = reading.buffer().read(top.index());
         if !wanted(entry.tag) {
             return Steal::Empty;
         }
-        // Release: the slot has been read; pairs with the load of `top` in `push`. Acquire: the
-        // job's content came with `bottom`.
-        match self.top.compare_exchange(
-            top,
-            top.wrapping_add(1),
-            Ordering::AcqRel,
-            Ordering::Relaxed,
-        ) {
-            Ok(_) => Steal::Taken(entry),
+        // Release: the slot has been read; pairs with the load of `top` in `make_room`. Acquire:
+        // the job's content came with `bottom`.
+        match self.exchange(top, top.after(1), Ordering::AcqRel) {
+            Ok(()) => Steal::Taken(entry),
             Err(_) => Steal::Retry,
         }
+    }
+
+    /// Takes the older half of the jobs, as far as `lot` has places; says how many.
+    pub(crate) fn steal_lot(&self, lot: &mut [Entry; LOT]) -> Steal<usize> {
+        if self.is_empty() {
+            return Steal::Empty;
+        }
+        let reading = self.read();
+        let (top, bottom) = self.look();
+        let len = top.to(bottom);
+        if len <= 0 {
+            return Steal::Empty;
+        }
+        let count = (len as u32).div_ceil(2).min(LOT as u32);
+        let buffer = reading.buffer();
+        // Before the exchange: after it the owner may use the slots again.
+        for (place, index) in lot.iter_mut().zip(0..count) {
+            *place = buffer.read(top.index().wrapping_add(index));
+        }
+        // AcqRel: as in `steal_if`.
+        match self.exchange(top, top.after(count), Ordering::AcqRel) {
+            Ok(()) => Steal::Taken(count as usize),
+            Err(_) => Steal::Retry,
+        }
+    }
+
+    /// Both ends, for one who is about to take something.
+    fn look(&self) -> (Top, u32) {
+        // Acquire: pairs with the exchange of the thief before, and with the owner's.
+        let top = self.top(Ordering::Acquire);
+        // SeqCst: pairs with the fence in `pop`.
+        fence(Ordering::SeqCst);
+        // Acquire: pairs with the store in `push`.
+        (top, self.bottom.load(Ordering::Acquire))
     }
 
     /// How many jobs lie before the oldest one whose tag pleases, if there is one. What is
@@ -334,25 +471,31 @@ impl Spawned {
             return None;
         }
         let reading = self.read();
-        let top = self.top.load(Ordering::Acquire);
-        // Acquire: pairs with the store in `push`.
-        let bottom = self.bottom.load(Ordering::Acquire);
+        let (top, bottom) = self.look();
         let buffer = reading.buffer();
-        let len = bottom.wrapping_sub(top) as isize;
-        (0..len.clamp(0, buffer.len() as isize) as usize)
-            .find(|&i| wanted(buffer.read(top.wrapping_add(i)).tag))
+        let len = (top.to(bottom).max(0) as usize).min(buffer.len());
+        (0..len).find(|&i| wanted(buffer.read(top.index().wrapping_add(i as u32)).tag))
     }
 
     /// Whether there seemed to be nothing.
     pub(crate) fn is_empty(&self) -> bool {
-        let top = self.top.load(Ordering::Relaxed);
-        self.bottom.load(Ordering::Relaxed).wrapping_sub(top) as isize <= 0
+        self.len() == 0
     }
 
     /// How many jobs there seemed to be.
     pub(crate) fn len(&self) -> usize {
-        let top = self.top.load(Ordering::Relaxed);
-        (self.bottom.load(Ordering::Relaxed).wrapping_sub(top) as isize).max(0) as usize
+        self.top(Ordering::Relaxed).to(self.mark()).max(0) as usize
+    }
+
+    fn top(&self, order: Ordering) -> Top {
+        Top(self.top.load(order))
+    }
+
+    fn exchange(&self, old: Top, new: Top, success: Ordering) -> Result<(), Top> {
+        self.top
+            .compare_exchange(old.0, new.0, success, Ordering::Relaxed)
+            .map(drop)
+            .map_err(Top)
     }
 
     fn read(&self) -> Reading<'_> {

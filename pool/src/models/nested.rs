@@ -37,7 +37,9 @@ fn join_with(
 ) {
     let depth = nested.depth();
     let job = StackJob::new(b);
-    push(nested.push(depth, job.erase()));
+    let look = !nested.is_easy(depth);
+    nested.push(depth, job.erase());
+    push(look);
     a();
     if nested.pop(depth) == Pop::Mine {
         // SAFETY: popped.
@@ -170,7 +172,12 @@ fn a_request_is_answered_or_stands() {
         join(&nested, answer, || (), &load);
         asker.join().unwrap();
         // Deeper than what is public of its own accord: only a request makes the owner look.
-        let look = (0..3).map(|depth| nested.push(depth, load.erase())).last();
+        let look = |depth| {
+            let look = !nested.is_easy(depth);
+            nested.push(depth, load.erase());
+            look
+        };
+        let look = (0..3).map(look).last();
         assert_eq!(nested.is_wanted(), !answered, "a request was lost");
         // To look for nothing once is no harm.
         assert!(

@@ -2,7 +2,7 @@
 //! was freed.
 
 use super::{Load, check, explore};
-use crate::deque::spawned::{Entry, Spawned};
+use crate::deque::spawned::{Entry, LOT, Spawned};
 use crate::deque::steal::Steal;
 use loom::thread;
 use std::sync::Arc;
@@ -38,6 +38,13 @@ impl Model {
         // SAFETY: called by the owner alone.
         let entry = unsafe { self.deque.pop() };
         entry.map(|entry| self.run(entry)).is_some()
+    }
+
+    fn steal_lot(&self) {
+        let mut lot = [Entry::NONE; LOT];
+        if let Steal::Taken(count) = self.deque.steal_lot(&mut lot) {
+            lot[..count].iter().for_each(|entry| self.run(*entry));
+        }
     }
 
     fn steal(&self) -> bool {
@@ -87,6 +94,131 @@ fn pushes_pops_and_steals() {
         thief.join().unwrap();
         model.finish();
     });
+}
+
+/// Pops against a thief of several, down to the last job: of four jobs it may take two.
+#[test]
+fn pops_against_a_thief_of_several() {
+    explore(3, || {
+        let model = Model::new(4);
+        (0..4).for_each(|which| model.push(which));
+        let thief = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || {
+                model.steal_lot();
+                model.steal_lot();
+            })
+        };
+        (0..3).for_each(|_| drop(model.pop()));
+        thief.join().unwrap();
+        model.finish();
+    });
+}
+
+/// The same with another thief, of one, and a push in between.
+#[test]
+fn two_thieves_of_several_and_of_one() {
+    check(|| {
+        let model = Model::new(4);
+        (0..3).for_each(|which| model.push(which));
+        let several = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || model.steal_lot())
+        };
+        let one = thief(&model, 1);
+        model.pop();
+        model.push(3);
+        model.pop();
+        model.pop();
+        several.join().unwrap();
+        one.join().unwrap();
+        model.finish();
+    });
+}
+
+/// What is wrong with the published pop, a fence and no more, beside a thief of several.
+mod twin {
+    use super::{Arc, LOT, explore, thread};
+    use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
+
+    /// A deque of numbers that are their own places, each to be taken once.
+    struct Twin {
+        top: AtomicU64,
+        bottom: AtomicU32,
+        taken: [AtomicU32; 3],
+        /// Whether a pop near the top makes a new version.
+        versions: bool,
+    }
+
+    impl Twin {
+        fn take(&self, index: u64) {
+            let taken = self.taken[index as usize].swap(1, Ordering::Relaxed);
+            assert_eq!(taken, 0, "a job was taken twice");
+        }
+
+        fn pop(&self) {
+            let last = u64::from(self.bottom.load(Ordering::Relaxed)) - 1;
+            self.bottom.store(last as u32, Ordering::Release);
+            fence(Ordering::SeqCst);
+            let mut top = self.top.load(Ordering::Relaxed);
+            let index = |top: u64| top & 0xffff_ffff;
+            if !self.versions && index(top) < last {
+                return self.take(last);
+            }
+            while index(top) <= last {
+                let next = top + (1 << 32);
+                let (release, relaxed) = (Ordering::Release, Ordering::Relaxed);
+                match self.top.compare_exchange(top, next, release, relaxed) {
+                    Ok(_) => return self.take(last),
+                    Err(now) => top = now,
+                }
+            }
+        }
+
+        fn steal_lot(&self) {
+            let top = self.top.load(Ordering::Acquire);
+            fence(Ordering::SeqCst);
+            let bottom = u64::from(self.bottom.load(Ordering::Acquire));
+            let index = top & 0xffff_ffff;
+            let count = bottom.saturating_sub(index).div_ceil(2).min(LOT as u64);
+            let (acquire, relaxed) = (Ordering::AcqRel, Ordering::Relaxed);
+            let won = self
+                .top
+                .compare_exchange(top, top + count, acquire, relaxed);
+            if won.is_ok() {
+                (index..index + count).for_each(|index| self.take(index));
+            }
+        }
+    }
+
+    fn run(versions: bool) {
+        explore(3, move || {
+            let twin = Arc::new(Twin {
+                top: AtomicU64::new(0),
+                bottom: AtomicU32::new(3),
+                taken: [AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0)],
+                versions,
+            });
+            let thief = {
+                let twin = Arc::clone(&twin);
+                thread::spawn(move || twin.steal_lot())
+            };
+            twin.pop();
+            twin.pop();
+            thief.join().unwrap();
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "taken twice")]
+    fn a_fence_is_not_enough() {
+        run(false);
+    }
+
+    #[test]
+    fn a_version_is() {
+        run(true);
+    }
 }
 
 /// Two thieves and an owner.
