@@ -107,6 +107,7 @@ where
                 par_map(work, &|(table, lists): (_, Lists<G, (K, V)>)| {
                     fill(table, lists, hasher, merge);
                 });
+                self.shards.survey();
             }
         }
     }
@@ -121,10 +122,12 @@ fn fill<G: Tag, K: Eq + Hash, V, S: BuildHasher>(
 ) {
     let rehash = |(key, _): &(K, V)| hasher.hash_one(key);
     let mut foresight = Foresight::new(lists.iter().map(List::len).sum());
-    for (tag, pair) in lists.into_iter().flatten() {
-        let hash = tag.hash(|| hasher.hash_one(&pair.0));
-        put(table, hash, pair, hasher, merge);
-        foresight.step(table, rehash);
+    for list in lists {
+        list.for_each(|(tag, pair)| {
+            let hash = tag.hash(|| hasher.hash_one(&pair.0));
+            put(table, hash, pair, hasher, merge);
+            foresight.step(table, rehash);
+        });
     }
 }
 

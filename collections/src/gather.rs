@@ -137,6 +137,14 @@ where
         (self.split_off_left(), self, Concatenate)
     }
 
+    // One run from block to block, and another only for what really leaves.
+    const ADVANCES: bool = true;
+
+    fn advance(self, _: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
+        let folder = folder.unwrap_or_else(|| self.split_off_left().into_folder());
+        (folder, self)
+    }
+
     fn into_folder(self) -> Self::Folder {
         GatherFolder {
             plan: self.plan,

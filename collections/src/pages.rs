@@ -45,6 +45,19 @@ fn advise(start: NonNull<u8>, size: usize) {
 #[cfg(not(all(target_os = "linux", not(miri))))]
 fn advise(_: NonNull<u8>, _: usize) {}
 
+/// Hints that what lies at this address will be read soon. Any address will do.
+#[inline]
+pub(crate) fn expect_read(address: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint; it reads nothing and faults nowhere.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::without_provenance(address)) };
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = address;
+}
+
 /// Hints that what lies `ahead` bytes after `here` will be written to soon.
 #[inline]
 pub(crate) fn expect_write(here: *const u8, ahead: usize) {

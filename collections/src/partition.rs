@@ -233,6 +233,28 @@ impl<T> Iterator for List<T> {
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.len, Some(self.len))
     }
+
+    /// Block by block: two loops, where `next` would be one with a question.
+    #[inline]
+    fn fold<A, F: FnMut(A, T) -> A>(mut self, mut all: A, mut f: F) -> A {
+        loop {
+            while self.ready != 0 {
+                let at = self.next;
+                // SAFETY: a block holds `ready` values from `next` on, one at least.
+                self.next = unsafe { at.add(1) };
+                self.ready -= 1;
+                self.len -= 1;
+                // SAFETY: the value is initialised, and stepped over before it
+                // is read, so it is read once.
+                all = f(all, unsafe { at.read() });
+            }
+            let Some(block) = self.blocks.pop() else {
+                return all;
+            };
+            self.next = block.start;
+            self.ready = block.len;
+        }
+    }
 }
 
 impl<T> ExactSizeIterator for List<T> {}

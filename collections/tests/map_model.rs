@@ -295,9 +295,9 @@ fn check<S>(wide: bool)
 where
     S: BuildHasher + Default + Clone + Sync + Send + 'static,
 {
-    let mut checks = QuickCheck::new().tests(if cfg!(debug_assertions) { 150 } else { 1500 });
+    let mut checks = QuickCheck::new().tests(if cfg!(debug_assertions) { 50 } else { 1500 });
     if wide {
-        checks = checks.tests(60);
+        checks = checks.tests(if cfg!(debug_assertions) { 12 } else { 60 });
         checks.quickcheck((|ops| agree::<S>(ops, true)) as fn(Vec<Op>));
     } else {
         checks.quickcheck((|ops| agree::<S>(ops, false)) as fn(Vec<Op>));

@@ -56,7 +56,7 @@ impl<K: Eq + Hash, T> Rows<K, T> {
         let mut offsets = vec![0];
         let mut groups: Vec<u32> = Vec::with_capacity(count);
         let mut values: Vec<T> = Vec::with_capacity(count);
-        for (hash, (key, value)) in pairs {
+        pairs.for_each(|(hash, (key, value))| {
             let same = |&place: &u32| keys[place as usize] == key;
             let rehash = |&place: &u32| hasher.hash_one(&keys[place as usize]);
             let group = match places.entry(hash, same, rehash) {
@@ -72,7 +72,7 @@ impl<K: Eq + Hash, T> Rows<K, T> {
             offsets[group as usize + 1] += 1;
             groups.push(group);
             values.push(value);
-        }
+        });
         let mut end = 0;
         for offset in &mut offsets {
             end += *offset;

@@ -238,28 +238,24 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         let mut table = HashTable::with_capacity(least);
         for (base, share) in part {
             match share {
-                Share::Entries(list) => {
-                    for (tag, (key, mut sum)) in list {
-                        let hash = tag.hash(|| self.hasher.hash_one(&key));
-                        self.fold.shift(&mut sum, base);
-                        self.merge(&mut table, hash, key, sum);
-                        foresight.step(&mut table, self.rehash());
-                    }
-                }
-                Share::Items(list) => {
-                    for (tag, (key, raw)) in list {
-                        let hash = tag.hash(|| self.hasher.hash_one(&key));
-                        match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
-                            Slot::Occupied(slot) => self.fold.add(&mut slot.into_mut().1, raw),
-                            Slot::Vacant(slot) => {
-                                let mut sum = self.fold.start(raw);
-                                self.fold.shift(&mut sum, base);
-                                slot.insert((key, sum));
-                            }
+                Share::Entries(list) => list.for_each(|(tag, (key, mut sum))| {
+                    let hash = tag.hash(|| self.hasher.hash_one(&key));
+                    self.fold.shift(&mut sum, base);
+                    self.merge(&mut table, hash, key, sum);
+                    foresight.step(&mut table, self.rehash());
+                }),
+                Share::Items(list) => list.for_each(|(tag, (key, raw))| {
+                    let hash = tag.hash(|| self.hasher.hash_one(&key));
+                    match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
+                        Slot::Occupied(slot) => self.fold.add(&mut slot.into_mut().1, raw),
+                        Slot::Vacant(slot) => {
+                            let mut sum = self.fold.start(raw);
+                            self.fold.shift(&mut sum, base);
+                            slot.insert((key, sum));
                         }
-                        foresight.step(&mut table, self.rehash());
                     }
-                }
+                    foresight.step(&mut table, self.rehash());
+                }),
             }
         }
         table
@@ -414,6 +410,18 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Consumer<F::Item> for TallyCons
         let left = self.split_off_left();
         let reducer = InOrder(self.plan);
         (left, self, reducer)
+    }
+
+    // One table from block to block, and another only for what really leaves.
+    const ADVANCES: bool = true;
+
+    fn advance(
+        self,
+        _: usize,
+        folder: Option<TallyFolder<'a, F, S, G>>,
+    ) -> (TallyFolder<'a, F, S, G>, Self) {
+        let folder = folder.unwrap_or_else(|| self.split_off_left().into_folder());
+        (folder, self)
     }
 
     fn into_folder(self) -> TallyFolder<'a, F, S, G> {

@@ -16,6 +16,9 @@ const NEAR: usize = 8;
 /// Set in an entry that writes; addresses of shards are even.
 const WRITES: usize = 1;
 
+/// What `OUTER` says while the list has the entries.
+const LISTED: usize = 2;
+
 struct Held {
     count: Cell<usize>,
     near: [Cell<usize>; NEAR],
@@ -23,6 +26,8 @@ struct Held {
 
 thread_local! {
     // Nothing here needs dropping, so looking costs no more than a static.
+    /// The only entry; or 0, or `LISTED`.
+    static OUTER: Cell<usize> = const { Cell::new(0) };
     static HELD: Held =
         const { Held { count: Cell::new(0), near: [const { Cell::new(0) }; NEAR] } };
     static FAR: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
@@ -44,25 +49,19 @@ impl Hold {
     /// If it is inside already, and one of the two entries writes.
     #[inline]
     pub(crate) fn enter(map: usize, writes: bool) -> Hold {
-        debug_assert!(map & WRITES == 0, "maps lie at even addresses");
+        debug_assert!(map & 3 == 0, "maps lie at multiples of a cache line");
         let tag = map | usize::from(writes);
-        HELD.with(|held| {
-            let count = held.count.get();
-            let nested = count != 0;
-            if nested {
-                refuse_deadlock(held, map, writes);
-            }
-            match held.near.get(count) {
-                Some(slot) => slot.set(tag),
-                None => FAR.with_borrow_mut(|far| far.push(tag)),
-            }
-            held.count.set(count + 1);
-            Hold {
-                tag,
-                nested,
-                _local: PhantomData,
-            }
-        })
+        let nested = OUTER.get() != 0;
+        if nested {
+            enter_nested(tag);
+        } else {
+            OUTER.set(tag);
+        }
+        Hold {
+            tag,
+            nested,
+            _local: PhantomData,
+        }
     }
 
     /// Was this thread inside of any map before? Then others may wait for it,
@@ -76,15 +75,50 @@ impl Hold {
 impl Drop for Hold {
     #[inline]
     fn drop(&mut self) {
-        HELD.with(|held| {
-            let last = held.count.get() - 1;
-            if last < NEAR && held.near[last].get() == self.tag {
-                held.count.set(last);
-            } else {
-                forget(held, last, self.tag);
-            }
-        });
+        if OUTER.get() == self.tag {
+            OUTER.set(0);
+        } else {
+            leave_listed(self.tag);
+        }
     }
+}
+
+/// Enters where there is an entry already: from here on there is a list.
+#[cold]
+#[inline(never)]
+fn enter_nested(tag: usize) {
+    HELD.with(|held| {
+        if OUTER.get() != LISTED {
+            note(held, OUTER.replace(LISTED));
+        }
+        refuse_deadlock(held, tag & !WRITES, tag & WRITES != 0);
+        note(held, tag);
+    });
+}
+
+fn note(held: &Held, tag: usize) {
+    let count = held.count.get();
+    match held.near.get(count) {
+        Some(slot) => slot.set(tag),
+        None => FAR.with_borrow_mut(|far| far.push(tag)),
+    }
+    held.count.set(count + 1);
+}
+
+#[cold]
+#[inline(never)]
+fn leave_listed(tag: usize) {
+    HELD.with(|held| {
+        let last = held.count.get() - 1;
+        if last < NEAR && held.near[last].get() == tag {
+            held.count.set(last);
+        } else {
+            forget(held, last, tag);
+        }
+        if last == 0 {
+            OUTER.set(0);
+        }
+    });
 }
 
 /// Panics if the map is among the entries and one of the two writes.
@@ -125,7 +159,7 @@ mod tests {
 
     #[test]
     fn any_order_of_leaving() {
-        let mut holds: Vec<Hold> = (0..40).map(|map| Hold::enter(map * 64, false)).collect();
+        let mut holds: Vec<Hold> = (1..41).map(|map| Hold::enter(map * 64, false)).collect();
         while !holds.is_empty() {
             let victim = holds.len() * 7 / 11;
             let gone = holds.swap_remove(victim);

@@ -17,10 +17,12 @@
 
 use super::held::Hold;
 use super::lock::{Lock, ReadGuard, WriteGuard};
+use crate::pages::expect_read;
 use hashbrown::HashTable;
 use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
 /// A stem with more entries than this is crowded.
@@ -28,11 +30,96 @@ pub(crate) const CROWD: usize = 2048;
 
 /// A table under its lock, on a cache line of its own.
 #[repr(align(64))]
-pub(crate) struct Shard<T>(Lock<HashTable<T>>);
+pub(crate) struct Shard<T>(Lock<HashTable<T>>, Chart);
+
+/// Where a table's memory is, for fetching ahead: a hint that may be out of date.
+///
+/// ```text
+/// … | entry 2 | entry 1 | entry 0 | control bytes 0, 1, 2 …
+///                                 └ middle
+/// ```
+///
+/// A lookup misses the cache twice, once in either half, and learns where the
+/// second miss will be only from the first. With the chart both are on their
+/// way before the lock is taken.
+struct Chart {
+    middle: AtomicUsize,
+    buckets: AtomicUsize,
+}
+
+impl Chart {
+    fn new<T>(table: &HashTable<T>) -> Self {
+        let chart = Chart {
+            middle: AtomicUsize::new(0),
+            buckets: AtomicUsize::new(0),
+        };
+        chart.draw(table);
+        chart
+    }
+
+    /// Draws the chart anew, by any entry there is.
+    #[cold]
+    fn draw<T>(&self, table: &HashTable<T>) {
+        let Some(at) = table.iter_buckets().next() else {
+            return self.forget();
+        };
+        let entry = table
+            .get_bucket(at)
+            .map_or(0, |entry| &raw const *entry as usize);
+        let middle = entry + (at + 1) * mem::size_of::<T>();
+        self.middle.store(middle, Ordering::Relaxed);
+        self.buckets.store(table.num_buckets(), Ordering::Relaxed);
+    }
+
+    fn forget(&self) {
+        self.buckets.store(0, Ordering::Relaxed);
+    }
+
+    /// Draws the chart anew if the table has grown.
+    #[inline]
+    fn check<T>(&self, table: &HashTable<T>) {
+        if self.buckets.load(Ordering::Relaxed) != table.num_buckets() && !table.is_empty() {
+            self.draw(table);
+        }
+    }
+
+    /// Fetches what a lookup of `hash` will most likely touch.
+    #[inline]
+    fn fetch<T>(&self, hash: u64) {
+        let buckets = self.buckets.load(Ordering::Relaxed);
+        // What lies in a page or two is in the cache already.
+        if buckets > 512 {
+            let at = hash as usize & (buckets - 1);
+            let middle = self.middle.load(Ordering::Relaxed);
+            expect_read(middle.wrapping_add(at));
+            expect_read(middle.wrapping_sub((at + 1).wrapping_mul(mem::size_of::<T>())));
+        }
+    }
+}
 
 impl<T> Shard<T> {
     fn new(table: HashTable<T>) -> Self {
-        Shard(Lock::new(table))
+        let chart = Chart::new(&table);
+        Shard(Lock::new(table), chart)
+    }
+
+    #[inline]
+    fn read(&self, hash: u64, hold: Hold) -> Reading<'_, T> {
+        self.1.fetch::<T>(hash);
+        let table = self.0.read(hold.nested());
+        Reading { table, _hold: hold }
+    }
+
+    #[inline]
+    fn write(&self, hash: u64, hold: Hold) -> Writing<'_, T> {
+        self.1.fetch::<T>(hash);
+        let (table, _) = self.0.write();
+        let chart = &self.1;
+        Writing {
+            table,
+            chart,
+            _hold: hold,
+        }
     }
 }
 
@@ -69,7 +156,15 @@ pub(crate) struct Reading<'a, T> {
 /// Sole access to one shard's table.
 pub(crate) struct Writing<'a, T> {
     table: WriteGuard<'a, HashTable<T>>,
+    chart: &'a Chart,
     _hold: Hold,
+}
+
+impl<T> Drop for Writing<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.chart.check(&self.table);
+    }
 }
 
 impl<T> Deref for Reading<'_, T> {
@@ -148,8 +243,7 @@ impl<T> Shards<T> {
         let hold = Hold::enter(self.id(), false);
         loop {
             if let Some(wide) = self.wide.get() {
-                let table = wide[part_of(hash, wide.len())].0.read(hold.nested());
-                return Reading { table, _hold: hold };
+                return wide[part_of(hash, wide.len())].read(hash, hold);
             }
             let table = self.stem.0.read(hold.nested());
             if self.wide.get().is_none() {
@@ -164,12 +258,16 @@ impl<T> Shards<T> {
         let hold = Hold::enter(self.id(), true);
         loop {
             if let Some(wide) = self.wide.get() {
-                let (table, _) = wide[part_of(hash, wide.len())].0.write();
-                return Writing { table, _hold: hold };
+                return wide[part_of(hash, wide.len())].write(hash, hold);
             }
             let (table, _) = self.stem.0.write();
             if self.wide.get().is_none() {
-                return Writing { table, _hold: hold };
+                let chart = &self.stem.1;
+                return Writing {
+                    table,
+                    chart,
+                    _hold: hold,
+                };
             }
         }
     }
@@ -180,16 +278,21 @@ impl<T> Shards<T> {
         let hold = Hold::enter(self.id(), true);
         loop {
             if let Some(wide) = self.wide.get() {
-                let (mut table, _) = wide[part_of(hash, wide.len())].0.write();
-                make_room(&mut table, hasher);
-                return Writing { table, _hold: hold };
+                let mut writing = wide[part_of(hash, wide.len())].write(hash, hold);
+                make_room(&mut writing, hasher);
+                return writing;
             }
             let (mut table, waited) = self.stem.0.write();
             if self.wide.get().is_none() {
                 let crowded = table.len() > CROWD || (waited && table.len() > 1);
                 if !crowded {
                     make_room(&mut table, hasher);
-                    return Writing { table, _hold: hold };
+                    let chart = &self.stem.1;
+                    return Writing {
+                        table,
+                        chart,
+                        _hold: hold,
+                    };
                 }
                 let tables = divide(&mut table, breadth(), &hasher);
                 let wide = tables.into_iter().map(Shard::new).collect();
@@ -216,7 +319,9 @@ impl<T> Shards<T> {
             }
         }
         for shard in self.wide.get().into_iter().flatten() {
-            visit(&mut shard.0.write().0);
+            let (mut table, _) = shard.0.write();
+            visit(&mut table);
+            shard.1.draw(&table);
         }
     }
 
@@ -225,6 +330,13 @@ impl<T> Shards<T> {
         match self.wide.get_mut() {
             Some(wide) => wide.iter_mut().map(|shard| shard.0.get_mut()).collect(),
             None => vec![self.stem.0.get_mut()],
+        }
+    }
+
+    /// Draws all charts anew, after tables were filled by right of `&mut`.
+    pub(crate) fn survey(&mut self) {
+        for Shard(table, chart) in self.wide.get_mut().into_iter().flatten() {
+            chart.draw(table.get_mut());
         }
     }
 
@@ -338,4 +450,47 @@ fn refresh<T>(
         fresh.insert_unique(hash, entry, |_| unreachable!("room was made"));
     }
     fresh
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Chart, Shards};
+    use hashbrown::HashTable;
+    use std::sync::atomic::Ordering;
+
+    /// Were a table laid out differently, charts would fetch what nobody needs.
+    #[test]
+    fn charts_say_where_entries_are() {
+        let mut table = HashTable::new();
+        for i in 0..5000_u64 {
+            let hash = i.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            table.insert_unique(hash, (i, i), |&(i, _)| {
+                i.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            });
+        }
+        let chart = Chart::new(&table);
+        let middle = chart.middle.load(Ordering::Relaxed);
+        for at in table.iter_buckets() {
+            let entry = table.get_bucket(at).map(|entry| &raw const *entry as usize);
+            assert_eq!(entry, Some(middle - (at + 1) * 16));
+        }
+        table.clear();
+        chart.check(&table);
+        chart.draw(&table);
+        assert_eq!(chart.buckets.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn charts_follow_growth() {
+        let shards: Shards<u64> = Shards::with_capacity(5000);
+        let hash = |i: &u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        for i in 0..200_000 {
+            let mut table = shards.write_to_add(hash(&i), hash);
+            table.insert_unique(hash(&i), i, hash);
+        }
+        for shard in shards.wide.get().into_iter().flatten() {
+            let table = shard.0.read(false);
+            assert_eq!(shard.1.buckets.load(Ordering::Relaxed), table.num_buckets());
+        }
+    }
 }

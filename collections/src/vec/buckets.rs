@@ -18,6 +18,7 @@
 
 use super::slab::Slab;
 use crate::sync::{AtomicPtr, AtomicUsize, Ordering};
+use std::ops::Deref;
 use std::{mem, ptr};
 
 /// Slots in bucket 0, and its logarithm.
@@ -40,11 +41,24 @@ pub(super) struct Place {
     at: usize,
 }
 
+/// What every push changes, away from what every push reads.
+#[repr(align(64))]
+struct Counter(AtomicUsize);
+
+impl Deref for Counter {
+    type Target = AtomicUsize;
+
+    #[inline]
+    fn deref(&self) -> &AtomicUsize {
+        &self.0
+    }
+}
+
 /// Slots for values, handed out one by one or in blocks.
 pub(crate) struct Buckets<T> {
     base: Slab<T>,
     buckets: [AtomicPtr<Slab<T>>; BUCKETS],
-    reserved: AtomicUsize,
+    reserved: Counter,
     /// Slots below were all found ready.
     prefix: AtomicUsize,
 }
@@ -61,7 +75,7 @@ impl<T> Buckets<T> {
         Buckets {
             base: Slab::none(),
             buckets: [const { AtomicPtr::new(ptr::null_mut()) }; BUCKETS],
-            reserved: AtomicUsize::new(0),
+            reserved: Counter(AtomicUsize::new(0)),
             prefix: AtomicUsize::new(0),
         }
     }
@@ -71,7 +85,7 @@ impl<T> Buckets<T> {
         Buckets {
             base: Slab::none(),
             buckets: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
-            reserved: AtomicUsize::new(0),
+            reserved: Counter(AtomicUsize::new(0)),
             prefix: AtomicUsize::new(0),
         }
     }
@@ -207,9 +221,7 @@ impl<T> Buckets<T> {
             let place = self.place(at);
             let Some(slab) = self.slab(place) else { break };
             let room = (slab.cap() - place.at).min(end - at);
-            let run = (0..room)
-                .take_while(|i| slab.is_ready(place.at + i))
-                .count();
+            let run = slab.ready_run(place.at, room);
             at += run;
             if run < room {
                 break;
@@ -229,7 +241,7 @@ impl<T> Buckets<T> {
         let len = vec.len();
         let mut buckets = Buckets::new();
         buckets.base = Slab::from_vec(vec);
-        *buckets.reserved.get_mut() = len;
+        *buckets.reserved.0.get_mut() = len;
         *buckets.prefix.get_mut() = len;
         buckets
     }
@@ -344,7 +356,7 @@ impl<T> Buckets<T> {
     pub(crate) fn pop(&mut self) -> Option<T> {
         loop {
             let index = self.reserved().checked_sub(1)?;
-            *self.reserved.get_mut() = index;
+            *self.reserved.0.get_mut() = index;
             *self.prefix.get_mut() = index.min(*self.prefix.get_mut());
             let place = self.place(index);
             // A gap, if there is one, is passed over.
@@ -367,7 +379,7 @@ impl<T> Buckets<T> {
             slab.forget_from(len.saturating_sub(start).min(slab.cap()));
             start += slab.cap();
         }
-        *self.reserved.get_mut() = self.reserved().min(len);
+        *self.reserved.0.get_mut() = self.reserved().min(len);
         *self.prefix.get_mut() = len.min(*self.prefix.get_mut());
     }
 
@@ -380,7 +392,7 @@ impl<T> Buckets<T> {
             let place = self.place(index);
             stragglers.extend(self.slab_mut(place).and_then(|slab| slab.take(place.at)));
         }
-        *self.reserved.get_mut() = 0;
+        *self.reserved.0.get_mut() = 0;
         *self.prefix.get_mut() = 0;
         let mut vecs = Vec::new();
         let base = mem::replace(&mut self.base, Slab::none());

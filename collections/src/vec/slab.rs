@@ -5,6 +5,7 @@
 //! values  [ a | b | · | d | … ]     memory of a `Vec<T>` of this capacity
 //! flags   [ 1 | 1 | 0 | 1 | … ]     1 is stored with Release, read with Acquire
 //!           └─sure─┘                slots so low are there without asking
+//! ranks   [       1       | … ]     64 slots that were filled as one: a flag for all
 //! ```
 
 #![allow(unsafe_code)]
@@ -24,6 +25,8 @@ mod memory {
     use std::sync::atomic::{AtomicU8, Ordering};
 
     const READY: u8 = 1;
+    /// So many slots that are filled as one need no flags of their own.
+    const RANK: usize = 64;
 
     /// A row of `cap` slots. It does not drop its values: who owns it knows
     /// how many there are.
@@ -36,6 +39,8 @@ mod memory {
         flags: Vec<AtomicU8>,
         /// Slots below are there, whatever their flags say.
         sure: usize,
+        /// One for each `RANK` slots: are all of them there, whatever their flags say?
+        ranks: Vec<AtomicU8>,
     }
 
     impl<T> Slab<T> {
@@ -47,6 +52,7 @@ mod memory {
                 room: 0,
                 flags: Vec::new(),
                 sure: 0,
+                ranks: Vec::new(),
             }
         }
 
@@ -64,6 +70,7 @@ mod memory {
                 room: cap,
                 flags,
                 sure: 0,
+                ranks: no_flags(cap / RANK),
             }
         }
 
@@ -78,6 +85,7 @@ mod memory {
                 room,
                 flags: Vec::new(),
                 sure: cap,
+                ranks: Vec::new(),
             }
         }
 
@@ -88,12 +96,33 @@ mod memory {
         /// Is the value at `at` there, and may it be looked at?
         #[inline]
         pub(in crate::vec) fn is_ready(&self, at: usize) -> bool {
-            // Acquire pairs with the Release in `publish`.
-            at < self.sure
-                || self
-                    .flags
-                    .get(at)
-                    .is_some_and(|flag| flag.load(Ordering::Acquire) == READY)
+            // Acquire pairs with the Release in `fill` and `fill_from`.
+            let flag = |flag: &AtomicU8| flag.load(Ordering::Acquire) == READY;
+            at < self.sure || self.flags.get(at).is_some_and(flag) || self.is_whole(at / RANK)
+        }
+
+        /// Are the slots of a rank there by its own flag?
+        fn is_whole(&self, rank: usize) -> bool {
+            // Acquire pairs with the Release in `fill_from`.
+            let flag = |flag: &AtomicU8| flag.load(Ordering::Acquire) == READY;
+            self.ranks.get(rank).is_some_and(flag)
+        }
+
+        /// How many of the `room` slots from `at` on are ready before one is not.
+        pub(in crate::vec) fn ready_run(&self, at: usize, room: usize) -> usize {
+            let (mut next, end) = (at, at + room);
+            while next < end {
+                if next < self.sure {
+                    next = self.sure;
+                } else if self.is_whole(next / RANK) {
+                    next = (next / RANK + 1) * RANK;
+                } else if self.is_ready(next) {
+                    next += 1;
+                } else {
+                    break;
+                }
+            }
+            next.min(end) - at
         }
 
         fn slot(&self, at: usize) -> NonNull<T> {
@@ -123,15 +152,25 @@ mod memory {
         /// The slots are reserved for the caller, and empty; the values may be
         /// read there and are not used there again.
         pub(in crate::vec) unsafe fn fill_from(&self, at: usize, from: *const T, count: usize) {
-            let flags = &self.flags[at..at + count];
+            let end = at + count;
+            assert!(end <= self.cap, "a slot beyond its slab");
             let slot = self.slot(at);
-            // SAFETY: the flags reach so far, and so do the values; these are
+            // SAFETY: the slab reaches so far, and so do the values; these are
             // the caller's to write and those the caller's to read.
             unsafe { from.copy_to_nonoverlapping(slot.as_ptr(), count) };
-            // Release pairs with the Acquire in `is_ready`.
-            flags
-                .iter()
-                .for_each(|flag| flag.store(READY, Ordering::Release));
+            // Release pairs with the Acquire in `is_ready` and `is_whole`.
+            let publish = |flags: &[AtomicU8]| {
+                flags
+                    .iter()
+                    .for_each(|flag| flag.store(READY, Ordering::Release));
+            };
+            let ranks = at.div_ceil(RANK)..end / RANK;
+            if ranks.is_empty() {
+                return publish(&self.flags[at..end]);
+            }
+            publish(&self.flags[at..ranks.start * RANK]);
+            publish(&self.flags[ranks.end * RANK..end]);
+            publish(&self.ranks[ranks]);
         }
 
         /// The value at `at`.
@@ -182,6 +221,7 @@ mod memory {
                 return None;
             }
             self.doubt(at);
+            self.disband(at / RANK);
             *self.flags[at].get_mut() = 0;
             // SAFETY: it was ready, and is not any more.
             Some(unsafe { self.slot(at).read() })
@@ -190,6 +230,7 @@ mod memory {
         /// Empties the slots from `at` on without dropping what was there.
         pub(in crate::vec) fn forget_from(&mut self, at: usize) {
             self.doubt(at);
+            (at / RANK..self.ranks.len()).for_each(|rank| self.disband(rank));
             self.flags
                 .iter_mut()
                 .skip(at)
@@ -201,10 +242,20 @@ mod memory {
             if at < self.sure {
                 if self.flags.is_empty() {
                     self.flags = no_flags(self.cap);
+                    self.ranks = no_flags(self.cap / RANK);
                 }
                 let known = self.flags[at..self.sure].iter_mut();
                 known.for_each(|flag| *flag.get_mut() = READY);
                 self.sure = at;
+            }
+        }
+
+        /// Has flags say of a rank's slots what its own said of them.
+        fn disband(&mut self, rank: usize) {
+            let whole = self.ranks.get_mut(rank).map(AtomicU8::get_mut);
+            if whole.is_some_and(|whole| mem::take(whole) == READY) {
+                let flags = self.flags[rank * RANK..(rank + 1) * RANK].iter_mut();
+                flags.for_each(|flag| *flag.get_mut() = READY);
             }
         }
 
@@ -215,6 +266,7 @@ mod memory {
         pub(in crate::vec) unsafe fn into_vec(self, count: usize) -> Vec<T> {
             let mut slab = ManuallyDrop::new(self);
             drop(mem::take(&mut slab.flags));
+            drop(mem::take(&mut slab.ranks));
             // SAFETY: allocated by the global allocator as an array of `room`
             // values, of which the first `count` are there.
             unsafe { Vec::from_raw_parts(slab.values.as_ptr(), count, slab.room) }
@@ -271,6 +323,10 @@ mod model {
             self.slots
                 .get(at)
                 .is_some_and(|slot| slot.0.load(Ordering::Acquire))
+        }
+
+        pub(in crate::vec) fn ready_run(&self, at: usize, room: usize) -> usize {
+            (at..at + room).take_while(|&at| self.is_ready(at)).count()
         }
 
         /// # Safety
