@@ -117,6 +117,7 @@ const HOUSE: &[Crate] = &[
                 "sources::span",
                 "sources::str::pattern",
                 "sources::range::integer",
+                "sources::character",
             ],
             &[
                 "sources::kit",
@@ -142,7 +143,13 @@ const HOUSE: &[Crate] = &[
         ],
         // the provided methods of one name the adapters; the other is a second face of the crate
         may_look_up: &["iter", "prelude"],
-        may_be_unsafe: &["sources::vec", "sinks::collect", "sinks::huge", "sort"],
+        may_be_unsafe: &[
+            "sources::vec",
+            "sources::character",
+            "sinks::collect",
+            "sinks::huge",
+            "sort",
+        ],
         for_tests: FOR_TESTS,
     },
     Crate {

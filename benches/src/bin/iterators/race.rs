@@ -34,8 +34,6 @@ pub type Case = (&'static str, Sample);
 pub enum Goal {
     /// At most so many times the contender's time, and so many nanoseconds more.
     Within(f64, &'static str, f64),
-    /// Nothing: the row is there to be looked at.
-    Open,
 }
 
 impl Goal {
@@ -44,7 +42,6 @@ impl Goal {
         match self {
             Goal::Within(times, whose, 0.0) => format!("{times} × {whose}"),
             Goal::Within(times, whose, more) => format!("{times} × {whose} + {more} ns"),
-            Goal::Open => "–".into(),
         }
     }
 }
@@ -93,10 +90,8 @@ impl Row {
 
     /// What tine took of what it may take.
     pub fn share_of_goal(&self) -> Option<f64> {
-        match self.goal {
-            Goal::Within(times, whose, more) => self.ratio(times, whose, more),
-            Goal::Open => None,
-        }
+        let Goal::Within(times, whose, more) = self.goal;
+        self.ratio(times, whose, more)
     }
 }
 

@@ -8,7 +8,7 @@ use std::iter::from_fn;
 use tine_pool::current_num_threads as threads;
 
 use super::Book;
-use crate::data::{LONG, busy, numbers};
+use crate::data::{LONG, ascending, busy, numbers};
 use crate::race::{Case, Goal, cases};
 
 /// What a row may take of rayon's time.
@@ -25,16 +25,31 @@ fn collects(book: &mut Book<'_>) {
             orx: black_box(v).par().num_threads(threads()).map(|x| x + 1).collect::<Vec<u64>>();
         }
     });
-    book.row("filter+collect, half of 10⁷", of_rayon(0.6), || {
-        cases! {
-            black_box(v).iter().copied().filter(|x| x % 2 == 0).collect::<Vec<u64>>();
-            black_box(v).par_iter().copied().filter(|x| x % 2 == 0).collect::<Vec<u64>>();
-            orx: {
-                let items = black_box(v).par().num_threads(threads());
-                items.copied().filter(|x| x % 2 == 0).collect::<Vec<u64>>()
-            };
-        }
-    });
+    book.row(
+        "filter+collect, a random half of 10⁷",
+        of_rayon(0.6),
+        || {
+            cases! {
+                black_box(v).iter().copied().filter(|x| x % 2 == 0).collect::<Vec<u64>>();
+                black_box(v).par_iter().copied().filter(|x| x % 2 == 0).collect::<Vec<u64>>();
+                orx: {
+                    let items = black_box(v).par().num_threads(threads());
+                    items.copied().filter(|x| x % 2 == 0).collect::<Vec<u64>>()
+                };
+            }
+        },
+    );
+    let rising = ascending();
+    book.row(
+        "filter+collect, every other one of 10⁷",
+        of_rayon(0.6),
+        || {
+            cases! {
+                black_box(rising).iter().copied().filter(|x| x % 2 == 0).collect::<Vec<u64>>();
+                black_box(rising).par_iter().copied().filter(|x| x % 2 == 0).collect::<Vec<u64>>();
+            }
+        },
+    );
     let inner = |i: u64| (0..100_u32).map(move |j| i ^ u64::from(j));
     let outer = &v[..LONG / 100];
     book.row("flat_map_iter of 100, collect 10⁷", of_rayon(0.6), || {
@@ -86,7 +101,7 @@ fn untold(mut left: u64) -> impl Iterator<Item = u64> + Send {
 
 fn bridged(cost: u64) -> [Vec<Case>; 2] {
     let work = move |x: u64| match cost {
-        0 => x.wrapping_mul(x) + 1,
+        0 => x.wrapping_mul(x) ^ (x >> 3),
         cost => busy(cost) + x,
     };
     const N: u64 = 1_000_000;
