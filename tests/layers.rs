@@ -122,6 +122,7 @@ const HOUSE: &[Crate] = &[
                 "sources::span",
                 "sources::str::pattern",
                 "sources::range::integer",
+                "sources::character",
             ],
             &[
                 "sources::kit",
@@ -147,7 +148,13 @@ const HOUSE: &[Crate] = &[
         ],
         // the provided methods of one name the adapters; the other is a second face of the crate
         may_look_up: &["iter", "prelude"],
-        may_be_unsafe: &["sources::vec", "sinks::collect", "sinks::huge", "sort"],
+        may_be_unsafe: &[
+            "sources::vec",
+            "sources::character",
+            "sinks::collect",
+            "sinks::huge",
+            "sort",
+        ],
         for_tests: FOR_TESTS,
     },
     Crate {

@@ -6,8 +6,6 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
-const BEGIN: &str = "<!-- table: written by the program -->";
-const END: &str = "<!-- table: end -->";
 const OURS: &str = "tine";
 const BASE: &str = "sequential";
 const LOCK: &str = include_str!("../Cargo.lock");
@@ -96,27 +94,39 @@ fn aligned(lines: &[Vec<String>]) -> String {
 
 /// The versions of the peers in this build.
 pub fn versions() -> String {
+    versions_of(&["rayon", "chili", "forte"])
+}
+
+/// The versions of these packages in this build.
+pub fn versions_of(packages: &[&str]) -> String {
     let version = |name: &str| {
         let rest = LOCK
             .split(&format!("name = \"{name}\"\nversion = \""))
             .nth(1)?;
         Some(format!("{name} {}", rest.split('"').next()?))
     };
-    ["rayon", "chili", "forte"]
-        .into_iter()
-        .filter_map(version)
+    packages
+        .iter()
+        .filter_map(|name| version(name))
         .collect::<Vec<_>>()
         .join(", ")
 }
 
 /// Puts `text` between the markers of the file, which is made if there is none.
 pub fn write_between_markers(path: &Path, text: &str) -> io::Result<()> {
+    write_between(path, "table", text)
+}
+
+/// Puts `text` between the markers of this name.
+pub fn write_between(path: &Path, name: &str, text: &str) -> io::Result<()> {
+    let begin = format!("<!-- {name}: written by the program -->");
+    let end = format!("<!-- {name}: end -->");
     let old = match fs::read_to_string(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => format!("{BEGIN}\n{END}\n"),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => format!("{begin}\n{end}\n"),
         other => other?,
     };
     let no_markers = || io::Error::other("the file has no markers for the table");
-    let (before, rest) = old.split_once(BEGIN).ok_or_else(no_markers)?;
-    let (_, after) = rest.split_once(END).ok_or_else(no_markers)?;
-    fs::write(path, format!("{before}{BEGIN}\n\n{text}\n{END}{after}"))
+    let (before, rest) = old.split_once(&begin).ok_or_else(no_markers)?;
+    let (_, after) = rest.split_once(&end).ok_or_else(no_markers)?;
+    fs::write(path, format!("{before}{begin}\n\n{text}\n{end}{after}"))
 }

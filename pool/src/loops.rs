@@ -21,6 +21,7 @@ use crate::ledger::{self, Entry};
 use crate::pool;
 use crate::trace;
 use crate::worker::Worker;
+use std::mem::take;
 
 /// A block should take about so long, in nanoseconds.
 const BLOCK: u64 = 3_000;
@@ -51,6 +52,8 @@ pub struct Pace {
     /// The size of the block under way, zero before the first, and when it began.
     block: usize,
     begun: u64,
+    /// Whether the first block may be all that is needed, so that nothing is shared before it.
+    probes: bool,
     /// What earlier blocks came to: items, and ticks.
     items: usize,
     ticks: u64,
@@ -72,8 +75,19 @@ impl Pace {
             blind,
             block: 0,
             begun: 0,
+            probes: false,
             items: 0,
             ticks: 0,
+        }
+    }
+
+    /// The same for a call that may end long before its last item, as a search does: a known
+    /// site runs a block before it shares anything.
+    #[must_use]
+    pub fn searching(self) -> Self {
+        Self {
+            probes: true,
+            ..self
         }
     }
 
@@ -83,6 +97,7 @@ impl Pace {
         Self {
             block: 0,
             begun: 0,
+            probes: false,
             items: 0,
             ticks: 0,
             ..self
@@ -94,18 +109,33 @@ impl Pace {
         self.end_block();
         if self.blind > 0 {
             self.blind /= 2;
-            return Step::Share;
+            return self.share();
         }
         let rest = self.estimate(left);
         let tiny = self.items == 0 && rest.is_some_and(|nanos| nanos < TINY);
         if tiny {
             return Step::Run(self.whole(left));
         }
-        if rest.is_some_and(worth_sharing) {
-            Step::Share
-        } else {
-            Step::Run(self.block(left))
+        let probes = take(&mut self.probes);
+        match rest {
+            Some(nanos) if nanos >= JOURNEY => {
+                if !probes && worth_sharing(nanos) {
+                    return self.share();
+                }
+            }
+            // Nobody would come for what is left: so say this very call and those before it.
+            Some(_) if self.items > 0 && self.entry.predict(left).is_some_and(|n| n < JOURNEY) => {
+                return Step::Run(self.begin(left));
+            }
+            _ => {}
         }
+        Step::Run(self.block(left))
+    }
+
+    /// What happens until the next block is none of its time.
+    fn share(&mut self) -> Step {
+        self.begun = 0;
+        Step::Share
     }
 
     /// The size of the next block, where sharing is out of the question.
@@ -126,13 +156,27 @@ impl Pace {
             .max(lasting(LEAST))
             .min(most)
             .min(left);
-        (self.block, self.begun) = (size, clock::now());
+        self.begin(size)
+    }
+
+    /// Begins a block.
+    fn begin(&mut self, size: usize) -> usize {
+        // The end of one block is the beginning of the next.
+        if self.begun == 0 {
+            self.begun = clock::now();
+        }
+        self.block = size;
         size
     }
 
     /// The piece has come to its end.
     pub fn end(mut self) {
         self.end_block();
+        self.stop();
+    }
+
+    /// The piece was left in the middle of a block, which tells nothing.
+    pub fn stop(self) {
         if self.items > 0 {
             self.entry.record_cost(self.items, clock::nanos(self.ticks));
         }
@@ -142,15 +186,19 @@ impl Pace {
     fn whole(&mut self, left: usize) -> usize {
         let timed =
             Worker::with(|worker| worker.is_none_or(|w| w.seat.notes.random().is_multiple_of(16)));
-        (self.block, self.begun) = if timed { (left, clock::now()) } else { (0, 0) };
+        if timed {
+            self.begin(left);
+        }
         left
     }
 
     fn end_block(&mut self) {
         if self.block > 0 {
-            let ticks = clock::since(self.begun);
+            let now = clock::now();
+            let ticks = now.saturating_sub(self.begun);
             trace::block(ticks);
             self.ticks += ticks;
+            self.begun = now;
             self.items += self.block;
             self.block = 0;
         }
@@ -173,9 +221,6 @@ impl Pace {
 
 /// Whether there is somebody for whom work of so many nanoseconds is worth giving away.
 fn worth_sharing(nanos: u64) -> bool {
-    if nanos < JOURNEY {
-        return false;
-    }
     Worker::with(|worker| {
         let Some(worker) = worker else { return false };
         if worker.nested().has_public() {

@@ -79,6 +79,7 @@ where
 
     const ADVANCES: bool = true;
     const ENDS: bool = C::ENDS;
+    const RESUMES: bool = C::RESUMES;
 
     fn split_at(self, _: usize) -> (Self, Self, C::Reducer) {
         let left = UnindexedConsumer::<T>::split_off_left(&self);
@@ -96,6 +97,11 @@ where
 
     fn full(&self) -> bool {
         self.base.full()
+    }
+
+    fn resume(self, so_far: C::Result) -> Self {
+        let base = self.base.resume(so_far);
+        Outer { op: self.op, base }
     }
 
     fn advance(self, _: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
@@ -136,7 +142,16 @@ where
 
     fn consume(mut self, item: T) -> Self {
         let inner = (self.op)(item).into_par_iter();
-        let came_to = inner.drive_unindexed(self.base.split_off_left());
+        let to = self.base.split_off_left();
+        if C::RESUMES {
+            let to = match self.so_far.take() {
+                Some(so_far) => to.resume(so_far),
+                None => to,
+            };
+            self.so_far = Some(inner.drive_unindexed(to));
+            return self;
+        }
+        let came_to = inner.drive_unindexed(to);
         self.so_far = Some(match self.so_far {
             Some(so_far) => self.base.to_reducer().reduce(so_far, came_to),
             None => came_to,

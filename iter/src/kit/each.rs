@@ -49,6 +49,7 @@ impl<'e, T, E: Each<T>, C: Consumer<E::Out>> Consumer<T> for EachConsumer<'e, E,
     type Result = C::Result;
 
     const ADVANCES: bool = C::ADVANCES;
+    const RESUMES: bool = C::RESUMES;
     const ENDS: bool = E::ENDS || C::ENDS;
 
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
@@ -63,6 +64,10 @@ impl<'e, T, E: Each<T>, C: Consumer<E::Out>> Consumer<T> for EachConsumer<'e, E,
 
     fn full(&self) -> bool {
         self.each.done() || self.base.full()
+    }
+
+    fn resume(self, so_far: C::Result) -> Self {
+        EachConsumer::new(self.each, self.base.resume(so_far))
     }
 
     fn advance(self, index: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {

@@ -43,6 +43,7 @@ impl<'s, T, S: Step<T>, C: Consumer<S::Out>> Consumer<T> for StepConsumer<'s, S,
     type Result = C::Result;
 
     const ADVANCES: bool = C::ADVANCES;
+    const RESUMES: bool = C::RESUMES;
     const ENDS: bool = S::ENDS || C::ENDS;
 
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
@@ -60,6 +61,10 @@ impl<'s, T, S: Step<T>, C: Consumer<S::Out>> Consumer<T> for StepConsumer<'s, S,
 
     fn full(&self) -> bool {
         self.step.done() || self.base.full()
+    }
+
+    fn resume(self, so_far: C::Result) -> Self {
+        StepConsumer::new(self.step, self.base.resume(so_far))
     }
 
     fn advance(self, index: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {

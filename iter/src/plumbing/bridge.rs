@@ -66,7 +66,9 @@ where
     let at_will = C::ADVANCES && !P::WHOLE && max == usize::MAX;
     if at_will && len > threads.saturating_mul(2) {
         let site = work::<P, C> as *const () as usize;
-        enter(|| work(rest, None, Pace::start(site, len), min).close())
+        let pace = Pace::start(site, len);
+        let pace = if C::ENDS { pace.searching() } else { pace };
+        enter(|| work(rest, None, pace, min).close())
     } else {
         let cuts = threads;
         run(rest, false, Pieces { cuts, min, max })
@@ -185,8 +187,13 @@ where
         };
         let (carried, left) = rest.run_block(n, folder);
         match left {
-            Some(left) if !carried.full() => (rest, folder) = (left, Some(carried)),
-            _ => {
+            // How far the last block came is not known.
+            _ if carried.full() => {
+                pace.stop();
+                return Progress::Open(carried);
+            }
+            Some(left) => (rest, folder) = (left, Some(carried)),
+            None => {
                 pace.end();
                 return Progress::Open(carried);
             }

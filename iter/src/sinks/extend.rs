@@ -196,7 +196,7 @@ impl<T: AsRef<OsStr>> Fill<T> for OsText {
 }
 
 fn append_os_text<I: ParallelIterator<Item: AsRef<OsStr>>>(iter: I, target: &mut OsString) {
-    let fragments: Fragments<OsString> = iter.drive_unindexed(Gather::<OsText>::by());
+    let fragments: Fragments<OsString> = iter.drive_unindexed(Gather::<OsText, _>::by());
     let fragments = fragments.into_vec();
     target.reserve(fragments.iter().map(|text| text.len()).sum());
     fragments.iter().for_each(|text| target.push(text));

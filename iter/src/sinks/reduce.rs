@@ -46,8 +46,9 @@ impl<T, F: Fn(T, T) -> T + Sync> Gather<T> for Pairwise<F> {
     }
 
     #[inline]
-    fn take_all(&self, so_far: Option<T>, items: impl Iterator<Item = T>) -> Option<T> {
-        items.fold(so_far, |so_far, item| self.take(so_far, item))
+    fn take_all(&self, so_far: Option<T>, mut items: impl Iterator<Item = T>) -> Option<T> {
+        let first = so_far.or_else(|| items.next())?;
+        Some(items.fold(first, &self.0))
     }
 
     fn finish(&self, so_far: Option<T>) -> Option<T> {

@@ -5,6 +5,7 @@
 //! public here are the public paths of the crate.
 
 mod body;
+mod character;
 mod kit;
 mod pieces;
 mod span;

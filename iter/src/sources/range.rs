@@ -10,6 +10,7 @@
 use crate::convert::IntoParallelIterator;
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::plumbing::{Consumer, ProducerCallback, UnindexedConsumer};
+use crate::sources::character::{Position, characters};
 use crate::sources::kit::indexed;
 use integer::{IndexedRangeInteger, RangeInteger, Span};
 use std::ops::Range;
@@ -72,34 +73,10 @@ impl<T: IndexedRangeInteger> IndexedParallelIterator for Iter<T> {
 
 indexed! {
     [] Iter<char> => char;
-    len(it) scalars(&it.range).len();
-    inner(it) scalars(&it.range).into_par_iter().map(scalar);
+    len(it) positions(&it.range).len();
+    inner(it) positions(&it.range);
 }
 
-/// Where surrogates begin, and how many there are: no `char` has their code.
-const GAP: u32 = 0xD800;
-const GAP_LEN: u32 = 0x800;
-
-/// The position of `c` among all characters.
-pub(super) fn position(c: char) -> u32 {
-    let code = u32::from(c);
-    if code < GAP { code } else { code - GAP_LEN }
-}
-
-/// The character at `position`, which must be one that [`position`] returned.
-#[inline]
-pub(super) fn scalar(position: u32) -> char {
-    let code = if position < GAP {
-        position
-    } else {
-        position + GAP_LEN
-    };
-    let scalar = char::from_u32(code);
-    debug_assert!(scalar.is_some(), "no character has position {position}");
-    // Without a panic in it, the loop over this can be vectorised.
-    scalar.unwrap_or(char::REPLACEMENT_CHARACTER)
-}
-
-fn scalars(range: &Range<char>) -> Range<u32> {
-    position(range.start)..position(range.end)
+fn positions(range: &Range<char>) -> impl IndexedParallelIterator<Item = char> + use<> {
+    characters(Position::of(range.start)..Position::of(range.end))
 }

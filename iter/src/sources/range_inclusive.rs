@@ -7,11 +7,11 @@
 use crate::convert::IntoParallelIterator;
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::plumbing::{Consumer, ProducerCallback, UnindexedConsumer};
+use crate::sources::character::{Position, characters};
 use crate::sources::empty::empty;
 use crate::sources::kit::indexed;
 use crate::sources::once::once;
 use crate::sources::range::integer::RangeInteger;
-use crate::sources::range::{position, scalar};
 use sealed::IndexedInclusive;
 use std::ops::{Range, RangeInclusive};
 
@@ -125,13 +125,15 @@ impl<T: IndexedInclusive> IndexedParallelIterator for Iter<T> {
 
 indexed! {
     [] Iter<char> => char;
-    len(it) scalars(&it.range).len();
-    inner(it) scalars(&it.range).into_par_iter().map(scalar);
+    len(it) positions(&it.range).len();
+    inner(it) positions(&it.range);
 }
 
-fn scalars(range: &RangeInclusive<char>) -> Range<u32> {
-    if range.is_empty() {
-        return 0..0;
-    }
-    position(*range.start())..position(*range.end()) + 1
+fn positions(range: &RangeInclusive<char>) -> impl IndexedParallelIterator<Item = char> + use<> {
+    let (start, end) = (Position::of(*range.start()), Position::after(*range.end()));
+    characters(if range.is_empty() {
+        start..start
+    } else {
+        start..end
+    })
 }

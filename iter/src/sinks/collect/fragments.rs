@@ -5,6 +5,7 @@
 //! on the spot when neighbours are joined, so that a thousand pieces of one
 //! item do not become a thousand vectors.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::iter::zip;
 use std::marker::PhantomData;
@@ -26,7 +27,7 @@ const BLOCK: usize = 64 << 10;
 
 /// A fragment of this many bytes is moved no more while it grows: it is left
 /// as it is, and another one begun, twice as large, up to a limit.
-const KEPT: usize = 32 << 10;
+const KEPT: usize = 128 << 10;
 
 /// Large enough for huge pages, and nothing is lost at the ends.
 const LARGEST: usize = 16 << 20;
@@ -38,6 +39,12 @@ pub(crate) trait Fill<Item> {
 
     /// Adds one item at the end.
     fn push(to: &mut Fragments<Self::Unit>, item: Item);
+
+    /// Adds many.
+    #[inline]
+    fn extend(to: &mut Fragments<Self::Unit>, items: impl Iterator<Item = Item>) {
+        items.for_each(|item| Self::push(to, item));
+    }
 }
 
 /// Items as they are.
@@ -51,56 +58,98 @@ impl<T: Send> Fill<T> for Items {
         if to.last.len() == to.last.capacity() {
             to.make_room();
         }
-        to.last.push(item);
+        let len = to.last.len();
+        // SAFETY: there is room for one more, so this is inside the allocation, or at its end.
+        let slot = unsafe { to.last.as_mut_ptr().add(len) };
+        // SAFETY: there is room for one more, nothing is initialised there, and
+        // it is ours alone.
+        unsafe { slot.write(item) };
+        // SAFETY: the item after the first `len` was just initialised.
+        unsafe { to.last.set_len(len + 1) };
+    }
+
+    #[inline]
+    fn extend(to: &mut Fragments<T>, items: impl Iterator<Item = T>) {
+        let (least, most) = items.size_hint();
+        if most == Some(least) && least.saturating_mul(size_of::<T>()) <= LARGEST {
+            to.make_room_for(least);
+            return to.last.extend(items);
+        }
+        items.for_each(|item| Self::push(to, item));
     }
 }
 
-/// The consumer that makes a fragment of each piece.
-pub(crate) struct Gather<F>(PhantomData<fn(F)>);
+/// The consumer that makes a fragment of each piece, or goes on with those of
+/// the items before.
+pub(crate) struct Gather<F, U> {
+    so_far: Cell<Option<Fragments<U>>>,
+    fill: PhantomData<fn(F)>,
+}
 
-impl Gather<Items> {
+impl<T> Gather<Items, T> {
     pub(crate) fn items() -> Self {
         Self::by()
     }
 }
 
-impl<F> Gather<F> {
+impl<F, U> Gather<F, U> {
     pub(crate) fn by() -> Self {
-        Gather(PhantomData)
+        Self::after(None)
+    }
+
+    fn after(so_far: Option<Fragments<U>>) -> Self {
+        Gather {
+            so_far: Cell::new(so_far),
+            fill: PhantomData,
+        }
+    }
+
+    /// The part to the left, which goes on with what there is.
+    fn left(&self) -> Self {
+        Self::after(self.so_far.take())
+    }
+
+    fn begin(&self) -> Growing<F, U> {
+        let fragments = self.so_far.take();
+        Growing {
+            fragments: fragments.unwrap_or_else(|| Vec::new().into()),
+            fill: PhantomData,
+        }
     }
 }
 
-impl<T, F: Fill<T>> Consumer<T> for Gather<F> {
+impl<T, F: Fill<T>> Consumer<T> for Gather<F, F::Unit> {
     type Folder = Growing<F, F::Unit>;
     type Reducer = InOrder;
     type Result = Fragments<F::Unit>;
 
     const ADVANCES: bool = true;
+    const RESUMES: bool = true;
 
     fn split_at(self, _: usize) -> (Self, Self, InOrder) {
-        (Self::by(), self, InOrder)
+        (self.left(), self, InOrder)
     }
 
     fn into_folder(self) -> Self::Folder {
-        Growing {
-            fragments: Vec::new().into(),
-            fill: PhantomData,
-        }
+        self.begin()
     }
 
     fn full(&self) -> bool {
         false
     }
 
+    fn resume(self, so_far: Fragments<F::Unit>) -> Self {
+        Self::after(Some(so_far))
+    }
+
     fn advance(self, _: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
-        let begin = || Consumer::<T>::into_folder(Self::by());
-        (folder.unwrap_or_else(begin), self)
+        (folder.unwrap_or_else(|| self.begin()), self)
     }
 }
 
-impl<T, F: Fill<T>> UnindexedConsumer<T> for Gather<F> {
+impl<T, F: Fill<T>> UnindexedConsumer<T> for Gather<F, F::Unit> {
     fn split_off_left(&self) -> Self {
-        Self::by()
+        self.left()
     }
 
     fn to_reducer(&self) -> InOrder {
@@ -125,9 +174,7 @@ impl<T, F: Fill<T>> Folder<T> for Growing<F, F::Unit> {
 
     #[inline]
     fn consume_iter<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
-        items
-            .into_iter()
-            .for_each(|item| F::push(&mut self.fragments, item));
+        F::extend(&mut self.fragments, items.into_iter());
         self
     }
 
@@ -151,13 +198,21 @@ impl<T> Fragments<T> {
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
+        self.make_room_for(1);
+    }
+
+    /// Makes room for so many more items, which are not many.
+    fn make_room_for(&mut self, count: usize) {
         let room = self.last.capacity();
+        if room - self.last.len() >= count {
+            return;
+        }
         let bytes = room.saturating_mul(size_of::<T>());
         if bytes < KEPT {
-            return self.last.reserve(1);
+            return self.last.reserve(count);
         }
         let more = if bytes < LARGEST { 2 * room } else { room };
-        let full = replace(&mut self.last, Vec::with_capacity(more));
+        let full = replace(&mut self.last, Vec::with_capacity(more.max(count)));
         self.before.push_back(full);
         huge::advise(self.last.spare_capacity_mut());
     }

@@ -64,7 +64,7 @@ impl<T: Text> Fill<T> for Bytes {
 
 /// Appends the text to `target`, in the order of the iterator.
 pub(crate) fn append_text<I: ParallelIterator<Item: Text>>(iter: I, target: &mut String) {
-    let fragments = iter.drive_unindexed(Gather::<Bytes>::by());
+    let fragments = iter.drive_unindexed(Gather::<Bytes, _>::by());
     // SAFETY: each fragment is what `Text` wrote to an empty one: whole
     // characters. So are the fragments in a row. `append_to` changes `target`
     // after everything that can panic but an allocation, which leaves it alone.
