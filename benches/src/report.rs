@@ -111,12 +111,17 @@ pub fn versions() -> String {
 
 /// Puts `text` between the markers of the file, which is made if there is none.
 pub fn write_between_markers(path: &Path, text: &str) -> io::Result<()> {
+    write_between(path, BEGIN, END, text)
+}
+
+/// The same with markers of one's own.
+pub fn write_between(path: &Path, begin: &str, end: &str, text: &str) -> io::Result<()> {
     let old = match fs::read_to_string(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => format!("{BEGIN}\n{END}\n"),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => format!("{begin}\n{end}\n"),
         other => other?,
     };
     let no_markers = || io::Error::other("the file has no markers for the table");
-    let (before, rest) = old.split_once(BEGIN).ok_or_else(no_markers)?;
-    let (_, after) = rest.split_once(END).ok_or_else(no_markers)?;
-    fs::write(path, format!("{before}{BEGIN}\n\n{text}\n{END}{after}"))
+    let (before, rest) = old.split_once(begin).ok_or_else(no_markers)?;
+    let (_, after) = rest.split_once(end).ok_or_else(no_markers)?;
+    fs::write(path, format!("{before}{begin}\n\n{text}\n{end}{after}"))
 }
