@@ -1,58 +1,87 @@
-//! Every sort against every peer: `sorts [len] [repeats] [name]`.
+//! Every sort against every peer.
 //!
-//! All contenders sort the same input in turn, round by round; what is printed is
-//! the median (and the least) time in microseconds.
-//! Set `RAYON_NUM_THREADS` for both pools.
+//! ```text
+//! sorts                          the whole table, into README.md if all was quiet
+//! sorts ROW [ROUNDS] [THREADS]   only rows whose names contain ROW, printed
+//! ```
+//!
+//! Each number of threads is a child process, in which all contenders sort the
+//! same input in turn, round by round, each first in its turn. A cell is the
+//! median time; a ratio is the median of the ratios within single rounds. Extra
+//! memory is what the peak of a fresh child grows by while it sorts once.
 
 use std::cmp::Ordering;
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use rayon::slice::ParallelSliceMut as Rayon;
 use rdst::RadixSort as _;
+use tine_bench::{machine, report, samples, usage};
 use tine_iter::slice::ParallelSliceMut as Tine;
 use tine_iter::sort::Total;
 use voracious_radix_sort::RadixSort as _;
 
+/// The pool sizes of the whole table; the last has more threads than cores.
+const THREADS: [usize; 3] = [1, 2, 8];
+/// In this order the columns stand.
+const WHO: [&str; 10] = [
+    "tine",
+    "tine-u",
+    "rayon",
+    "rayon-u",
+    "std",
+    "std-u",
+    "glidesort",
+    "rdst",
+    "voracious",
+    "radsort",
+];
+
 /// A name and what it does.
 type Contender<'a, T> = (&'static str, &'a dyn Fn(&mut [T]));
 
-/// What the command line asks for.
-struct Asked {
-    len: usize,
-    repeats: usize,
-    name: String,
+/// What this process is to do with the rows.
+enum Task {
+    /// Time those whose names contain a word.
+    Time { row: String, rounds: usize },
+    /// Sort one once, by one contender, and see what memory that takes.
+    Weigh { row: String, who: String },
 }
 
-impl Asked {
-    /// Lets all contenders sort `input` and prints a row.
-    fn race<T: Clone>(&self, name: &str, input: &[T], contenders: &[Contender<'_, T>]) {
-        if !name.contains(&self.name) {
-            return;
-        }
-        let mut times = vec![Vec::new(); contenders.len()];
-        for _ in 0..self.repeats {
-            for (times, (_, sort)) in times.iter_mut().zip(contenders) {
-                let mut v = input.to_vec();
-                let start = Instant::now();
-                sort(&mut v);
-                times.push(start.elapsed().as_secs_f64() * 1e6);
+impl Task {
+    /// Does the task on one row, if it is asked for.
+    fn row<T: Clone>(
+        &self,
+        name: &str,
+        input: impl FnOnce() -> Vec<T>,
+        contenders: &[Contender<'_, T>],
+    ) {
+        match self {
+            Task::Time { row, rounds } if name.contains(row.as_str()) => {
+                println!("{}", timed(name, &input(), contenders, *rounds));
             }
+            Task::Weigh { row, who } if name == row => {
+                let (_, sort) = contenders.iter().find(|c| c.0 == who).expect("a contender");
+                let mut v = input();
+                let before = usage::peak_memory();
+                sort(&mut v);
+                let extra = usage::peak_memory() - before;
+                println!("{:.2}", extra as f64 / size_of_val(&v[..]) as f64);
+            }
+            _ => {}
         }
-        print!("{name:24}");
-        for (times, (who, _)) in times.iter_mut().zip(contenders) {
-            times.sort_by(f64::total_cmp);
-            print!("  {who} {:.0} ({:.0})", times[times.len() / 2], times[0]);
-        }
-        println!();
     }
 
     /// The sorts that take any comparison.
-    fn compare<T, F>(&self, name: &str, input: &[T], by: F)
+    fn compare<T, F>(&self, name: &str, input: impl FnOnce() -> Vec<T>, by: F)
     where
         T: Clone + Send,
         F: Fn(&T, &T) -> Ordering + Sync + Copy,
     {
-        self.race(
+        self.row(
             name,
             input,
             &[
@@ -62,13 +91,18 @@ impl Asked {
                 ("rayon-u", &|v| Rayon::par_sort_unstable_by(v, by)),
                 ("std", &|v| v.sort_by(by)),
                 ("std-u", &|v| v.sort_unstable_by(by)),
-                ("glide", &|v| glidesort::sort_by(v, by)),
+                ("glidesort", &|v| glidesort::sort_by(v, by)),
             ],
         );
     }
 
     /// The sorts of elements by their own order, which may look at their type.
-    fn own<T: Ord + Clone + Send>(&self, name: &str, input: &[T], more: &[Contender<'_, T>]) {
+    fn own<T: Ord + Clone + Send>(
+        &self,
+        name: &str,
+        input: impl FnOnce() -> Vec<T>,
+        more: &[Contender<'_, T>],
+    ) {
         let mut contenders: Vec<Contender<'_, T>> = vec![
             ("tine", &|v| Tine::par_sort(v)),
             ("tine-u", &|v| Tine::par_sort_unstable(v)),
@@ -78,17 +112,17 @@ impl Asked {
             ("std-u", &|v| v.sort_unstable()),
         ];
         contenders.extend_from_slice(more);
-        self.race(name, input, &contenders);
+        self.row(name, input, &contenders);
     }
 
     /// The sorts by a key.
-    fn key<T, K, F>(&self, name: &str, input: &[T], key: F)
+    fn key<T, K, F>(&self, name: &str, input: impl FnOnce() -> Vec<T>, key: F)
     where
         T: Clone + Send,
         K: Ord,
         F: Fn(&T) -> K + Sync + Copy,
     {
-        self.race(
+        self.row(
             name,
             input,
             &[
@@ -102,6 +136,63 @@ impl Asked {
         );
     }
 }
+
+/// Lets all contenders sort `input`, and makes a line of the table.
+fn timed<T: Clone>(
+    name: &str,
+    input: &[T],
+    contenders: &[Contender<'_, T>],
+    rounds: usize,
+) -> String {
+    let mut times = vec![Vec::new(); contenders.len()];
+    let mut v = input.to_vec();
+    for round in 0..=rounds {
+        for turn in 0..contenders.len() {
+            let at = (turn + round) % contenders.len();
+            v.clone_from_slice(input);
+            let start = Instant::now();
+            contenders[at].1(&mut v);
+            let time = start.elapsed().as_secs_f64() * 1e6;
+            // The round that comes before the first is warm-up.
+            if round > 0 {
+                times[at].push(time);
+            }
+        }
+    }
+    let of = |who: &str| contenders.iter().position(|c| c.0 == who);
+    let ratio = |a: &str, b: &str| {
+        let (a, b) = (&times[of(a)?], &times[of(b)?]);
+        let ratios: Vec<f64> = a.iter().zip(b).map(|(a, b)| a / b).collect();
+        samples::median(&ratios)
+    };
+    let show = |value: Option<f64>| value.map_or("–".to_owned(), |x| format!("{x:.2}"));
+    let mut line = format!("| {name} |");
+    for who in WHO {
+        let cell = of(who).and_then(|at| samples::median(&times[at]));
+        let cell = cell.map_or("–".to_owned(), |time| format!("{time:.0}"));
+        write!(line, " {cell} |").expect("a string");
+    }
+    let radix = ["rdst", "voracious", "radsort"];
+    let best = radix.iter().filter_map(|who| ratio("tine-u", who));
+    let best = best.fold(None, |most: Option<f64>, x| {
+        Some(most.map_or(x, |m| m.max(x)))
+    });
+    for ratio in [
+        ratio("tine", "rayon"),
+        ratio("tine-u", "rayon-u"),
+        ratio("tine", "std"),
+        ratio("tine-u", "std-u"),
+        best,
+    ] {
+        write!(line, " {} |", show(ratio)).expect("a string");
+    }
+    line
+}
+
+const MILLION: usize = 1_000_000;
+const PATTERNS: [&str; 9] = [
+    "random", "sorted", "reversed", "few", "swapped", "organ", "saw", "zipf", "small",
+];
 
 /// Numbers in some order.
 fn pattern(name: &str, len: usize) -> Vec<u64> {
@@ -135,60 +226,165 @@ fn pattern(name: &str, len: usize) -> Vec<u64> {
     }
 }
 
-fn main() {
-    let mut words = std::env::args().skip(1);
-    let mut number = |default: usize| {
-        words
-            .next()
-            .and_then(|word| word.parse::<f64>().ok())
-            .map_or(default, |x| x as usize)
-    };
-    let (len, repeats) = (number(1_000_000).max(2), number(11).max(1));
-    let asked = Asked {
-        len,
-        repeats,
-        name: words.next().unwrap_or_default(),
-    };
-    let threads = rayon::current_num_threads();
-    for name in [
-        "random", "sorted", "reversed", "few", "swapped", "organ", "saw", "zipf", "small",
-    ] {
-        let v = pattern(name, asked.len);
-        asked.own(
-            &format!("u64 {name}"),
-            &v,
-            &[
-                ("rdst", &|v| v.radix_sort_unstable()),
-                ("voracious", &|v| v.voracious_sort()),
-                ("voracious-mt", &|v| v.voracious_mt_sort(threads)),
-                ("radsort", &|v| radsort::sort(v)),
-            ],
-        );
-        asked.compare(&format!("u64 compared {name}"), &v, |a, b| a.cmp(b));
+/// Every row of the table.
+fn rows(task: &Task, threads: usize) {
+    let radix: [Contender<'_, u64>; 3] = [
+        ("rdst", &|v| v.radix_sort_unstable()),
+        ("voracious", &|v| match threads {
+            1 => v.voracious_sort(),
+            _ => v.voracious_mt_sort(threads),
+        }),
+        ("radsort", &|v| radsort::sort(v)),
+    ];
+    for (name, len) in [("10³", 1000), ("10⁴", 10_000), ("10⁵", 100_000)] {
+        let random = || pattern("random", len);
+        task.own(&format!("u64, {name} random"), random, &radix);
+        task.compare(&format!("u64 compared, {name} random"), random, u64::cmp);
     }
-    let v = pattern("random", asked.len);
-    asked.own(
-        "u32 random",
-        &v.iter().map(|&x| x as u32).collect::<Vec<_>>(),
-        &[],
+    for name in PATTERNS {
+        let v = || pattern(name, MILLION);
+        task.own(&format!("u64, 10⁶ {name}"), v, &radix);
+        task.compare(&format!("u64 compared, 10⁶ {name}"), v, u64::cmp);
+    }
+    let random = || pattern("random", MILLION);
+    let short = || random().iter().map(|&x| x as u32).collect::<Vec<_>>();
+    let floats = || {
+        let numbers = random();
+        let float = |x: &u64| (x >> 11) as f64 / 1e6 - 1e6;
+        numbers.iter().map(float).collect::<Vec<_>>()
+    };
+    let pairs = || random().into_iter().zip(0..).collect::<Vec<(u64, u64)>>();
+    let wide = || random().iter().map(|&x| [x; 8]).collect::<Vec<_>>();
+    task.own(
+        "u32, 10⁶ random",
+        short,
+        &[
+            ("rdst", &|v| v.radix_sort_unstable()),
+            ("voracious", &|v| match threads {
+                1 => v.voracious_sort(),
+                _ => v.voracious_mt_sort(threads),
+            }),
+            ("radsort", &|v| radsort::sort(v)),
+        ],
     );
-    let floats: Vec<f64> = v.iter().map(|&x| (x >> 11) as f64 / 1e6 - 1e6).collect();
-    asked.key("f64 by key", &floats, |x| Total(*x));
-    asked.compare("f64 compared", &floats, f64::total_cmp);
-    let pairs: Vec<(u64, u64)> = v.iter().copied().zip(0..).collect();
-    asked.key("pairs by key", &pairs, |pair| pair.0);
-    let wide: Vec<[u64; 8]> = v.iter().map(|&x| [x; 8]).collect();
-    asked.key("64 bytes by key", &wide, |x| x[0]);
-    asked.compare("64 bytes compared", &wide, |a, b| a[0].cmp(&b[0]));
-    asked.own(
-        "String",
-        &v.iter().map(|x| format!("{x:016x}")).collect::<Vec<_>>(),
-        &[],
+    task.key("f64 by key, 10⁶ random", floats, |x| Total(*x));
+    task.compare("f64 compared, 10⁶ random", floats, f64::total_cmp);
+    task.key("(u64, u64) by key, 10⁶ random", pairs, |pair| pair.0);
+    task.key("64 bytes by key, 10⁶ random", wide, |x| x[0]);
+    task.compare("64 bytes compared, 10⁶ random", wide, |a, b| {
+        a[0].cmp(&b[0])
+    });
+    let hex = || {
+        random()
+            .iter()
+            .map(|x| format!("{x:016x}"))
+            .collect::<Vec<_>>()
+    };
+    task.own("String, 10⁶ of 16 characters", hex, &[]);
+    let many = || pattern("random", 10 * MILLION);
+    task.own("u64, 10⁷ random", many, &radix);
+}
+
+/// One table: the rows at one number of threads.
+fn table(threads: usize, lines: &str) -> String {
+    let mut text = format!(
+        "### {threads} thread{}, µs\n\n",
+        if threads == 1 { "" } else { "s" }
     );
-    let url = |x: &u64| format!("https://example.com/{}/{:x}", x % 5, x >> 20);
-    asked.own(
-        "String, a prefix",
-        &v.iter().map(url).collect::<Vec<_>>(),
-        &[],
+    let ratios = [
+        "tine ÷ rayon",
+        "tine-u ÷ rayon-u",
+        "tine ÷ std",
+        "tine-u ÷ std-u",
+        "tine-u ÷ best radix",
+    ];
+    let heads: Vec<&str> = WHO.into_iter().chain(ratios).collect();
+    writeln!(text, "| | {} |", heads.join(" | ")).expect("a string");
+    writeln!(text, "|{}", "---|".repeat(heads.len() + 1)).expect("a string");
+    text + lines + "\n"
+}
+
+/// What a child of this program prints when it is given these words.
+fn child(words: &[&str], threads: usize) -> io::Result<String> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(words).stdout(Stdio::piped());
+    command.env("RAYON_NUM_THREADS", threads.to_string());
+    let output = command.spawn()?.wait_with_output()?;
+    if !output.status.success() {
+        return Err(io::Error::other(format!("the child {words:?} failed")));
+    }
+    String::from_utf8(output.stdout).map_err(io::Error::other)
+}
+
+/// The table of extra memory, in bytes per byte sorted.
+fn memory() -> io::Result<String> {
+    let who = &WHO[..6];
+    let mut text = "### Peak extra memory on 2 threads, bytes per byte sorted\n\n".to_owned();
+    writeln!(text, "| | {} |\n|{}", who.join(" | "), "---|".repeat(7)).expect("a string");
+    for row in [
+        "u64, 10⁶ random",
+        "u64 compared, 10⁶ random",
+        "(u64, u64) by key, 10⁶ random",
+        "64 bytes by key, 10⁶ random",
+        "String, 10⁶ of 16 characters",
+    ] {
+        write!(text, "| {row} |").expect("a string");
+        for who in who {
+            let extra = child(&["--weigh", row, who], 2)?;
+            write!(text, " {} |", extra.trim()).expect("a string");
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// The whole table.
+fn all() -> io::Result<()> {
+    let mut looks = vec![machine::look()];
+    let mut text = String::new();
+    for threads in THREADS {
+        text += &table(threads, &child(&["--time", "", "5"], threads)?);
+        looks.push(machine::look());
+    }
+    text += &memory()?;
+    println!("{text}");
+    if let Some(complaint) = machine::complaint(&looks) {
+        println!("Not written: {complaint}.");
+        return Ok(());
+    }
+    let text = format!(
+        "{}. {}. Command: `cargo run --release --manifest-path benches/Cargo.toml \
+         --ignore-rust-version --bin sorts`.\n\n{text}",
+        machine::describe(),
+        machine::summary(&looks),
     );
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    report::write_between(&readme, "sorts", &text)
+}
+
+fn main() -> io::Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let count = |word: &str| word.parse::<usize>().map_err(io::Error::other);
+    let here = rayon::current_num_threads;
+    match words[..] {
+        [] => return all(),
+        ["--time", row, rounds] => {
+            let (row, rounds) = (row.to_owned(), count(rounds)?);
+            rows(&Task::Time { row, rounds }, here());
+        }
+        ["--weigh", row, who] => {
+            let (row, who) = (row.to_owned(), who.to_owned());
+            rows(&Task::Weigh { row, who }, here());
+        }
+        [row, ref rest @ ..] => {
+            let rounds = rest.first().copied().unwrap_or("5");
+            let threads = rest.get(1).map_or(Ok(2), |word| count(word))?;
+            println!(
+                "{}",
+                table(threads, &child(&["--time", row, rounds], threads)?)
+            );
+        }
+    }
+    Ok(())
 }

@@ -7,15 +7,15 @@ use std::cmp::Ordering;
 use tine_pool::current_num_threads;
 
 use super::radix::key::RadixKey;
-use super::{dedup, dispatch, fork, partition, runs, select, stable};
+use super::{dedup, dispatch, fork, parted, partition, runs, select, stable};
 
 /// What slices of [`Send`] elements can do beyond sorting.
 pub trait ParallelSort<T: Send>: AsMut<[T]> {
     /// Sorts a slice by the bits of its elements, stably.
     ///
-    /// Elements are asked for their bits once. Takes room for two records of
-    /// bits and element (or number, where an element is larger than 32 bytes) for
-    /// each element; without it, sorts by comparing bits.
+    /// Elements are asked for their bits a few times each. Takes room for as many
+    /// elements as there are, and on each thread for the bits of up to 16,384 of
+    /// them and their numbers, twice; without it, sorts by comparing bits.
     ///
     /// # Examples
     /// ```
@@ -34,8 +34,8 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
         }
     }
 
-    /// Sorts a slice by the bits of a key that is extracted once from each
-    /// element, stably. Takes the room that [`par_sort_radix`] takes.
+    /// Sorts a slice by the bits of a key, stably. The key is extracted a few times
+    /// from each element. Takes the room that [`par_sort_radix`] takes.
     ///
     /// [`par_sort_radix`]: ParallelSort::par_sort_radix
     ///
@@ -253,6 +253,26 @@ pub trait ParallelDedup<T: Send> {
     fn par_dedup_by<F>(&mut self, same: F)
     where
         F: Fn(&mut T, &mut T) -> bool + Sync;
+
+    /// Parts a vector into those elements that satisfy `predicate` and the others,
+    /// both in the order that they had. Takes a byte for each element beside the
+    /// new vectors. In place and in no particular order: [`par_partition`].
+    ///
+    /// [`par_partition`]: ParallelSort::par_partition
+    ///
+    /// # Examples
+    /// ```
+    /// use tine_iter::sort::ParallelDedup;
+    ///
+    /// let v = vec![3, 1, 4, 1, 5, 9, 2, 6];
+    /// let (even, odd) = v.par_partition_stable(|x| x % 2 == 0);
+    /// assert_eq!(even, [4, 2, 6]);
+    /// assert_eq!(odd, [3, 1, 1, 5, 9]);
+    /// ```
+    fn par_partition_stable<P>(self, predicate: P) -> (Vec<T>, Vec<T>)
+    where
+        Self: Sized,
+        P: Fn(&T) -> bool + Sync;
 }
 
 impl<T: Send> ParallelDedup<T> for Vec<T> {
@@ -276,6 +296,13 @@ impl<T: Send> ParallelDedup<T> for Vec<T> {
         F: Fn(&mut T, &mut T) -> bool + Sync,
     {
         dedup::dedup_by(self, &same);
+    }
+
+    fn par_partition_stable<P>(self, predicate: P) -> (Vec<T>, Vec<T>)
+    where
+        P: Fn(&T) -> bool + Sync,
+    {
+        parted::into_two(self, &predicate)
     }
 }
 

@@ -5,7 +5,8 @@ use std::ptr;
 
 use tine_pool::{current_num_threads, join};
 
-use super::{dispatch, fork, permute, unstable};
+use super::dispatch::{self, Asked};
+use super::{fork, permute, unstable};
 
 /// Shorter slices are std's: computing keys is work, so this is soon worth it.
 const CUTOFF: usize = 2048;
@@ -20,7 +21,7 @@ where
     if v.len() < CUTOFF || size_of::<T>() == 0 {
         return v.sort_by_cached_key(key);
     }
-    if dispatch::by_key_type(v, key) {
+    if dispatch::by_key_type(v, Asked::Once, key) {
         return;
     }
     let grain = fork::grain(v.len(), current_num_threads());

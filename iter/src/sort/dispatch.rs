@@ -2,15 +2,15 @@
 //! without asking for it in a bound, and by their number.
 
 use std::any::TypeId;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::mem::ManuallyDrop;
 
 use tine_pool::current_num_threads;
 
 use super::radix::key::Total;
 use super::radix::plain::{self, FLOAT, Plain, SIGNED, UNSIGNED};
-use super::radix::{keyed, word::RadixBits, word::Record};
-use super::{shape::Shape, stable, strings, unstable};
+use super::radix::{keyed, scattered, word::RadixBits, word::Record};
+use super::{runs, shape::Shape, stable, strings, unstable};
 
 /// Whether `T` is `U`, lifetimes aside.
 fn is<T: ?Sized, U: ?Sized + 'static>() -> bool {
@@ -82,12 +82,10 @@ pub(super) fn by_type<T: Send>(v: &mut [T]) -> bool {
 /// Sorts records that are their own keys, by radix unless they are in such an
 /// order already that comparing is faster.
 fn plain_records<R: Record>(v: &mut [R]) -> bool {
-    /// Shorter slices are sorted before a sample has been.
-    const SHAPED: usize = 8192;
-    if v.len() < SHAPED {
-        return plain::sort(v, || 1);
-    }
     let order = |a: &R, b: &R| a.bits().cmp(&b.bits());
+    if runs::settle(v, &order) {
+        return true;
+    }
     match Shape::of(v, &order) {
         // Equal words cannot be told apart, so any sort is stable.
         Shape::Runs => stable::sort_by(v, &order),
@@ -141,10 +139,22 @@ unsafe fn raw<K, W: RadixBits>(key: K) -> W {
     unsafe { std::mem::transmute_copy::<K, W>(&key) }
 }
 
+/// How often each element may be asked for its key.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Asked {
+    /// No more than once, at the price of the room for a record of each, twice.
+    Once,
+    /// A few times.
+    AFew,
+    /// A few times, and equal elements may end in any order.
+    Loosely,
+}
+
 /// Sorts by key, stably, if the key is a primitive; says whether it did.
-pub(super) fn by_key_type<T, K, F>(v: &mut [T], key: &F) -> bool
+pub(super) fn by_key_type<T, K, F>(v: &mut [T], asked: Asked, key: &F) -> bool
 where
     T: Send,
+    K: Ord,
     F: Fn(&T) -> K + Sync,
 {
     if v.len() < keyed::SHORTEST || size_of::<T>() == 0 {
@@ -153,8 +163,9 @@ where
     let Some((kind, reversed)) = kind::<K>() else {
         return false;
     };
-    fn go<T: Send, K, W: RadixBits>(
+    fn go<T: Send, K: Ord, W: RadixBits>(
         v: &mut [T],
+        asked: Asked,
         key: &(impl Fn(&T) -> K + Sync),
         kind: Kind,
         reversed: bool,
@@ -176,32 +187,67 @@ where
             let raw = unsafe { raw::<K, W>(key(value)) };
             raw ^ flip ^ (raw.negative() & fold) ^ turn
         };
-        by_bits(v, &bits)
+        by_bits(v, asked, &bits, &|a: &T, b: &T| key(a).cmp(&key(b)))
     }
     // The conditions are `const` so that only one of the five is compiled.
     if const { size_of::<K>() == 1 } {
-        go::<T, K, u8>(v, key, kind, reversed)
+        go::<T, K, u8>(v, asked, key, kind, reversed)
     } else if const { size_of::<K>() == 2 } {
-        go::<T, K, u16>(v, key, kind, reversed)
+        go::<T, K, u16>(v, asked, key, kind, reversed)
     } else if const { size_of::<K>() == 4 } {
-        go::<T, K, u32>(v, key, kind, reversed)
+        go::<T, K, u32>(v, asked, key, kind, reversed)
     } else if const { size_of::<K>() == 8 } {
-        go::<T, K, u64>(v, key, kind, reversed)
+        go::<T, K, u64>(v, asked, key, kind, reversed)
     } else if const { size_of::<K>() == 16 } {
-        go::<T, K, u128>(v, key, kind, reversed)
+        go::<T, K, u128>(v, asked, key, kind, reversed)
     } else {
         false
     }
 }
 
-/// Sorts by words, stably, unless there is no memory for it.
-fn by_bits<T: Send, B: RadixBits>(v: &mut [T], bits: &(impl Fn(&T) -> B + Sync)) -> bool {
+/// From this many elements on radix is ahead of a stable sort by comparison even
+/// where nearly all neighbours are in order.
+const TIDY: usize = 1 << 16;
+
+/// Sorts by words; says no if there is no memory for it, or if words are
+/// not the same each time.
+fn by_bits<T: Send, B: RadixBits>(
+    v: &mut [T],
+    asked: Asked,
+    bits: &(impl Fn(&T) -> B + Sync),
+    order: &(impl Fn(&T, &T) -> Ordering + Sync),
+) -> bool {
     let threads = if v.len() < keyed::CUTOFF {
         1
     } else {
         current_num_threads()
     };
-    keyed::sort(v, threads, bits, None::<&fn(&mut [T])>)
+    if asked == Asked::Once {
+        return keyed::sort(v, threads, bits, None::<&fn(&mut [T])>);
+    }
+    if runs::settle(v, order) {
+        return true;
+    }
+    match (Shape::of(v, order), asked) {
+        (Shape::Random, _) => {}
+        (Shape::Runs, _) | (Shape::Few, Asked::AFew) => {
+            stable::sort_by(v, order);
+            return true;
+        }
+        (Shape::Tidy, Asked::AFew) if v.len() >= TIDY => {}
+        (Shape::Tidy, Asked::AFew) => {
+            v.sort_by(order);
+            return true;
+        }
+        (Shape::Tidy | Shape::Few, _) => {
+            unstable::sort_by(v, order);
+            return true;
+        }
+    }
+    if v.len() <= scattered::HEAVY {
+        return keyed::sort(v, 1, bits, None::<&fn(&mut [T])>);
+    }
+    scattered::sort(v, threads, bits)
 }
 
 /// Sorts by radix where the caller has asked for it.
@@ -211,7 +257,9 @@ where
     B: RadixBits,
     F: Fn(&T) -> B + Sync,
 {
-    if v.len() < keyed::SHORTEST || size_of::<T>() == 0 || !by_bits(v, bits) {
-        stable::sort_by(v, &|a, b| bits(a).cmp(&bits(b)));
+    let order = |a: &T, b: &T| bits(a).cmp(&bits(b));
+    let long = v.len() >= keyed::SHORTEST && size_of::<T>() != 0;
+    if !(long && by_bits(v, Asked::AFew, bits, &order)) {
+        stable::sort_by(v, &order);
     }
 }

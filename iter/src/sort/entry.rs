@@ -4,7 +4,8 @@
 
 use std::cmp::Ordering;
 
-use super::{cached, dispatch, stable, unstable};
+use super::dispatch::{self, Asked};
+use super::{cached, stable, unstable};
 
 /// Sorts stably.
 pub(crate) fn par_sort<T: Ord + Send>(v: &mut [T]) {
@@ -18,9 +19,9 @@ pub(crate) fn par_sort_by<T: Send>(v: &mut [T], compare: &(impl Fn(&T, &T) -> Or
     stable::sort_by(v, compare);
 }
 
-/// Sorts stably by a key, which is extracted once if it is a primitive.
+/// Sorts stably by a key: by radix if it is a primitive.
 pub(crate) fn par_sort_by_key<T: Send, K: Ord>(v: &mut [T], key: &(impl Fn(&T) -> K + Sync)) {
-    if !dispatch::by_key_type(v, key) {
+    if !dispatch::by_key_type(v, Asked::AFew, key) {
         stable::sort_by(v, &|a, b| key(a).cmp(&key(b)));
     }
 }
@@ -40,18 +41,12 @@ pub(crate) fn par_sort_unstable_by<T: Send>(
     unstable::sort_by(v, compare);
 }
 
-/// Sorts by a key, equal elements in any order: by radix if the key is a
-/// primitive and the records are few enough, in place otherwise.
+/// Sorts by a key, equal elements in any order: by radix if the key is a primitive.
 pub(crate) fn par_sort_unstable_by_key<T: Send, K: Ord>(
     v: &mut [T],
     key: &(impl Fn(&T) -> K + Sync),
 ) {
-    // Touching so much new memory takes longer than sorting without it.
-    const RECORDS: usize = 8 << 20;
-    let narrow = size_of::<T>() <= 32;
-    let record = size_of::<T>().saturating_add(size_of::<K>());
-    let few = v.len().saturating_mul(record) <= RECORDS;
-    if !(narrow && few && dispatch::by_key_type(v, key)) {
+    if !dispatch::by_key_type(v, Asked::Loosely, key) {
         unstable::sort_by(v, &|a, b| key(a).cmp(&key(b)));
     }
 }

@@ -12,6 +12,9 @@ const PIECES_PER_THREAD: usize = 4;
 
 /// The length of a piece when `len` elements are shared by `threads` threads.
 pub(super) fn grain(len: usize, threads: usize) -> usize {
+    if threads == 1 {
+        return len.max(1);
+    }
     (len / (threads * PIECES_PER_THREAD)).max(1024)
 }
 

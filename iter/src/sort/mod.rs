@@ -9,6 +9,7 @@ mod entry;
 mod fork;
 mod inplace;
 mod merge;
+mod parted;
 mod partition;
 mod permute;
 mod radix;

@@ -9,8 +9,11 @@ use tine_pool::{current_num_threads, join};
 
 use super::fork;
 
-/// The prefix that one thread looks at before others are asked to help.
-const PROBE: usize = 512;
+/// So many elements are looked at, or reversed, in less time than it takes to get
+/// another thread to help.
+const ALONE: usize = if cfg!(test) { 1 << 12 } else { 1 << 16 };
+/// Between looks at what the others have found.
+const BLOCK: usize = 512;
 
 /// A whole slice that is one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,42 +26,79 @@ pub(super) enum Run {
 
 /// Sorts `v` if it is one run, forwards or strictly backwards; otherwise
 /// leaves it alone and says so. Stable: equal elements are never reversed.
-pub(super) fn settle<T, F>(v: &mut [T], threads: usize, compare: &F) -> bool
+pub(super) fn settle<T, F>(v: &mut [T], compare: &F) -> bool
 where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
-    let grain = fork::grain(v.len(), threads);
-    match whole(v, grain, compare) {
+    match whole(v, compare) {
         Some(Run::Ascending) => {}
-        Some(Run::Descending) => fork::reverse(v, grain),
+        Some(Run::Descending) => reverse(v),
         None => return false,
     }
     true
 }
 
+/// Reverses a slice, in parallel if it is long enough for that.
+pub(super) fn reverse<T: Send>(v: &mut [T]) {
+    if v.len() <= 2 * ALONE {
+        v.reverse();
+    } else {
+        fork::reverse(v, fork::grain(v.len(), current_num_threads()));
+    }
+}
+
 /// The run that all of `v` is, if it is one.
-pub(super) fn whole<T, F>(v: &mut [T], grain: usize, compare: &F) -> Option<Run>
+pub(super) fn whole<T, F>(v: &mut [T], compare: &F) -> Option<Run>
 where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
-    let run = match v {
-        [first, second, ..] if compare(second, first).is_lt() => Run::Descending,
-        _ => Run::Ascending,
-    };
-    let breaks = |a: &T, b: &T| compare(b, a).is_lt() != (run == Run::Descending);
-    let probe = v.len().min(PROBE);
-    let broken = AtomicBool::new(scan(&v[..probe], &breaks));
-    if !broken.load(Relaxed) && v.len() > probe {
-        // From the probe's last element on, so that no pair is left out.
-        search(&mut v[probe - 1..], grain, &breaks, &broken);
+    let down = matches!(v, [first, second, ..] if compare(second, first).is_lt());
+    if down {
+        unbroken(v, &|a, b| compare(b, a).is_ge()).then_some(Run::Descending)
+    } else {
+        unbroken(v, &|a, b| compare(b, a).is_lt()).then_some(Run::Ascending)
     }
-    (!broken.into_inner()).then_some(run)
 }
 
+/// Whether no two neighbours break the run.
+fn unbroken<T, B>(v: &mut [T], breaks: &B) -> bool
+where
+    T: Send,
+    B: Fn(&T, &T) -> bool + Sync,
+{
+    let alone = if v.len() <= 2 * ALONE { v.len() } else { ALONE };
+    if scan(&v[..alone], breaks) {
+        return false;
+    }
+    if alone == v.len() {
+        return true;
+    }
+    // From the last element seen on, so that no pair is left out.
+    let rest = &mut v[alone - 1..];
+    let grain = fork::grain(rest.len(), current_num_threads());
+    let broken = AtomicBool::new(false);
+    search(rest, grain, breaks, &broken);
+    !broken.into_inner()
+}
+
+/// Whether any two neighbours break the run: a few pairs at a time, since one
+/// branch for all of them is quicker than one for each.
 fn scan<T>(v: &[T], breaks: &impl Fn(&T, &T) -> bool) -> bool {
-    v.windows(2).any(|pair| breaks(&pair[0], &pair[1]))
+    const PAIRS: usize = 8;
+    let mut rest = v;
+    while let Some(some) = rest.first_chunk::<{ PAIRS + 1 }>() {
+        let mut broken = false;
+        for i in 0..PAIRS {
+            broken |= breaks(&some[i], &some[i + 1]);
+        }
+        if broken {
+            return true;
+        }
+        rest = &rest[PAIRS..];
+    }
+    rest.windows(2).any(|pair| breaks(&pair[0], &pair[1]))
 }
 
 /// Raises `broken` if any two neighbours break the run. Takes the slice by
@@ -73,8 +113,8 @@ where
         return;
     }
     if v.len() <= grain {
-        let found = v.chunks(PROBE).enumerate().any(|(i, block)| {
-            let seam = i > 0 && breaks(&v[i * PROBE - 1], &block[0]);
+        let found = v.chunks(BLOCK).enumerate().any(|(i, block)| {
+            let seam = i > 0 && breaks(&v[i * BLOCK - 1], &block[0]);
             seam || broken.load(Relaxed) || scan(block, breaks)
         });
         if found {
@@ -101,8 +141,8 @@ where
     F: Fn(&T, &T) -> bool + Sync,
 {
     /// Shorter slices are looked at by one thread.
-    const CUTOFF: usize = 50_000;
-    let probe = v.len().min(PROBE);
+    const CUTOFF: usize = 2 * ALONE;
+    let probe = v.len().min(BLOCK);
     let breaks = |a: &T, b: &T| !in_order(a, b);
     if v.len() < CUTOFF || scan(&v[..probe], &breaks) {
         return !scan(v, &breaks);
@@ -115,8 +155,8 @@ where
         let end = ((piece + 1) * grain + 1).min(v.len());
         // Blocks overlap by one for the same reason.
         let found = (piece * grain..end.saturating_sub(1))
-            .step_by(PROBE)
-            .any(|at| broken.load(Relaxed) || scan(&v[at..(at + PROBE + 1).min(end)], &breaks));
+            .step_by(BLOCK)
+            .any(|at| broken.load(Relaxed) || scan(&v[at..(at + BLOCK + 1).min(end)], &breaks));
         if found {
             broken.store(true, Relaxed);
         }

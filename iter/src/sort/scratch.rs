@@ -47,6 +47,16 @@ impl<T> Scratch<T> {
         })
     }
 
+    /// Room for nothing.
+    pub(crate) fn none() -> Self {
+        Scratch {
+            start: NonNull::dangling(),
+            len: 0,
+            layout: Layout::new::<()>(),
+            owns: PhantomData,
+        }
+    }
+
     /// The whole of the room.
     pub(crate) fn room(&mut self) -> &mut [MaybeUninit<T>] {
         let start = self.start.as_ptr().cast::<MaybeUninit<T>>();

@@ -16,12 +16,18 @@ pub(super) enum Shape {
     Random,
 }
 
+/// With few distinct elements std's sorts take so little time that up to here a
+/// second thread takes more.
+pub(super) const FEW_CUTOFF: usize = 1 << 18;
+/// Slices shorter than this are sorted so soon that the glance is a brief one.
+const BRIEF: usize = 8192;
+
 impl Shape {
-    /// Looks at a slice of at least a few thousand elements.
-    pub(super) fn of<T: Copy, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> Shape {
+    /// Looks at a slice of at least a few hundred elements.
+    pub(super) fn of<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> Shape {
         if in_runs(v, compare) {
             Shape::Runs
-        } else if tidy(v, compare) {
+        } else if v.len() >= BRIEF && tidy(v, compare) {
             Shape::Tidy
         } else if few(v, compare) {
             Shape::Few
@@ -31,21 +37,27 @@ impl Shape {
     }
 }
 
-/// Whether every one of a number of windows is in order or in reverse.
+/// Whether nearly every one of a number of windows is in order or in reverse.
 fn in_runs<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
-    const WINDOWS: usize = 64;
-    const LENGTH: usize = 64;
-    if v.len() < WINDOWS * LENGTH {
+    let (windows, length) = if v.len() < BRIEF { (16, 32) } else { (64, 64) };
+    if v.len() < windows * length {
         return false;
     }
-    (0..WINDOWS).all(|i| {
+    // Runs that are not much longer than a window are merged soon if they are few.
+    let mut pardoned = if v.len() < 8 * BRIEF { windows / 8 } else { 0 };
+    (0..windows).all(|i| {
         // One in each part, at places that no period of the input falls in with.
-        let part = v.len() / WINDOWS;
-        let within = (i.wrapping_mul(0x9E37_79B9) >> 8) % (part - LENGTH + 1);
-        let window = &v[i * part + within..][..LENGTH];
+        let part = v.len() / windows;
+        let within = (i.wrapping_mul(0x9E37_79B9) >> 8) % (part - length + 1);
+        let window = &v[i * part + within..][..length];
         let mut pairs = window.windows(2);
-        let rises = compare(&window[LENGTH - 1], &window[0]).is_ge();
-        pairs.all(|pair| compare(&pair[1], &pair[0]).is_ge() == rises)
+        let rises = compare(&window[length - 1], &window[0]).is_ge();
+        let one_way = pairs.all(|pair| compare(&pair[1], &pair[0]).is_ge() == rises);
+        if !one_way && pardoned > 0 {
+            pardoned -= 1;
+            return true;
+        }
+        one_way
     })
 }
 
@@ -60,16 +72,12 @@ pub(super) fn tidy<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
 }
 
 /// Whether more than half of a sample are equal to another of it.
-fn few<T: Copy, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
-    const SAMPLE: usize = 256;
-    let mut sample: Vec<T> = v
-        .iter()
-        .step_by((v.len() / SAMPLE).max(1))
-        .copied()
-        .collect();
-    sample.sort_unstable_by(compare);
+pub(super) fn few<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
+    let size = if v.len() < BRIEF { 64 } else { 256 };
+    let mut sample: Vec<&T> = v.iter().step_by((v.len() / size).max(1)).collect();
+    sample.sort_unstable_by(|a, b| compare(a, b));
     let repeats = sample
         .windows(2)
-        .filter(|pair| compare(&pair[0], &pair[1]).is_eq());
+        .filter(|pair| compare(pair[0], pair[1]).is_eq());
     repeats.count() > sample.len() / 2
 }

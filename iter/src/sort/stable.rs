@@ -19,7 +19,7 @@ use std::ptr;
 
 use tine_pool::{current_num_threads, join};
 
-use super::{fork, inplace, merge, runs, scratch::Scratch};
+use super::{fork, inplace, merge, runs, scratch::Scratch, shape};
 
 /// Shorter slices are std's: waking a second thread costs more than it saves.
 pub(super) const CUTOFF: usize = 20_000;
@@ -37,11 +37,15 @@ where
     if threads == 1 {
         return v.sort_by(compare);
     }
-    if !runs::settle(v, threads, compare) {
-        in_chunks(v, threads, compare, &|chunk: &mut [T]| {
-            chunk.sort_by(compare)
-        });
+    if runs::settle(v, compare) {
+        return;
     }
+    if v.len() < shape::FEW_CUTOFF && shape::few(v, compare) {
+        return v.sort_by(compare);
+    }
+    in_chunks(v, threads, compare, &|chunk: &mut [T]| {
+        chunk.sort_by(compare)
+    });
 }
 
 /// Sorts by `leaf` in chunks and merges those.

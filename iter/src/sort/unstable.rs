@@ -29,14 +29,17 @@ where
     F: Fn(&T, &T) -> Ordering + Sync,
 {
     if v.len() < CUTOFF || size_of::<T>() == 0 {
-        return v.sort_unstable_by(compare);
+        return v.sort_unstable_by(|a, b| compare(a, b));
     }
     let threads = current_num_threads();
     if threads == 1 {
         return v.sort_unstable_by(compare);
     }
-    if runs::settle(v, threads, compare) {
+    if runs::settle(v, compare) {
         return;
+    }
+    if v.len() < shape::FEW_CUTOFF && shape::few(v, compare) {
+        return v.sort_unstable_by(compare);
     }
     let plan = Plan::new(v, threads, compare);
     quicksort(v, None, plan.patience, &plan);

@@ -83,9 +83,9 @@ fn passes<R: Record, const P: usize>(
     let mask = (1usize << width) - 1;
     let digit = |r: &R, pass: usize| r.bits().down(floor + pass as u32 * width) & mask & 0xff;
     let mut counts = [[0u32; 1 << DIGIT]; P];
-    let mut varying = Varying::new(&here[0]);
+    let mut varying = Varying::new(here[0].bits());
     for r in here.iter() {
-        varying.note(r);
+        varying.note(r.bits());
         for (pass, counts) in counts.iter_mut().enumerate() {
             counts[digit(r, pass)] += 1;
         }

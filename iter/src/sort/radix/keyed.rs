@@ -138,10 +138,10 @@ where
     let records = extract(0, v, scratch.room(), grain, key);
     // SAFETY: `extract` has written every one of the records.
     let records = unsafe { &mut *records };
-    match runs::whole(records, grain, &|a, b| a.key.cmp(&b.key)) {
+    match runs::whole(records, &|a, b| a.key.cmp(&b.key)) {
         Some(Run::Ascending) => {}
         Some(Run::Descending) => {
-            fork::reverse(v, grain);
+            runs::reverse(v);
             return true;
         }
         None => {

@@ -1,8 +1,10 @@
 //! Sorting without comparing: by the digits of keys that are words.
 
 mod alone;
+mod cut;
 pub(crate) mod key;
 pub(crate) mod keyed;
 pub(crate) mod plain;
+pub(crate) mod scattered;
 mod together;
 pub(crate) mod word;

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use super::alone::{self, End};
 use super::together;
 use super::word::{RadixBits, Record};
-use crate::sort::{runs, scratch::Scratch};
+use crate::sort::scratch::Scratch;
 
 /// Shorter slices are better off with a comparison sort.
 pub(crate) const SHORTEST: usize = 512;
@@ -17,11 +17,7 @@ const CACHED: usize = 1 << 16;
 
 /// Sorts plain records, unless there is no memory for it.
 pub(crate) fn sort<R: Record>(v: &mut [R], threads: impl FnOnce() -> usize) -> bool {
-    let order = |a: &R, b: &R| a.bits().cmp(&b.bits());
     let threads = if v.len() < CUTOFF { 1 } else { threads() };
-    if runs::settle(v, threads, &order) {
-        return true;
-    }
     let Some(mut scratch) = Scratch::new(v.len()) else {
         return false;
     };

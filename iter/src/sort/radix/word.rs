@@ -108,18 +108,18 @@ pub(super) struct Varying<B> {
 }
 
 impl<B: RadixBits> Varying<B> {
-    /// Those of one record: none.
-    pub(super) fn new<R: Record<Bits = B>>(record: &R) -> Self {
+    /// Those of one word: none.
+    pub(super) fn new(first: B) -> Self {
         Varying {
-            first: record.bits(),
+            first,
             differs: B::default(),
         }
     }
 
-    /// Takes one more record into account.
+    /// Takes one more word into account.
     #[inline(always)]
-    pub(super) fn note<R: Record<Bits = B>>(&mut self, record: &R) {
-        self.differs = self.differs | (record.bits() ^ self.first);
+    pub(super) fn note(&mut self, word: B) {
+        self.differs = self.differs | (word ^ self.first);
     }
 
     pub(super) fn merge(self, other: Self) -> Self {

@@ -58,6 +58,10 @@ fn partition() {
             expected.sort();
             got.sort();
             assert!(got == expected, "{name}");
+
+            let expected: (Vec<u64>, Vec<u64>) = v.iter().partition(|x| **x % modulus == 0);
+            let got = v.to_vec().par_partition_stable(|x| x % modulus == 0);
+            assert!(got == expected, "{name} stable");
         }
     });
 }

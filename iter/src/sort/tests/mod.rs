@@ -76,36 +76,33 @@ pub(super) fn pattern(name: &str, len: usize) -> Vec<u64> {
     v
 }
 
-/// A build without optimisation sorts twenty times as slowly, and takes a third
-/// of what is large.
-pub(super) const SLOW: bool = cfg!(debug_assertions);
-
 /// Sizes around every cut-off.
 const SIZES: [usize; 17] = [
     0, 1, 2, 3, 20, 21, 65, 511, 513, 1025, 2049, 4097, 16_385, 19_999, 20_001, 32_769, 70_003,
 ];
 
+/// Whether this is a slow build, in which fewer inputs must do.
+pub(super) const SLOW: bool = cfg!(debug_assertions);
+
 /// Calls `f` with every pattern in every size, on four threads; on one thread,
-/// and in a size that is scattered twice, with a few. A slow build takes each
-/// large size with every third pattern, in turn.
+/// and in a size that is scattered twice, with a few. Unoptimised, the patterns
+/// take turns at the larger sizes.
 pub(super) fn all(f: impl Fn(&str, &[u64]) + Sync) {
     let sizes = |turn: usize| {
-        let kept = move |&(at, &len): &(usize, &usize)| {
-            !SLOW || len < 4000 || (at + turn).is_multiple_of(3)
-        };
-        SIZES.iter().enumerate().filter(kept).map(|(_, &len)| len)
+        let sizes = SIZES.iter().enumerate();
+        sizes.filter(move |&(i, &len)| !SLOW || len <= 600 || (i + turn).is_multiple_of(4))
     };
     with_threads(4, || {
-        for (turn, name) in PATTERNS.iter().enumerate() {
-            sizes(turn).for_each(|len| f(name, &pattern(name, len)));
+        for (turn, name) in PATTERNS.into_iter().enumerate() {
+            sizes(turn).for_each(|(_, &len)| f(name, &pattern(name, len)));
         }
-        for name in &["outlier", "random"][..if SLOW { 1 } else { 2 }] {
-            f(name, &pattern(name, 300_000));
+        for name in ["random", "outlier"] {
+            f(name, &pattern(name, if SLOW { 100_000 } else { 300_000 }));
         }
     });
     with_threads(1, || {
-        for (turn, name) in ["random", "organ"].iter().enumerate() {
-            sizes(turn).for_each(|len| f(name, &pattern(name, len)));
+        for (turn, name) in ["random", "organ"].into_iter().enumerate() {
+            sizes(turn).for_each(|(_, &len)| f(name, &pattern(name, len)));
         }
     });
 }

@@ -433,10 +433,11 @@ pub trait ParallelSliceMut<T: Send> {
 
     /// Sorts the slice by a key, keeping elements with equal keys in their order.
     ///
-    /// Of a longer slice a key that is a primitive, or [`Reverse`] of one, is
-    /// extracted once and sorted by radix; that takes room for two records of a
-    /// key and an element each. Other keys are extracted for each comparison, as
-    /// in [`par_sort_by`].
+    /// A longer slice is sorted by radix if the key is a primitive, or [`Reverse`]
+    /// of one: each key is extracted a few times. That takes room for as many
+    /// elements as there are, and on each thread for up to 16,384 keys and their
+    /// numbers, twice; without it, merges in place. Other keys are extracted for
+    /// each comparison, as in [`par_sort_by`].
     ///
     /// [`Reverse`]: std::cmp::Reverse
     /// [`par_sort_by`]: ParallelSliceMut::par_sort_by
@@ -459,7 +460,9 @@ pub trait ParallelSliceMut<T: Send> {
     /// Sorts the slice by a key that is computed once for each element, keeping
     /// elements with equal keys in their order.
     ///
-    /// Takes room for all keys and for as many elements as there are.
+    /// Takes room for all keys with their numbers and for as many elements as there
+    /// are; if the keys are primitives, for two records of a key and an element (or
+    /// its number, where it is larger than 32 bytes) each.
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -518,8 +521,8 @@ pub trait ParallelSliceMut<T: Send> {
 
     /// Sorts the slice by a key; elements with equal keys may end in any order.
     ///
-    /// Primitive keys of up to a few hundred thousand small elements are sorted
-    /// by as in [`par_sort_by_key`], everything else in place.
+    /// Primitive keys are sorted by as in [`par_sort_by_key`], with the same room;
+    /// by others a slice is sorted in place.
     ///
     /// [`par_sort_by_key`]: ParallelSliceMut::par_sort_by_key
     ///
