@@ -6,7 +6,7 @@ use foldhash::fast::RandomState as Fold;
 use hashbrown::HashMap as Brown;
 use std::hint::black_box;
 use tine_collections::prelude::*;
-use tine_iter::iter::{IntoParallelRefIterator, ParallelIterator};
+use tine_iter::iter::IntoParallelRefIterator;
 
 fn count_seq(keys: &[u64]) -> Brown<u64, usize, Fold> {
     let mut map = Brown::with_hasher(Fold::default());

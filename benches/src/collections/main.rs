@@ -5,6 +5,8 @@
 //! given; `--small` divides sizes by ten. A whole run on a quiet machine writes
 //! its table into `benches/README.md`.
 
+#![allow(dropping_copy_types)] // what a call returns is beside the point here
+
 mod building;
 mod counting;
 mod grouping;
