@@ -118,11 +118,10 @@ impl Pace {
         }
         let probes = take(&mut self.probes);
         match rest {
-            Some(nanos) if nanos >= JOURNEY => {
-                if !probes && worth_sharing(nanos) {
-                    return self.share();
-                }
+            Some(nanos) if nanos >= JOURNEY && !probes && worth_sharing(nanos) => {
+                return self.share();
             }
+            Some(nanos) if nanos >= JOURNEY => {}
             // Nobody would come for what is left: so say this very call and those before it.
             Some(_) if self.items > 0 && self.entry.predict(left).is_some_and(|n| n < JOURNEY) => {
                 return Step::Run(self.begin(left));
