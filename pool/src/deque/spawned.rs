@@ -41,8 +41,8 @@ pub(crate) const LOT: usize = 32;
 #[cfg(loom)]
 pub(crate) const LOT: usize = 2;
 
-/// A buffer of so many slots grows only if thieves are slow: if a job takes them longer than
-/// [`QUICK`], in nanoseconds, some [`GRACE`] apart.
+/// A buffer of so many slots grows only if there are no thieves, or slow ones: if a job takes them
+/// longer than [`QUICK`], in nanoseconds, some [`GRACE`] apart.
 const LARGE: usize = 1 << 14;
 const QUICK: u64 = 150;
 const GRACE: u64 = 50_000;
@@ -162,6 +162,8 @@ struct Own {
     len: usize,
     /// What `top` was when last looked at: never too great.
     top: u32,
+    /// What `top` was when the present buffer was made.
+    first: u32,
     /// Outgrown buffers that thieves may still be reading.
     retired: Vec<*mut Buffer>,
 }
@@ -189,6 +191,7 @@ impl Spawned {
             own: UnsafeCell::new(Own {
                 len: SMALL,
                 top: 0,
+                first: 0,
                 retired: Vec::new(),
             }),
             top: CachePadded::new(AtomicU64::new(0)),
@@ -228,7 +231,10 @@ impl Spawned {
         // Acquire: pairs with the exchange of a thief, so that a slot is not written before the
         // thief that emptied it has read it.
         let mut top = self.top(Ordering::Acquire);
-        if top.to(bottom) as usize >= buffer.len() {
+        // SAFETY: `own` is the owner's.
+        let first = self.own.with(|own| unsafe { (*own).first });
+        let full = top.to(bottom) as usize >= buffer.len();
+        if full && buffer.len() >= LARGE && top.index() != first {
             top = self.wait_for_thieves(buffer, bottom, top);
         }
         // SAFETY: `own` is the owner's.
@@ -246,7 +252,7 @@ impl Spawned {
     fn wait_for_thieves(&self, buffer: &Buffer, bottom: u32, mut top: Top) -> Top {
         let enough = buffer.len() - buffer.len() / 8;
         let (start, before) = (clock::now(), top);
-        while buffer.len() >= LARGE && top.to(bottom) as usize > enough {
+        while top.to(bottom) as usize > enough {
             for _ in 0..16 {
                 relax();
             }
@@ -366,7 +372,7 @@ impl Spawned {
         self.own.with_mut(|own| {
             // SAFETY: `own` is the owner's.
             let own = unsafe { &mut *own };
-            (own.len, own.top) = (len, top.index());
+            (own.len, own.top, own.first) = (len, top.index(), top.index());
             own.retired.push(old);
         });
         // SAFETY: the caller holds the seat.
