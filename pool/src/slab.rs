@@ -17,7 +17,9 @@
 //! system's allocator, which costs both more than the job's way through the deque.
 
 use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
-use std::alloc::{Layout, alloc, dealloc};
+#[cfg(not(loom))]
+use std::alloc::dealloc;
+use std::alloc::{Layout, alloc};
 use std::ptr::{self, NonNull};
 
 /// Bytes of a chunk, and its alignment.
@@ -28,13 +30,20 @@ const CHUNK: usize = 1 << 10;
 /// Every piece starts at a multiple of this.
 const ALIGN: usize = 8;
 /// Larger pieces are not for chunks.
+#[cfg(not(loom))]
 const LARGEST: usize = CHUNK / 16;
+/// In models two fill a chunk.
+#[cfg(loom)]
+const LARGEST: usize = 448;
 /// More pieces than a chunk can hold.
 const MANY: usize = CHUNK;
 
 /// What stands at the front of a chunk.
 struct Head {
     live: AtomicUsize,
+    /// In models a chunk is marked, not freed.
+    #[cfg(loom)]
+    freed: UnsafeCell<bool>,
 }
 
 const fn chunk_layout() -> Layout {
@@ -120,11 +129,13 @@ impl Bump {
         unsafe {
             chunk.write(Head {
                 live: AtomicUsize::new(MANY),
+                #[cfg(loom)]
+                freed: UnsafeCell::new(false),
             })
         };
         *self = Self {
             chunk: chunk.as_ptr(),
-            next: size_of::<Head>(),
+            next: size_of::<Head>().next_multiple_of(ALIGN),
             pieces: 0,
         };
         Some(())
@@ -153,12 +164,70 @@ unsafe fn release(chunk: *mut Head, counts: usize) {
     let live = unsafe { &(*chunk).live };
     // AcqRel: what was done with each piece comes before the chunk is freed.
     if live.fetch_sub(counts, Ordering::AcqRel) == counts {
-        // SAFETY: nobody else has a count; made in `renew`.
-        unsafe { ptr::drop_in_place(chunk) };
-        // SAFETY: made in `renew` with this layout.
-        unsafe { dealloc(chunk.cast(), chunk_layout()) };
+        // SAFETY: nobody else has a count, and the chunk is not used again.
+        unsafe { discard(chunk) };
     }
 }
+
+/// # Safety
+/// The chunk was made in `renew`, and nobody uses it any more.
+#[cfg(not(loom))]
+unsafe fn discard(chunk: *mut Head) {
+    // SAFETY: by the duty above.
+    unsafe { ptr::drop_in_place(chunk) };
+    // SAFETY: made in `renew` with this layout.
+    unsafe { dealloc(chunk.cast(), chunk_layout()) };
+}
+
+#[cfg(loom)]
+pub(crate) use watched::freed_chunks;
+
+/// What models see of chunks that are gone.
+#[cfg(loom)]
+mod watched {
+    use super::{CHUNK, Head, LARGEST, Slab};
+    use std::cell::Cell;
+    use std::ptr::NonNull;
+
+    thread_local! {
+        /// All threads of a model are one to the system.
+        static FREED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// How many chunks were freed since this was last asked.
+    pub(crate) fn freed_chunks() -> usize {
+        FREED.take()
+    }
+
+    /// # Safety
+    /// The chunk was made in `renew`, and nobody uses it any more.
+    pub(super) unsafe fn discard(chunk: *mut Head) {
+        // SAFETY: it is kept for ever.
+        let freed = unsafe { &(*chunk).freed };
+        // SAFETY: watched.
+        freed.with_mut(|p| unsafe { assert!(!p.replace(true), "a chunk was freed twice") });
+        FREED.set(FREED.get() + 1);
+    }
+
+    impl Slab {
+        /// The size of the largest pieces.
+        pub(crate) const LARGEST: usize = LARGEST;
+
+        /// Uses a piece, as a job in it does.
+        ///
+        /// # Safety
+        /// It came from `alloc`.
+        pub(crate) unsafe fn assert_alive(piece: NonNull<()>) {
+            let chunk = piece.as_ptr().map_addr(|a| a & !(CHUNK - 1)).cast::<Head>();
+            // SAFETY: chunks are kept for ever.
+            let freed = unsafe { &(*chunk).freed };
+            // SAFETY: watched.
+            freed.with(|p| unsafe { assert!(!*p, "a chunk was freed before its pieces") });
+        }
+    }
+}
+#[cfg(loom)]
+use watched::discard;
 
 impl Drop for Slab {
     fn drop(&mut self) {

@@ -225,7 +225,7 @@ fn a_lock_taken_inside_is_held_after() {
                     s.spawn(move |_| {
                         let mut held = blocking(|| lock.lock().unwrap());
                         *held += 1;
-                        ignore(join(|| thread::yield_now(), || thread::yield_now()));
+                        ignore(join(thread::yield_now, thread::yield_now));
                     });
                     // A stranger to `blocking`.
                     s.spawn(move |_| *lock.lock().unwrap() += 1);

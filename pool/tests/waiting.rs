@@ -318,3 +318,41 @@ fn broadcasts_meet() {
         }
     });
 }
+
+/// Scopes whose tasks lie above each other's: those who wait move strangers out of their way to
+/// the injector, again and again. No job may grow or nest by that, or be lost.
+#[test]
+fn strangers_are_moved_many_times() {
+    let watch = Watch::new("strangers_are_moved_many_times");
+    for size in [1, 2, 3, 8] {
+        let pool = watch.pool(size);
+        let run = AtomicUsize::new(0);
+        let mut spawned = 0;
+        let more = budget(700);
+        while more() {
+            watch.step(spawned as u64);
+            // An outer scope's tasks are the strangers of the inner ones.
+            pool.scope(|outer| {
+                for i in 0..8 {
+                    let run = &run;
+                    outer.spawn(move |outer| {
+                        for _ in 0..3 {
+                            scope(|inner| {
+                                for _ in 0..3 {
+                                    inner.spawn(move |_| {
+                                        // Above the inner scope's own, on whatever seat.
+                                        outer.spawn(move |_| ignore(run.fetch_add(1, SeqCst)));
+                                        nested(i);
+                                    });
+                                    outer.spawn(move |_| ignore(run.fetch_add(1, SeqCst)));
+                                }
+                            });
+                        }
+                    });
+                }
+            });
+            spawned += 8 * 3 * 3 * 2;
+            assert_eq!(run.load(SeqCst), spawned);
+        }
+    }
+}

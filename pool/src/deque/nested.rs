@@ -373,7 +373,7 @@ impl Nested {
     /// bottom of the stack are. Gives what to hand to [`Self::lower`].
     pub(crate) fn lift(&self, base: usize) -> u32 {
         let limit = self.limit.load(Ordering::Relaxed);
-        let wished = base as u32 + self.floor;
+        let wished = (base as u32 + self.floor).min(CAPACITY as u32);
         if limit < wished {
             self.limit.store(wished, Ordering::Relaxed);
             self.settle();

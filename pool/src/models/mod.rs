@@ -18,7 +18,9 @@ mod latch;
 mod nested;
 mod scope;
 mod seats;
+mod slab;
 mod sleep;
+mod spares;
 mod spawned;
 
 use crate::park::{Lease, Parker};

@@ -1,0 +1,217 @@
+//! Spare seats: while a thread blocks there is somebody for every job, and when it is back there
+//! is one thread too many for no longer than a job takes.
+
+use super::{explore, parker};
+use crate::latch::CountLatch;
+use crate::row::Row;
+use crate::seat::{Holder, Seat};
+use crate::sleep::{Bedtime, Sleep};
+use crate::spares::Spares;
+use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence};
+use loom::thread;
+use std::sync::Arc;
+
+/// A pool of one seat, whose thread is the model's own and blocks, and one spare seat.
+struct Model {
+    seats: Row<Seat>,
+    sleep: Sleep,
+    spares: Spares,
+    jobs: AtomicUsize,
+    ending: AtomicBool,
+    done: CountLatch,
+}
+
+impl Model {
+    fn new(jobs: usize) -> Arc<Self> {
+        let seats = Row::new([Seat::new(0, 1, Holder::Awake)]);
+        seats.extend(1, |i| Seat::new(i, 1, Holder::Closed));
+        seats.show(1);
+        Arc::new(Self {
+            seats,
+            sleep: Sleep::new(2, 0),
+            spares: Spares::new(),
+            jobs: AtomicUsize::new(0),
+            ending: AtomicBool::new(false),
+            done: CountLatch::with_count(jobs, parker()),
+        })
+    }
+
+    /// The thread of the spare seat, which has been there before.
+    fn start(self: &Arc<Self>) -> thread::JoinHandle<()> {
+        let model = Arc::clone(self);
+        thread::spawn(move || model.work(&model.seats[1]))
+    }
+
+    fn post(&self) {
+        self.jobs.fetch_add(1, Ordering::Release);
+        if self.sleep.post() {
+            self.wake_one();
+        }
+    }
+
+    fn wake_one(&self) {
+        self.sleep.wake_one(&self.seats, |seat| {
+            seat.bell().unpark();
+            true
+        });
+    }
+
+    fn has_work(&self) -> bool {
+        self.jobs.load(Ordering::Relaxed) > 0
+    }
+
+    fn has_news(&self) -> bool {
+        self.has_work() || self.ending.load(Ordering::Acquire)
+    }
+
+    fn run_one(&self) -> bool {
+        let less = |n: usize| n.checked_sub(1);
+        let taken = self
+            .jobs
+            .fetch_update(Ordering::Acquire, Ordering::Relaxed, less);
+        if taken.is_ok() {
+            // SAFETY: kept until the end; each job has its count.
+            unsafe { CountLatch::decrement(&raw const self.done, 1) };
+        }
+        taken.is_ok()
+    }
+
+    /// Before the only thread blocks. `look` is the rule that it looks for work once the seat is
+    /// open.
+    fn replace(&self, look: bool) {
+        self.spares.replace(&self.sleep, self.seats.spare());
+        if look && self.has_work() && self.sleep.post() {
+            self.wake_one();
+        }
+    }
+
+    fn dismiss(&self) {
+        self.spares.dismiss(&self.sleep, self.seats.spare().iter());
+    }
+
+    /// The life of the spare thread, as in `Worker::work`.
+    fn work(&self, seat: &Seat) {
+        self.block(seat);
+        while self.search(seat) {
+            loop {
+                if self.spares.claim() {
+                    self.sleep.step_down(seat);
+                    if self.has_work() && self.sleep.post() {
+                        self.wake_one();
+                    }
+                    let over = self.ending.load(Ordering::Acquire);
+                    if !(over && seat.word.step(Holder::Closed, Holder::Awake)) {
+                        self.block(seat);
+                    } else {
+                        self.sleep.start_search(seat);
+                    }
+                    break;
+                }
+                if !self.run_one() {
+                    self.sleep.start_search(seat);
+                    break;
+                }
+            }
+        }
+    }
+
+    fn search(&self, seat: &Seat) -> bool {
+        let look = || self.has_news();
+        loop {
+            if look() {
+                assert!(self.sleep.end_search(seat));
+                return self.has_work() || !self.ending.load(Ordering::Acquire);
+            }
+            let announced = self.sleep.announce();
+            if look() {
+                continue;
+            }
+            let wake = || self.wake_one();
+            if self.sleep.go_to_bed(seat, announced, || (), look, wake) == Bedtime::Block {
+                self.spares.trim(&self.sleep, self.seats.spare().iter());
+                self.block(seat);
+            }
+        }
+    }
+
+    fn block(&self, seat: &Seat) {
+        while !seat.word.step(Holder::Notified, Holder::Searching) {
+            seat.bell().park();
+        }
+    }
+
+    /// Ends the spare thread, whatever it is at, as `Shared::rouse_all` does.
+    fn finish(&self, thread: thread::JoinHandle<()>) {
+        self.ending.store(true, Ordering::Release);
+        self.sleep.post();
+        let seat = &self.seats[1];
+        if self.sleep.notify(seat) || self.sleep.recall(seat) {
+            seat.bell().unpark();
+        }
+        thread.join().unwrap();
+        let census = self.sleep.census();
+        assert_eq!((census.sleeping(), census.inactive()), (0, 0));
+    }
+}
+
+/// The only thread blocks until a job is done that was there before.
+fn blocked(look: bool) {
+    explore(2, move || {
+        let model = Model::new(1);
+        let thread = model.start();
+        model.post();
+        model.replace(look);
+        model.done.latch().wait();
+        model.dismiss();
+        model.finish(thread);
+    });
+}
+
+#[test]
+fn what_was_there_is_done() {
+    blocked(true);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn twin_that_does_not_look() {
+    blocked(false);
+}
+
+/// The job comes from outside, as the seat is being opened.
+#[test]
+fn what_comes_meanwhile_is_done() {
+    explore(2, || {
+        let model = Model::new(1);
+        let thread = model.start();
+        let poster = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || model.post())
+        };
+        model.replace(true);
+        model.done.latch().wait();
+        model.dismiss();
+        poster.join().unwrap();
+        model.finish(thread);
+    });
+}
+
+/// It blocks and is back at once, twice; whoever is on the spare seat then, no job is lost, and
+/// in the end the seat is closed: by who comes back, or by its thread.
+#[test]
+fn back_before_anybody_came() {
+    explore(2, || {
+        let model = Model::new(1);
+        let thread = model.start();
+        model.replace(true);
+        model.post();
+        model.dismiss();
+        // The pool's own thread does what the spare one has left.
+        while model.run_one() {}
+        fence(Ordering::SeqCst);
+        model.replace(true);
+        model.done.latch().wait();
+        model.dismiss();
+        model.finish(thread);
+    });
+}
