@@ -337,24 +337,46 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         if settings.use_current_thread && !worker::join_for_good(&shared, 0) {
             return Err(ThreadPoolBuildError(Reason::ThreadIsWorker));
         }
+        let mut unfinished = Unfinished {
+            shared: &shared,
+            next: first,
+            resident: settings.use_current_thread,
+        };
         for index in first..threads {
+            let name = settings.name.as_mut().map(|name| name(index));
+            unfinished.next = index + 1;
             shared.count_thread(true);
             let thread = ThreadBuilder {
-                name: settings.name.as_mut().map(|name| name(index)),
+                name,
                 stack_size: settings.stack_size,
                 shared: Started(Some(Arc::clone(&shared)), index),
                 index,
             };
-            if let Err(error) = spawn.spawn(thread) {
-                if settings.use_current_thread {
-                    worker::leave_for_good();
-                }
-                (index + 1..threads).for_each(|never| shared.give_up(never));
-                shared.end();
-                return Err(ThreadPoolBuildError(Reason::Refused(error)));
-            }
+            spawn
+                .spawn(thread)
+                .map_err(|error| ThreadPoolBuildError(Reason::Refused(error)))?;
         }
+        std::mem::forget(unfinished);
         Ok(shared)
+    }
+}
+
+/// A pool whose threads are being started: if one is refused, or the user's closures panic, those
+/// that were started end again.
+struct Unfinished<'a> {
+    shared: &'a Shared,
+    /// The first that has not been tried.
+    next: usize,
+    resident: bool,
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if self.resident {
+            worker::leave_for_good();
+        }
+        (self.next..self.shared.len()).for_each(|never| self.shared.give_up(never));
+        self.shared.end();
     }
 }
 

@@ -97,8 +97,8 @@ pub fn current_num_threads() -> usize {
     with_current(|shared, _| shared.len())
 }
 
-/// The index of the seat that the calling thread holds, less than [`current_num_threads`];
-/// `None` if it holds none. No two closures that run at the same time in one pool see the same.
+/// The index of the seat that the calling thread holds, less than [`current_num_threads`] but on
+/// the spare threads of [`blocking`](crate::blocking()); `None` if it holds none. No two closures that run at the same time in one pool see the same.
 ///
 /// ```
 /// assert_eq!(tine_pool::current_thread_index(), None);
@@ -149,7 +149,11 @@ pub fn max_num_threads() -> usize {
 /// | the same, from an ordinary thread | the calling thread as a guest; a thread of the global pool if all seats are busy or guests are off | the seat's | the caller |
 /// | `in_place_scope` | the calling thread | none, unless it is a worker | the caller |
 /// | `spawn`, tasks of a scope | any thread of the pool (inline where there is none at all) | its seat's | the panic handler; the scope's caller |
+/// | `blocking` | the calling thread | none inside | the caller |
 /// | `broadcast`, closure *k* | the pool's own thread *k* | *k* | the caller |
+///
+/// While threads are inside [`blocking`](crate::blocking()), jobs may also run on spare threads,
+/// whose indices are those from the number of threads up.
 ///
 /// ```
 /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(4).build()?;
