@@ -9,6 +9,7 @@
 //! assert_eq!(v.par_iter().k_largest(2), [&99, &98]);
 //! assert_eq!(v.par_iter().histogram(10, |n| (**n / 10) as usize), [10; 10]);
 //! ```
+#![forbid(unsafe_code)]
 
 pub use tine_collections::prelude::*;
 pub use tine_iter::prelude::*;

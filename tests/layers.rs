@@ -178,7 +178,13 @@ const HOUSE: &[Crate] = &[
         ],
         for_tests: FOR_TESTS,
     },
-    facade("src"),
+    Crate {
+        source: "src",
+        layers: &[&["guide", "prelude"]],
+        may_look_up: &[],
+        may_be_unsafe: &[],
+        for_tests: FOR_TESTS,
+    },
     facade("compat/rayon/src"),
     facade("compat/rayon-core/src"),
 ];

@@ -1,4 +1,5 @@
 //! Pages to read: what to choose, how to move, how it works, what to do when it is slow.
+#![forbid(unsafe_code)]
 
 #[doc = include_str!("choosing.md")]
 pub mod choosing {}
