@@ -25,7 +25,7 @@ fn text() -> String {
         if number > 5_000 {
             text += &number.to_string();
         }
-        text.push(if number % 8 == 0 { '\n' } else { ' ' });
+        text.push(if number.is_multiple_of(8) { '\n' } else { ' ' });
     }
     text
 }

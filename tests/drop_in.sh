@@ -8,12 +8,13 @@
 #                                    rayon: tells whose fault a failing test is
 #
 # For each client it fetches the published source through cargo, copies it to
-# target/drop-in, runs `cargo test` there with the two shim packages patched in,
-# and looks at `cargo tree`: a client in whose tree the real rayon is left, or
-# in whose tree no rayon is at all, has shown nothing and fails.
+# target/drop-in, runs its tests there with the two shim packages patched in (of
+# the examples in its documentation, those that have to do with rayon: each is
+# compiled by itself), and looks at `cargo tree`: a client in whose tree the real
+# rayon is left, or in whose tree no rayon is at all, has shown nothing and fails.
 #
 # SHIMS=<dir>   where the packages `rayon` and `rayon-core` are (default: compat)
-# LIMIT=<s>     seconds for one client's tests (default: 600)
+# LIMIT=<s>     seconds for one client's tests, their build included (default: 600)
 set -u
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit 1
@@ -23,12 +24,12 @@ limit=${LIMIT:-600}
 export CARGO_TARGET_DIR=$work/target
 exec </dev/null
 
-# client, version, features
+# client, version, features, what the paths of its examples about rayon contain
 clients='
-hashbrown 0.17.1 rayon
-indexmap 2.14.2 rayon
-ndarray 0.17.2 rayon
-indicatif 0.18.6 rayon
+hashbrown 0.17.1 rayon rayon
+indexmap 2.14.2 rayon rayon
+ndarray 0.17.2 rayon parallel
+indicatif 0.18.6 rayon rayon
 '
 
 control=
@@ -59,7 +60,7 @@ edition = "2024"
 $1 = "=$2"
 [workspace]
 END
-    cargo fetch --quiet --manifest-path "$scratch/Cargo.toml" || return
+    timeout -k 10 "$limit" cargo fetch --quiet --manifest-path "$scratch/Cargo.toml" || return
     source=$(ls -d "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/"$1-$2" | head -n 1)
     [ -n "$source" ] || return
     cp -R "$source" "$work/$1"
@@ -76,7 +77,9 @@ unlock() {
 # Every rayon and rayon-core in the tree of $1 (features $2) is the one that was asked for.
 only_ours() {
     local lines stray
-    lines=$(cd "$work/$1" && cargo "${patch[@]}" tree --features "$2" --edges all --prefix none --format '{p}') || return
+    lines=$(cd "$work/$1" &&
+        cargo "${patch[@]}" tree --features "$2" --edges all --prefix none --format '{p}' \
+            2>"$work/$1.tree.log") || { cat "$work/$1.tree.log"; return 1; }
     lines=$(grep -E '^rayon(-core)? v' <<<"$lines" | sed 's/ (\*)$//' | sort -u)
     if [ -n "$control" ]; then
         stray=$(grep -F '(/' <<<"$lines")
@@ -88,10 +91,16 @@ only_ours() {
     [ -z "$stray" ] || { echo "the wrong rayon in the tree of $1: $stray"; return 1; }
 }
 
-# Runs the tests of $1 with features $2; how many ran must not be none.
+# Runs the tests of $1 with features $2, and the examples in its documentation
+# whose path contains $3; how many ran must not be none.
 suite() {
-    local log=$work/$1.log rc ran
-    (cd "$work/$1" && timeout -k 10 "$limit" cargo "${patch[@]}" test --features "$2") >"$log" 2>&1
+    local log=$work/$1.log begun=$SECONDS rc ran
+    (
+        cd "$work/$1" || exit
+        timeout -k 10 "$limit" cargo "${patch[@]}" test --features "$2" --lib --tests || exit
+        left=$((limit - (SECONDS - begun)))
+        timeout -k 10 $((left > 0 ? left : 1)) cargo "${patch[@]}" test --features "$2" --doc "$3"
+    ) >"$log" 2>&1
     rc=$?
     ran=$(awk '/^test result:/ { n += $4 } END { print n + 0 }' "$log")
     if [ $rc -ne 0 ]; then
@@ -100,18 +109,18 @@ suite() {
         [ $rc -ne 124 ] || echo "$1: over its limit of $limit s"
         return 1
     fi
-    echo "    $ran tests passed"
+    echo "    $ran tests passed, $((SECONDS - begun)) s with the build; log: $log"
     [ "$ran" -gt 0 ]
 }
 
 failed=()
 tried=0
-while read -r name version features; do
+while read -r name version features examples; do
     [ -n "$name" ] || continue
     [ "$wanted" = "  " ] || [[ $wanted == *" $name "* ]] || continue
     tried=$((tried + 1))
     echo "== $name $version, features $features"
-    unpack "$name" "$version" && unlock "$name" && only_ours "$name" "$features" && suite "$name" "$features" || failed+=("$name")
+    unpack "$name" "$version" && unlock "$name" && only_ours "$name" "$features" && suite "$name" "$features" "$examples" || failed+=("$name")
 done <<<"$clients"
 
 [ $tried -gt 0 ] || { echo "no such client:$wanted"; exit 1; }
@@ -119,4 +128,5 @@ if [ ${#failed[@]} -gt 0 ]; then
     echo "drop-in: FAILED: ${failed[*]}"
     exit 1
 fi
-echo "drop-in: $tried clients passed"
+[ -n "$control" ] && on="the real rayon (control)" || on=tine
+echo "drop-in: $tried clients passed on $on"

@@ -92,3 +92,28 @@ fn items_without_a_size() {
         }
     }
 }
+
+/// Each item of a loop is a loop, and each of its items, too.
+#[test]
+fn loops_in_loops() {
+    fn below(depth: u32, n: u64) -> u64 {
+        if depth == 0 {
+            return n;
+        }
+        let within = (0..n).into_par_iter().map(|n| below(depth - 1, n));
+        within.filter(|n| n % 5 != 4).sum()
+    }
+    fn below_alone(depth: u32, n: u64) -> u64 {
+        if depth == 0 {
+            return n;
+        }
+        let within = (0..n).map(|n| below_alone(depth - 1, n));
+        within.filter(|n| n % 5 != 4).sum()
+    }
+    for (depth, n) in [(1, 3_000), (2, 200), (3, 40), (8, 9)] {
+        let want = below_alone(depth, n);
+        for got in in_pools(|| below(depth, n)) {
+            assert_eq!(got, want, "{depth} deep");
+        }
+    }
+}

@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 
+use tine_iter::iter::Either;
 use tine_iter::prelude::*;
 
 use crate::kit::pools;
@@ -325,6 +326,127 @@ const PIPELINES: &[(&str, Pipeline)] = &[
     }),
     ("partition", |v| {
         drop(v.into_par_iter().partition::<Vec<_>, Vec<_>, _>(bombed))
+    }),
+    ("for_each_init", |v| {
+        v.into_par_iter()
+            .for_each_init(|| Item::new(0), |_, i| bomb(i.0))
+    }),
+    ("for_each_with's clone", |v| {
+        v.into_par_iter().for_each_with(Item::new(3_333), |_, _| ())
+    }),
+    ("try_for_each_with", |v| {
+        _ = v
+            .into_par_iter()
+            .try_for_each_with(Item::new(0), |_, i| bombed(&i).then_some(()));
+    }),
+    ("fold_with", |v| {
+        drop(
+            v.into_par_iter()
+                .fold_with(Item::new(0), joined)
+                .collect::<Vec<_>>(),
+        )
+    }),
+    ("fold_with's clone", |v| {
+        _ = v
+            .into_par_iter()
+            .fold_with(Item::new(3_333), |a, _| a)
+            .count();
+    }),
+    ("try_fold_with", |v| {
+        _ = v
+            .into_par_iter()
+            .try_fold_with(Item::new(0), |a, b| Some(joined(a, b)))
+            .count();
+    }),
+    ("reduce's identity", |v| {
+        let identity = || {
+            bomb(3_333);
+            Item::new(0)
+        };
+        drop(v.into_par_iter().reduce(identity, |a, _| a))
+    }),
+    ("try_reduce_with", |v| {
+        drop(
+            v.into_par_iter()
+                .map(Some)
+                .try_reduce_with(|a, b| Some(joined(a, b))),
+        )
+    }),
+    ("min_by_key", |v| {
+        drop(v.into_par_iter().min_by_key(|i| {
+            bomb(i.0);
+            i.0
+        }))
+    }),
+    ("max_by", |v| {
+        drop(v.into_par_iter().max_by(|a, b| {
+            bomb(a.0.max(b.0));
+            a.0.cmp(&b.0)
+        }))
+    }),
+    ("find_map_any", |v| {
+        drop(
+            v.into_par_iter()
+                .find_map_any(|i| (!bombed(&i)).then_some(i)),
+        )
+    }),
+    ("find_map_first", |v| {
+        drop(
+            v.into_par_iter()
+                .find_map_first(|i| (!bombed(&i)).then_some(i)),
+        )
+    }),
+    ("find_map_last", |v| {
+        drop(
+            v.into_par_iter()
+                .find_map_last(|i| (!bombed(&i)).then_some(i)),
+        )
+    }),
+    ("position_first", |v| {
+        _ = v.into_par_iter().position_first(|i| !bombed(&i));
+    }),
+    ("position_last", |v| {
+        _ = v.into_par_iter().position_last(|i| !bombed(&i));
+    }),
+    ("positions", |v| {
+        drop(
+            v.into_par_iter()
+                .positions(|i| bombed(&i))
+                .collect::<Vec<_>>(),
+        )
+    }),
+    ("any", |v| assert!(!v.into_par_iter().any(|i| !bombed(&i)))),
+    ("while_some", |v| {
+        drop(
+            v.into_par_iter()
+                .map(|i| bombed(&i).then_some(i))
+                .while_some()
+                .collect::<Vec<_>>(),
+        )
+    }),
+    ("partition_map", |v| {
+        drop(
+            v.into_par_iter()
+                .partition_map::<Vec<_>, Vec<_>, _, _, _>(|i| match bombed(&i) && i.0 % 2 == 0 {
+                    true => Either::Left(i),
+                    false => Either::Right(i),
+                }),
+        )
+    }),
+    ("interleave_shortest", |v| {
+        drop(
+            v.par_iter()
+                .interleave_shortest(&v)
+                .cloned()
+                .collect::<Vec<_>>(),
+        )
+    }),
+    ("deterministic", |v| {
+        v.into_par_iter().deterministic().for_each(|i| bomb(i.0))
+    }),
+    ("a loop in a loop", |v| {
+        v.into_par_iter()
+            .for_each(|i| (0..3).into_par_iter().for_each(|_| bomb(i.0)))
     }),
 ];
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tine_pool::ThreadPoolBuilder;
 
-/// Runs `test` in pools of several sizes. If one takes half a minute, it
+/// Runs `test` in pools of several sizes. If one takes two minutes, it
 /// hangs, and so would the whole run: it ends here.
 pub(crate) fn in_pools_of(threads: &[usize], test: impl Fn() + Send + Sync + 'static) {
     let test = Arc::new(test);
@@ -25,7 +25,7 @@ pub(crate) fn in_pools_of(threads: &[usize], test: impl Fn() + Send + Sync + 'st
             done.send(()).unwrap();
             outcome
         });
-        if end.recv_timeout(Duration::from_secs(30)) == Err(RecvTimeoutError::Timeout) {
+        if end.recv_timeout(Duration::from_secs(120)) == Err(RecvTimeoutError::Timeout) {
             eprintln!("hangs with {threads} threads");
             std::process::abort();
         }
