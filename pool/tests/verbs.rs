@@ -497,3 +497,22 @@ fn scoped_pools_borrow() {
         .unwrap();
     assert_eq!((length, started.into_inner()), (8, 24));
 }
+
+#[test]
+fn a_builder_that_panics_leaves_no_thread_behind() {
+    let (alive, count) = mpsc::channel::<()>();
+    let builder = ThreadPoolBuilder::new()
+        .num_threads(5)
+        .start_handler(move |_| drop(alive.clone()))
+        .thread_name(|index| {
+            assert!(index < 3, "no name for {index}");
+            format!("named-{index}")
+        });
+    catch_unwind(AssertUnwindSafe(|| builder.build())).unwrap_err();
+    // Disconnected: all that the pool had is dropped, so its threads are gone.
+    let limit = Duration::from_secs(60);
+    assert_eq!(
+        count.recv_timeout(limit),
+        Err(mpsc::RecvTimeoutError::Disconnected)
+    );
+}
