@@ -83,10 +83,10 @@ pub use tine_iter::{
 pub use tine_pool::{
     BroadcastContext, Configuration, FnContext, JoinHandle, PoolStats, Scope, ScopeFifo, SeatStats,
     StaticPool, ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Yield,
-    broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
-    in_place_scope, in_place_scope_fifo, initialize, join, join_context, max_num_threads, picture,
-    scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo, spawn_join, spawn_many, stats,
-    yield_local, yield_now,
+    blocking, broadcast, current_num_threads, current_thread_has_pending_tasks,
+    current_thread_index, in_place_scope, in_place_scope_fifo, initialize, join, join_context,
+    max_num_threads, picture, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo, spawn_join,
+    spawn_many, stats, yield_local, yield_now,
 };
 
 pub mod guide;

@@ -29,7 +29,7 @@ pub struct Report {
 
 impl Report {
     pub(super) fn new(timeline: &Timeline) -> Self {
-        let (took, seats) = (timeline.took(), crate::current_num_threads());
+        let (took, seats) = (timeline.took(), tine_pool::current_num_threads());
         let busy: Duration = timeline.lanes().iter().map(Lane::busy).sum();
         let sum = |of: fn(&Lane) -> usize| timeline.lanes().iter().map(of).sum();
         let blocks = timeline.lanes().iter().map(Lane::longest_block);
