@@ -19,6 +19,7 @@ mod vectors;
 use std::cell::RefCell;
 use std::env;
 use table::Options;
+use tine_bench::spin;
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 
 fn main() {
@@ -41,6 +42,7 @@ fn main() {
             _ => options.words.push(arg),
         }
     }
+    spin::set_rate(spin::measure_rate());
     // The pool's threads are there before the first row.
     let _ = (0..10).into_par_iter().map(|i| i).sum::<i32>();
     counting::run(&options);

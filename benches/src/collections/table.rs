@@ -3,14 +3,12 @@
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::hint::black_box;
+use std::io;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
-use std::{fs, io};
 use tine_bench::machine::{self, Calm};
-
-const BEGIN: &str = "<!-- collections: written by the program -->";
-const END: &str = "<!-- collections: end -->";
+use tine_bench::report;
 
 /// A candidate: what it is called, and one timed run of it.
 pub type Run<'a> = (&'static str, Box<dyn FnMut() -> Duration + 'a>);
@@ -127,14 +125,6 @@ impl Options {
             return Ok(());
         }
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-        let old = fs::read_to_string(&path)?;
-        let parts = old
-            .split_once(BEGIN)
-            .and_then(|(before, rest)| rest.split_once(END).map(|(_, after)| (before, after)));
-        let (before, after) = parts.ok_or_else(|| io::Error::other("README.md has no markers"))?;
-        fs::write(
-            &path,
-            format!("{before}{BEGIN}\n\n{}\n{END}{after}", self.table()),
-        )
+        report::write_between(&path, "collections", &self.table())
     }
 }

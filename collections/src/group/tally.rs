@@ -62,7 +62,7 @@ type Loose<G, F> = Scatter<Tagged<G, <F as Fold>::Key, <F as Fold>::Raw>>;
 /// that cores have in common.
 const TABLE_BYTES: usize = 4 << 20;
 /// Not more entries than this are merged table by table; more go by parts.
-const LITTLE: usize = 1 << 14;
+const LITTLE: usize = 1 << 16;
 /// A table is worth it from so many items for each entry on.
 const WORTH: usize = 2;
 /// After so many tables' worth of scattered items the table is tried again.
