@@ -20,7 +20,8 @@ use std::thread;
 /// [`join`](Self::join), called by a worker of the pool, runs the job in place if nobody has begun
 /// it, wherever it lies; else it helps whoever runs it, and sleeps when there is nothing to help
 /// with. Other threads just sleep. As a future it is ready
-/// when the job has ended. Dropping it lets the job run unwatched.
+/// when the job has ended. Dropping it, or [`detach`](Self::detach), lets the job run unwatched;
+/// [`cancel`](Self::cancel) takes it back if it has not begun.
 ///
 /// ```
 /// let job = tine_pool::spawn_join(|| 6 * 7);
@@ -108,6 +109,7 @@ enum Waiting {
 /// A task without the type of its body.
 trait Claim<T>: Send + Sync {
     fn run(&self) -> bool;
+    fn cancel(&self) -> bool;
     fn state(&self) -> MutexGuard<'_, Progress<T>>;
     fn pool(&self) -> &Shared;
 }
@@ -137,6 +139,12 @@ where
             }
         }
         true
+    }
+
+    /// Drops the job unless somebody else has claimed it; says whether it did.
+    fn cancel(&self) -> bool {
+        let body = lock(&self.body).take();
+        body.is_some()
     }
 
     fn state(&self) -> MutexGuard<'_, Progress<T>> {
@@ -180,6 +188,35 @@ impl<T> JoinHandle<T> {
     pub fn is_finished(&self) -> bool {
         self.task.state().done
     }
+
+    /// Takes the job back, if nobody has begun it, and drops it; says whether it did. A job that
+    /// has begun goes on unwatched.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// pool.install(|| {
+    ///     // The only thread is here, so nobody can have begun it.
+    ///     let job = pool.spawn_join(|| unreachable!());
+    ///     assert!(job.cancel());
+    /// });
+    /// let done = pool.spawn_join(|| ());
+    /// while !done.is_finished() {
+    ///     std::thread::yield_now();
+    /// }
+    /// assert!(!done.cancel());
+    /// ```
+    pub fn cancel(self) -> bool {
+        self.task.cancel()
+    }
+
+    /// Lets the job run unwatched, as dropping the handle does. A panic of its own is then lost.
+    ///
+    /// ```
+    /// let (send, receive) = std::sync::mpsc::channel();
+    /// tine_pool::spawn_join(move || send.send("done").unwrap()).detach();
+    /// assert_eq!(receive.recv(), Ok("done"));
+    /// ```
+    pub fn detach(self) {}
 
     /// Helps whoever runs the job, and sleeps in between.
     fn wait_on(&self, worker: &Worker<'_>) {

@@ -516,3 +516,28 @@ fn a_builder_that_panics_leaves_no_thread_behind() {
         Err(mpsc::RecvTimeoutError::Disconnected)
     );
 }
+
+#[test]
+fn a_cancelled_job_is_dropped_once_and_never_run() {
+    struct Held<'a>(&'a AtomicUsize);
+    impl Drop for Held<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+    static DROPPED: AtomicUsize = AtomicUsize::new(0);
+    static RUN: AtomicUsize = AtomicUsize::new(0);
+    let pool = pool(2);
+    let mut cancelled = 0;
+    for _ in 0..1_000 {
+        let held = Held(&DROPPED);
+        let job = pool.spawn_join(move || {
+            let _held = held;
+            RUN.fetch_add(1, SeqCst);
+        });
+        cancelled += usize::from(job.cancel());
+    }
+    pool.shutdown();
+    assert_eq!(DROPPED.load(SeqCst), 1_000);
+    assert_eq!(RUN.load(SeqCst) + cancelled, 1_000);
+}
