@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use rayon::slice::ParallelSliceMut as Rayon;
 use rdst::RadixSort as _;
-use tine_bench::{machine, report, samples, usage};
+use tine_bench::{machine, report, samples, spin, usage};
 use tine_iter::slice::ParallelSliceMut as Tine;
 use tine_iter::sort::Total;
 use voracious_radix_sort::RadixSort as _;
@@ -340,6 +340,7 @@ fn memory() -> io::Result<String> {
 
 /// The whole table.
 fn all() -> io::Result<()> {
+    spin::set_rate(spin::measure_rate());
     let mut looks = vec![machine::look()];
     let mut text = String::new();
     for threads in THREADS {
