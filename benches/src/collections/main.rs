@@ -25,7 +25,7 @@ use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 fn main() {
     let mut options = Options {
         words: Vec::new(),
-        rounds: 7,
+        rounds: 3,
         scale: 1,
         memory: Vec::new(),
         lines: RefCell::new(String::new()),
