@@ -325,6 +325,7 @@ impl Repeated {
         queues: false,
     };
 
+    /// Calls nothing yet: what `# Safety` asks at the field is the duty of whoever pushes the job.
     pub(crate) fn new(body: unsafe fn(*const Self)) -> Self {
         Self {
             word: Word::new(&Self::VTABLE),
