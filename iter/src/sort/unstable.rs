@@ -17,6 +17,8 @@ pub(super) const CUTOFF: usize = 20_000;
 /// Elements of more bytes than this are sorted by blocks all the way down:
 /// std moves them at a branch each.
 const WIDE: usize = 32;
+/// Shorter parts are not worth a fork.
+const SHORTEST: usize = if cfg!(test) { 32 } else { 2048 };
 /// Where blocks stop paying, and std sorts by insertion.
 const SMALL: usize = 20;
 /// The longest part that is tried to be sorted by a few insertions.
@@ -41,6 +43,15 @@ where
     if v.len() < shape::FEW_CUTOFF && shape::few(v, compare) {
         return v.sort_unstable_by(compare);
     }
+    in_parts(v, threads, compare);
+}
+
+/// Sorts `v`, in which no order is to be expected, on this many threads.
+pub(super) fn in_parts<T, F>(v: &mut [T], threads: usize, compare: &F)
+where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
     let plan = Plan::new(v, threads, compare);
     quicksort(v, None, plan.patience, &plan);
 }
@@ -63,7 +74,7 @@ impl<'a, F> Plan<'a, F> {
     where
         F: Fn(&T, &T) -> Ordering,
     {
-        let fork = (v.len() / (threads * 8)).clamp(2048, 1 << 16);
+        let fork = (v.len() / (threads * 8)).clamp(SHORTEST, 1 << 16);
         let wide = size_of::<T>() > WIDE;
         let tidy = !wide && shape::tidy(v, compare);
         let leaf = if tidy || wide { SMALL } else { fork };

@@ -7,11 +7,14 @@ use std::cmp::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::{PATTERNS, Random, pattern, with_threads};
+use super::{PATTERNS, Random, SLOW, pattern, with_threads};
+use crate::prelude::*;
+use crate::smallest::Smallest;
+use crate::sort::radix::{keyed, scattered};
 use crate::sort::scratch::starve;
 use crate::sort::{
     ParallelDedup, ParallelSort, par_sort_by, par_sort_by_cached_key, par_sort_by_key,
-    par_sort_unstable_by, par_sort_unstable_by_key,
+    par_sort_unstable_by, par_sort_unstable_by_key, stable, unstable,
 };
 
 /// An element that owns memory and counts how often it is dropped.
@@ -69,7 +72,7 @@ fn order(a: &Counted<'_>, b: &Counted<'_>, fuse: &Fuse) -> Ordering {
     a.key.cmp(&b.key)
 }
 
-const ACTS: [(&str, Act); 11] = [
+const ACTS: [(&str, Act); 14] = [
     ("stable", |v, fuse| {
         par_sort_by(v, &|a: &Counted<'_>, b| order(a, b, fuse))
     }),
@@ -124,6 +127,23 @@ const ACTS: [(&str, Act); 11] = [
             v.par_select_nth_unstable_by(middle, |a, b| order(a, b, fuse));
         }
     }),
+    ("radix key", |v, fuse| {
+        v.par_sort_radix_by_key(|a| {
+            fuse.burn();
+            (*a.key as u32, 1_u8)
+        });
+    }),
+    ("k smallest", |v, fuse| {
+        let middle = v.len() / 2;
+        let items = std::mem::take(v).into_par_iter();
+        *v = items.k_smallest_by(middle, |a, b| order(a, b, fuse));
+    }),
+    ("dedup by key", |v, fuse| {
+        v.par_dedup_by_key(|a| {
+            fuse.burn();
+            *a.key / 2
+        });
+    }),
     ("dedup", |v, fuse| {
         v.par_dedup_by(|a, b| {
             fuse.burn();
@@ -148,6 +168,47 @@ fn panics_at_every_call_on_small_inputs() {
             }
         }
     });
+}
+
+/// What longer slices come to, on short ones.
+const WAYS: [(&str, Act); 4] = [
+    ("chunks", |v, fuse| {
+        let order = |a: &Counted<'_>, b: &Counted<'_>| order(a, b, fuse);
+        stable::in_chunks(v, 2, &order, &|chunk: &mut [_]| chunk.sort_by(order));
+    }),
+    ("quicksort", |v, fuse| {
+        unstable::in_parts(v, 2, &|a: &Counted<'_>, b: &Counted<'_>| order(a, b, fuse));
+    }),
+    ("scatter", |v, fuse| {
+        scattered::sort(v, 2, &|a: &Counted<'_>| {
+            fuse.burn();
+            *a.key
+        });
+    }),
+    ("records", |v, fuse| {
+        let key = |a: &Counted<'_>| {
+            fuse.burn();
+            *a.key
+        };
+        keyed::sort(v, 2, &key, None::<&fn(&mut [Counted<'_>])>);
+    }),
+];
+
+#[test]
+fn panics_at_every_call_of_each_way() {
+    let all = || {
+        for (name, act) in WAYS {
+            for pattern_name in ["random", "organ", "few"] {
+                let keys = pattern(pattern_name, if SLOW { 150 } else { 400 });
+                let last = (0..20_000).find(|&call| {
+                    let fuse = Fuse(AtomicUsize::new(call));
+                    !survives(&keys, |v| act(v, &fuse))
+                });
+                assert!(last.is_some_and(|calls| calls >= keys.len()), "{name}");
+            }
+        }
+    };
+    starve(usize::MAX, || with_threads(2, all));
 }
 
 /// So many calls does `act` make if nothing goes wrong.
@@ -222,6 +283,18 @@ fn comparisons_that_lie() {
                     v.par_select_nth_unstable_by(30_000, lie);
                 });
                 survives(&keys, |v| v.par_dedup_by(|a, b| lie(a, b).is_eq()));
+                survives(&keys, |v| {
+                    v.par_partition(|a| lie(a, a).is_eq());
+                });
+                survives(&keys, |v| {
+                    let (mut some, others) =
+                        std::mem::take(v).par_partition_stable(|a| lie(a, a).is_eq());
+                    some.extend(others);
+                    *v = some;
+                });
+                survives(&keys, |v| {
+                    *v = std::mem::take(v).into_par_iter().k_smallest_by(100, lie);
+                });
                 starve(1 << 12, || {
                     survives(&keys, |v| par_sort_by(v, &lie));
                     survives(&keys, |v| v.par_merge_by(17_000, lie));

@@ -4,6 +4,8 @@
 use std::panic::catch_unwind;
 
 use super::{Random, all, with_threads};
+use crate::prelude::*;
+use crate::smallest::Smallest;
 use crate::sort::{ParallelDedup, ParallelSort, ParallelSorted};
 
 #[test]
@@ -113,6 +115,30 @@ fn is_sorted() {
             v.swap(at - 1, at);
         }
         assert!(v.par_is_sorted());
+    });
+}
+
+#[test]
+fn values_without_a_size() {
+    with_threads(4, || {
+        for len in [0, 1, 2, 25_000, 60_000] {
+            let mut v = vec![(); len];
+            v.par_merge(len / 3);
+            assert_eq!(v.par_partition(|()| true), len);
+            v.par_sort_radix_by_key(|()| 0_u64);
+            assert!(v.par_is_sorted());
+            if len > 0 {
+                assert_eq!(
+                    v.par_select_nth_unstable(len / 2).2.len(),
+                    len - len / 2 - 1
+                );
+            }
+            assert_eq!(v.clone().into_par_iter().k_smallest(3).len(), len.min(3));
+            let (left, right) = v.clone().par_partition_stable(|()| false);
+            assert_eq!((left.len(), right.len()), (0, len));
+            v.par_dedup();
+            assert_eq!(v.len(), len.min(1));
+        }
     });
 }
 

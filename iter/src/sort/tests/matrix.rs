@@ -307,5 +307,8 @@ fn quicksort_killer() {
     };
     with_threads(2, || par_sort_unstable_by(&mut v, &compare));
     let killer = state.into_inner().unwrap().values;
-    with_threads(2, || check(&killer, "killer"));
+    with_threads(2, || {
+        check(&killer, "killer");
+        check_keys(&killer, "killer", |k, i| (k, i), |t| *t);
+    });
 }

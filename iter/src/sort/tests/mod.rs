@@ -29,9 +29,9 @@ pub(super) fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send
     pool.expect("a small pool").install(f)
 }
 
-pub(super) const PATTERNS: [&str; 12] = [
+pub(super) const PATTERNS: [&str; 13] = [
     "random", "sorted", "reversed", "equal", "few", "swapped", "organ", "saw", "zipf", "small",
-    "outlier", "tail",
+    "outlier", "tail", "killer",
 ];
 
 /// `len` numbers in some order.
@@ -63,6 +63,12 @@ pub(super) fn pattern(name: &str, len: usize) -> Vec<u64> {
                     random.next() % n
                 }
             }
+            // The median of the first, middle and last is always next to the least.
+            "killer" => match (i < n / 2, i % 2) {
+                (true, 0) => i + 1,
+                (true, _) => n / 2 + i,
+                (false, _) => 2 * (i - n / 2 + 1),
+            },
             _ => unreachable!("no such pattern"),
         }
     };

@@ -7,6 +7,8 @@ use std::cmp::Ordering;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use super::{PATTERNS, pattern, with_threads};
+use crate::prelude::*;
+use crate::smallest::Smallest;
 use crate::sort::scratch::starve;
 use crate::sort::{
     ParallelDedup, ParallelSort, par_sort_by, par_sort_by_cached_key, par_sort_by_key,
@@ -89,6 +91,25 @@ fn shy_sorts(name: &str, len: usize) {
             v.par_partition(|a| one(n, a) % 2 == 0);
         },
         false,
+    );
+    check(&|v, n| v.par_sort_radix_by_key(|a| one(n, a)), true);
+    check(
+        &|v, n| {
+            let (mut even, odd) =
+                std::mem::take(v).par_partition_stable(|a| one(n, a).is_multiple_of(2));
+            even.extend(odd);
+            *v = even;
+        },
+        false,
+    );
+    // Looks at what is not among the smallest go with it, so all are.
+    check(
+        &|v, n| {
+            let len = v.len();
+            let items = std::mem::take(v).into_par_iter();
+            *v = items.k_smallest_by(len, |a, b| two(n, a, b));
+        },
+        true,
     );
     // Looks at what is removed go with it, so none is removed here.
     check(
