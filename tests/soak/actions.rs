@@ -131,12 +131,16 @@ fn a_scope(random: &mut Random, _: &Common) {
         for _ in 0..outer {
             s.spawn(|s| {
                 for _ in 0..inner {
-                    s.spawn(|_| drop(done.fetch_add(1, Relaxed)));
+                    s.spawn(|_| add_one(&done));
                 }
             });
         }
     });
     assert_eq!(done.into_inner(), outer * inner);
+}
+
+fn add_one(count: &AtomicU64) {
+    count.fetch_add(1, Relaxed);
 }
 
 fn a_scope_in_order(random: &mut Random, _: &Common) {
