@@ -72,8 +72,8 @@
 #![forbid(unsafe_code)]
 
 pub use tine_collections::{
-    Change, DefaultHashBuilder, FrozenMap, Groups, Join, ParHashMap, ParHashSet, ParVec,
-    ParallelGrouping, Pusher, group, map, set,
+    Change, DefaultHashBuilder, DefaultHasher, FrozenMap, Groups, Join, ParHashMap, ParHashSet,
+    ParVec, ParallelGrouping, Pusher, TryReserveError, group, map, set,
 };
 pub use tine_iter::{
     array, collections, iter, option, range, range_inclusive, result, slice, smallest, sort, str,

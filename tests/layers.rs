@@ -167,7 +167,7 @@ const HOUSE: &[Crate] = &[
     Crate {
         source: "collections/src",
         layers: &[
-            &["sync", "pages", "tag", "map::held"],
+            &["sync", "pages", "hasher", "tag", "map::held"],
             &["vec::slab", "map::lock", "partition"],
             &["vec::buckets", "map::shard"],
             &["gather"],

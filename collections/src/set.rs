@@ -1,8 +1,8 @@
 //! A concurrent hash set: a map whose values are nothing.
 #![forbid(unsafe_code)]
 
+use crate::hasher::DefaultHashBuilder;
 use crate::map::{self, ParHashMap};
-use crate::tag::DefaultHashBuilder;
 use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::fmt;

@@ -8,9 +8,10 @@ mod tally;
 pub use join::Join;
 pub use rows::Groups;
 
+use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
 use crate::map::shard::Shards;
-use crate::tag::{DefaultHashBuilder, is_cheap};
+use crate::tag::is_cheap;
 use hashbrown::HashTable;
 use std::cmp::Reverse;
 use std::hash::Hash;

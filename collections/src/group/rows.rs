@@ -2,10 +2,11 @@
 #![forbid(unsafe_code)]
 
 use crate::gather::{Gathered, gather};
+use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
 use crate::map::shard::{CROWD, Shards, breadth, part_of};
 use crate::partition::{List, par_map, settle};
-use crate::tag::{DefaultHashBuilder, Tag, is_cheap};
+use crate::tag::{Tag, is_cheap};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;

@@ -3,11 +3,43 @@
 
 use super::ParHashMap;
 use super::shard::{CROWD, make_room};
-use hashbrown::TryReserveError;
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
+use std::error::Error;
+use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::mem;
+
+/// Why [`ParHashMap::try_reserve`] could not make room.
+///
+/// ```
+/// let mut map = tine_collections::ParHashMap::from([(1, 1)]);
+/// let refused = map.try_reserve(usize::MAX).unwrap_err();
+/// assert_eq!(refused.to_string(), "so many entries cannot be addressed");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TryReserveError {
+    /// More was asked for than can be addressed; else memory was refused.
+    overflow: bool,
+}
+
+impl TryReserveError {
+    fn overflow() -> Self {
+        Self { overflow: true }
+    }
+}
+
+impl fmt::Display for TryReserveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.overflow {
+            "so many entries cannot be addressed"
+        } else {
+            "the system refused the memory"
+        })
+    }
+}
+
+impl Error for TryReserveError {}
 
 impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// The value of `key`, to change; no lock is taken.
@@ -78,7 +110,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         let rehash = |(k, _): &(K, V)| hasher.hash_one(k);
         if additional > CROWD && !self.shards.is_wide() {
             if additional > isize::MAX as usize / mem::size_of::<(K, V)>().max(1) {
-                return Err(TryReserveError::CapacityOverflow);
+                return Err(TryReserveError::overflow());
             }
             self.shards.widen(rehash);
         }
@@ -93,11 +125,16 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
             // Growing is safe against a panic in `hash`; tidying in place is not.
             let needed = each
                 .checked_add(table.len())
-                .ok_or(TryReserveError::CapacityOverflow)?;
+                .ok_or(TryReserveError::overflow())?;
             if needed <= table.capacity() {
                 return Ok(());
             }
-            table.try_reserve(each.max(table.num_buckets() / 2), rehash)
+            let each = each.max(table.num_buckets() / 2);
+            let refused = |why| match why {
+                hashbrown::TryReserveError::CapacityOverflow => TryReserveError::overflow(),
+                _ => TryReserveError { overflow: false },
+            };
+            table.try_reserve(each, rehash).map_err(refused)
         })
     }
 
