@@ -38,7 +38,7 @@ pub(crate) fn visit(tour: &mut Tour) {
     let log = log(LINES);
     tour.say("\n");
     tour.say(&format!(
-        "A log of {} lines, {} MB: parsed, filtered, grouped, sorted, and the worst of it.",
+        "A log of {} lines, {} MB: parsed, filtered, grouped, sorted, top-k.",
         grouped(LINES as u64),
         log.len() / 1_000_000,
     ));

@@ -185,7 +185,8 @@ fn clocked<R>(work: impl FnOnce() -> R) -> (R, Duration) {
 fn row(name: &str, alone: Duration, together: Duration, same: &str) {
     let ratio = alone.as_secs_f64() / together.as_secs_f64();
     let (alone, together) = (readable(alone), readable(together));
-    line!("  {name:<39} {alone:>11} {together:>11} {ratio:>6.2} × {same:>5}");
+    let text = format!("  {name:<39} {alone:>11} {together:>11} {ratio:>6.2} × {same:>5}");
+    line!("{}", text.trim_end());
 }
 
 /// Rewrites the current line: the label and a bar that is filled up to `share`,

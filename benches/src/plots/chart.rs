@@ -98,7 +98,9 @@ fn number(value: f64) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 /// Appends a line of text; a string takes it.
@@ -211,7 +213,10 @@ impl Chart {
             let colour = self.colour(nth);
             let places = series.points.iter();
             let places = places.map(|point| (across.place(point.0), upwards.place(point.1)));
-            let path: Vec<_> = places.clone().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+            let path: Vec<_> = places
+                .clone()
+                .map(|(x, y)| format!("{x:.1},{y:.1}"))
+                .collect();
             put!(
                 svg,
                 "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
@@ -259,7 +264,11 @@ impl Chart {
 
 /// The line at one is the one to look at.
 fn line_of(value: f64) -> &'static str {
-    if (value - 1.0).abs() < 1e-9 { "one" } else { "grid" }
+    if (value - 1.0).abs() < 1e-9 {
+        "one"
+    } else {
+        "grid"
+    }
 }
 
 fn dot(svg: &mut String, x: f64, y: f64, colour: &str, name: &str, value: f64) {

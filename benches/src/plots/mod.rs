@@ -6,7 +6,8 @@ mod chart;
 mod read;
 
 use chart::{Chart, Line, Series};
-use read::{Table, block, tables, taken};
+use read::{Table, tables};
+pub use read::{block, taken};
 use std::path::Path;
 use std::{fs, io};
 
@@ -37,6 +38,29 @@ pub fn write(readme: &Path, into: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Of a row of a table: the cells of tine, of rayon and of the sequential contender, and the ratio of
+/// the first two, all as they stand.
+pub fn picked(readme: &str, name: &str, title: &str, row: &str) -> Option<Vec<String>> {
+    let table = table(readme, name, title)?;
+    let row = table.rows.iter().find(|cells| cells[0] == row)?;
+    let cell = |names: &[&str]| {
+        let at = table
+            .head
+            .iter()
+            .position(|head| names.contains(&head.as_str()));
+        at.map_or("–".to_owned(), |at| row[at].clone())
+    };
+    let unit = cell(&["unit"]);
+    let title = if unit == "–" { &table.title } else { &unit };
+    Some(vec![
+        title.clone(),
+        cell(&["tine"]),
+        cell(&["rayon"]),
+        cell(&["sequential", "std"]),
+        cell(&["tine ÷ rayon"]),
+    ])
+}
+
 /// A table of a block, found by how its title begins.
 fn table(readme: &str, name: &str, title: &str) -> Option<Table> {
     let all = tables(block(readme, name)?);
@@ -50,7 +74,11 @@ fn hot(readme: &str) -> Option<Chart> {
 
 fn cold(readme: &str) -> Option<Chart> {
     let table = table(readme, "iterators", "The same, the pool asleep")?;
-    sweep(readme, &table, "map and sum, the pool asleep before each call")
+    sweep(
+        readme,
+        &table,
+        "map and sum, the pool asleep before each call",
+    )
 }
 
 /// A curve for each contender over the lengths, which are in the rows' names.
@@ -108,12 +136,18 @@ fn groups(readme: &str) -> Option<Chart> {
     let mut series: Vec<Series> = vec![];
     let mut rows = vec![];
     let wanted = |name: &str| {
-        !name.contains("small") && ["count", "group", "words"].iter().any(|w| name.starts_with(w))
+        !name.contains("small")
+            && ["count", "group", "words"]
+                .iter()
+                .any(|w| name.starts_with(w))
     };
     for row in table.rows.iter().filter(|row| wanted(&row[0])) {
         let cells = row[1..].iter().flat_map(|cell| cell.split("; "));
         let times: Vec<_> = cells.filter_map(read::contender).collect();
-        let base = times.iter().find(|(name, _)| name.starts_with("sequential"))?.1;
+        let base = times
+            .iter()
+            .find(|(name, _)| name.starts_with("sequential"))?
+            .1;
         for (name, time) in times {
             let known = series.iter().position(|series| series.name == name);
             let at = known.unwrap_or_else(|| {

@@ -57,7 +57,10 @@ pub(super) fn tables(text: &str) -> Vec<Table> {
         match (cells, tables.last_mut()) {
             (None, _) => inside = false,
             (Some(cells), Some(Table { rows, .. })) if inside => {
-                if !cells.iter().all(|cell| cell.bytes().all(|byte| byte == b'-')) {
+                if !cells
+                    .iter()
+                    .all(|cell| cell.bytes().all(|byte| byte == b'-'))
+                {
                     rows.push(cells);
                 }
             }
@@ -76,7 +79,12 @@ pub(super) fn tables(text: &str) -> Vec<Table> {
 
 fn cells(line: &str) -> Option<Vec<String>> {
     let inner = line.trim().strip_prefix('|')?.strip_suffix('|')?;
-    Some(inner.split('|').map(|cell| cell.trim().to_owned()).collect())
+    Some(
+        inner
+            .split('|')
+            .map(|cell| cell.trim().to_owned())
+            .collect(),
+    )
 }
 
 /// `7.36 (6.77) µs` as 7360, `14196` as it is.
