@@ -69,6 +69,10 @@
 //! * `serde`: the collections can be written and read.
 //! * `progress`: bars on parallel iterators, by `indicatif`.
 //! * `timeline`: what each thread did when, recorded, drawn and reported.
+//! * `tracing`: what a thread does for a call as spans of the crate `tracing`, target `tine`: `guest`
+//!   and `job` at the level of debugging, `wait` at that of tracing, each with the `seat` that it
+//!   was on. A span is on the thread that does the work; that of a stolen job has no parent. The
+//!   example `spans` shows a subscriber.
 #![forbid(unsafe_code)]
 
 pub use tine_collections::{

@@ -55,7 +55,7 @@ impl Timeline {
 }
 
 impl Lane {
-    fn new(lane: trace::Lane, took: u64) -> Self {
+    pub(super) fn new(lane: trace::Lane, took: u64) -> Self {
         let spans = spans::pair(&lane.events, took);
         let is_moment = |event: &&Event| !matches!(event.what, What::Begin(_) | What::End(_));
         let moments = lane.events.iter().filter(is_moment).copied().collect();
