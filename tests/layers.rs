@@ -82,7 +82,7 @@ const HOUSE: &[Crate] = &[
             &["plumbing::traits"],
             &["iter"],
             &["convert"],
-            &["plumbing::pace"],
+            &["plumbing::fork", "plumbing::pace"],
             &["plumbing::bridge"],
             &["plumbing::fixed"],
             &["plumbing"],
