@@ -177,6 +177,96 @@ fn sets() {
         .quickcheck(agree as fn(Vec<(u8, u8)>));
 }
 
+/// Says that it gives more items than it does, or fewer.
+struct Liar {
+    left: u32,
+    says: usize,
+}
+
+impl Iterator for Liar {
+    type Item = (u32, u32);
+
+    fn next(&mut self) -> Option<(u32, u32)> {
+        self.left = self.left.checked_sub(1)?;
+        Some((self.left, self.left))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.says, Some(self.says))
+    }
+}
+
+impl ExactSizeIterator for Liar {}
+
+#[test]
+fn hints_may_lie() {
+    for left in [0, 10, 5000] {
+        for says in [0, 1, 3000, usize::MAX] {
+            let mut map: ParHashMap<u32, u32> = Liar { left, says }.collect();
+            assert_eq!(map.len(), left as usize);
+            map.extend(Liar { left, says });
+            let set: ParHashSet<u32> = Liar { left, says }.map(|(key, _)| key).collect();
+            assert_eq!((map.len(), set.len()), (left as usize, left as usize));
+            assert!(map.iter().all(|(key, value)| key == value && key < left));
+        }
+    }
+}
+
+/// Every way to take some of the entries out, against the same of std.
+#[test]
+fn entries_are_extracted() {
+    fn agree(keys: Vec<u16>, divisor: u16, stop: u8) -> bool {
+        let divisor = divisor % 7 + 1;
+        let wide = keys.iter().map(|&key| u32::from(key) * 97).chain(0..3000);
+        let mut map: ParHashMap<u32, u32> = wide.clone().map(|key| (key, key)).collect();
+        let mut model: HashMap<u32, u32> = wide.map(|key| (key, key)).collect();
+        let chosen = |key: &u32| key % u32::from(divisor) == 0;
+        let out: Vec<(u32, u32)> = map
+            .extract_if(|key, _| chosen(key))
+            .take(usize::from(stop))
+            .collect();
+        for (key, value) in &out {
+            assert!(chosen(key) && model.remove(key) == Some(*value));
+        }
+        assert!(
+            map == model
+                && (out.len() == usize::from(stop) || !map.iter().any(|(k, _)| chosen(&k)))
+        );
+        map.shrink_to(10);
+        map.values_mut().for_each(|value| *value += 1);
+        model.values_mut().for_each(|value| *value += 1);
+        map == model
+    }
+    QuickCheck::new()
+        .tests(60)
+        .quickcheck(agree as fn(Vec<u16>, u16, u8) -> bool);
+}
+
+#[test]
+fn sets_as_sets() {
+    fn agree(a: Vec<u8>, b: Vec<u8>) -> bool {
+        let (left, right): (HashSet<u8>, HashSet<u8>) =
+            (a.iter().copied().collect(), b.iter().copied().collect());
+        let (mut x, mut y) = (ParHashSet::new(), ParHashSet::<u8>::new());
+        x.extend(&a);
+        y.par_extend(&b);
+        let brown: hashbrown::HashSet<u8, _> = x.clone().into();
+        x == ParHashSet::from(brown)
+            && &x | &y == &left | &right
+            && &x & &y == &left & &right
+            && &x - &y == &left - &right
+            && &x ^ &y == &left ^ &right
+            && x.is_subset(&y) == left.is_subset(&right)
+            && x.is_superset(&y) == left.is_superset(&right)
+            && x.is_disjoint(&y) == left.is_disjoint(&right)
+            && x.is_subset(&(&x | &y))
+            && x.extract_if(|item| *item < 9).count() == left.iter().filter(|&&i| i < 9).count()
+    }
+    QuickCheck::new()
+        .tests(200)
+        .quickcheck(agree as fn(Vec<u8>, Vec<u8>) -> bool);
+}
+
 #[test]
 #[should_panic(expected = "apacity overflow")]
 fn too_much_capacity() {

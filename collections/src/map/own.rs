@@ -5,10 +5,12 @@ use super::ParHashMap;
 use super::shard::{CROWD, make_room};
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
+use std::cell::RefCell;
 use std::error::Error;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::mem;
+use std::rc::Rc;
 
 /// Why [`ParHashMap::try_reserve`] could not make room.
 ///
@@ -136,6 +138,57 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
             };
             table.try_reserve(each, rehash).map_err(refused)
         })
+    }
+
+    /// Puts key and value in the place of what is there for an equal key.
+    pub(crate) fn replace_entry(&self, key: K, value: V) -> Option<(K, V)> {
+        let hash = self.hash(&key);
+        let mut table = self.shards.write_to_add(hash, self.rehash());
+        match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
+            Slot::Occupied(slot) => Some(mem::replace(slot.into_mut(), (key, value))),
+            Slot::Vacant(slot) => {
+                slot.insert((key, value));
+                None
+            }
+        }
+    }
+
+    /// The entries of which `chosen` says so leave the map as the iterator is
+    /// walked; those that it does not reach stay.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let mut map: ParHashMap<i32, i32> = (0..10).map(|i| (i, i)).collect();
+    /// assert_eq!(map.extract_if(|k, _| k % 5 == 0).count(), 2);
+    /// assert_eq!(map.len(), 8);
+    /// ```
+    pub fn extract_if(
+        &mut self,
+        chosen: impl FnMut(&K, &mut V) -> bool,
+    ) -> impl Iterator<Item = (K, V)> {
+        // Each table's iterator has its turn with the one closure.
+        let chosen = Rc::new(RefCell::new(chosen));
+        self.shards.tables_mut().into_iter().flat_map(move |table| {
+            let chosen = chosen.clone();
+            table.extract_if(move |(key, value)| chosen.borrow_mut()(key, value))
+        })
+    }
+
+    /// Gives back room beyond that for `capacity` entries.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let mut map: ParHashMap<i32, i32> = ParHashMap::with_capacity(1000);
+    /// map.shrink_to(10);
+    /// assert!((10..1000).contains(&map.capacity()));
+    /// ```
+    pub fn shrink_to(&mut self, capacity: usize) {
+        let hasher = &self.hasher;
+        let mut tables = self.shards.tables_mut();
+        let each = capacity.div_ceil(tables.len());
+        for table in &mut tables {
+            table.shrink_to(each, |(key, _)| hasher.hash_one(key));
+        }
     }
 
     /// Gives back room that is not needed.
