@@ -11,7 +11,7 @@ use std::ptr::without_provenance_mut as job;
 /// Runs the operations that `bytes` say on one deque or the other.
 pub fn run(bytes: &[u8]) {
     let mut bytes = Bytes::new(bytes);
-    if bytes.u8() % 2 == 0 {
+    if bytes.u8().is_multiple_of(2) {
         nested(bytes);
     } else {
         spawned(bytes);
@@ -111,7 +111,7 @@ fn nested(mut bytes: Bytes<'_>) {
             6 => stack.pop(&deque, false),
             7 => (0..bytes.u16() % 5000).for_each(|_| stack.pop(&deque, true)),
             8..=9 => stack.steal(&deque, 0, true),
-            10 => stack.steal(&deque, usize::from(bytes.u8()), bytes.u8() % 4 > 0),
+            10 => stack.steal(&deque, usize::from(bytes.u8()), !bytes.u8().is_multiple_of(4)),
             11 => {
                 deque.want();
                 assert!(deque.is_wanted());

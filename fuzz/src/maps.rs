@@ -33,7 +33,7 @@ fn operation(bytes: &mut Bytes<'_>) -> Op {
     match what % 32 {
         0..=2 => Op::Insert(key(), bytes.u32()),
         3 => Op::Remove(key()),
-        4 => Op::RemoveIf(key(), bytes.u8() % 2 == 0),
+        4 => Op::RemoveIf(key(), bytes.u8().is_multiple_of(2)),
         5 => Op::Get(key()),
         6 => Op::Update(key(), bytes.u32()),
         7 => Op::Upsert(key(), bytes.u32()),
