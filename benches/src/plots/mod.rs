@@ -159,7 +159,7 @@ fn groups(readme: &str) -> Option<Chart> {
         rows.push(row[0].clone());
     }
     Some(Chart {
-        title: "Counting and grouping 10⁷ items by key: time ÷ the sequential loop's".into(),
+        title: "Counting and grouping by key: time ÷ the sequential loop's".into(),
         source: taken(text),
         shape: Line::Rows(rows),
         series,
