@@ -8,8 +8,8 @@
 //!
 //! Time says little on a machine that others use, a count says the same each day. It says nothing of
 //! caches, of mispredicted branches and of what threads do to each other: for that are the tables.
-//! Each workload runs in a process of its own, once to warm up and once to be counted: what is
-//! counted is what the calling thread does between the beginning of that call and its end. The
+//! Each workload runs in a process of its own, a few times to warm up and once to be counted: what
+//! is counted is what the calling thread does between the beginning of that call and its end. The
 //! least of a few counts stands, since code that looks at the clock does not always do the same.
 #![forbid(unsafe_code)]
 
@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::{env, fs, io, process};
+use std::time::Duration;
+use std::{env, fs, io, process, thread};
 
 use tine_bench::machine;
 use tine_collections::{ParHashMap, prelude::*};
@@ -27,23 +28,39 @@ use tine_iter::prelude::*;
 const LIMIT: f64 = 0.03;
 /// The least of so many counts stands.
 const COUNTS: usize = 3;
+/// A workload runs so often before it is counted.
+const WARM: usize = 3;
+/// After so long the pool's thread is asleep, under callgrind too.
+const ASLEEP: Duration = Duration::from_millis(300);
 
-/// A workload's name, and what it does.
-type Workload = (&'static str, fn());
+/// Where a workload is called from.
+#[derive(Clone, Copy)]
+enum From {
+    /// The one thread of a pool.
+    Pool,
+    /// An ordinary thread, as a guest of the global pool, whose own thread is asleep.
+    Guest,
+}
+use From::{Guest, Pool};
 
-const WORKLOADS: [Workload; 12] = [
-    ("join, fib(18)", || _ = black_box(fib(black_box(18)))),
-    ("join, a thousand in a row", joins),
-    ("scope, a thousand spawns", spawns),
-    ("map and sum, 10 items", || map_sum(10)),
-    ("map and sum, 10^4 items", || map_sum(10_000)),
-    ("filter and collect, 10^4 items", filter_collect),
-    ("sort_unstable, 10^4 numbers", sort),
-    ("sort_by, 10^4 numbers", sort_by),
-    ("count_by, 10^4 items, 100 keys", || count_by(100)),
-    ("count_by, 10^4 items, 5000 keys", || count_by(5_000)),
-    ("map insert, 10^4 keys", insert),
-    ("map get, 10^4 keys", get),
+/// A workload's name, where it is called from, and what it does.
+type Workload = (&'static str, From, fn());
+
+const WORKLOADS: [Workload; 14] = [
+    ("join, fib(18)", Pool, || _ = black_box(fib(black_box(18)))),
+    ("join, a thousand in a row", Pool, joins),
+    ("join, a thousand as a guest", Guest, joins),
+    ("scope, a thousand spawns", Pool, spawns),
+    ("map and sum, 10 items", Pool, || map_sum(10)),
+    ("map and sum, 10 items as a guest", Guest, || map_sum(10)),
+    ("map and sum, 10^4 items", Pool, || map_sum(10_000)),
+    ("filter and collect, 10^4 items", Pool, filter_collect),
+    ("sort_unstable, 10^4 numbers", Pool, sort),
+    ("sort_by, 10^4 numbers", Pool, sort_by),
+    ("count_by, 10^4 items, 100 keys", Pool, || count_by(100)),
+    ("count_by, 10^4 items, 5000 keys", Pool, || count_by(5_000)),
+    ("map insert, 10^4 keys", Pool, insert),
+    ("map get, 10^4 keys", Pool, get),
 ];
 
 fn fib(n: u32) -> u64 {
@@ -136,11 +153,21 @@ fn measured(work: fn()) {
 /// The process that is counted.
 fn child(name: &str) {
     let found = WORKLOADS.iter().find(|workload| workload.0 == name);
-    let (_, work) = found.unwrap_or_else(|| panic!("no workload is called {name}"));
-    for _ in 0..3 {
-        work();
+    let (_, from, work) = *found.unwrap_or_else(|| panic!("no workload is called {name}"));
+    match from {
+        Pool => {
+            let pool = tine_pool::ThreadPoolBuilder::new().num_threads(1).build();
+            pool.expect("a pool of one thread").install(|| {
+                (0..WARM).for_each(|_| work());
+                measured(work);
+            });
+        }
+        Guest => {
+            (0..WARM).for_each(|_| work());
+            thread::sleep(ASLEEP);
+            measured(work);
+        }
     }
-    measured(*work);
 }
 
 /// The instructions of one run of a workload.
@@ -189,7 +216,7 @@ fn compare(words: &[String]) -> io::Result<bool> {
     let known = baseline();
     let (mut good, mut lines) = (true, format!("# {}\n", machine::describe()));
     println!("| | instructions | accepted | |\n|---|---|---|---|");
-    for (name, _) in WORKLOADS.iter().filter(|(name, _)| wanted(name)) {
+    for (name, ..) in WORKLOADS.iter().filter(|workload| wanted(workload.0)) {
         let counts: io::Result<Vec<u64>> = (0..COUNTS).map(|_| count(name)).collect();
         let found = counts?.into_iter().min().expect("some counts");
         lines += &format!("{name}\t{found}\n");

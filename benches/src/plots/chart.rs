@@ -142,8 +142,8 @@ impl Chart {
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
              width=\"{WIDTH}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-             <style>text {{ fill: #57606a }} .title {{ fill: #24292f; font-size: 15px }} \
-             .grid {{ stroke: #8c959f; stroke-opacity: 0.3 }} .one {{ stroke: #57606a }} \
+             <style>text {{ fill: #768390 }} .title {{ font-size: 15px }} \
+             .grid {{ stroke: #8c959f; stroke-opacity: 0.3 }} .one {{ stroke: #768390 }} \
              @media (prefers-color-scheme: dark) {{ text {{ fill: #9198a1 }} \
              .title {{ fill: #f0f6fc }} .one {{ stroke: #9198a1 }} }}</style>\n\
              <text class=\"title\" x=\"10\" y=\"22\">{}</text>\n\
