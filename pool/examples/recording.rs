@@ -13,7 +13,7 @@ const ROUNDS: usize = 60;
 /// About a microsecond of arithmetic: each step waits for the one before, so that it takes the same
 /// time wherever the compiler has put the loop.
 fn work() -> u64 {
-    let step = |x: u64, n| (x ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let step = |x: u64, n: u64| (x ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (0..black_box(600)).fold(black_box(1), step)
 }
 

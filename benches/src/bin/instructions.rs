@@ -35,16 +35,16 @@ const ASLEEP: Duration = Duration::from_millis(300);
 
 /// Where a workload is called from.
 #[derive(Clone, Copy)]
-enum From {
+enum Caller {
     /// The one thread of a pool.
     Pool,
     /// An ordinary thread, as a guest of the global pool, whose own thread is asleep.
     Guest,
 }
-use From::{Guest, Pool};
+use Caller::{Guest, Pool};
 
 /// A workload's name, where it is called from, and what it does.
-type Workload = (&'static str, From, fn());
+type Workload = (&'static str, Caller, fn());
 
 const WORKLOADS: [Workload; 14] = [
     ("join, fib(18)", Pool, || _ = black_box(fib(black_box(18)))),
@@ -153,8 +153,8 @@ fn measured(work: fn()) {
 /// The process that is counted.
 fn child(name: &str) {
     let found = WORKLOADS.iter().find(|workload| workload.0 == name);
-    let (_, from, work) = *found.unwrap_or_else(|| panic!("no workload is called {name}"));
-    match from {
+    let (_, caller, work) = *found.unwrap_or_else(|| panic!("no workload is called {name}"));
+    match caller {
         Pool => {
             let pool = tine_pool::ThreadPoolBuilder::new().num_threads(1).build();
             pool.expect("a pool of one thread").install(|| {
