@@ -93,6 +93,11 @@ pub use tine_pool::{
     spawn_many, stats, yield_local, yield_now,
 };
 
+/// The examples of the front page run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 pub mod guide;
 pub mod prelude;
 #[cfg(feature = "progress")]

@@ -39,14 +39,42 @@ pub(super) struct Chart {
     pub(super) series: Vec<Series>,
 }
 
+/// Appends a line of text; a string takes it.
+macro_rules! put {
+    ($svg:expr, $($text:tt)*) => { writeln!($svg, $($text)*).expect("a string") };
+}
+
 const WIDTH: f64 = 860.0;
 const TOP: f64 = 74.0;
 const ROW: f64 = 22.0;
-/// The first is ours. All can be told apart on white and on black, and by most of the colour-blind.
-const COLOURS: [&str; 10] = [
-    "#d9480f", "#1c7ed6", "#2f9e44", "#9c36b5", "#e8a100", "#0c8599", "#868e96", "#e64980",
-    "#74b816", "#a5673f",
+/// Of the peers. All can be told apart on white and on black.
+const COLOURS: [&str; 7] = [
+    "#1c7ed6", "#2f9e44", "#9c36b5", "#e8a100", "#0c8599", "#e64980", "#a5673f",
 ];
+
+/// How a contender is drawn.
+#[derive(Clone, Copy)]
+struct Paint {
+    colour: &'static str,
+    ring: bool,
+}
+
+impl Paint {
+    /// A dot; inside, what may be seen when it is pointed at.
+    fn dot(self, svg: &mut String, x: f64, y: f64, inside: &str) {
+        let colour = self.colour;
+        let (r, fill) = if self.ring {
+            (3.7, "none")
+        } else {
+            (4.5, colour)
+        };
+        put!(
+            svg,
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\" fill=\"{fill}\" stroke=\"{colour}\" \
+             stroke-width=\"1.6\">{inside}</circle>"
+        );
+    }
+}
 
 /// A stretch of values on a stretch of the picture.
 struct Axis {
@@ -103,11 +131,6 @@ fn escaped(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
-/// Appends a line of text; a string takes it.
-macro_rules! put {
-    ($svg:expr, $($text:tt)*) => { writeln!($svg, $($text)*).expect("a string") };
-}
-
 impl Chart {
     /// The picture, complete in itself.
     pub(super) fn svg(&self) -> String {
@@ -119,8 +142,8 @@ impl Chart {
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
              width=\"{WIDTH}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-             <style>text {{ fill: #57606a }} .title {{ fill: #24292f; font-size: 15px }} \
-             .grid {{ stroke: #8c959f; stroke-opacity: 0.3 }} .one {{ stroke: #57606a }} \
+             <style>text {{ fill: #768390 }} .title {{ font-size: 15px }} \
+             .grid {{ stroke: #8c959f; stroke-opacity: 0.3 }} .one {{ stroke: #768390 }} \
              @media (prefers-color-scheme: dark) {{ text {{ fill: #9198a1 }} \
              .title {{ fill: #f0f6fc }} .one {{ stroke: #9198a1 }} }}</style>\n\
              <text class=\"title\" x=\"10\" y=\"22\">{}</text>\n\
@@ -137,18 +160,26 @@ impl Chart {
         svg + "</svg>\n"
     }
 
-    /// Ours comes first; what is compared with stays grey.
-    fn colour(&self, nth: usize) -> &'static str {
-        let ours = |name: &str| name.split([' ', ',']).next() == Some("tine");
-        match self.series[nth].name.as_str() {
-            "sequential" => "#868e96",
-            name if ours(name) => COLOURS[0],
-            "tine-u" => "#f08c00",
-            _ => {
-                let rivals = self.series[..nth].iter();
-                let rivals = rivals.filter(|s| !ours(&s.name) && s.name != "sequential");
-                COLOURS[1..][rivals.count() % (COLOURS.len() - 1)]
-            }
+    /// The first word of the name says whose it is: ours, what all are compared with (grey), or a
+    /// peer's. Of several with one owner the first is filled, the others are rings.
+    fn paint(&self, nth: usize) -> Paint {
+        let owner = |series: &Series| {
+            let word = series.name.split([' ', ',', '-']).next();
+            word.unwrap_or_default().to_owned()
+        };
+        let owners: Vec<String> = self.series.iter().map(owner).collect();
+        let me = &owners[nth];
+        let fixed = |name: &str| match name {
+            "tine" => Some("#d9480f"),
+            "sequential" | "std" => Some("#868e96"),
+            _ => None,
+        };
+        let mut peers: Vec<&String> = owners.iter().filter(|name| fixed(name).is_none()).collect();
+        peers.dedup();
+        let place = peers.iter().position(|peer| *peer == me).unwrap_or(0);
+        Paint {
+            colour: fixed(me).unwrap_or(COLOURS[place % COLOURS.len()]),
+            ring: owners[..nth].contains(me),
         }
     }
 
@@ -159,12 +190,10 @@ impl Chart {
             if x + width > WIDTH {
                 (x, y) = (10.0, y + 17.0);
             }
+            self.paint(nth).dot(svg, x + 6.0, y - 4.0, "");
             put!(
                 svg,
-                "<circle cx=\"{}\" cy=\"{}\" r=\"5\" fill=\"{}\"/><text x=\"{}\" y=\"{y}\">{}</text>",
-                x + 6.0,
-                y - 4.0,
-                self.colour(nth),
+                "<text x=\"{}\" y=\"{y}\">{}</text>",
                 x + 15.0,
                 escaped(&series.name)
             );
@@ -210,7 +239,8 @@ impl Chart {
         }
         // Ours is drawn last, over the others.
         for (nth, series) in self.series.iter().enumerate().rev() {
-            let colour = self.colour(nth);
+            let paint = self.paint(nth);
+            let colour = paint.colour;
             let places = series.points.iter();
             let places = places.map(|point| (across.place(point.0), upwards.place(point.1)));
             let path: Vec<_> = places
@@ -223,7 +253,7 @@ impl Chart {
                 path.join(" ")
             );
             for ((x, y), point) in places.zip(&series.points) {
-                dot(svg, x, y, colour, &series.name, point.1);
+                paint.dot(svg, x, y, &told(&series.name, point.1));
             }
         }
     }
@@ -255,8 +285,9 @@ impl Chart {
         }
         for (nth, series) in self.series.iter().enumerate().rev() {
             for &(row, value) in &series.points {
-                let (x, colour) = (axis.place(value), self.colour(nth));
-                dot(svg, x, middle(row), colour, &series.name, value);
+                let told = told(&series.name, value);
+                self.paint(nth)
+                    .dot(svg, axis.place(value), middle(row), &told);
             }
         }
     }
@@ -271,13 +302,9 @@ fn line_of(value: f64) -> &'static str {
     }
 }
 
-fn dot(svg: &mut String, x: f64, y: f64, colour: &str, name: &str, value: f64) {
-    put!(
-        svg,
-        "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\" fill=\"{colour}\">\
-         <title>{}: {value:.2}</title></circle>",
-        escaped(name)
-    );
+/// What a dot says when it is pointed at.
+fn told(name: &str, value: f64) -> String {
+    format!("<title>{}: {value:.2}</title>", escaped(name))
 }
 
 #[cfg(test)]
