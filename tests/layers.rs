@@ -167,7 +167,7 @@ const HOUSE: &[Crate] = &[
     Crate {
         source: "collections/src",
         layers: &[
-            &["sync", "pages", "hasher", "tag", "map::held"],
+            &["sync", "pages", "hasher", "tag", "map::held", "group::hot"],
             &["vec::slab", "map::lock", "partition"],
             &["vec::buckets", "map::shard"],
             &["gather"],
@@ -181,6 +181,7 @@ const HOUSE: &[Crate] = &[
             ],
             &["vec::face", "vec::par", "map::par", "collect"],
             &["map::frozen", "set"],
+            &["set::algebra"],
             &["group::tally", "group::rows", "serde"],
             &["group::join"],
             &["group"],

@@ -220,7 +220,7 @@ fn entries_are_extracted() {
         let wide = keys.iter().map(|&key| u32::from(key) * 97).chain(0..3000);
         let mut map: ParHashMap<u32, u32> = wide.clone().map(|key| (key, key)).collect();
         let mut model: HashMap<u32, u32> = wide.map(|key| (key, key)).collect();
-        let chosen = |key: &u32| key % u32::from(divisor) == 0;
+        let chosen = |key: &u32| key.is_multiple_of(u32::from(divisor));
         let out: Vec<(u32, u32)> = map
             .extract_if(|key, _| chosen(key))
             .take(usize::from(stop))

@@ -1,6 +1,7 @@
 //! Grouping, counting and joining parallel iterators by key.
 #![forbid(unsafe_code)]
 
+mod hot;
 mod join;
 mod rows;
 mod tally;
