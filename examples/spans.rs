@@ -65,7 +65,11 @@ impl Subscriber for Sums {
 fn steps(mut n: u64) -> u64 {
     let mut steps = 0;
     while n > 1 {
-        n = if n.is_multiple_of(2) { n / 2 } else { 3 * n + 1 };
+        n = if n.is_multiple_of(2) {
+            n / 2
+        } else {
+            3 * n + 1
+        };
         steps += 1;
     }
     steps
