@@ -136,6 +136,8 @@ const HOUSE: &[Crate] = &[
                 "sources::pieces",
                 "sources::collections::lend",
                 "sources::par_bridge::crew",
+                "sources::par_bridge::patience",
+                "sources::par_bridge::turn",
             ],
             &[
                 "sources::slice",
