@@ -62,9 +62,10 @@ package rayon 'rayon = "=1.12"' rayon
 for _ in $(seq "$rounds"); do
     for who in tine rayon; do build "$who" >>"$scratch/$who/times"; done
 done
+printf '|       | seconds |   bytes |\n|-------|---------|---------|\n'
 for who in tine rayon; do
     (cd "$scratch/$who" && ./target/release/pipelines >"$scratch/$who/answer")
-    printf '%-6s %6s s %9s bytes\n' "$who" "$(sort -n "$scratch/$who/times" | head -1)" \
+    printf '| %-5s | %7s | %7s |\n' "$who" "$(sort -n "$scratch/$who/times" | head -1)" \
         "$(stat -c %s "$scratch/$who/target/release/pipelines")"
 done
 cmp "$scratch/tine/answer" "$scratch/rayon/answer"

@@ -1,15 +1,18 @@
-//! Draws what the threads do in four calls: even work, a long tail, a nested sort, many spawns.
+//! Draws what the threads do in calls that go well, and in three that do not: work that cannot be
+//! shared evenly, a long tail, and a wake-up that comes late.
 //!
 //! ```text
 //! cargo run --release --features timeline --example timeline [directory]
 //! ```
 //!
-//! writes `timeline.svg` and `timeline.json` (for ui.perfetto.dev) into the directory, which is
-//! the system's temporary one unless named.
+//! writes a picture of each (`.svg`) and a trace for ui.perfetto.dev (`.json`) into the directory,
+//! which is the system's temporary one unless named, and prints the report of each.
 
 use std::error::Error;
 use std::hint::black_box;
-use std::{env, fs, path::PathBuf};
+use std::ops::Range;
+use std::time::Duration;
+use std::{env, fs, path::PathBuf, thread};
 use tine::prelude::*;
 use tine::timeline;
 
@@ -18,9 +21,40 @@ fn work(micros: u64) -> u64 {
     (0..micros * 400).fold(micros, |x, n| black_box(x.rotate_left(5) ^ n))
 }
 
-fn four_calls() -> u64 {
-    let even: u64 = (0..2_000).into_par_iter().map(|_| work(2)).sum();
-    let tail: u64 = (0..2_000).into_par_iter().map(|n| work(n / 400)).sum();
+/// A call, and the same in sequence.
+type Case = (&'static str, fn() -> u64, fn() -> u64);
+
+const CASES: [Case; 4] = [
+    ("well", well, || sum(0..2_000, even)),
+    ("imbalance", imbalance, || work(1_000) ^ work(5_000)),
+    (
+        "long-tail",
+        || par_sum(0..1_000, tail),
+        || sum(0..1_000, tail),
+    ),
+    ("from-sleep", from_sleep, || 0),
+];
+
+fn sum(items: Range<u64>, micros: fn(u64) -> u64) -> u64 {
+    items.map(|n| work(micros(n)) >> 8).sum()
+}
+
+fn par_sum(items: Range<u64>, micros: fn(u64) -> u64) -> u64 {
+    items.into_par_iter().map(|n| work(micros(n)) >> 8).sum()
+}
+
+fn even(_: u64) -> u64 {
+    2
+}
+
+/// Many short items, and at the end one that takes as long as all the others.
+fn tail(n: u64) -> u64 {
+    if n == 999 { 4_000 } else { 4 }
+}
+
+/// Even work, a sort, many small tasks.
+fn well() -> u64 {
+    let sum = par_sum(0..2_000, even);
     let mut v: Vec<u64> = (0..300_000).map(|n| n * 0x9e37_79b9 % 1_000_003).collect();
     v.par_sort_by(|a, b| a.cmp(b));
     assert!(v.par_is_sorted());
@@ -31,33 +65,36 @@ fn four_calls() -> u64 {
             });
         }
     });
-    even ^ tail ^ v[0]
+    sum
+}
+
+/// Two tasks of very different length, and nothing else to do.
+fn imbalance() -> u64 {
+    let (short, long) = tine::join(|| work(1_000), || work(5_000));
+    short ^ long
+}
+
+/// Calls that find the pool asleep.
+fn from_sleep() -> u64 {
+    let call = |_| {
+        thread::sleep(Duration::from_millis(2));
+        let (a, b) = tine::join(|| work(500), || work(500));
+        a ^ b
+    };
+    (0..5).fold(0, |all, n| all | call(n))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (answer, timeline) = timeline::record(four_calls);
-    let expected = (0..2_000).fold(0, |sum: u64, _| sum.wrapping_add(work(2)));
-    let tail = (0..2_000).fold(0, |sum: u64, n| sum.wrapping_add(work(n / 400)));
-    assert_eq!(answer, expected ^ tail, "not the sequential answer");
-
     let into = env::args_os()
         .nth(1)
         .map_or_else(env::temp_dir, PathBuf::from);
-    fs::write(into.join("timeline.svg"), timeline.to_svg())?;
-    fs::write(into.join("timeline.json"), timeline.to_chrome_trace())?;
-    println!(
-        "{:?} in all; written to {}",
-        timeline.took(),
-        into.display()
-    );
-    for lane in timeline.lanes() {
-        println!(
-            "{:>20}: busy {:?}, {} steals, {} wakes",
-            lane.name(),
-            lane.busy(),
-            lane.steals(),
-            lane.wakes(),
-        );
+    for (name, call, expected) in CASES {
+        let (found, timeline) = timeline::record(call);
+        assert_eq!(found, expected(), "{name}: not the sequential answer");
+        let path = into.join(format!("timeline-{name}.svg"));
+        fs::write(&path, timeline.to_svg())?;
+        fs::write(path.with_extension("json"), timeline.to_chrome_trace())?;
+        println!("{name}: {}\n{}\n", path.display(), timeline.report());
     }
     Ok(())
 }

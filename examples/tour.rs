@@ -1,5 +1,7 @@
-//! A tour of tine: each stop does a piece of real work in sequence and in
-//! parallel, checks that the two answers are equal, and prints both times.
+//! A tour of tine: a whole pipeline first, from the text of a log to the pages
+//! that somebody ought to look at, then each part of the library by itself. Each
+//! stop does its work in sequence and in parallel, checks that the two answers
+//! are equal, and prints both times. At the end the pool says what it did.
 //!
 //! ```text
 //! cargo run --release --example tour
@@ -10,12 +12,16 @@
 //! adding it to `main`.
 #![forbid(unsafe_code)]
 
+#[path = "tour/account.rs"]
+mod account;
 #[path = "tour/collections.rs"]
 mod collections;
 #[path = "tour/data.rs"]
 mod data;
 #[path = "tour/iterators.rs"]
 mod iterators;
+#[path = "tour/pipeline.rs"]
+mod pipeline;
 #[path = "tour/pool.rs"]
 mod pool;
 #[path = "tour/screen.rs"]
@@ -28,9 +34,11 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut tour = Tour::start();
+    pipeline::visit(&mut tour);
     pool::visit(&mut tour);
     iterators::visit(&mut tour);
     sorts::visit(&mut tour);
     collections::visit(&mut tour);
+    account::give(&tour);
     tour.end()
 }

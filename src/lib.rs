@@ -69,11 +69,15 @@
 //! * `serde`: the collections can be written and read.
 //! * `progress`: bars on parallel iterators, by `indicatif`.
 //! * `timeline`: what each thread did when, recorded, drawn and reported.
+//! * `tracing`: what a thread does for a call as spans of the crate `tracing`, target `tine`: `guest`
+//!   and `job` at the level of debugging, `wait` at that of tracing, each with the `seat` that it
+//!   was on. A span is on the thread that does the work; that of a stolen job has no parent. The
+//!   example `spans` shows a subscriber.
 #![forbid(unsafe_code)]
 
 pub use tine_collections::{
-    Change, DefaultHashBuilder, FrozenMap, Groups, Join, ParHashMap, ParHashSet, ParVec,
-    ParallelGrouping, Pusher, group, map, set,
+    Change, DefaultHashBuilder, DefaultHasher, FrozenMap, Groups, Join, ParHashMap, ParHashSet,
+    ParVec, ParallelGrouping, Pusher, TryReserveError, group, map, set,
 };
 pub use tine_iter::{
     array, collections, iter, option, range, range_inclusive, result, slice, smallest, sort, str,
@@ -88,6 +92,11 @@ pub use tine_pool::{
     max_num_threads, picture, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo, spawn_join,
     spawn_many, stats, yield_local, yield_now,
 };
+
+/// The examples of the front page run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 pub mod guide;
 pub mod prelude;

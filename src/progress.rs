@@ -15,6 +15,12 @@ const BEAT: Duration = Duration::from_millis(10);
 const MOST: u64 = 1 << 20;
 
 /// Progress bars for every parallel iterator.
+///
+/// ```
+/// use tine::prelude::*;
+///
+/// assert_eq!((0..100).into_par_iter().progress().map(|n| n * 2).max(), Some(198));
+/// ```
 pub trait ParallelProgress: ParallelIterator {
     /// Shows how many items have passed on a new bar, which knows the length if the iterator does.
     ///
@@ -81,7 +87,7 @@ fn bar_for(items: &impl ParallelIterator) -> ProgressBar {
     }
 }
 
-/// A parallel iterator with a progress bar.
+/// A parallel iterator with a progress bar; [`progress`](ParallelProgress::progress) makes one.
 pub type Progress<I> = Watch<I, Bar>;
 
 /// A bar that is finished when the iteration has ended.

@@ -82,7 +82,7 @@ const HOUSE: &[Crate] = &[
             &["plumbing::traits"],
             &["iter"],
             &["convert"],
-            &["plumbing::pace"],
+            &["plumbing::fork", "plumbing::pace"],
             &["plumbing::bridge"],
             &["plumbing::fixed"],
             &["plumbing"],
@@ -136,6 +136,8 @@ const HOUSE: &[Crate] = &[
                 "sources::pieces",
                 "sources::collections::lend",
                 "sources::par_bridge::crew",
+                "sources::par_bridge::patience",
+                "sources::par_bridge::turn",
             ],
             &[
                 "sources::slice",
@@ -167,7 +169,7 @@ const HOUSE: &[Crate] = &[
     Crate {
         source: "collections/src",
         layers: &[
-            &["sync", "pages", "tag", "map::held"],
+            &["sync", "pages", "hasher", "tag", "map::held", "group::hot"],
             &["vec::slab", "map::lock", "partition"],
             &["vec::buckets", "map::shard"],
             &["gather"],
@@ -181,6 +183,7 @@ const HOUSE: &[Crate] = &[
             ],
             &["vec::face", "vec::par", "map::par", "collect"],
             &["map::frozen", "set"],
+            &["set::algebra"],
             &["group::tally", "group::rows", "serde"],
             &["group::join"],
             &["group"],

@@ -1,14 +1,14 @@
 //! One command for the whole table: measures, prints, writes it into the README.
 #![forbid(unsafe_code)]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::{env, hint::black_box};
 use tine_bench::options::{Command, HELP, Options, default_threads, parse};
 use tine_bench::peers::{Chili, Forte, Peer, Rayon, Sequential, Tine};
 use tine_bench::runner::{self, Found};
 use tine_bench::workloads::tree::tree;
-use tine_bench::{child, machine, report, spin, workloads};
+use tine_bench::{child, machine, report, spin, suite, workloads};
 
 fn main() -> ExitCode {
     match parse(env::args().skip(1)) {
@@ -37,9 +37,21 @@ fn main() -> ExitCode {
             child::alone(threads, rate, &row, &peer);
         }
         Ok(Command::Tree { peer, depth }) => one_tree(&peer, depth),
+        Ok(Command::All) => return ended(suite::run()),
+        Ok(Command::Plots) => return ended(suite::draw()),
         Ok(Command::Table(options)) => return whole_table(&options),
     }
     ExitCode::SUCCESS
+}
+
+fn ended(result: std::io::Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn whole_table(options: &Options) -> ExitCode {
@@ -79,8 +91,7 @@ fn whole_table(options: &Options) -> ExitCode {
 fn keep(options: &Options, text: &str, complaint: Option<String>) {
     let complete =
         options.filters.is_empty() && !options.quick && options.threads == default_threads();
-    let readme = || Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let place: Option<PathBuf> = options.into.clone().or_else(|| complete.then(readme));
+    let place: Option<PathBuf> = options.into.clone().or_else(|| complete.then(report::page));
     match (complaint, place) {
         (Some(complaint), _) => eprintln!("NOISY, nothing written: {complaint}"),
         (None, None) => eprintln!("A partial table: nothing written."),

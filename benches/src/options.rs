@@ -6,6 +6,8 @@ use std::{path::PathBuf, thread};
 
 /// What the help says.
 pub const HELP: &str = "\
+tine-bench all      every table of every program, then the plots: half an hour
+tine-bench plots    draw the tables as they stand
 tine-bench [FILTER…] [--threads N,N…] [--quick] [--into FILE] [--list]
   FILTER          only rows whose name holds one of these
   --threads N,N   pool sizes (default: 1, one per core, 8 and 32 per core)
@@ -32,6 +34,10 @@ pub struct Options {
 pub enum Command {
     /// Measure, print, write.
     Table(Options),
+    /// Run every program, then draw.
+    All,
+    /// Draw the tables as they stand.
+    Plots,
     /// Print the names of the rows.
     List,
     /// Print the help.
@@ -100,6 +106,8 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Command, Str
             peer: peer.to_string(),
             depth: number(depth)?,
         }),
+        ["all"] => Ok(Command::All),
+        ["plots"] => Ok(Command::Plots),
         words => table(words),
     }
 }

@@ -3,8 +3,8 @@
 
 use crate::samples::{Measured, median, p10};
 use std::fmt::Write as _;
-use std::path::Path;
-use std::{fs, io};
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
 
 const OURS: &str = "tine";
 const BASE: &str = "sequential";
@@ -110,6 +110,15 @@ pub fn versions_of(packages: &[&str]) -> String {
         .filter_map(|name| version(name))
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+/// In this variable stands the page that a program writes its table into, if not the README.
+pub const INTO: &str = "TINE_BENCH_INTO";
+
+/// The page that tables are written into.
+pub fn page() -> PathBuf {
+    let readme = || Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    env::var_os(INTO).map_or_else(readme, PathBuf::from)
 }
 
 /// Puts `text` between the markers of the file, which is made if there is none.

@@ -26,6 +26,8 @@ mod collect;
 mod gather;
 #[cfg(not(loom))]
 pub mod group;
+#[cfg(not(loom))]
+mod hasher;
 #[cfg(loom)]
 #[path = "map/lock.rs"]
 #[allow(dead_code)] // the models need no guards
@@ -52,10 +54,10 @@ pub mod vec;
 #[cfg(not(loom))]
 pub use group::{Groups, Join, ParallelGrouping};
 #[cfg(not(loom))]
-pub use map::{Change, FrozenMap, ParHashMap};
+pub use hasher::{DefaultHashBuilder, DefaultHasher};
+#[cfg(not(loom))]
+pub use map::{Change, FrozenMap, ParHashMap, TryReserveError};
 #[cfg(not(loom))]
 pub use set::ParHashSet;
-#[cfg(not(loom))]
-pub use tag::DefaultHashBuilder;
 #[cfg(not(loom))]
 pub use vec::{ParVec, Pusher};

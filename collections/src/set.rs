@@ -1,8 +1,10 @@
 //! A concurrent hash set: a map whose values are nothing.
 #![forbid(unsafe_code)]
 
-use crate::map::{self, ParHashMap};
-use crate::tag::DefaultHashBuilder;
+mod algebra;
+
+use crate::hasher::DefaultHashBuilder;
+use crate::map::{self, ParHashMap, TryReserveError};
 use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::fmt;
@@ -315,18 +317,6 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         self.map.remove_entry(item).map(|(item, ())| item)
     }
 
-    /// Are all items of this set in the other?
-    ///
-    /// ```
-    /// # use tine_collections::ParHashSet;
-    /// assert!(ParHashSet::from([1]).is_subset(&ParHashSet::from([1, 2])));
-    /// ```
-    pub fn is_subset<Z: BuildHasher>(&self, other: &ParHashSet<T, Z>) -> bool {
-        let mut all = true;
-        self.for_each(|item| all = all && other.contains(item));
-        all
-    }
-
     /// Makes room for `additional` items more.
     ///
     /// # Panics
@@ -340,6 +330,59 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// ```
     pub fn reserve(&mut self, additional: usize) {
         self.map.reserve(additional);
+    }
+
+    /// Makes room for `additional` items more, or says why it cannot.
+    ///
+    /// # Errors
+    /// If so many items exceed what can be addressed, or memory is refused.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// let mut set = ParHashSet::from([1]);
+    /// assert!(set.try_reserve(usize::MAX).is_err());
+    /// ```
+    pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
+        self.map.try_reserve(additional)
+    }
+
+    /// Puts an item in the place of an equal one, which is returned.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// let set = ParHashSet::from([String::from("a")]);
+    /// assert_eq!(set.replace(String::from("a")), Some(String::from("a")));
+    /// assert_eq!(set.replace(String::from("b")), None);
+    /// ```
+    pub fn replace(&self, item: T) -> Option<T> {
+        self.map.replace_entry(item, ()).map(|(old, ())| old)
+    }
+
+    /// The items of which `chosen` says so leave the set as the iterator is
+    /// walked; those that it does not reach stay.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// let mut set: ParHashSet<i32> = (0..10).collect();
+    /// assert_eq!(set.extract_if(|item| item % 5 == 0).sum::<i32>(), 5);
+    /// assert_eq!(set.len(), 8);
+    /// ```
+    pub fn extract_if(&mut self, mut chosen: impl FnMut(&T) -> bool) -> impl Iterator<Item = T> {
+        self.map
+            .extract_if(move |item, ()| chosen(item))
+            .map(|(item, ())| item)
+    }
+
+    /// Gives back room beyond that for `capacity` items.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashSet;
+    /// let mut set = ParHashSet::<i32>::with_capacity(1000);
+    /// set.shrink_to(10);
+    /// assert!((10..1000).contains(&set.capacity()));
+    /// ```
+    pub fn shrink_to(&mut self, capacity: usize) {
+        self.map.shrink_to(capacity);
     }
 
     /// Gives back room that is not needed.
@@ -476,6 +519,12 @@ impl<T: Eq + Hash, S: BuildHasher> Extend<T> for ParHashSet<T, S> {
     }
 }
 
+impl<'a, T: Eq + Hash + Copy + 'a, S: BuildHasher> Extend<&'a T> for ParHashSet<T, S> {
+    fn extend<I: IntoIterator<Item = &'a T>>(&mut self, items: I) {
+        self.extend(items.into_iter().copied());
+    }
+}
+
 impl<T: Eq + Hash, S: BuildHasher + Default> FromIterator<T> for ParHashSet<T, S> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let mut set = Self::default();
@@ -504,6 +553,16 @@ where
     fn par_extend<I: IntoParallelIterator<Item = T>>(&mut self, items: I) {
         self.map
             .par_extend(items.into_par_iter().map(|item| (item, ())));
+    }
+}
+
+impl<'a, T, S> ParallelExtend<&'a T> for ParHashSet<T, S>
+where
+    T: Eq + Hash + Copy + Send + Sync + 'a,
+    S: BuildHasher + Sync,
+{
+    fn par_extend<I: IntoParallelIterator<Item = &'a T>>(&mut self, items: I) {
+        self.par_extend(items.into_par_iter().map(|&item| item));
     }
 }
 

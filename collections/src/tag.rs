@@ -4,10 +4,6 @@
 
 use std::mem;
 
-/// The hasher that maps and sets have if not told otherwise: foldhash, seeded
-/// for each of them.
-pub type DefaultHashBuilder = foldhash::fast::RandomState;
-
 /// A hash that travels beside its key, or does not.
 pub(crate) trait Tag: Copy + Send {
     fn keep(hash: u64) -> Self;

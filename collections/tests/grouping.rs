@@ -57,8 +57,9 @@ fn inputs() -> Vec<Vec<u64>> {
     ];
     // Beyond the limit of a worker's table, so that it is flushed and given up.
     if cfg!(debug_assertions) {
-        inputs.push(numbers(130_000, 1 << 30));
+        inputs.push(skewed(190_000, 1 << 30));
     } else {
+        inputs.push(numbers(130_000, 1 << 30));
         inputs.push(numbers(220_000, 190_000));
         inputs.push(skewed(330_000, 250_000));
     }

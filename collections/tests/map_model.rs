@@ -1,45 +1,15 @@
 //! Every operation of the map and the set against std's, in sequences that
 //! quickcheck invents and shrinks.
 
+mod model;
+
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, RandomState};
 
+use model::{Coarse, Op, agree};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
-use tine_collections::{Change, ParHashMap, ParHashSet};
+use tine_collections::{ParHashMap, ParHashSet};
 use tine_iter::prelude::*;
-
-#[derive(Clone, Debug)]
-enum Op {
-    Insert(u16, u32),
-    Remove(u16),
-    RemoveIf(u16, bool),
-    Get(u16),
-    Update(u16, u32),
-    Upsert(u16, u32),
-    Entry(u16, u32),
-    Modify(u16, u32),
-    GetOr(u16, u32),
-    Compute(u16, u8, u32),
-    Lock(u16, u32),
-    GetMut(u16, u32),
-    Retain(u32),
-    ParRetain(u32),
-    Extend(Vec<(u16, u32)>),
-    ParExtend(Vec<(u16, u32)>),
-    ParExtendMany(u16),
-    Merge(Vec<(u16, u32)>),
-    Values(u32),
-    ParValues(u32),
-    Drain,
-    ParDrain,
-    Clear,
-    ParClear,
-    Shrink,
-    Reserve(u16),
-    Clone,
-    Freeze,
-    ToStd,
-}
 
 impl Arbitrary for Op {
     fn arbitrary(g: &mut Gen) -> Op {
@@ -94,201 +64,6 @@ impl Arbitrary for Op {
             _ => Box::new(std::iter::empty()),
         }
     }
-}
-
-/// A hasher with few different results: every collision there is.
-#[derive(Default, Clone)]
-struct Coarse(u64);
-
-impl Hasher for Coarse {
-    fn finish(&self) -> u64 {
-        self.0 % 3
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = bytes
-            .iter()
-            .fold(self.0, |sum, &byte| sum.wrapping_add(u64::from(byte)));
-    }
-}
-
-type Model = HashMap<u16, u32>;
-
-fn step<S>(map: &mut ParHashMap<u16, u32, S>, model: &mut Model, op: Op)
-where
-    S: BuildHasher + Default + Clone + Sync + Send,
-{
-    match op {
-        Op::Insert(k, v) => assert_eq!(map.insert(k, v), model.insert(k, v)),
-        Op::Remove(k) => assert_eq!(map.remove(&k), model.remove(&k)),
-        Op::RemoveIf(k, yes) => {
-            let expected = if yes { model.remove_entry(&k) } else { None };
-            assert_eq!(map.remove_if(&k, |_, _| yes), expected);
-        }
-        Op::Get(k) => {
-            assert_eq!(map.get_cloned(&k), model.get(&k).copied());
-            assert_eq!(map.get(&k).map(|found| *found), model.get(&k).copied());
-            assert_eq!(map.contains_key(&k), model.contains_key(&k));
-        }
-        Op::Update(k, v) => {
-            let change = |old: &mut u32| std::mem::replace(old, v);
-            assert_eq!(map.update(&k, change), model.get_mut(&k).map(change));
-        }
-        Op::Upsert(k, v) => {
-            let fresh = map.upsert(k, || v, |old| *old ^= v);
-            assert_eq!(fresh, !model.contains_key(&k));
-            model.entry(k).and_modify(|old| *old ^= v).or_insert(v);
-        }
-        Op::Entry(k, v) => {
-            let found = *map.entry(k).or_insert(v);
-            assert_eq!(found, *model.entry(k).or_insert(v));
-        }
-        Op::Modify(k, v) => {
-            let change = |old: &mut u32| *old = old.wrapping_mul(v);
-            let found = *map.entry(k).and_modify(change).or_insert_with(|| v);
-            assert_eq!(found, *model.entry(k).and_modify(change).or_insert(v));
-        }
-        Op::GetOr(k, v) => {
-            assert_eq!(
-                map.get_or_insert_with(k, || v),
-                *model.entry(k).or_insert(v)
-            );
-        }
-        Op::Compute(k, what, v) => {
-            let decide = |found: Option<&mut u32>| match what {
-                0 => {
-                    found.into_iter().for_each(|old| *old ^= 1);
-                    Change::Keep
-                }
-                1 => Change::Put(v),
-                _ => Change::Remove,
-            };
-            let displaced = map.compute(k, decide);
-            let expected = match what {
-                0 => {
-                    model.entry(k).and_modify(|old| *old ^= 1);
-                    None
-                }
-                1 => model.insert(k, v),
-                _ => model.remove(&k),
-            };
-            assert_eq!(displaced, expected);
-        }
-        Op::Lock(k, v) => {
-            let found = map.lock(&k).map(|mut guard| *guard = v);
-            assert_eq!(found, model.get_mut(&k).map(|old| *old = v));
-        }
-        Op::GetMut(k, v) => {
-            let found = map.get_mut(&k).map(|old| *old = v);
-            assert_eq!(found, model.get_mut(&k).map(|old| *old = v));
-        }
-        Op::Retain(n) => {
-            map.retain(|_, v| *v % 5 != n);
-            model.retain(|_, v| *v % 5 != n);
-        }
-        Op::ParRetain(n) => {
-            map.par_retain(|_, v| *v % 5 != n);
-            model.retain(|_, v| *v % 5 != n);
-        }
-        Op::Extend(pairs) => {
-            map.extend(pairs.iter().copied());
-            model.extend(pairs);
-        }
-        Op::ParExtend(pairs) => {
-            map.par_extend(pairs.par_iter().copied());
-            model.extend(pairs);
-        }
-        Op::ParExtendMany(n) => {
-            let pair = |i: u32| (((i / 2) % 4000) as u16, i);
-            map.par_extend((0..u32::from(n)).into_par_iter().map(pair));
-            model.extend((0..u32::from(n)).map(pair));
-        }
-        Op::Merge(pairs) => {
-            let other: ParHashMap<u16, u32> = pairs.iter().copied().collect();
-            map.par_merge_with(other, |mine, theirs| *mine = mine.wrapping_sub(theirs));
-            for (k, v) in pairs.into_iter().collect::<Model>() {
-                model
-                    .entry(k)
-                    .and_modify(|mine| *mine = mine.wrapping_sub(v))
-                    .or_insert(v);
-            }
-        }
-        Op::Values(n) => {
-            map.iter_mut().for_each(|(_, v)| *v ^= n);
-            model.values_mut().for_each(|v| *v ^= n);
-        }
-        Op::ParValues(n) => {
-            map.par_values_mut().for_each(|v| *v ^= n);
-            model.values_mut().for_each(|v| *v ^= n);
-            assert_eq!(map.par_iter().count(), model.len());
-            let sum = map.par_values().map(|&v| u64::from(v)).sum::<u64>();
-            assert_eq!(sum, model.values().map(|&v| u64::from(v)).sum::<u64>());
-        }
-        Op::Drain => {
-            let drained = map.drain();
-            assert_eq!(drained.len(), model.len());
-            assert_eq!(drained.take(3).count(), model.drain().take(3).count());
-        }
-        Op::ParDrain => {
-            let drained: Model = map.par_drain().collect::<Vec<_>>().into_iter().collect();
-            assert_eq!(drained, std::mem::take(model));
-        }
-        Op::Clear => {
-            map.clear();
-            model.clear();
-        }
-        Op::ParClear => {
-            map.par_clear();
-            model.clear();
-        }
-        Op::Shrink => map.shrink_to_fit(),
-        Op::Reserve(n) => {
-            map.reserve(usize::from(n));
-            assert!(map.capacity() >= model.len() + usize::from(n));
-        }
-        Op::Clone => {
-            let clone = map.clone();
-            assert_eq!(clone, *map);
-            *map = clone;
-        }
-        Op::Freeze => {
-            let frozen = std::mem::take(map).freeze();
-            assert_eq!(frozen.len(), model.len());
-            assert!(model.iter().all(|(k, v)| frozen.get(k) == Some(v)));
-            assert_eq!(frozen.par_iter().count(), frozen.iter().count());
-            *map = frozen.thaw();
-        }
-        Op::ToStd => {
-            let std: HashMap<u16, u32, S> = std::mem::take(map).into();
-            assert_eq!(std.len(), model.len());
-            *map = std.into();
-        }
-    }
-    assert_eq!(map.len(), model.len());
-}
-
-fn agree<S>(ops: Vec<Op>, wide: bool)
-where
-    S: BuildHasher + Default + Clone + Sync + Send,
-{
-    let mut map = ParHashMap::<u16, u32, S>::default();
-    let mut model = Model::new();
-    if wide {
-        let pairs = || (0..3000_u16).map(|k| (k, u32::from(k)));
-        map.extend(pairs().take(200));
-        map.par_extend(pairs().collect::<Vec<_>>());
-        model.extend(pairs());
-    }
-    for op in ops {
-        step(&mut map, &mut model, op);
-    }
-    assert_eq!(map, model);
-    assert_eq!(map.iter().collect::<Model>(), model);
-    assert_eq!(
-        map.keys().collect::<HashSet<_>>(),
-        model.keys().copied().collect()
-    );
-    assert_eq!(map.into_iter().collect::<Model>(), model);
 }
 
 fn check<S>(wide: bool)
@@ -400,6 +175,96 @@ fn sets() {
     QuickCheck::new()
         .tests(300)
         .quickcheck(agree as fn(Vec<(u8, u8)>));
+}
+
+/// Says that it gives more items than it does, or fewer.
+struct Liar {
+    left: u32,
+    says: usize,
+}
+
+impl Iterator for Liar {
+    type Item = (u32, u32);
+
+    fn next(&mut self) -> Option<(u32, u32)> {
+        self.left = self.left.checked_sub(1)?;
+        Some((self.left, self.left))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.says, Some(self.says))
+    }
+}
+
+impl ExactSizeIterator for Liar {}
+
+#[test]
+fn hints_may_lie() {
+    for left in [0, 10, 5000] {
+        for says in [0, 1, 3000, usize::MAX] {
+            let mut map: ParHashMap<u32, u32> = Liar { left, says }.collect();
+            assert_eq!(map.len(), left as usize);
+            map.extend(Liar { left, says });
+            let set: ParHashSet<u32> = Liar { left, says }.map(|(key, _)| key).collect();
+            assert_eq!((map.len(), set.len()), (left as usize, left as usize));
+            assert!(map.iter().all(|(key, value)| key == value && key < left));
+        }
+    }
+}
+
+/// Every way to take some of the entries out, against the same of std.
+#[test]
+fn entries_are_extracted() {
+    fn agree(keys: Vec<u16>, divisor: u16, stop: u8) -> bool {
+        let divisor = divisor % 7 + 1;
+        let wide = keys.iter().map(|&key| u32::from(key) * 97).chain(0..3000);
+        let mut map: ParHashMap<u32, u32> = wide.clone().map(|key| (key, key)).collect();
+        let mut model: HashMap<u32, u32> = wide.map(|key| (key, key)).collect();
+        let chosen = |key: &u32| key.is_multiple_of(u32::from(divisor));
+        let out: Vec<(u32, u32)> = map
+            .extract_if(|key, _| chosen(key))
+            .take(usize::from(stop))
+            .collect();
+        for (key, value) in &out {
+            assert!(chosen(key) && model.remove(key) == Some(*value));
+        }
+        assert!(
+            map == model
+                && (out.len() == usize::from(stop) || !map.iter().any(|(k, _)| chosen(&k)))
+        );
+        map.shrink_to(10);
+        map.values_mut().for_each(|value| *value += 1);
+        model.values_mut().for_each(|value| *value += 1);
+        map == model
+    }
+    QuickCheck::new()
+        .tests(60)
+        .quickcheck(agree as fn(Vec<u16>, u16, u8) -> bool);
+}
+
+#[test]
+fn sets_as_sets() {
+    fn agree(a: Vec<u8>, b: Vec<u8>) -> bool {
+        let (left, right): (HashSet<u8>, HashSet<u8>) =
+            (a.iter().copied().collect(), b.iter().copied().collect());
+        let (mut x, mut y) = (ParHashSet::new(), ParHashSet::<u8>::new());
+        x.extend(&a);
+        y.par_extend(&b);
+        let brown: hashbrown::HashSet<u8, _> = x.clone().into();
+        x == ParHashSet::from(brown)
+            && &x | &y == &left | &right
+            && &x & &y == &left & &right
+            && &x - &y == &left - &right
+            && &x ^ &y == &left ^ &right
+            && x.is_subset(&y) == left.is_subset(&right)
+            && x.is_superset(&y) == left.is_superset(&right)
+            && x.is_disjoint(&y) == left.is_disjoint(&right)
+            && x.is_subset(&(&x | &y))
+            && x.extract_if(|item| *item < 9).count() == left.iter().filter(|&&i| i < 9).count()
+    }
+    QuickCheck::new()
+        .tests(200)
+        .quickcheck(agree as fn(Vec<u8>, Vec<u8>) -> bool);
 }
 
 #[test]

@@ -210,6 +210,24 @@ fn closures_blow() {
     assert_eq!(Arc::strong_count(&fuse), 1);
 }
 
+/// What an iterator gave before it panicked is there, in small maps and large.
+#[test]
+fn an_iterator_blows_in_the_middle_of_extend() {
+    let fuse = Fuse::new();
+    for len in [100, 10_000] {
+        let mut map: ParHashMap<Key, u32> = (0..len).map(|i| (Key(i, fuse.clone()), i)).collect();
+        let more = (len..2 * len).map(|i| match i - len {
+            50 => panic!("iterator"),
+            _ => (Key(i, fuse.clone()), i),
+        });
+        assert!(blows(|| map.extend(more)));
+        intact(&map, len + 50, &fuse);
+        assert_eq!(Arc::strong_count(&fuse), len as usize + 51);
+        drop(map);
+        assert_eq!(Arc::strong_count(&fuse), 1);
+    }
+}
+
 #[test]
 fn drops_blow_outside_of_locks() {
     let fuse = Fuse::new();

@@ -1,5 +1,8 @@
 //! What the tour works on, generated: the same on every run and machine.
 
+use std::fmt::Write;
+use tine::prelude::*;
+
 /// A stream of pseudo-random numbers (SplitMix64).
 pub(crate) struct Random(u64);
 
@@ -82,4 +85,37 @@ pub(crate) fn ledger(n: usize) -> String {
         } => format!("{number};{shop};{day};{cents}\n"),
     };
     sales(n).into_iter().map(line).collect()
+}
+
+/// `n` lines of a web server's log, in the order of their arrival: number, second,
+/// host, page, status, bytes, milliseconds. One in a thousand was cut short.
+pub(crate) fn log(n: usize) -> String {
+    const PART: usize = 10_000;
+    let parts = (0..n.div_ceil(PART)).into_par_iter().map(|part| {
+        let mut text = String::new();
+        (part * PART..n.min((part + 1) * PART)).for_each(|number| log_line(number, &mut text));
+        text
+    });
+    parts.collect::<Vec<_>>().concat()
+}
+
+fn log_line(number: usize, text: &mut String) {
+    let mut random = Random::new(mix(number as u64));
+    let mut below = |end: u64| random.next() % end;
+    let second = 1_000_000 + number / 50;
+    let host = below(20_000) * below(20_000) / 20_000;
+    // a few pages have most of the visitors
+    let page = below(3_000) * below(3_000) / 3_000;
+    let section = ["news", "maps", "shop", "help", "robots"][page as usize % 5];
+    let status = [200, 200, 200, 200, 304, 200, 404, 200, 503, 200][below(10) as usize];
+    let (bytes, millis) = (below(50_000), 1 + below(40) * below(40) + page % 97);
+    if number % 1_000 == 999 {
+        writeln!(text, "{number} {second} 10.{host} /{section}/")
+    } else {
+        writeln!(
+            text,
+            "{number} {second} 10.{host} /{section}/{page} {status} {bytes} {millis}"
+        )
+    }
+    .expect("a String takes it");
 }

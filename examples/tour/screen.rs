@@ -1,5 +1,8 @@
 //! What the tour shows: a line per stop, and on a terminal, a bar in its
 //! place while the stop is at work. A pipe gets the lines alone. 80 columns.
+//!
+//! The bar is drawn by hand, so that the tour needs no feature. Where bars are
+//! wanted for themselves, `.progress()` (feature `progress`) has better ones.
 
 use std::hint::black_box;
 use std::io::{IsTerminal, Write, stdout};
@@ -24,6 +27,8 @@ pub(crate) struct Tour {
     begun: Instant,
     stops: usize,
     wrong: usize,
+    /// Times of the stops of this room, in sequence and in parallel.
+    room: (Duration, Duration),
 }
 
 /// How far one loop has come. A loop that has finished `n` more of its steps
@@ -38,8 +43,10 @@ impl Progress {
         self.done.fetch_add(steps, Relaxed);
     }
 
-    fn share(&self) -> f64 {
-        (self.done.load(Relaxed) as f64 / self.steps.max(1) as f64).min(1.0)
+    /// What part is done; nothing if the loop does not say.
+    fn share(&self) -> Option<f64> {
+        let share = self.done.load(Relaxed) as f64 / self.steps as f64;
+        (self.steps > 0).then(|| share.min(1.0))
     }
 }
 
@@ -56,11 +63,18 @@ impl Tour {
             begun: Instant::now(),
             stops: 0,
             wrong: 0,
+            room: (Duration::ZERO, Duration::ZERO),
         }
     }
 
+    /// Says something between the stops.
+    pub(crate) fn say(&self, text: &str) {
+        line!("{}", wrapped(text));
+    }
+
     /// Opens a room: a heading over the stops that follow.
-    pub(crate) fn room(&self, title: &str) {
+    pub(crate) fn room(&mut self, title: &str) {
+        self.room = (Duration::ZERO, Duration::ZERO);
         line!(
             "\n{title:<41} {:>11} {:>11} {:>8} {:>5}",
             "sequential",
@@ -71,7 +85,8 @@ impl Tour {
     }
 
     /// Runs `sequential` and `parallel`, each on what `prepare` makes anew, and
-    /// prints their times. `steps` is what each of them reports as done in all.
+    /// prints their times. `steps` is what each of them reports as done in all;
+    /// none if they report nothing. Gives the parallel answer.
     pub(crate) fn stop<I, R: PartialEq>(
         &mut self,
         name: &str,
@@ -79,9 +94,9 @@ impl Tour {
         prepare: impl Fn() -> I,
         sequential: impl Fn(I, &Progress) -> R,
         parallel: impl Fn(I, &Progress) -> R,
-    ) {
+    ) -> R {
         let (mut alone, mut together) = (Duration::MAX, Duration::MAX);
-        let mut same = true;
+        let (mut same, mut answer) = (true, None);
         for round in 1..=ROUNDS {
             let label = |kind| format!("{name}, {kind} {round}/{ROUNDS}");
             let input = prepare();
@@ -91,13 +106,19 @@ impl Tour {
             let (found, time) = self.time(&label("parallel"), steps, |p| parallel(input, p));
             together = together.min(time);
             same &= found == expected;
+            answer = Some(found);
         }
-        let ratio = alone.as_secs_f64() / together.as_secs_f64();
-        let same_word = if same { "yes" } else { "NO" };
-        let (alone, together) = (readable(alone), readable(together));
-        line!("  {name:<39} {alone:>11} {together:>11} {ratio:>6.2} × {same_word:>5}");
+        row(name, alone, together, if same { "yes" } else { "NO" });
+        self.room.0 += alone;
+        self.room.1 += together;
         self.stops += 1;
         self.wrong += usize::from(!same);
+        answer.expect("there is a round")
+    }
+
+    /// A line for all stops of this room together.
+    pub(crate) fn sum(&self, name: &str) {
+        row(name, self.room.0, self.room.1, "");
     }
 
     /// Ends the tour: fails if any answer differed.
@@ -132,8 +153,9 @@ impl Tour {
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
             let bar = scope.spawn(|| {
+                let begun = Instant::now();
                 while !over.load(Relaxed) {
-                    draw(label, progress.share());
+                    draw(label, progress.share(), begun.elapsed());
                     thread::park_timeout(FRAME);
                 }
                 show("\r\x1b[2K");
@@ -159,12 +181,59 @@ fn clocked<R>(work: impl FnOnce() -> R) -> (R, Duration) {
     (result, start.elapsed())
 }
 
-/// Rewrites the current line: the label and a bar that is filled up to `share`.
-fn draw(label: &str, share: f64) {
+/// A line of the table.
+fn row(name: &str, alone: Duration, together: Duration, same: &str) {
+    let ratio = alone.as_secs_f64() / together.as_secs_f64();
+    let (alone, together) = (readable(alone), readable(together));
+    let text = format!("  {name:<39} {alone:>11} {together:>11} {ratio:>6.2} × {same:>5}");
+    line!("{}", text.trim_end());
+}
+
+/// Rewrites the current line: the label and a bar that is filled up to `share`,
+/// or, where nothing is known of that, a piece that wanders while time goes by.
+fn draw(label: &str, share: Option<f64>, time: Duration) {
     const WIDTH: usize = 20;
-    let full = (share * WIDTH as f64) as usize;
-    let (full, empty) = ("━".repeat(full), "·".repeat(WIDTH - full));
-    show(&format!("\r\x1b[2K  {label:<54.54} {full}{empty}"));
+    const PIECE: usize = 5;
+    let (from, to) = match share {
+        Some(share) => (0, (share * WIDTH as f64) as usize),
+        None => {
+            let way = WIDTH - PIECE;
+            let step = (time.as_millis() / FRAME.as_millis()) as usize % (2 * way);
+            let from = step.min(2 * way - step);
+            (from, from + PIECE)
+        }
+    };
+    let (before, after) = ("·".repeat(from), "·".repeat(WIDTH - to));
+    let full = "━".repeat(to - from);
+    show(&format!("\r\x1b[2K  {label:<54.54} {before}{full}{after}"));
+}
+
+/// The same text in lines of 80 columns at the most.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.last_mut().expect("a line");
+        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > 80 {
+            lines.push(word.to_owned());
+        } else {
+            last.push_str(if last.is_empty() { "" } else { " " });
+            last.push_str(word);
+        }
+    }
+    lines.join("\n")
+}
+
+/// A number with a comma at each thousand.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// A time in three digits and its unit.

@@ -54,21 +54,21 @@ where
 {
     Worker::with(|worker| match worker {
         Some(worker) => {
-            worker.publish(CAPACITY);
-            let _replaced = Replaced::new(worker.shared);
+            let _replaced = Replaced::new(worker);
             worker.stand_aside(op)
         }
         None => op(),
     })
 }
 
-/// A thread that blocks, for as long as this lives.
-struct Replaced<'a>(&'a Shared);
+/// A thread that blocks, for as long as this lives. What it has pushed is open to all.
+pub(crate) struct Replaced<'a>(&'a Shared);
 
 impl<'a> Replaced<'a> {
-    fn new(shared: &'a Shared) -> Self {
-        shared.replace_one();
-        Self(shared)
+    pub(crate) fn new(worker: &Worker<'a>) -> Self {
+        worker.publish(CAPACITY);
+        worker.shared.replace_one();
+        Self(worker.shared)
     }
 }
 

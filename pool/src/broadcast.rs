@@ -3,8 +3,9 @@
 //! Closure *k* goes into the mailbox of seat *k*, which that seat's own thread empties before it
 //! looks for anything else, and while it waits for whatever. A guest never takes mail: one that
 //! waits lends the seat to its thread for as long as the mail takes. Where the system refused
-//! the thread, the caller runs the closure itself.
+//! the thread, the caller runs the closure itself. Spare threads have no closure.
 
+use crate::blocking::Replaced;
 use crate::job::{self, Borrowed, QueuedJob, Taken};
 use crate::latch::CountLatch;
 use crate::outside;
@@ -126,14 +127,20 @@ fn broadcast_in<R: Send>(shared: &Shared, op: impl Fn(BroadcastContext<'_>) -> R
     Worker::with(|here| match here {
         Some(worker) => {
             let pillow = worker.seat.pillow();
-            let own = (worker.is_of(shared) && !worker.guest).then_some(worker.seat.index);
+            let inside = worker.is_of(shared);
+            // No closure is for a spare thread.
+            let spare = inside && worker.seat.index >= shared.len();
+            let own = (inside && !spare && !worker.guest).then_some(worker.seat.index);
             run_on_all(
                 shared,
                 CountLatch::with_count(shared.len(), pillow),
                 own,
                 op,
                 |latch| {
-                    if worker.is_of(shared) {
+                    if inside {
+                        // The thread that it stands in for may block for a job that nobody else
+                        // is left to run, and has a closure to run itself when it is back.
+                        let _replaced = spare.then(|| Replaced::new(worker));
                         worker.wait_for_mail(latch.latch());
                     } else {
                         worker.wait_greedily(latch.latch());

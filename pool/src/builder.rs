@@ -560,7 +560,13 @@ impl<S> ThreadPoolBuilder<S> {
         }
     }
 
-    /// Once asked for spawned jobs to run first-in, first-out.
+    /// Once asked for spawned jobs to run first-in, first-out. It does nothing.
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// let pool = tine_pool::ThreadPoolBuilder::new().breadth_first().num_threads(1).build();
+    /// assert_eq!(pool.unwrap().current_num_threads(), 1);
+    /// ```
     #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for a similar effect")]
     #[must_use]
     pub fn breadth_first(self) -> Self {
@@ -569,6 +575,13 @@ impl<S> ThreadPoolBuilder<S> {
 }
 
 /// The builder of old; see [`ThreadPoolBuilder`].
+///
+/// ```
+/// # #![allow(deprecated)]
+/// # use tine_pool::Configuration;
+/// let pool = Configuration::new().num_threads(2).build().unwrap();
+/// assert_eq!(pool.current_num_threads(), 2);
+/// ```
 #[deprecated(note = "use `ThreadPoolBuilder`")]
 #[derive(Debug, Default)]
 pub struct Configuration {
@@ -578,6 +591,12 @@ pub struct Configuration {
 #[allow(deprecated)]
 impl Configuration {
     /// See [`ThreadPoolBuilder::new`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// assert!(Configuration::new().build().is_ok());
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
@@ -587,11 +606,25 @@ impl Configuration {
     /// # Errors
     ///
     /// As there.
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// let pool = Configuration::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.current_num_threads(), 2);
+    /// ```
     pub fn build(self) -> Result<ThreadPool, Box<dyn Error + 'static>> {
         Ok(self.builder.build()?)
     }
 
     /// See [`ThreadPoolBuilder::num_threads`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// let pool = Configuration::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.current_num_threads(), 2);
+    /// ```
     #[must_use]
     pub fn num_threads(self, num_threads: usize) -> Self {
         Self {
@@ -600,6 +633,14 @@ impl Configuration {
     }
 
     /// See [`ThreadPoolBuilder::thread_name`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// let pool = Configuration::new().thread_name(|n| format!("mine-{n}")).build().unwrap();
+    /// let name = pool.install(|| std::thread::current().name().map(str::to_owned));
+    /// assert!(name.unwrap().starts_with("mine-"));
+    /// ```
     #[must_use]
     pub fn thread_name<F>(self, name: F) -> Self
     where
@@ -611,6 +652,13 @@ impl Configuration {
     }
 
     /// See [`ThreadPoolBuilder::stack_size`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// let pool = Configuration::new().stack_size(4 << 20).build().unwrap();
+    /// assert_eq!(pool.install(|| [7_u8; 1 << 20][3]), 7);
+    /// ```
     #[must_use]
     pub fn stack_size(self, stack_size: usize) -> Self {
         Self {
@@ -619,6 +667,16 @@ impl Configuration {
     }
 
     /// See [`ThreadPoolBuilder::panic_handler`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// let (send, receive) = std::sync::mpsc::channel();
+    /// let handler = move |_| send.send(()).unwrap();
+    /// let pool = Configuration::new().panic_handler(handler).build().unwrap();
+    /// pool.spawn(|| std::panic::resume_unwind(Box::new("oh")));
+    /// receive.recv().unwrap();
+    /// ```
     #[must_use]
     pub fn panic_handler<H>(self, handler: H) -> Self
     where
@@ -630,6 +688,15 @@ impl Configuration {
     }
 
     /// See [`ThreadPoolBuilder::start_handler`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// let (send, receive) = std::sync::mpsc::channel();
+    /// let handler = move |index| send.send(index).unwrap();
+    /// let pool = Configuration::new().num_threads(1).start_handler(handler).build();
+    /// assert_eq!(receive.recv(), Ok(0));
+    /// ```
     #[must_use]
     pub fn start_handler<H>(self, handler: H) -> Self
     where
@@ -641,6 +708,15 @@ impl Configuration {
     }
 
     /// See [`ThreadPoolBuilder::exit_handler`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// let (send, receive) = std::sync::mpsc::channel();
+    /// let handler = move |index| send.send(index).unwrap();
+    /// drop(Configuration::new().num_threads(1).exit_handler(handler).build());
+    /// assert_eq!(receive.recv(), Ok(0));
+    /// ```
     #[must_use]
     pub fn exit_handler<H>(self, handler: H) -> Self
     where
@@ -652,6 +728,12 @@ impl Configuration {
     }
 
     /// See [`ThreadPoolBuilder::breadth_first`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// assert!(Configuration::new().breadth_first().build().is_ok());
+    /// ```
     #[must_use]
     pub fn breadth_first(self) -> Self {
         self
@@ -664,6 +746,13 @@ impl ThreadPool {
     /// # Errors
     ///
     /// As there.
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// let pool = tine_pool::ThreadPool::new(Configuration::new().num_threads(2)).unwrap();
+    /// assert_eq!(pool.current_num_threads(), 2);
+    /// ```
     #[deprecated(note = "use `ThreadPoolBuilder::build`")]
     #[allow(deprecated)]
     pub fn new(configuration: Configuration) -> Result<ThreadPool, Box<dyn Error>> {
@@ -676,6 +765,13 @@ impl ThreadPool {
 /// # Errors
 ///
 /// As there.
+///
+/// ```standalone_crate
+/// # #![allow(deprecated)]
+/// # use tine_pool::Configuration;
+/// tine_pool::initialize(Configuration::new().num_threads(2)).unwrap();
+/// assert_eq!(tine_pool::current_num_threads(), 2);
+/// ```
 #[deprecated(note = "use `ThreadPoolBuilder::build_global`")]
 #[allow(deprecated)]
 pub fn initialize(configuration: Configuration) -> Result<(), Box<dyn Error>> {

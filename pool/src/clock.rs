@@ -7,16 +7,10 @@
 
 use crate::sys;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 /// A point in time, in ticks. Never zero, so that zero can say "not taken".
 pub(crate) fn now() -> u64 {
-    sys::ticks().unwrap_or_else(since_start) | 1
-}
-
-fn since_start() -> u64 {
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+    sys::ticks().unwrap_or_else(wall::nanos) | 1
 }
 
 /// Ticks from `start` to now.
@@ -38,13 +32,39 @@ pub(crate) fn nanos(ticks: u64) -> u64 {
 fn per_micro() -> u64 {
     static RATE: OnceLock<u64> = OnceLock::new();
     *RATE.get_or_init(|| {
-        let (wall, first) = (Instant::now(), now());
-        let mut passed = Duration::ZERO;
-        while passed < Duration::from_micros(50) {
+        let (start, first) = (wall::nanos(), now());
+        let mut passed = 0;
+        while passed < 50_000 {
             std::hint::spin_loop();
-            passed = wall.elapsed();
+            passed = wall::nanos() - start;
         }
         let ticks = now().saturating_sub(first);
-        (ticks * 1000 / passed.as_nanos().max(1) as u64).max(1)
+        (ticks * 1000 / passed).max(1)
     })
+}
+
+/// The system's clock.
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+mod wall {
+    use std::sync::OnceLock;
+    use std::time::Instant;
+
+    /// Nanoseconds since the first call.
+    pub(super) fn nanos() -> u64 {
+        static START: OnceLock<Instant> = OnceLock::new();
+        START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+    }
+}
+
+/// Where there is no clock each look at it takes a microsecond: whoever waits for a time to pass
+/// does not wait for ever.
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+mod wall {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// Nanoseconds since the first call.
+    pub(super) fn nanos() -> u64 {
+        static LOOKS: AtomicU64 = AtomicU64::new(0);
+        1000 * LOOKS.fetch_add(1, Ordering::Relaxed)
+    }
 }

@@ -53,8 +53,6 @@ mod spares;
 mod stats;
 mod sync;
 mod sys;
-#[doc(hidden)]
-pub mod trace;
 mod unwind;
 
 #[cfg(not(loom))]
@@ -90,6 +88,9 @@ mod shared;
 mod spawn;
 #[cfg(not(loom))]
 mod thread;
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub mod trace;
 #[cfg(not(loom))]
 mod wait;
 #[cfg(not(loom))]

@@ -16,7 +16,7 @@
 #![forbid(unsafe_code)]
 
 use crate::clock;
-use crate::join::share;
+use crate::join::{join_context, share};
 use crate::ledger::{self, Entry};
 use crate::pool;
 use crate::trace;
@@ -231,36 +231,38 @@ fn worth_sharing(nanos: u64) -> bool {
     })
 }
 
-/// Runs `op` on a thread of a pool: this one, if it is.
-pub fn enter<R: Send>(op: impl FnOnce() -> R + Send) -> R {
-    pool::in_worker(|_, _| op())
+/// A part of a loop, whatever its types: so that a program holds what follows once, and not once for
+/// each loop. (The table of a `dyn FnMut` would hold each body twice.)
+pub trait Part {
+    /// Does it; `migrated` says whether on another thread than the one that offered it.
+    fn run(&mut self, migrated: bool);
 }
 
-/// What became of something lent.
-#[derive(Debug)]
-pub enum Lent<D, R> {
-    /// Another thread took it, and came to this.
-    Taken(R),
-    /// Nobody did.
-    Back(D),
+/// Does `part` on a thread of a pool: this one, if it is.
+#[inline(never)]
+pub fn enter(part: &mut (dyn Part + Send)) {
+    pool::in_worker(|_, injected| part.run(injected));
 }
 
-/// Offers `given` to other threads, who would call `take` with it; meanwhile does `keep` here.
-/// Returns when both are done, or `given` was not taken.
-pub fn lend<A, D, R>(
-    given: D,
-    keep: impl FnOnce() -> A,
-    take: impl FnOnce(D) -> R + Send,
-) -> (A, Lent<D, R>)
-where
-    D: Send,
-    R: Send,
-{
-    share(keep, |stolen| {
-        if stolen {
-            Lent::Taken(take(given))
-        } else {
-            Lent::Back(given)
-        }
-    })
+/// Does both, in parallel if there is somebody to.
+#[inline(never)]
+pub fn both(a: &mut (dyn Part + Send), b: &mut (dyn Part + Send)) {
+    join_context(
+        |context| a.run(context.migrated()),
+        |context| b.run(context.migrated()),
+    );
+}
+
+/// Offers `take` to other threads; meanwhile does `keep` here. Returns when both are done, or when
+/// `keep` is and nobody took what was offered: then it was not done.
+#[inline(never)]
+pub fn lend(keep: &mut dyn Part, take: &mut (dyn Part + Send)) {
+    share(
+        || keep.run(false),
+        |stolen| {
+            if stolen {
+                take.run(true);
+            }
+        },
+    );
 }

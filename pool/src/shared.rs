@@ -1,6 +1,7 @@
 //! What the workers of a pool share: seats, the injector, sleep, handlers, the end.
 #![forbid(unsafe_code)]
 
+#[cfg(all(target_os = "linux", not(miri)))]
 use crate::clock;
 use crate::config::Handlers;
 use crate::job::{Parcel, Queue};

@@ -81,6 +81,12 @@ counters! {
 ///
 /// The numbers are taken one after the other while the pool may be at work, so they need not
 /// fit each other to the last job.
+///
+/// ```
+/// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+/// let stats = pool.stats();
+/// assert_eq!((stats.seats.len(), stats.refused_threads), (2, 0));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolStats {

@@ -9,7 +9,8 @@ use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 use tine_pool::{
-    ThreadPoolBuilder, blocking, current_num_threads, current_thread_index, join, scope, spawn,
+    ThreadPoolBuilder, blocking, broadcast, current_num_threads, current_thread_index, join, scope,
+    spawn,
 };
 
 /// Waits for a message in another thread's favour.
@@ -52,6 +53,46 @@ fn what_comes_later_and_from_outside_is_run() {
         until(|| inside.load(SeqCst));
         pool.spawn(move || send.send(()).unwrap());
     });
+}
+
+#[test]
+fn a_spare_thread_broadcasts_to_the_others() {
+    let watch = Watch::new("a_spare_thread_broadcasts_to_the_others");
+    let pool = watch.pool(1);
+    let (tell, told) = mpsc::channel();
+    for i in 0..100 {
+        watch.step(i);
+        let tell = tell.clone();
+        pool.install(|| {
+            let (send, receive) = mpsc::channel();
+            spawn(move || {
+                send.send(current_thread_index()).unwrap();
+                tell.send(broadcast(|context| context.index())).unwrap();
+            });
+            assert_eq!(get(receive), Some(1));
+        });
+        assert_eq!(told.recv().unwrap(), [0]);
+    }
+}
+
+/// The one thread blocks for a job that lies with its spare, which waits for the thread's part of
+/// a broadcast.
+#[test]
+fn a_spare_thread_that_broadcasts_is_replaced() {
+    let watch = Watch::new("a_spare_thread_that_broadcasts_is_replaced");
+    let pool = watch.pool(1);
+    for i in 0..100 {
+        watch.step(i);
+        let got = pool.install(|| {
+            let (send, receive) = mpsc::channel();
+            spawn(move || {
+                spawn(move || send.send(i).unwrap());
+                broadcast(|_| ());
+            });
+            get(receive)
+        });
+        assert_eq!(got, i);
+    }
 }
 
 #[test]

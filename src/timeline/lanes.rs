@@ -5,7 +5,12 @@ use crate::timeline::spans::{self, Span};
 use std::time::Duration;
 use tine_pool::trace::{self, Event, What};
 
-/// What was recorded.
+/// What was recorded; [`record`](crate::timeline::record) makes one.
+///
+/// ```
+/// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
+/// assert!(timeline.lanes().len() >= 1, "the caller at least did something");
+/// ```
 #[derive(Debug, Clone)]
 pub struct Timeline {
     pub(super) took: u64,
@@ -14,6 +19,13 @@ pub struct Timeline {
 }
 
 /// What one thread did.
+///
+/// ```
+/// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
+/// for lane in timeline.lanes() {
+///     println!("{}: busy {:?}, {} jobs stolen", lane.name(), lane.busy(), lane.steals());
+/// }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Lane {
     pub(super) name: String,
@@ -39,23 +51,38 @@ impl Timeline {
     }
 
     /// How long the recording took.
+    ///
+    /// ```
+    /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
+    /// assert!(timeline.took() > std::time::Duration::ZERO);
+    /// ```
     pub fn took(&self) -> Duration {
         Duration::from_nanos(self.took)
     }
 
     /// One lane for each thread that did anything in a pool.
+    ///
+    /// ```
+    /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
+    /// assert!(timeline.lanes().len() <= tine::current_num_threads() + 1);
+    /// ```
     pub fn lanes(&self) -> &[Lane] {
         &self.lanes
     }
 
     /// Events that were not kept, because there were too many.
+    ///
+    /// ```
+    /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
+    /// assert_eq!(timeline.missed(), 0);
+    /// ```
     pub fn missed(&self) -> usize {
         self.missed
     }
 }
 
 impl Lane {
-    fn new(lane: trace::Lane, took: u64) -> Self {
+    pub(super) fn new(lane: trace::Lane, took: u64) -> Self {
         let spans = spans::pair(&lane.events, took);
         let is_moment = |event: &&Event| !matches!(event.what, What::Begin(_) | What::End(_));
         let moments = lane.events.iter().filter(is_moment).copied().collect();
@@ -72,26 +99,51 @@ impl Lane {
     }
 
     /// The thread's name, or the seat that it first held.
+    ///
+    /// ```
+    /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
+    /// assert!(timeline.lanes().iter().all(|lane| !lane.name().is_empty()));
+    /// ```
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// For how long it worked: as a guest or on jobs, less what it waited, searched and slept.
+    ///
+    /// ```
+    /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
+    /// assert!(timeline.lanes().iter().all(|lane| lane.busy() <= timeline.took()));
+    /// ```
     pub fn busy(&self) -> Duration {
         Duration::from_nanos(self.busy)
     }
 
     /// How many jobs it took from others' seats.
+    ///
+    /// ```
+    /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
+    /// assert!(timeline.lanes().iter().all(|lane| lane.steals() <= 1));
+    /// ```
     pub fn steals(&self) -> usize {
         self.count(|what| usize::from(matches!(what, What::Steal(_))))
     }
 
     /// How many threads it woke.
+    ///
+    /// ```
+    /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
+    /// assert!(timeline.lanes().iter().all(|lane| lane.wakes() < 100));
+    /// ```
     pub fn wakes(&self) -> usize {
         self.count(|what| usize::from(matches!(what, What::Wake(_))))
     }
 
     /// How many jobs of joins and loops it put on offer.
+    ///
+    /// ```
+    /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
+    /// assert!(timeline.lanes().iter().all(|lane| lane.offers() <= 1));
+    /// ```
     pub fn offers(&self) -> usize {
         self.count(|what| match what {
             What::Offer(count) => count,
@@ -104,6 +156,14 @@ impl Lane {
     }
 
     /// The longest block of a loop that it ran without a look at the others.
+    ///
+    /// ```
+    /// use tine::prelude::*;
+    ///
+    /// let sum = || (0..100_000_u64).into_par_iter().sum::<u64>();
+    /// let (_, timeline) = tine::timeline::record(sum);
+    /// assert!(timeline.lanes().iter().all(|lane| lane.longest_block() <= timeline.took()));
+    /// ```
     pub fn longest_block(&self) -> Duration {
         Duration::from_nanos(self.longest_block)
     }

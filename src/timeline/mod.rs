@@ -63,16 +63,31 @@ pub fn report<R>(work: impl FnOnce() -> R) -> R {
 
 impl Timeline {
     /// What it comes to, in numbers.
+    ///
+    /// ```
+    /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
+    /// println!("{}", timeline.report());
+    /// ```
     pub fn report(&self) -> Report {
         Report::new(self)
     }
 
     /// The recording as a picture, complete in itself: a row for each thread, time to the right.
+    ///
+    /// ```
+    /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
+    /// assert!(timeline.to_svg().ends_with("</svg>\n"));
+    /// ```
     pub fn to_svg(&self) -> String {
         svg::draw(self)
     }
 
     /// The recording in the format that `chrome://tracing` and Perfetto read.
+    ///
+    /// ```
+    /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
+    /// assert!(timeline.to_chrome_trace().contains("thread_name"));
+    /// ```
     pub fn to_chrome_trace(&self) -> String {
         chrome::trace(self)
     }

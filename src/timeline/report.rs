@@ -6,6 +6,13 @@ use std::fmt;
 use std::time::Duration;
 
 /// A recording in numbers, with advice. Its `Display` is a few lines of text.
+///
+/// ```
+/// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
+/// let report = timeline.report();
+/// assert!(report.effective_cores <= timeline.lanes().len() as f64);
+/// assert!(report.to_string().starts_with("took "));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Report {

@@ -6,6 +6,10 @@
 //!         0        axis        axis           took
 //! ```
 //!
+//! A thread that was woken is shown by what lies between: a red mark on the row of the one that
+//! woke it, a red line from there down or up to its own row, and in its sleep, from that moment
+//! until it runs, a bar in light red. The longer that bar, the later the wake-up came.
+//!
 //! Spans narrower than half a pixel are drawn together with their neighbours, so that the picture
 //! of a million jobs is no larger than that of a thousand.
 #![forbid(unsafe_code)]
@@ -24,6 +28,8 @@ const ROW: f64 = 34.0;
 const BAR: f64 = 22.0;
 /// Nothing narrower is drawn by itself.
 const THIN: f64 = 0.5;
+/// A thread that has been woken and sleeps still.
+const WAKING: &str = "#f29b9b";
 const ACTS: [Act; 5] = [Act::Guest, Act::Run, Act::Wait, Act::Search, Act::Sleep];
 
 /// The picture.
@@ -42,8 +48,15 @@ pub(super) fn draw(timeline: &Timeline) -> String {
     );
     legend(&mut svg);
     axis(&mut svg, took, height);
-    for (nth, lane) in timeline.lanes.iter().enumerate() {
-        row(&mut svg, lane, TOP + ROW * nth as f64, took);
+    let tops = || (0..).map(|nth| TOP + ROW * f64::from(nth));
+    for (lane, y) in timeline.lanes.iter().zip(tops()) {
+        row(&mut svg, lane, y, took);
+    }
+    for wake in wakes(&timeline.lanes) {
+        wake_up(&mut svg, &wake, took);
+    }
+    for (lane, y) in timeline.lanes.iter().zip(tops()) {
+        marks(&mut svg, lane, y, took);
     }
     svg.push_str("</svg>\n");
     svg
@@ -65,8 +78,8 @@ fn colour(act: Act) -> &'static str {
 
 fn legend(svg: &mut String) {
     let mut x = LEFT;
-    for act in ACTS {
-        let (fill, name) = (colour(act), name_of(act));
+    let acts = ACTS.map(|act| (colour(act), name_of(act)));
+    for (fill, name) in acts.into_iter().chain([(WAKING, "woken, not there yet")]) {
         add(
             svg,
             format_args!(
@@ -75,7 +88,7 @@ fn legend(svg: &mut String) {
                 x + 17.0
             ),
         );
-        x += 40.0 + 7.0 * name.len() as f64;
+        x += 36.0 + 6.5 * name.len() as f64;
     }
     for (mark, name) in [(STEAL, "takes a job"), (WAKE, "wakes a thread")] {
         add(
@@ -87,7 +100,7 @@ fn legend(svg: &mut String) {
                 x + 10.0
             ),
         );
-        x += 40.0 + 7.0 * name.len() as f64;
+        x += 36.0 + 6.5 * name.len() as f64;
     }
 }
 
@@ -160,6 +173,10 @@ fn row(svg: &mut String, lane: &Lane, y: f64, took: u64) {
         let spans = lane.spans.iter().filter(|span| span.depth == depth);
         bars(svg, spans, y, took);
     }
+}
+
+/// The marks of a row, which lie on top of everything.
+fn marks(svg: &mut String, lane: &Lane, y: f64, took: u64) {
     for moment in &lane.moments {
         let ((shape, fill), words) = match moment.what {
             What::Steal(from) => (STEAL, format!("takes a job from seat {from}")),
@@ -175,6 +192,71 @@ fn row(svg: &mut String, lane: &Lane, y: f64, took: u64) {
             ),
         );
     }
+}
+
+/// A sleep that somebody ended.
+#[derive(Debug, PartialEq)]
+struct Wake {
+    /// The row of the one who did, and when.
+    by: usize,
+    at: u64,
+    /// The row of the sleeper, and when it was there.
+    whom: usize,
+    there: u64,
+}
+
+/// The sleeps of all rows that somebody ended: the last call to a sleeping seat counts.
+fn wakes(lanes: &[Lane]) -> Vec<Wake> {
+    let mut calls = Vec::new();
+    for (by, lane) in lanes.iter().enumerate() {
+        calls.extend(lane.moments.iter().filter_map(|moment| match moment.what {
+            What::Wake(seat) => Some((seat, moment.at, by)),
+            _ => None,
+        }));
+    }
+    calls.sort_unstable();
+    let mut wakes = Vec::new();
+    for (whom, lane) in lanes.iter().enumerate() {
+        for sleep in lane.spans.iter().filter(|span| span.act == Act::Sleep) {
+            let later =
+                calls.partition_point(|&(seat, at, _)| (seat, at) <= (sleep.seat, sleep.to));
+            let last = later.checked_sub(1).map(|nth| calls[nth]);
+            if let Some((_, at, by)) =
+                last.filter(|call| call.0 == sleep.seat && call.1 >= sleep.from)
+            {
+                let there = sleep.to;
+                wakes.push(Wake {
+                    by,
+                    at,
+                    whom,
+                    there,
+                });
+            }
+        }
+    }
+    wakes
+}
+
+/// A line to the sleeper, and how long it took to be there.
+fn wake_up(svg: &mut String, wake: &Wake, took: u64) {
+    let row = |nth: usize| TOP + ROW * nth as f64;
+    let (x, end) = (place(wake.at, took), place(wake.there, took));
+    let (from, to) = match wake.by < wake.whom {
+        true => (row(wake.by), row(wake.whom) + BAR),
+        false => (row(wake.by) + BAR, row(wake.whom)),
+    };
+    add(
+        svg,
+        format_args!(
+            "<rect x=\"{x:.2}\" y=\"{}\" width=\"{:.2}\" height=\"{BAR}\" fill=\"{WAKING}\">\
+             <title>there {} after it was woken</title></rect>\n\
+             <path d=\"M{x:.1} {from} V{to}\" stroke=\"{}\" stroke-width=\"0.8\"/>\n",
+            row(wake.whom),
+            (end - x).max(THIN),
+            in_words(wake.there - wake.at),
+            WAKE.1,
+        ),
+    );
 }
 
 /// Draws spans that do not overlap, neighbours too narrow to be seen as one.
@@ -226,6 +308,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tine_pool::trace::{self, Event};
 
     #[test]
     fn the_axis_has_round_steps() {
@@ -233,6 +316,38 @@ mod tests {
         assert_eq!(round_step(100), 10);
         assert_eq!(round_step(450), 50);
         assert_eq!(round_step(1_999), 200);
+    }
+
+    #[test]
+    fn a_wake_up_is_drawn_from_the_call_until_the_sleeper_is_there() {
+        let lane = |seat, begins: &[(u64, What)]| {
+            let events = begins.iter().map(|&(at, what)| Event { at, seat, what });
+            Lane::new(
+                trace::Lane {
+                    name: None,
+                    events: events.collect(),
+                    missed: 0,
+                    longest_block: 0,
+                },
+                100,
+            )
+        };
+        let caller = lane(
+            0,
+            &[
+                (10, What::Wake(1)),
+                (30, What::Wake(1)),
+                (90, What::Wake(1)),
+            ],
+        );
+        let sleep = [(20, What::Begin(Act::Sleep)), (50, What::End(Act::Sleep))];
+        let expected = Wake {
+            by: 0,
+            at: 30,
+            whom: 1,
+            there: 50,
+        };
+        assert_eq!(wakes(&[caller, lane(1, &sleep)]), [expected]);
     }
 
     #[test]

@@ -13,7 +13,6 @@
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 use std::io;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -359,8 +358,7 @@ fn all() -> io::Result<()> {
         machine::describe(),
         machine::summary(&looks),
     );
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    report::write_between(&readme, "sorts", &text)
+    report::write_between(&report::page(), "sorts", &text)
 }
 
 fn main() -> io::Result<()> {

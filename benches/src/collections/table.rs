@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::fmt::Write;
 use std::hint::black_box;
 use std::io;
-use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 use tine_bench::machine::{self, Calm};
@@ -100,7 +99,7 @@ impl Options {
     /// The Markdown of everything.
     pub fn table(&self) -> String {
         let mut text = format!(
-            "{} {} Command: `cargo run --release --manifest-path benches/Cargo.toml \
+            "{}. Before each row, {}. Command: `cargo run --release --manifest-path benches/Cargo.toml \
              --ignore-rust-version --bin collections`.\n\n| ms, median of {} rounds | tine (best) \
              | peers → tine ÷ peer |\n|---|---|---|\n",
             machine::describe(),
@@ -124,7 +123,6 @@ impl Options {
             println!("not written: {why}");
             return Ok(());
         }
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-        report::write_between(&path, "collections", &self.table())
+        report::write_between(&report::page(), "collections", &self.table())
     }
 }

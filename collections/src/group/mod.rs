@@ -1,6 +1,7 @@
 //! Grouping, counting and joining parallel iterators by key.
 #![forbid(unsafe_code)]
 
+mod hot;
 mod join;
 mod rows;
 mod tally;
@@ -8,9 +9,10 @@ mod tally;
 pub use join::Join;
 pub use rows::Groups;
 
+use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
 use crate::map::shard::Shards;
-use crate::tag::{DefaultHashBuilder, is_cheap};
+use crate::tag::is_cheap;
 use hashbrown::HashTable;
 use std::cmp::Reverse;
 use std::hash::Hash;

@@ -2,10 +2,11 @@
 #![forbid(unsafe_code)]
 
 use crate::gather::{Gathered, gather};
+use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
 use crate::map::shard::{CROWD, Shards, breadth, part_of};
 use crate::partition::{List, par_map, settle};
-use crate::tag::{DefaultHashBuilder, Tag, is_cheap};
+use crate::tag::{Tag, is_cheap};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
@@ -28,6 +29,9 @@ use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 /// let groups = words.par_iter().copied().group_by(|word| word.as_bytes()[0]);
 /// assert_eq!(groups[&b'a'], ["ant", "ape", "asp"]);
 /// assert_eq!(groups.len(), 2);
+///
+/// let rows: Vec<(u8, Vec<&str>)> = groups.into_par_iter().filter(|(_, row)| row.len() > 2).collect();
+/// assert_eq!(rows, [(b'a', vec!["ant", "ape", "asp"])]);
 /// ```
 pub struct Groups<K, T, S = DefaultHashBuilder> {
     parts: Vec<Rows<K, T>>,
@@ -302,6 +306,15 @@ impl<K, T, S> IntoIterator for Groups<K, T, S> {
             .flat_map(Rows::into_pairs)
             .collect::<Vec<_>>()
             .into_iter()
+    }
+}
+
+impl<K: Send, T: Send, S> IntoParallelIterator for Groups<K, T, S> {
+    type Item = (K, Vec<T>);
+    type Iter = tine_iter::vec::IntoIter<(K, Vec<T>)>;
+
+    fn into_par_iter(self) -> Self::Iter {
+        self.into_iter().collect::<Vec<_>>().into_par_iter()
     }
 }
 

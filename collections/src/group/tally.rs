@@ -6,7 +6,8 @@
 //! table begins again; heavy keys keep being folded on the spot. Hardly more
 //! than one: the table was a detour, and items are scattered as they come, for
 //! a while; then the table is tried again, and each failure makes that while
-//! longer.
+//! longer. In front of either stands a small table for the keys that keep coming
+//! (`hot.rs`), as long as enough of them do.
 //!
 //! In the end each part has, in the order of the input, lists of items and of
 //! flushed entries; one job for each part folds them into its table.
@@ -18,6 +19,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+use super::hot::{Hot, Met};
 use crate::collect::Foresight;
 use crate::map::shard::{breadth, part_of};
 use crate::partition::{List, Scatter, par_map};
@@ -25,8 +27,10 @@ use crate::tag::{Tag, Tagged};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
+use std::iter::once;
 use std::marker::PhantomData;
 use std::mem;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use tine_iter::iter::ParallelIterator;
@@ -64,9 +68,13 @@ const TABLE_BYTES: usize = 4 << 20;
 /// Not more entries than this are merged table by table; more go by parts.
 const LITTLE: usize = 1 << 16;
 /// A table is worth it from so many items for each entry on.
-const WORTH: usize = 2;
+const WORTH: usize = 4;
 /// After so many tables' worth of scattered items the table is tried again.
 const PATIENCE: usize = 16;
+/// A hot table stands in front of a table from so many items on, if that has
+/// not more entries than this.
+const SETTLED: usize = 1 << 14;
+const HANDFUL: usize = 256;
 
 /// Folds all items by key: one small table, or one for each of
 /// [`breadth()`] parts.
@@ -143,22 +151,6 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         |(key, _)| self.hasher.hash_one(key)
     }
 
-    /// Folds one item into a table; `true` if its key is new there.
-    #[inline]
-    fn add(&self, table: &mut Sums<F>, hash: u64, key: F::Key, raw: F::Raw) -> bool {
-        match table.find_mut(hash, |(k, _)| *k == key) {
-            Some((_, sum)) => {
-                self.fold.add(sum, raw);
-                false
-            }
-            None => {
-                let sum = self.fold.start(raw);
-                table.insert_unique(hash, (key, sum), self.rehash());
-                true
-            }
-        }
-    }
-
     /// Folds a later sum into a table.
     #[inline]
     fn merge(&self, table: &mut Sums<F>, hash: u64, key: F::Key, sum: F::Sum) {
@@ -170,9 +162,16 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
 
     /// Scatters a table's entries; the table keeps its memory.
     fn flush<G: Tag>(&self, table: &mut Sums<F>) -> Scatter<Tagged<G, F::Key, F::Sum>> {
+        self.scatter(table.drain())
+    }
+
+    fn scatter<G: Tag>(
+        &self,
+        entries: impl Iterator<Item = (F::Key, F::Sum)>,
+    ) -> Scatter<Tagged<G, F::Key, F::Sum>> {
         let parts = breadth();
         let mut scatter = Scatter::new(parts);
-        for entry in table.drain() {
+        for entry in entries {
             let hash = self.hasher.hash_one(&entry.0);
             scatter.push(part_of(hash, parts), (G::keep(hash), entry));
         }
@@ -262,6 +261,102 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
     }
 }
 
+/// A worker's table, and how many entries it may have.
+struct Growing<'a, F: Fold> {
+    sums: &'a mut Sums<F>,
+    limit: usize,
+}
+
+impl<F: Fold> Growing<'_, F> {
+    /// Folds one item; `true` if that made the table too large.
+    #[inline]
+    fn add<S: BuildHasher>(
+        &mut self,
+        fold: &F,
+        hasher: &S,
+        hash: u64,
+        key: F::Key,
+        raw: F::Raw,
+    ) -> bool {
+        match self.sums.find_mut(hash, |(k, _)| *k == key) {
+            Some((_, sum)) => {
+                fold.add(sum, raw);
+                false
+            }
+            None => self.insert(hash, (key, fold.start(raw)), hasher),
+        }
+    }
+
+    /// Apart, so that the loop around `add` is short.
+    #[cold]
+    #[inline(never)]
+    fn insert<S: BuildHasher>(&mut self, hash: u64, entry: (F::Key, F::Sum), hasher: &S) -> bool {
+        self.sums
+            .insert_unique(hash, entry, |(key, _)| hasher.hash_one(key));
+        self.sums.len() > self.limit
+    }
+}
+
+/// Folds items into a table. Stops at `settled` items, or if it gets too large.
+#[inline(never)] // what is an argument is known to be nobody else's
+fn fold_all<F: Fold, S: BuildHasher>(
+    fold: &F,
+    hasher: &S,
+    table: &mut Growing<'_, F>,
+    settled: usize,
+    count: &mut usize,
+    items: &mut impl Iterator<Item = F::Item>,
+) -> ControlFlow<Turn> {
+    let mut nth = *count;
+    let stopped = items.try_for_each(|item| {
+        let (key, raw) = fold.read(item, nth);
+        nth += 1;
+        let hash = hasher.hash_one(&key);
+        if table.add(fold, hasher, hash, key, raw) {
+            return ControlFlow::Break(Turn::Overflow);
+        }
+        if nth == settled {
+            return ControlFlow::Break(Turn::Settle);
+        }
+        ControlFlow::Continue(())
+    });
+    *count = nth;
+    stopped
+}
+
+/// Folds items into a table behind a hot one. Stops if either should not go on.
+#[inline(never)] // as above
+fn fold_hot<F: Fold, S: BuildHasher>(
+    fold: &F,
+    hasher: &S,
+    hot: &mut Hot<F::Key, F::Sum>,
+    table: &mut Growing<'_, F>,
+    count: &mut usize,
+    items: &mut impl Iterator<Item = F::Item>,
+) -> ControlFlow<Turn> {
+    let mut nth = *count;
+    let stopped = items.try_for_each(|item| {
+        let (key, raw) = fold.read(item, nth);
+        nth += 1;
+        let hash = hasher.hash_one(&key);
+        let pair = (key, raw);
+        match hot.put(hash, pair, |r| fold.start(r), |sum, r| fold.add(sum, r)) {
+            Met::Taken => ControlFlow::Continue(()),
+            Met::Missed(key, raw) => {
+                if table.add(fold, hasher, hash, key, raw) {
+                    return ControlFlow::Break(Turn::Overflow);
+                }
+                if hot.is_due() {
+                    return ControlFlow::Break(Turn::Judge);
+                }
+                ControlFlow::Continue(())
+            }
+        }
+    });
+    *count = nth;
+    stopped
+}
+
 /// Appends a run's lists to the parts.
 fn hand_out<G, F: Fold, T>(
     parts: &mut [Vec<(usize, Share<G, F>)>],
@@ -291,6 +386,18 @@ struct TallyFolder<'a, F: Fold, S, G> {
     idle: &'a Idle<'a, F, S, G>,
 }
 
+/// What has to be decided between two items.
+enum Turn {
+    /// Is the table small after many items?
+    Settle,
+    /// Does the hot table pay?
+    Judge,
+    /// The table has outgrown the cache.
+    Overflow,
+    /// Enough items were scattered.
+    Seal,
+}
+
 /// A worker in the middle of a piece.
 struct State<'a, F: Fold, S, G> {
     plan: &'a Plan<'a, F, S>,
@@ -298,6 +405,10 @@ struct State<'a, F: Fold, S, G> {
     /// How many items there had been when the table was last empty.
     since: usize,
     items: Option<Loose<G, F>>,
+    /// What stands in front of either.
+    hot: Option<Hot<F::Key, F::Sum>>,
+    /// Did one not pay in front of this table?
+    cold: bool,
     /// Items to scatter before the table is tried.
     ahead: usize,
     /// Items to scatter after the next failure.
@@ -315,6 +426,8 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             table: HashTable::new(),
             since: 0,
             items: scattered.then(|| Scatter::new(breadth())),
+            hot: if scattered { Hot::new(0) } else { None },
+            cold: false,
             ahead: if scattered { patience } else { 0 },
             patience,
             done: Done {
@@ -324,29 +437,146 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         }
     }
 
+    /// Folds or scatters items, going from one to the other and back.
     #[inline]
-    fn put(&mut self, item: F::Item) {
-        let (key, raw) = self.plan.fold.read(item, self.done.count);
-        self.done.count += 1;
-        let hash = self.plan.hasher.hash_one(&key);
-        if let Some(items) = &mut self.items {
-            items.push(part_of(hash, breadth()), (G::keep(hash), (key, raw)));
-            self.ahead -= 1;
-            if self.ahead == 0 {
-                self.seal_items();
+    fn put_all(&mut self, items: impl IntoIterator<Item = F::Item>) {
+        let mut items = items.into_iter();
+        loop {
+            let stopped = if self.items.is_some() {
+                self.scatter(&mut items)
+            } else {
+                self.fold(&mut items)
+            };
+            match stopped {
+                ControlFlow::Continue(()) => return,
+                ControlFlow::Break(Turn::Settle) => self.settle(),
+                ControlFlow::Break(Turn::Judge) => self.judge(),
+                ControlFlow::Break(Turn::Overflow) => self.overflow(),
+                ControlFlow::Break(Turn::Seal) => self.seal_items(),
             }
-        } else if self.plan.add(&mut self.table, hash, key, raw)
-            && self.table.len() > self.plan.limit
-        {
-            self.overflow();
+        }
+    }
+
+    /// Folds items into the table until something has to be decided.
+    #[inline]
+    fn fold(&mut self, items: &mut impl Iterator<Item = F::Item>) -> ControlFlow<Turn> {
+        let Plan { fold, hasher, .. } = *self.plan;
+        let mut table = Growing {
+            sums: &mut self.table,
+            limit: self.plan.limit,
+        };
+        let mut count = self.done.count;
+        let stopped = match &mut self.hot {
+            Some(hot) => fold_hot(fold, hasher, hot, &mut table, &mut count, items),
+            None => {
+                let settled = match self.cold {
+                    true => usize::MAX,
+                    false => (self.since + SETTLED).max(count + 1),
+                };
+                fold_all(fold, hasher, &mut table, settled, &mut count, items)
+            }
+        };
+        self.done.count = count;
+        stopped
+    }
+
+    /// Scatters items until something has to be decided.
+    #[inline]
+    fn scatter(&mut self, items: &mut impl Iterator<Item = F::Item>) -> ControlFlow<Turn> {
+        let Some(loose) = &mut self.items else {
+            return ControlFlow::Continue(());
+        };
+        let plan = self.plan;
+        let parts = breadth();
+        let mut hot = self.hot.as_mut();
+        let mut count = self.done.count;
+        let mut ahead = self.ahead;
+        let stopped = items.try_for_each(|item| {
+            let (mut key, mut raw) = plan.fold.read(item, count);
+            count += 1;
+            let hash = plan.hasher.hash_one(&key);
+            let mut due = false;
+            if let Some(hot) = &mut hot {
+                let fold = plan.fold;
+                match hot.put(
+                    hash,
+                    (key, raw),
+                    |r| fold.start(r),
+                    |sum, r| fold.add(sum, r),
+                ) {
+                    Met::Taken => return ControlFlow::Continue(()),
+                    Met::Missed(k, r) => (key, raw) = (k, r),
+                }
+                due = hot.is_due();
+            }
+            loose.push(part_of(hash, parts), (G::keep(hash), (key, raw)));
+            ahead -= 1;
+            if ahead == 0 {
+                return ControlFlow::Break(Turn::Seal);
+            }
+            if due {
+                return ControlFlow::Break(Turn::Judge);
+            }
+            ControlFlow::Continue(())
+        });
+        self.done.count = count;
+        self.ahead = ahead;
+        stopped
+    }
+
+    /// Puts a hot table in front of a table that has few entries after many items.
+    #[cold]
+    fn settle(&mut self) {
+        if self.table.len() <= HANDFUL {
+            self.hot = Hot::new(self.done.count);
+        }
+        self.cold = self.hot.is_none();
+    }
+
+    /// Takes the hot table away if too many items miss it.
+    #[cold]
+    fn judge(&mut self) {
+        let Some(hot) = &mut self.hot else { return };
+        let (items, missed) = hot.trial(self.done.count);
+        // Scattering costs several times what looking in vain does; a table, as much.
+        if self.items.is_some() {
+            if missed > items / 4 * 3 {
+                self.begin_items(None);
+            }
+        } else if missed > items / 8 {
+            self.cool();
+            self.cold = true;
+        }
+    }
+
+    /// Folds the hot table's entries into the table: they are later ones.
+    fn cool(&mut self) {
+        for (key, sum) in self.hot.take().into_iter().flat_map(Hot::into_entries) {
+            let hash = self.plan.hasher.hash_one(&key);
+            self.plan.merge(&mut self.table, hash, key, sum);
+        }
+    }
+
+    /// Begins another run of items.
+    fn begin_items(&mut self, hot: Option<Hot<F::Key, F::Sum>>) {
+        self.end_items();
+        self.items = Some(Scatter::new(breadth()));
+        self.hot = hot;
+    }
+
+    /// Ends the run of items, and with it the hot table's.
+    fn end_items(&mut self) {
+        let runs = &mut self.done.runs;
+        runs.extend(self.items.take().map(|items| (0, Run::Items(items))));
+        if let Some(hot) = self.hot.take() {
+            let entries = self.plan.scatter(hot.into_entries());
+            runs.push((0, Run::Entries(entries)));
         }
     }
 
     fn seal_items(&mut self) {
         self.since = self.done.count;
-        self.done
-            .runs
-            .extend(self.items.take().map(|items| (0, Run::Items(items))));
+        self.end_items();
     }
 
     /// The table has outgrown the cache: was it worth it?
@@ -355,20 +585,26 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         let worth = self.done.count - self.since >= WORTH * self.table.len();
         let entries = self.plan.flush(&mut self.table);
         self.done.runs.push((0, Run::Entries(entries)));
+        self.end_items();
+        self.cold = false;
         self.plan.scattered.store(!worth, Ordering::Relaxed);
         if worth {
             self.since = self.done.count;
             self.patience = PATIENCE * self.plan.limit;
         } else {
             self.table = HashTable::new();
-            self.items = Some(Scatter::new(breadth()));
+            self.begin_items(Hot::new(self.done.count));
             self.ahead = self.patience;
             self.patience = self.patience.saturating_mul(4);
         }
     }
 
     fn finish(mut self) -> Done<G, F> {
-        self.seal_items();
+        if self.items.is_some() {
+            self.end_items();
+        } else {
+            self.cool();
+        }
         if !self.table.is_empty() {
             let run = if self.table.len() <= LITTLE {
                 Run::Table(self.table)
@@ -462,13 +698,12 @@ impl<F: Fold, S: BuildHasher + Sync, G: Tag> Folder<F::Item> for TallyFolder<'_,
     type Result = Done<G, F>;
 
     fn consume(mut self, item: F::Item) -> Self {
-        self.state.put(item);
+        self.state.put_all(once(item));
         self
     }
 
     fn consume_iter<I: IntoIterator<Item = F::Item>>(mut self, items: I) -> Self {
-        let state = &mut *self.state;
-        items.into_iter().for_each(|item| state.put(item));
+        self.state.put_all(items);
         self
     }
 

@@ -11,6 +11,7 @@ use std::ops::{Deref, DerefMut};
 
 /// What [`ParHashMap::compute`] is to do with an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Change<V> {
     /// Leave it as it is now, or absent.
     Keep,

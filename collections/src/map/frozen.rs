@@ -5,7 +5,7 @@ use super::ParHashMap;
 use super::iter::IntoIter;
 use super::par::{IntoParIter, ParIter};
 use super::shard::{Shards, part_of};
-use crate::tag::DefaultHashBuilder;
+use crate::hasher::DefaultHashBuilder;
 use hashbrown::HashTable;
 use std::borrow::Borrow;
 use std::fmt;

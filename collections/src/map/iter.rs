@@ -268,6 +268,18 @@ impl<K, V, S> ParHashMap<K, V, S> {
         }
     }
 
+    /// All values, to change.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
+    /// map.values_mut().for_each(|v| *v += 1);
+    /// assert_eq!(map.get_cloned(&2), Some(21));
+    /// ```
+    pub fn values_mut(&mut self) -> impl ExactSizeIterator<Item = &mut V> {
+        self.iter_mut().map(|(_, value)| value)
+    }
+
     /// All entries, which leave the map; room is kept.
     ///
     /// ```

@@ -17,9 +17,10 @@ pub(crate) mod shard;
 pub use entry::{Change, Entry, Ref, RefMut};
 pub use frozen::FrozenMap;
 pub use iter::{Drain, IntoIter, Iter, IterMut, Keys, Values};
+pub use own::TryReserveError;
 pub use par::{IntoParIter, ParIter, ParIterMut};
 
-use crate::tag::DefaultHashBuilder;
+use crate::hasher::DefaultHashBuilder;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use shard::Shards;

@@ -3,11 +3,45 @@
 
 use super::ParHashMap;
 use super::shard::{CROWD, make_room};
-use hashbrown::TryReserveError;
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
+use std::cell::RefCell;
+use std::error::Error;
+use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::mem;
+use std::rc::Rc;
+
+/// Why [`ParHashMap::try_reserve`] could not make room.
+///
+/// ```
+/// let mut map = tine_collections::ParHashMap::from([(1, 1)]);
+/// let refused = map.try_reserve(usize::MAX).unwrap_err();
+/// assert_eq!(refused.to_string(), "so many entries cannot be addressed");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TryReserveError {
+    /// More was asked for than can be addressed; else memory was refused.
+    overflow: bool,
+}
+
+impl TryReserveError {
+    fn overflow() -> Self {
+        Self { overflow: true }
+    }
+}
+
+impl fmt::Display for TryReserveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.overflow {
+            "so many entries cannot be addressed"
+        } else {
+            "the system refused the memory"
+        })
+    }
+}
+
+impl Error for TryReserveError {}
 
 impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// The value of `key`, to change; no lock is taken.
@@ -78,7 +112,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         let rehash = |(k, _): &(K, V)| hasher.hash_one(k);
         if additional > CROWD && !self.shards.is_wide() {
             if additional > isize::MAX as usize / mem::size_of::<(K, V)>().max(1) {
-                return Err(TryReserveError::CapacityOverflow);
+                return Err(TryReserveError::overflow());
             }
             self.shards.widen(rehash);
         }
@@ -93,12 +127,68 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
             // Growing is safe against a panic in `hash`; tidying in place is not.
             let needed = each
                 .checked_add(table.len())
-                .ok_or(TryReserveError::CapacityOverflow)?;
+                .ok_or(TryReserveError::overflow())?;
             if needed <= table.capacity() {
                 return Ok(());
             }
-            table.try_reserve(each.max(table.num_buckets() / 2), rehash)
+            let each = each.max(table.num_buckets() / 2);
+            let refused = |why| match why {
+                hashbrown::TryReserveError::CapacityOverflow => TryReserveError::overflow(),
+                _ => TryReserveError { overflow: false },
+            };
+            table.try_reserve(each, rehash).map_err(refused)
         })
+    }
+
+    /// Puts key and value in the place of what is there for an equal key.
+    pub(crate) fn replace_entry(&self, key: K, value: V) -> Option<(K, V)> {
+        let hash = self.hash(&key);
+        let mut table = self.shards.write_to_add(hash, self.rehash());
+        match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
+            Slot::Occupied(slot) => Some(mem::replace(slot.into_mut(), (key, value))),
+            Slot::Vacant(slot) => {
+                slot.insert((key, value));
+                None
+            }
+        }
+    }
+
+    /// The entries of which `chosen` says so leave the map as the iterator is
+    /// walked; those that it does not reach stay.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let mut map: ParHashMap<i32, i32> = (0..10).map(|i| (i, i)).collect();
+    /// assert_eq!(map.extract_if(|k, _| k % 5 == 0).count(), 2);
+    /// assert_eq!(map.len(), 8);
+    /// ```
+    pub fn extract_if(
+        &mut self,
+        chosen: impl FnMut(&K, &mut V) -> bool,
+    ) -> impl Iterator<Item = (K, V)> {
+        // Each table's iterator has its turn with the one closure.
+        let chosen = Rc::new(RefCell::new(chosen));
+        self.shards.tables_mut().into_iter().flat_map(move |table| {
+            let chosen = chosen.clone();
+            table.extract_if(move |(key, value)| chosen.borrow_mut()(key, value))
+        })
+    }
+
+    /// Gives back room beyond that for `capacity` entries.
+    ///
+    /// ```
+    /// # use tine_collections::ParHashMap;
+    /// let mut map: ParHashMap<i32, i32> = ParHashMap::with_capacity(1000);
+    /// map.shrink_to(10);
+    /// assert!((10..1000).contains(&map.capacity()));
+    /// ```
+    pub fn shrink_to(&mut self, capacity: usize) {
+        let hasher = &self.hasher;
+        let mut tables = self.shards.tables_mut();
+        let each = capacity.div_ceil(tables.len());
+        for table in &mut tables {
+            table.shrink_to(each, |(key, _)| hasher.hash_one(key));
+        }
     }
 
     /// Gives back room that is not needed.

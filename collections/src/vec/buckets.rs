@@ -227,8 +227,18 @@ impl<T> Buckets<T> {
                 break;
             }
         }
-        if at > start {
-            self.prefix.fetch_max(at, Ordering::Release);
+        // A loop of exchanges: the thread sanitizer does not see `fetch_max`.
+        let mut known = start;
+        while known < at {
+            // Release pairs with the Acquire above. An exchange carries on what
+            // was released before it.
+            let raised =
+                self.prefix
+                    .compare_exchange_weak(known, at, Ordering::Release, Ordering::Relaxed);
+            match raised {
+                Ok(_) => break,
+                Err(now) => known = now,
+            }
         }
         at
     }

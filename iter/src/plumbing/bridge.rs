@@ -14,9 +14,10 @@
 //!   are cut only at a cost.
 //! - *By splitting*, for producers that do not know their length.
 
-use tine_pool::{current_num_threads, join, join_context};
+use tine_pool::current_num_threads;
 
-use super::pace::{Lent, Pace, Step, enter, lend};
+use super::fork::{Lent, both_told, enter, lend};
+use super::pace::{Pace, Step};
 use super::traits::{
     Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, UnindexedProducer,
 };
@@ -89,14 +90,6 @@ where
     run_unindexed(false, pieces, producer, consumer)
 }
 
-/// Runs both closures, in parallel if there is somebody to.
-pub(crate) fn both<A: Send, B: Send>(
-    a: impl FnOnce() -> A + Send,
-    b: impl FnOnce() -> B + Send,
-) -> (A, B) {
-    join(a, b)
-}
-
 /// What is left of a piece.
 struct Rest<P, C> {
     producer: P,
@@ -105,13 +98,20 @@ struct Rest<P, C> {
 }
 
 impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
+    /// Runs all of it with one folder.
+    #[inline(never)]
     fn in_one(self) -> C::Result {
         if self.consumer.full() {
-            return self.consumer.into_folder().complete();
+            return self.nothing();
         }
         self.producer
             .fold_with(self.consumer.into_folder())
             .complete()
+    }
+
+    /// What it comes to if no item is wanted any more.
+    fn nothing(self) -> C::Result {
+        self.consumer.into_folder().complete()
     }
 
     fn halve(self) -> (Self, Self, C::Reducer) {
@@ -134,19 +134,20 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
     /// Runs the next `n` items; what is left is none if that was all.
     fn run_block(self, n: usize, folder: Option<C::Folder>) -> (C::Folder, Option<Self>) {
         let (folder, consumer) = self.consumer.advance(n, folder);
-        if n == self.len {
-            let folder = self.producer.fold_with(Block(folder)).0;
-            return (folder, None);
-        }
-        let (block, producer) = self.producer.split_at(n);
-        let folder = block.fold_with(Block(folder)).0;
-        let len = self.len - n;
-        let rest = Rest {
-            producer,
-            consumer,
-            len,
+        let (block, rest) = if n == self.len {
+            (self.producer, None)
+        } else {
+            let (block, producer) = self.producer.split_at(n);
+            let len = self.len - n;
+            let rest = Rest {
+                producer,
+                consumer,
+                len,
+            };
+            (block, Some(rest))
         };
-        (folder, Some(rest))
+        // The one place of the loop over the items, which may be large.
+        (block.fold_with(Block(folder)).0, rest)
     }
 }
 
@@ -218,7 +219,7 @@ where
         far,
         || work(near, folder, pace, min),
         |far| match far.consumer.full() {
-            true => far.in_one(),
+            true => far.nothing(),
             false => work(far, None, pace.taken(), min).close(),
         },
     );
@@ -227,7 +228,7 @@ where
         (Progress::Open(folder), Lent::Back(_)) if folder.full() => Progress::Open(folder),
         (Progress::Open(folder), Lent::Back(far)) => work(far, Some(folder), pace, min),
         (Progress::Closed(near), Lent::Back(far)) if far.consumer.full() => {
-            Progress::Closed(reducer.reduce(near, far.in_one()))
+            Progress::Closed(reducer.reduce(near, far.nothing()))
         }
         (Progress::Closed(near), Lent::Back(far)) => {
             let far = work(far, None, pace, min).close();
@@ -279,6 +280,7 @@ struct Pieces {
 impl Pieces {
     /// Whether a piece of `len` items is to be cut once more. A piece that has
     /// just migrated shows that somebody is idle: it is worth new cuts.
+    #[inline]
     fn cut(&mut self, len: usize, migrated: bool) -> bool {
         if migrated {
             self.cuts = self.cuts.max(current_num_threads());
@@ -298,9 +300,9 @@ where
         return rest.in_one();
     }
     let (near, far, reducer) = rest.halve();
-    let (near, far) = join_context(
-        |context| run(near, context.migrated(), pieces),
-        |context| run(far, context.migrated(), pieces),
+    let (near, far) = both_told(
+        |migrated| run(near, migrated, pieces),
+        |migrated| run(far, migrated, pieces),
     );
     reducer.reduce(near, far)
 }
@@ -323,9 +325,9 @@ where
     };
     let reducer = consumer.to_reducer();
     let to_left = consumer.split_off_left();
-    let (a, b) = join_context(
-        |context| run_unindexed(context.migrated(), pieces, producer, to_left),
-        |context| run_unindexed(context.migrated(), pieces, right, consumer),
+    let (a, b) = both_told(
+        |migrated| run_unindexed(migrated, pieces, producer, to_left),
+        |migrated| run_unindexed(migrated, pieces, right, consumer),
     );
     reducer.reduce(a, b)
 }

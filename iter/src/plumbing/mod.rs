@@ -10,12 +10,13 @@
 
 mod bridge;
 mod fixed;
+mod fork;
 mod pace;
 mod traits;
 
-pub(crate) use bridge::both;
 pub use bridge::{bridge, bridge_producer_consumer, bridge_unindexed};
 pub(crate) use fixed::bridge_fixed;
+pub(crate) use fork::both;
 pub use traits::{
     Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, UnindexedProducer,
 };

@@ -1,5 +1,5 @@
-//! What an adaptive loop asks: how large shall the next block be, shall I share, and who takes
-//! what I share? The answers are the pool's.
+//! What an adaptive loop asks: how large shall the next block be, shall I share? The answers
+//! are the pool's.
 #![forbid(unsafe_code)]
 
-pub(crate) use tine_pool::loops::{Lent, Pace, Step, enter, lend};
+pub(crate) use tine_pool::loops::{Pace, Step};

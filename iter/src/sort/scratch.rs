@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 
 /// The size of a huge page, for which the system is asked: a fault for each
 /// 4 KiB costs more than the pass that touches them.
+#[cfg(all(target_os = "linux", not(miri)))]
 const HUGE: usize = 2 << 20;
 
 /// Room for a number of `T`, none of them initialised.

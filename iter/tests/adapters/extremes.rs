@@ -27,7 +27,7 @@ fn lengths_that_fit() {
 fn the_far_end_of_many() {
     for found in in_pools(|| {
         let all = || (0..MAX).into_par_iter();
-        let first = all().map(|n| n * 2 / 2).find_first(|n| *n > 40);
+        let first = all().map(|n| n / 2).find_first(|n| *n > 40);
         let numbered = all()
             .enumerate()
             .rev()

@@ -1,6 +1,6 @@
 //! The queue of work from outside: nothing lost, nothing taken twice, first in, first out.
 
-use super::{Load, check};
+use super::{Load, beside, check};
 use crate::injector::{Injector, Link, Linked, Taken, chain};
 use loom::thread;
 use std::ptr::NonNull;
@@ -158,10 +158,9 @@ fn two_consumers() {
 fn takes_out_of_the_middle() {
     check(|| {
         let model = Model::new(1);
-        let chooser = {
-            let model = Arc::clone(&model);
-            thread::spawn(move || model.take_from(1).into_iter().collect::<Vec<_>>())
-        };
+        let chooser = beside(&model, |model| {
+            model.take_from(1).into_iter().collect::<Vec<_>>()
+        });
         model.push(0);
         model.push(1);
         let mut found = model.take();

@@ -1,6 +1,6 @@
 //! The job's word as its latch.
 
-use super::{Load, check, explore, parker};
+use super::{Load, beside, check, explore, parker};
 use crate::job::{StackJob, State, Taken, execute};
 use crate::sync::{AtomicUsize, Ordering, yield_now};
 use loom::thread;
@@ -86,15 +86,12 @@ fn twin(any: bool) {
     explore(2, move || {
         let word = Arc::new(AtomicUsize::new(UNTAKEN));
         let parker = parker();
-        let thief = {
-            let word = Arc::clone(&word);
-            thread::spawn(move || {
-                word.store(TAKEN, Ordering::Release);
-                if word.swap(DONE, Ordering::AcqRel) == ASLEEP {
-                    parker.unpark();
-                }
-            })
-        };
+        let thief = beside(&word, |word| {
+            word.store(TAKEN, Ordering::Release);
+            if word.swap(DONE, Ordering::AcqRel) == ASLEEP {
+                parker.unpark();
+            }
+        });
         loop {
             let now = word.load(Ordering::Acquire);
             let note = |from| {

@@ -1,6 +1,6 @@
 //! Latches: what was done before is visible to whoever waited, and no wake-up is lost.
 
-use super::{Load, check, parker};
+use super::{Load, beside, check, parker};
 use crate::latch::{CountLatch, Latch};
 use crate::sync::{AtomicUsize, Ordering, fence};
 use loom::thread;
@@ -10,14 +10,11 @@ use std::sync::Arc;
 fn set_against_wait() {
     check(|| {
         let shared = Arc::new((Latch::new(parker()), Load::new()));
-        let setter = {
-            let shared = Arc::clone(&shared);
-            thread::spawn(move || {
-                shared.1.fill();
-                // SAFETY: kept until the end.
-                unsafe { Latch::set(&raw const shared.0) };
-            })
-        };
+        let setter = beside(&shared, |shared| {
+            shared.1.fill();
+            // SAFETY: kept until the end.
+            unsafe { Latch::set(&raw const shared.0) };
+        });
         shared.0.wait();
         shared.1.spend();
         setter.join().unwrap();
@@ -33,14 +30,11 @@ fn stale_tokens_are_harmless() {
         let late = thread::spawn(move || {
             parker.unpark();
         });
-        let setter = {
-            let shared = Arc::clone(&shared);
-            thread::spawn(move || {
-                shared.1.fill();
-                // SAFETY: kept until the end.
-                unsafe { Latch::set(&raw const shared.0) };
-            })
-        };
+        let setter = beside(&shared, |shared| {
+            shared.1.fill();
+            // SAFETY: kept until the end.
+            unsafe { Latch::set(&raw const shared.0) };
+        });
         shared.0.wait();
         shared.1.spend();
         setter.join().unwrap();
@@ -53,16 +47,13 @@ fn stale_tokens_are_harmless() {
 fn news_for_a_sleeper_arrives() {
     check(|| {
         let shared = Arc::new((Latch::new(parker()), AtomicUsize::new(0)));
-        let teller = {
-            let shared = Arc::clone(&shared);
-            thread::spawn(move || {
-                shared.1.store(1, Ordering::Release);
-                fence(Ordering::SeqCst);
-                if let Some(sleeper) = shared.0.sleeper() {
-                    sleeper.unpark();
-                }
-            })
-        };
+        let teller = beside(&shared, |shared| {
+            shared.1.store(1, Ordering::Release);
+            fence(Ordering::SeqCst);
+            if let Some(sleeper) = shared.0.sleeper() {
+                sleeper.unpark();
+            }
+        });
         let (latch, news) = &*shared;
         while news.load(Ordering::Acquire) == 0 {
             if latch.get_sleepy() && latch.fall_asleep() {

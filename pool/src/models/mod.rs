@@ -26,7 +26,9 @@ mod spawned;
 use crate::park::{Lease, Parker};
 use crate::sync::UnsafeCell;
 use loom::model::Builder;
+use loom::thread;
 use std::ptr;
+use std::sync::Arc;
 
 /// Explores a model up to `LOOM_MAX_PREEMPTIONS`, or two.
 fn check(model: impl Fn() + Send + Sync + 'static) {
@@ -39,6 +41,16 @@ fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     builder.preemption_bound = Some(preemptions);
     builder.max_branches = 5_000;
     builder.check(model);
+}
+
+/// Runs `f` on a thread of its own, beside the model's first.
+fn beside<T, R>(shared: &Arc<T>, f: impl FnOnce(&T) -> R + Send + 'static) -> thread::JoinHandle<R>
+where
+    T: ?Sized + Send + Sync + 'static,
+    R: 'static,
+{
+    let shared = Arc::clone(shared);
+    thread::spawn(move || f(&shared))
 }
 
 /// A parker that is never freed.

@@ -1,7 +1,7 @@
 //! The deque of joins: each job once and its contents visible, requests not lost, publication
 //! in an owner's place, and helpers that stay within what they wait for.
 
-use super::{Load, check, explore};
+use super::{Load, beside, check, explore};
 use crate::deque::nested::{Nested, Pop};
 use crate::deque::steal::Steal;
 use crate::job::{StackJob, State, Taken, execute};
@@ -86,10 +86,7 @@ fn pushes_pops_and_steals() {
     check(|| {
         let nested = Arc::new(Nested::new(2));
         let loads = loads::<2>();
-        let thief = {
-            let nested = Arc::clone(&nested);
-            thread::spawn(move || steal(&nested, 2))
-        };
+        let thief = beside(&nested, |nested| steal(nested, 2));
         let inner = || join(&nested, publish(&nested), || (), &loads[1]);
         join(&nested, publish(&nested), inner, &loads[0]);
         thief.join().unwrap();
@@ -104,10 +101,7 @@ fn uses_a_slot_again() {
     check(|| {
         let nested = Arc::new(Nested::new(2));
         let loads = loads::<2>();
-        let thief = {
-            let nested = Arc::clone(&nested);
-            thread::spawn(move || steal(&nested, 2))
-        };
+        let thief = beside(&nested, |nested| steal(nested, 2));
         join(&nested, publish(&nested), || (), &loads[0]);
         join(&nested, publish(&nested), || (), &loads[1]);
         thief.join().unwrap();
@@ -159,10 +153,7 @@ fn publishes_several_at_once() {
 fn a_request_is_answered_or_stands() {
     check(|| {
         let nested = Arc::new(Nested::new(2));
-        let asker = {
-            let nested = Arc::clone(&nested);
-            thread::spawn(move || nested.want())
-        };
+        let asker = beside(&nested, |nested| nested.want());
         let load = Load::new();
         let mut answered = false;
         let answer = |_| {
@@ -193,13 +184,10 @@ fn publishes_for_its_owner() {
     check(|| {
         let nested = Arc::new(Nested::new(2));
         let loads = loads::<3>();
-        let other = {
-            let nested = Arc::clone(&nested);
-            thread::spawn(move || {
-                nested.publish_for_owner(barrier);
-                run(nested.steal());
-            })
-        };
+        let other = beside(&nested, |nested| {
+            nested.publish_for_owner(barrier);
+            run(nested.steal());
+        });
         let private = |_| ();
         let inner = || {
             join(&nested, private, || (), &loads[1]);
@@ -217,17 +205,11 @@ fn publishes_for_an_owner_that_retires() {
     explore(2, || {
         let nested = Arc::new(Nested::new(2));
         let loads = loads::<2>();
-        let thief = {
-            let nested = Arc::clone(&nested);
-            thread::spawn(move || run(nested.steal()))
-        };
-        let other = {
-            let nested = Arc::clone(&nested);
-            thread::spawn(move || {
-                nested.publish_for_owner(barrier);
-                run(nested.steal());
-            })
-        };
+        let thief = beside(&nested, |nested| run(nested.steal()));
+        let other = beside(&nested, |nested| {
+            nested.publish_for_owner(barrier);
+            run(nested.steal());
+        });
         join(&nested, publish(&nested), || (), &loads[0]);
         join(&nested, |_| (), || (), &loads[1]);
         thief.join().unwrap();
@@ -242,14 +224,11 @@ fn publishes_for_its_owner_again() {
     explore(3, || {
         let nested = Arc::new(Nested::new(2));
         let loads = loads::<2>();
-        let other = {
-            let nested = Arc::clone(&nested);
-            thread::spawn(move || {
-                nested.publish_for_owner(barrier);
-                nested.publish_for_owner(barrier);
-                run(nested.steal());
-            })
-        };
+        let other = beside(&nested, |nested| {
+            nested.publish_for_owner(barrier);
+            nested.publish_for_owner(barrier);
+            run(nested.steal());
+        });
         let inner = || join(&nested, |_| (), || (), &loads[1]);
         join(&nested, |_| (), inner, &loads[0]);
         other.join().unwrap();

@@ -1,6 +1,6 @@
 //! Waiters asleep on what concerns them alone hear of new work that only they can do.
 
-use super::{check, explore, parker};
+use super::{beside, check, explore, parker};
 use crate::deque::spawned::{Entry, Spawned};
 use crate::deque::steal::Steal;
 use crate::job::{StackJob, State, Taken, execute};
@@ -32,30 +32,27 @@ fn spawn_into_a_scope(fence_first: bool) {
             run: AtomicUsize::new(0),
             told: parker(),
         });
-        let task = {
-            let scope = Arc::clone(&scope);
-            thread::spawn(move || {
-                scope.latch.increment(1);
-                let entry = Entry {
-                    job: std::ptr::without_provenance_mut(8),
-                    tag: TAG,
-                };
-                // SAFETY: called by the one thread.
-                unsafe { scope.deque.push(entry) };
-                if fence_first {
-                    fence(Ordering::SeqCst);
-                }
-                if let Some(sleeper) = scope.latch.latch().sleeper() {
-                    sleeper.unpark();
-                }
-                // The task goes on for as long as the other has not run.
-                while scope.run.load(Ordering::Acquire) == 0 {
-                    scope.told.park();
-                }
-                // SAFETY: kept until the end; its own count.
-                unsafe { CountLatch::decrement(&raw const scope.latch, 1) };
-            })
-        };
+        let task = beside(&scope, move |scope| {
+            scope.latch.increment(1);
+            let entry = Entry {
+                job: std::ptr::without_provenance_mut(8),
+                tag: TAG,
+            };
+            // SAFETY: called by the one thread.
+            unsafe { scope.deque.push(entry) };
+            if fence_first {
+                fence(Ordering::SeqCst);
+            }
+            if let Some(sleeper) = scope.latch.latch().sleeper() {
+                sleeper.unpark();
+            }
+            // The task goes on for as long as the other has not run.
+            while scope.run.load(Ordering::Acquire) == 0 {
+                scope.told.park();
+            }
+            // SAFETY: kept until the end; its own count.
+            unsafe { CountLatch::decrement(&raw const scope.latch, 1) };
+        });
         let latch = scope.latch.latch();
         let look = || match scope.deque.steal_if(|tag| tag == TAG) {
             Steal::Taken(_) => {

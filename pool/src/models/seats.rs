@@ -1,7 +1,7 @@
 //! What others see of a seat: its context whole or not at all, its thread started once, and a
 //! seat that is lent comes back.
 
-use super::{check, explore};
+use super::{beside, check, explore};
 use crate::deque::nested::Pop;
 use crate::deque::steal::Steal;
 use crate::seat::{Holder, Seat};
@@ -15,17 +15,14 @@ use std::sync::Arc;
 fn a_context_is_seen_whole() {
     check(|| {
         let seat = Arc::new(Seat::new(0, 1, Holder::Awake));
-        let holder = {
-            let seat = Arc::clone(&seat);
-            thread::spawn(move || {
-                let (_, outer) = seat.begin(7);
-                seat.nested.push(0, std::ptr::null_mut());
-                let (_, second) = seat.begin(8);
-                seat.end(second);
-                seat.nested.pop(0);
-                seat.end(outer);
-            })
-        };
+        let holder = beside(&seat, |seat| {
+            let (_, outer) = seat.begin(7);
+            seat.nested.push(0, std::ptr::null_mut());
+            let (_, second) = seat.begin(8);
+            seat.end(second);
+            seat.nested.pop(0);
+            seat.end(outer);
+        });
         for _ in 0..2 {
             if let Some(context) = seat.context() {
                 let seen = (context.tag, context.base, context.since);
@@ -100,10 +97,7 @@ fn a_thread_is_started_once() {
             let started = || shared.1.fetch_add(1, Ordering::Relaxed) == 0;
             assert!(shared.0.thread.start_once(started));
         };
-        let other = {
-            let shared = Arc::clone(&shared);
-            thread::spawn(move || start(&shared))
-        };
+        let other = beside(&shared, move |shared| start(shared));
         start(&shared);
         other.join().unwrap();
         assert_eq!(shared.1.load(Ordering::Relaxed), 1);
@@ -134,23 +128,20 @@ fn a_seat_is_lent_and_given_back() {
             sleep: Sleep::new(1, 1),
             held: UnsafeCell::new(0),
         });
-        let thread = {
-            let model = Arc::clone(&model);
-            thread::spawn(move || {
-                let Model { seat, sleep, .. } = &*model;
-                while seat.word.load() != Holder::Lent {
-                    seat.bell().park();
-                }
-                model.touch();
-                sleep.give_back(seat);
-                seat.pillow().unpark();
-                while !seat.word.step(Holder::Notified, Holder::Searching) {
-                    seat.bell().park();
-                }
-                assert!(sleep.end_search(seat));
-                model.touch();
-            })
-        };
+        let thread = beside(&model, |model| {
+            let Model { seat, sleep, .. } = &*model;
+            while seat.word.load() != Holder::Lent {
+                seat.bell().park();
+            }
+            model.touch();
+            sleep.give_back(seat);
+            seat.pillow().unpark();
+            while !seat.word.step(Holder::Notified, Holder::Searching) {
+                seat.bell().park();
+            }
+            assert!(sleep.end_search(seat));
+            model.touch();
+        });
         let Model { seat, sleep, .. } = &*model;
         assert!(sleep.sit_down(seat));
         model.touch();

@@ -1,6 +1,6 @@
 //! Going to sleep, being woken, guests: no wake-up is lost, whoever comes when.
 
-use super::{check, explore, parker};
+use super::{beside, check, explore, parker};
 use crate::latch::CountLatch;
 use crate::park::Parker;
 use crate::row::Row;
@@ -220,10 +220,7 @@ fn a_sleeper_and_two_posters() {
     explore(1, || {
         let model = Model::new(1, false, 2);
         let threads = model.start();
-        let poster = {
-            let model = Arc::clone(&model);
-            thread::spawn(move || model.post())
-        };
+        let poster = beside(&model, |model| model.post());
         model.post();
         poster.join().unwrap();
         model.finish(threads);
@@ -237,10 +234,7 @@ fn a_guest_comes_and_goes() {
     check(|| {
         let model = Model::new(1, false, 1);
         let threads = model.start();
-        let guest = {
-            let model = Arc::clone(&model);
-            thread::spawn(move || model.visit(&model.seats[0], || ()))
-        };
+        let guest = beside(&model, |model| model.visit(&model.seats[0], || ()));
         model.post();
         guest.join().unwrap();
         model.finish(threads);
@@ -271,10 +265,7 @@ fn a_guest_displaces_a_searcher() {
     explore(1, || {
         let model = Model::new(2, true, 1);
         let threads = model.start();
-        let guest = {
-            let model = Arc::clone(&model);
-            thread::spawn(move || model.visit(&model.seats[0], || ()))
-        };
+        let guest = beside(&model, |model| model.visit(&model.seats[0], || ()));
         model.post();
         guest.join().unwrap();
         model.finish(threads);
@@ -324,17 +315,14 @@ fn twin(published: bool, last_look: bool) {
             }
         };
         let (announce, post) = (turn(!published), turn(false));
-        let poster = {
-            let shared = Arc::clone(&shared);
-            thread::spawn(move || {
-                shared.1.store(1, Ordering::Release);
-                fence(Ordering::SeqCst);
-                if post() % JEC > 0 {
-                    shared.0.fetch_sub(SLEEPING, Ordering::Relaxed);
-                    parker.unpark();
-                }
-            })
-        };
+        let poster = beside(&shared, move |shared| {
+            shared.1.store(1, Ordering::Release);
+            fence(Ordering::SeqCst);
+            if post() % JEC > 0 {
+                shared.0.fetch_sub(SLEEPING, Ordering::Relaxed);
+                parker.unpark();
+            }
+        });
         let look = || shared.1.load(Ordering::Relaxed) > 0;
         while !look() {
             let announced = announce();
@@ -379,10 +367,7 @@ fn bitmap(ask: bool) {
         let model = Model::new(1, true, 1);
         let parked = Arc::new(AtomicU64::new(1));
         let threads = model.start();
-        let guest = {
-            let model = Arc::clone(&model);
-            thread::spawn(move || model.visit(&model.seats[0], || ()))
-        };
+        let guest = beside(&model, |model| model.visit(&model.seats[0], || ()));
         let seat = &model.seats[0];
         model.jobs.fetch_add(1, Ordering::Release);
         fence(Ordering::SeqCst);

@@ -1,7 +1,7 @@
 //! Spare seats: while a thread blocks there is somebody for every job, and when it is back there
 //! is one thread too many for no longer than a job takes.
 
-use super::{explore, parker};
+use super::{beside, explore, parker};
 use crate::latch::CountLatch;
 use crate::row::Row;
 use crate::seat::{Holder, Seat};
@@ -184,10 +184,7 @@ fn what_comes_meanwhile_is_done() {
     explore(2, || {
         let model = Model::new(1);
         let thread = model.start();
-        let poster = {
-            let model = Arc::clone(&model);
-            thread::spawn(move || model.post())
-        };
+        let poster = beside(&model, |model| model.post());
         model.replace(true);
         model.done.latch().wait();
         model.dismiss();

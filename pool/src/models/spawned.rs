@@ -1,7 +1,7 @@
 //! The deque of spawned jobs: each once, while it grows and shrinks; no buffer is read after it
 //! was freed.
 
-use super::{Load, check, explore};
+use super::{Load, beside, check, explore};
 use crate::deque::spawned::{Entry, LOT, Spawned};
 use crate::deque::steal::Steal;
 use loom::thread;
@@ -102,14 +102,13 @@ fn pops_against_a_thief_of_several() {
     explore(3, || {
         let model = Model::new(4);
         (0..4).for_each(|which| model.push(which));
-        let thief = {
-            let model = Arc::clone(&model);
-            thread::spawn(move || {
-                model.steal_lot();
-                model.steal_lot();
-            })
-        };
-        (0..3).for_each(|_| drop(model.pop()));
+        let thief = beside(&model, |model| {
+            model.steal_lot();
+            model.steal_lot();
+        });
+        for _ in 0..3 {
+            model.pop();
+        }
         thief.join().unwrap();
         model.finish();
     });
@@ -121,10 +120,7 @@ fn two_thieves_of_several_and_of_one() {
     check(|| {
         let model = Model::new(4);
         (0..3).for_each(|which| model.push(which));
-        let several = {
-            let model = Arc::clone(&model);
-            thread::spawn(move || model.steal_lot())
-        };
+        let several = beside(&model, |model| model.steal_lot());
         let one = thief(&model, 1);
         model.pop();
         model.push(3);
@@ -138,7 +134,7 @@ fn two_thieves_of_several_and_of_one() {
 
 /// What is wrong with the published pop, a fence and no more, beside a thief of several.
 mod twin {
-    use super::{Arc, LOT, explore, thread};
+    use super::{Arc, LOT, beside, explore};
     use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 
     /// A deque of numbers that are their own places, each to be taken once.
@@ -199,10 +195,7 @@ mod twin {
                 taken: [AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0)],
                 versions,
             });
-            let thief = {
-                let twin = Arc::clone(&twin);
-                thread::spawn(move || twin.steal_lot())
-            };
+            let thief = beside(&twin, |twin| twin.steal_lot());
             twin.pop();
             twin.pop();
             thief.join().unwrap();
@@ -300,22 +293,19 @@ fn frees_what_nobody_reads() {
 fn a_tag_that_was_seen_is_that_of_the_job() {
     check(|| {
         let model = Model::new(3);
-        let thief = {
-            let model = Arc::clone(&model);
-            thread::spawn(move || {
-                let mut seen = None;
-                match model.deque.steal_if(|tag| {
-                    seen = Some(tag);
-                    tag > 0
-                }) {
-                    Steal::Taken(entry) => {
-                        assert_eq!(Some(entry.tag), seen);
-                        model.run(entry);
-                    }
-                    _ => drop(model.deque.find(|tag| tag == 2)),
+        let thief = beside(&model, |model| {
+            let mut seen = None;
+            match model.deque.steal_if(|tag| {
+                seen = Some(tag);
+                tag > 0
+            }) {
+                Steal::Taken(entry) => {
+                    assert_eq!(Some(entry.tag), seen);
+                    model.run(entry);
                 }
-            })
-        };
+                _ => drop(model.deque.find(|tag| tag == 2)),
+            }
+        });
         model.push(0);
         model.pop();
         model.push(1);

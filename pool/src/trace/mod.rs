@@ -5,6 +5,8 @@
 //! something is recorded, writes into a list of its own, which nobody else touches until the
 //! recording is read. Without the feature all of it is empty and costs nothing.
 //!
+//! Beside it, with the feature `tracing`, some of the spans are spans of the crate `tracing` too.
+//!
 //! The recording side is for `tine::timeline` and not part of the promised interface.
 #![forbid(unsafe_code)]
 
@@ -16,9 +18,39 @@ mod on;
 #[cfg(feature = "timeline")]
 pub use on::{Lane, Recording};
 #[cfg(feature = "timeline")]
-pub(crate) use on::{Span, block, moment, span};
+pub(crate) use on::{block, moment};
 
 #[cfg(not(feature = "timeline"))]
 mod off;
 #[cfg(not(feature = "timeline"))]
-pub(crate) use off::{Span, block, moment, span};
+use off as kept;
+#[cfg(not(feature = "timeline"))]
+pub(crate) use off::{block, moment};
+#[cfg(feature = "timeline")]
+use on as kept;
+
+#[cfg(not(feature = "tracing"))]
+mod silent;
+#[cfg(not(feature = "tracing"))]
+use silent as told;
+#[cfg(feature = "tracing")]
+mod telling;
+#[cfg(feature = "tracing")]
+use telling as told;
+
+/// A span of time: it ends when this is dropped.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Span {
+    _told: told::Span,
+    _kept: kept::Span,
+}
+
+/// Begins a span on a seat.
+#[inline(always)]
+pub(crate) fn span(seat: usize, act: Act) -> Span {
+    Span {
+        _told: told::span(seat, act),
+        _kept: kept::span(seat, act),
+    }
+}

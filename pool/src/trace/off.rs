@@ -6,10 +6,10 @@ use crate::trace::event::{Act, What};
 /// A span that nobody records.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Span;
+pub(super) struct Span;
 
 #[inline(always)]
-pub(crate) fn span(_: usize, _: Act) -> Span {
+pub(super) fn span(_: usize, _: Act) -> Span {
     Span
 }
 

@@ -50,11 +50,11 @@ fn recording() -> bool {
 /// A span of time: it ends when this is dropped.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Span(usize, Act);
+pub(super) struct Span(usize, Act);
 
 /// Begins a span on a seat.
 #[inline]
-pub(crate) fn span(seat: usize, act: Act) -> Span {
+pub(super) fn span(seat: usize, act: Act) -> Span {
     moment(seat, What::Begin(act));
     Span(seat, act)
 }

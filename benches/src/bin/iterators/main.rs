@@ -13,7 +13,6 @@ mod stores;
 mod table;
 
 use std::env;
-use std::path::Path;
 use std::process::ExitCode;
 
 use race::{Calls, Case, Goal, Row};
@@ -150,7 +149,7 @@ fn main() -> ExitCode {
         Some(complaint) => eprintln!("NOISY, nothing written: {complaint}"),
         None if !asked.complete() => eprintln!("A partial table: nothing written."),
         None => {
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+            let path = report::page();
             if let Err(error) = report::write_between(&path, "iterators", &text) {
                 eprintln!("Not written into {}: {error}", path.display());
                 return ExitCode::FAILURE;

@@ -1,13 +1,16 @@
 //! From sequential iterators to parallel ones.
 //!
 //! The iterator stays one: whoever needs an item calls `next`, one thread at a
-//! time. [`tap`] is what the threads draw from, [`ordered`] puts the results
-//! back in order, [`crew`] says which threads take part.
+//! time. [`tap`] is what the threads draw from, [`turn`] and [`patience`] say
+//! how they wait for it, [`ordered`] puts the results back in order, [`crew`]
+//! says which threads take part.
 #![forbid(unsafe_code)]
 
 mod crew;
 mod ordered;
+mod patience;
 mod tap;
+mod turn;
 
 pub use self::ordered::{OrderedBridge, OrderedMap};
 use self::tap::Tap;

@@ -18,7 +18,7 @@ use std::iter::Fuse;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::crew::Crew;
-use super::tap::Patience;
+use super::patience::Patience;
 use crate::kit::sink::{Nothing, Shared};
 use crate::plumbing::{Folder, UnindexedProducer, bridge_unindexed};
 

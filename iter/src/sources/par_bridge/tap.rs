@@ -18,12 +18,12 @@
 //! and items that take that long themselves come one by one.
 
 use std::collections::VecDeque;
-use std::hint::spin_loop;
 use std::iter::Fuse;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::crew::Crew;
+use super::turn::{Drawn, Turn};
 use crate::plumbing::{Folder, UnindexedProducer};
 
 /// How long a batch should last, at least and at most.
@@ -36,6 +36,7 @@ const BATCH_BYTES: usize = 32 << 10;
 pub(super) struct Tap<I: Iterator> {
     crew: Crew,
     source: Mutex<Source<I>>,
+    drawn: Drawn,
     batches: Box<[Batch<I::Item>]>,
 }
 
@@ -67,6 +68,7 @@ impl<I: Iterator> Tap<I> {
         Tap {
             batches: (0..crew.size()).map(|_| empty()).collect(),
             crew,
+            drawn: Drawn::default(),
             source: Mutex::new(Source {
                 iter: iter.fuse(),
                 batched: false,
@@ -77,7 +79,8 @@ impl<I: Iterator> Tap<I> {
     /// Draws an item to start on, and some for `batch`.
     fn draw(&self, batch: &Batch<I::Item>, pace: &mut Pace) -> Option<I::Item> {
         let more = pace.more();
-        let mut source = pace.patience.lock(&self.source)?;
+        let mut source = pace.turn.lock(&self.source, &self.drawn)?;
+        self.drawn.one_more();
         let promised = source.iter.size_hint().0;
         pace.promised = promised > 1;
         if promised == 0 {
@@ -94,6 +97,7 @@ impl<I: Iterator> Tap<I> {
             .min(promised - 1);
         if more > 0 {
             source.batched = true;
+            pace.batched = true;
             batch.lock().extend(source.iter.by_ref().take(more));
         }
         Some(first)
@@ -125,7 +129,10 @@ impl<I: Iterator<Item: Send> + Send> UnindexedProducer for &Tap<I> {
         let batch = &self.batches[member.index];
         let mut pace = Pace::new(size_of::<I::Item>());
         while !folder.full() {
-            let Some(item) = batch.take().or_else(|| self.draw(batch, &mut pace)) else {
+            // What nothing was put into need not be locked.
+            let left = pace.batched.then(|| batch.take()).flatten();
+            pace.batched = left.is_some();
+            let Some(item) = left.or_else(|| self.draw(batch, &mut pace)) else {
                 break;
             };
             folder = folder.consume(item);
@@ -141,7 +148,9 @@ struct Pace {
     last: Option<Instant>,
     /// Whether it matters: an iterator that promises nothing needs no clock.
     promised: bool,
-    patience: Patience,
+    /// Whether there may be something in this thread's batch.
+    batched: bool,
+    turn: Turn,
 }
 
 impl Pace {
@@ -152,7 +161,8 @@ impl Pace {
             most,
             last: None,
             promised: false,
-            patience: Patience::default(),
+            batched: false,
+            turn: Turn::new(),
         }
     }
 
@@ -172,42 +182,5 @@ impl Pace {
             }
         }
         self.more
-    }
-}
-
-/// How one thread waits for a lock that others hold for nanoseconds, or for
-/// as long as it takes.
-///
-/// A thread that hands the iterator to itself is much faster than two that
-/// take turns. So the more often a thread finds the lock taken, the longer it
-/// stays away before it looks again; the more often it finds it free, the less.
-/// A holder that stays for long waits for something itself, and then there is
-/// no point in looking.
-#[derive(Default)]
-pub(super) struct Patience(u32);
-
-impl Patience {
-    /// The longest wait between two looks, as a power of two: microseconds.
-    const MOST: u32 = 8;
-
-    /// How often to look, at that, before going to sleep.
-    const LOOKS: u32 = 3;
-
-    /// Locks, or returns `None` if the lock is poisoned.
-    pub(super) fn lock<'l, T>(&mut self, lock: &'l Mutex<T>) -> Option<MutexGuard<'l, T>> {
-        let mut looks = 0;
-        loop {
-            match lock.try_lock() {
-                Ok(guard) => {
-                    self.0 = self.0.saturating_sub(1);
-                    return Some(guard);
-                }
-                Err(TryLockError::Poisoned(_)) => return None,
-                Err(TryLockError::WouldBlock) if looks == Self::LOOKS => return lock.lock().ok(),
-                Err(TryLockError::WouldBlock) => (0..1 << self.0).for_each(|_| spin_loop()),
-            }
-            looks += u32::from(self.0 == Self::MOST);
-            self.0 = (self.0 + 1).min(Self::MOST);
-        }
     }
 }

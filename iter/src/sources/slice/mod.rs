@@ -23,6 +23,7 @@ pub use split::{ChunkBy, ChunkByMut, Split, SplitInclusive, SplitInclusiveMut, S
 pub use windows::{ArrayWindows, Windows};
 
 /// Panics for a length that would cut a slice into no number of pieces.
+#[inline]
 #[track_caller]
 fn at_least_one(size: usize, what: &str) -> usize {
     assert!(size != 0, "{what} must not be zero");

@@ -1,0 +1,220 @@
+//! Both deques against models, one operation after another: each answer is foretold exactly.
+//! What threads may do to each other at the same time is explored elsewhere, with loom.
+
+use crate::bytes::Bytes;
+use crate::deque::nested::{CAPACITY, Nested, Pop};
+use crate::deque::spawned::{Entry, LOT, Spawned};
+use crate::deque::steal::Steal;
+use std::collections::VecDeque;
+use std::ptr::without_provenance_mut as job;
+
+/// Runs the operations that `bytes` say on one deque or the other.
+pub fn run(bytes: &[u8]) {
+    let mut bytes = Bytes::new(bytes);
+    if bytes.u8().is_multiple_of(2) {
+        nested(bytes);
+    } else {
+        spawned(bytes);
+    }
+}
+
+// ---- what join pushes -----------------------------------------------------------------------
+
+/// What the stack of joins should hold: the jobs from the bottom up, and how many of them are
+/// stolen, and public.
+#[derive(Default)]
+struct Stack {
+    jobs: Vec<usize>,
+    top: usize,
+    public: usize,
+    pushed: usize,
+    /// Where jobs began, and what [`Nested::lift`] gave.
+    lifted: Vec<(usize, u32)>,
+}
+
+impl Stack {
+    fn private(&self) -> usize {
+        self.jobs.len() - self.public
+    }
+
+    /// As `join` does it: with a thought where the thresholds ask for one.
+    fn push(&mut self, deque: &Nested) {
+        let depth = deque.depth();
+        assert_eq!(depth, self.jobs.len());
+        if depth >= CAPACITY {
+            assert!(!deque.is_easy(depth) && !deque.is_calm(depth, 7));
+            return;
+        }
+        let easy = deque.is_easy(depth) || deque.is_calm(depth, 7);
+        self.pushed += 1;
+        self.jobs.push(self.pushed);
+        deque.push(depth, job(self.pushed));
+        if !easy && (deque.take_request() || deque.is_outermost(depth)) {
+            self.publish(deque, 1);
+        }
+    }
+
+    fn publish(&mut self, deque: &Nested, count: usize) {
+        let gain = count.min(self.private());
+        assert_eq!(deque.publish(count), gain);
+        self.public += gain;
+    }
+
+    /// A pop, and, of a job that was stolen, its end if it is said to have come.
+    fn pop(&mut self, deque: &Nested, done: bool) {
+        let Some(depth) = self.jobs.len().checked_sub(1) else {
+            return;
+        };
+        if self.lifted.last().is_some_and(|&(base, _)| base > depth) {
+            let (_, limit) = self.lifted.pop().unwrap_or_default();
+            deque.lower(limit);
+        }
+        if self.top > depth {
+            assert_eq!(deque.pop(depth), Pop::Stolen);
+            if done {
+                deque.retire(depth);
+                self.jobs.pop();
+                (self.top, self.public) = (depth, depth);
+            }
+        } else {
+            assert_eq!(deque.pop(depth), Pop::Mine);
+            self.jobs.pop();
+            self.public = self.public.min(depth);
+        }
+    }
+
+    fn steal(&mut self, deque: &Nested, base: usize, still: bool) {
+        let wanted = if self.top < self.public {
+            if self.top < base || !still {
+                Steal::Empty
+            } else {
+                self.top += 1;
+                Steal::Taken(job(self.jobs[self.top - 1]))
+            }
+        } else if self.private() > 0 {
+            Steal::Private
+        } else {
+            Steal::Empty
+        };
+        assert_eq!(deque.steal_if(base, || still), wanted);
+    }
+}
+
+fn nested(mut bytes: Bytes<'_>) {
+    let deque = Nested::new(1 + usize::from(bytes.u8() % 64));
+    let mut stack = Stack::default();
+    while bytes.are_left() {
+        match bytes.u8() % 16 {
+            0..=2 => stack.push(&deque),
+            3 => (0..bytes.u16() % 5000).for_each(|_| stack.push(&deque)),
+            4..=5 => stack.pop(&deque, true),
+            6 => stack.pop(&deque, false),
+            7 => (0..bytes.u16() % 5000).for_each(|_| stack.pop(&deque, true)),
+            8..=9 => stack.steal(&deque, 0, true),
+            10 => stack.steal(&deque, usize::from(bytes.u8()), !bytes.u8().is_multiple_of(4)),
+            11 => {
+                deque.want();
+                assert!(deque.is_wanted());
+            }
+            12 => stack.publish(&deque, usize::from(bytes.u8())),
+            13 => {
+                let private = stack.private();
+                assert_eq!(deque.publish_for_owner(|| true), private);
+                stack.public += private;
+            }
+            14 => {
+                let base = stack.jobs.len();
+                deque.turn();
+                stack.lifted.push((base, deque.lift(base)));
+            }
+            _ => {
+                assert_eq!(deque.publish_for_owner(|| false), 0);
+                deque.keep_calm(7, u32::from(bytes.u8()));
+            }
+        }
+        assert_eq!(deque.depth(), stack.jobs.len());
+        assert_eq!(deque.private(), stack.private());
+        assert_eq!(deque.has_private(), stack.private() > 0);
+        assert_eq!(deque.public(), stack.public - stack.top);
+        assert_eq!(deque.has_public(), stack.top < stack.public);
+    }
+    while !stack.jobs.is_empty() {
+        stack.pop(&deque, true);
+    }
+    assert_eq!(deque.steal(), Steal::Empty);
+}
+
+// ---- what spawn pushes ----------------------------------------------------------------------
+
+fn spawned(mut bytes: Bytes<'_>) {
+    let deque = Spawned::new();
+    let mut model = VecDeque::<Entry>::new();
+    let mut pushed = 0;
+    let mut push = |model: &mut VecDeque<_>, tag: u8| {
+        pushed += 1;
+        let entry = Entry {
+            job: job(pushed),
+            tag: u64::from(tag % 4),
+        };
+        model.push_back(entry);
+        // SAFETY: (alone) this thread is the only one that knows the deque.
+        unsafe { deque.push(entry) };
+    };
+    // SAFETY: (alone) as above.
+    let pop = || unsafe { deque.pop() };
+    while bytes.are_left() {
+        match bytes.u8() % 16 {
+            0..=3 => push(&mut model, bytes.u8()),
+            4 => (0..bytes.u16() % 500).for_each(|n| push(&mut model, n as u8)),
+            5 => (0..bytes.u16()).for_each(|n| push(&mut model, n as u8)),
+            6..=8 => assert_eq!(pop(), model.pop_back()),
+            9 => (0..bytes.u16()).for_each(|_| assert_eq!(pop(), model.pop_back())),
+            10..=11 => assert_eq!(deque.steal(), stolen(model.pop_front())),
+            12 => {
+                let tag = u64::from(bytes.u8() % 4);
+                let pleases = model.front().is_some_and(|entry| entry.tag == tag);
+                let wanted = if pleases { model.pop_front() } else { None };
+                assert_eq!(deque.steal_if(|t| t == tag), stolen(wanted));
+            }
+            13 => (0..bytes.u8()).for_each(|_| steal_lot(&deque, &mut model)),
+            14 => {
+                let tag = u64::from(bytes.u8() % 4);
+                let place = model.iter().position(|entry| entry.tag == tag);
+                assert_eq!(deque.find(|t| t == tag), place);
+            }
+            _ => {
+                // SAFETY: (alone) as above.
+                let last = unsafe { deque.last_tag() };
+                assert_eq!(last, model.back().map(|entry| entry.tag));
+            }
+        }
+        assert_eq!(deque.len(), model.len());
+        assert_eq!(deque.is_empty(), model.is_empty());
+    }
+    while !model.is_empty() {
+        steal_lot(&deque, &mut model);
+    }
+    assert_eq!(pop(), None);
+}
+
+fn stolen(entry: Option<Entry>) -> Steal<Entry> {
+    entry.map_or(Steal::Empty, Steal::Taken)
+}
+
+fn steal_lot(deque: &Spawned, model: &mut VecDeque<Entry>) {
+    let mut lot = [Entry::NONE; LOT];
+    let count = model.len().div_ceil(2).min(LOT);
+    let wanted = if count == 0 {
+        Steal::Empty
+    } else {
+        Steal::Taken(count)
+    };
+    assert_eq!(deque.steal_lot(&mut lot), wanted);
+    assert!(lot.into_iter().take(count).eq(model.drain(..count)));
+}
+
+#[cfg(test)]
+#[test]
+fn seeds() {
+    crate::run_seeds("deques", run);
+}

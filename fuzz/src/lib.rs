@@ -1,0 +1,68 @@
+//! What the fuzz targets run: bytes that somebody invented become operations, and the answers are
+//! compared with those of a model. CONTRIBUTING.md says how they are run.
+//!
+//! The files in `seeds/` are where the fuzzer starts from. They are run by `cargo test` too.
+
+pub mod deques;
+pub mod maps;
+pub mod sorts;
+pub mod text;
+
+mod bytes;
+
+// The deques are private to the pool: their files, and what they stand on, are compiled once more.
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../pool/src/clock.rs"]
+mod clock;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../pool/src/deque/mod.rs"]
+mod deque;
+#[allow(dead_code, unreachable_pub, unused_imports)]
+#[path = "../../pool/src/sync.rs"]
+mod sync;
+#[allow(dead_code, unreachable_pub, clippy::multiple_unsafe_ops_per_block)]
+#[path = "../../pool/src/sys.rs"]
+mod sys;
+
+use std::sync::OnceLock;
+use std::{env, fs};
+use tine_pool::{ThreadPool, ThreadPoolBuilder};
+
+/// Runs a target over the files that the command line names.
+pub fn run_files(target: fn(&[u8])) {
+    for path in env::args_os().skip(1) {
+        eprintln!("{}", path.display());
+        target(&fs::read(path).expect("a file to run"));
+    }
+}
+
+/// Pools of several sizes: what is cut in advance is cut to several depths.
+fn pools() -> &'static [ThreadPool] {
+    static POOLS: OnceLock<Vec<ThreadPool>> = OnceLock::new();
+    POOLS.get_or_init(|| {
+        let build = |n| ThreadPoolBuilder::new().num_threads(n).build();
+        [1, 3, 16]
+            .map(|n| build(n).expect("a pool"))
+            .into_iter()
+            .collect()
+    })
+}
+
+/// Runs a target over the seeds of this name.
+#[cfg(test)]
+fn run_seeds(name: &str, target: fn(&[u8])) {
+    let seeds = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("seeds")
+        .join(name);
+    let mut count = 0;
+    for seed in fs::read_dir(&seeds).expect("a directory of seeds") {
+        let path = seed.expect("a seed").path();
+        eprintln!("{}", path.display());
+        target(&fs::read(path).expect("a seed"));
+        count += 1;
+    }
+    assert!(count > 0, "no seeds in {}", seeds.display());
+    // What no seed says: nothing, and the same over and over.
+    target(&[]);
+    (0..=255).for_each(|byte| target(&[byte; 64]));
+}

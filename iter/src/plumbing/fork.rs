@@ -1,0 +1,113 @@
+//! Where a bridge meets the pool.
+//!
+//! The pool is given parts behind references, and they put what they come to
+//! into the frame of the caller. What the pool does to bring a call inside, to
+//! lend, to steal and to wait is much code, which a program so holds once and
+//! not once for each pipeline; a call through a reference is nothing beside it.
+//! What a bridge does for each block of items knows its types.
+
+use tine_pool::loops::{self, Part};
+
+/// A closure to be called once, and what it came to.
+struct Call<F, R> {
+    op: Option<F>,
+    result: Option<R>,
+}
+
+impl<F, R> Call<F, R> {
+    fn new(op: F) -> Self {
+        let result = None;
+        Call {
+            op: Some(op),
+            result,
+        }
+    }
+
+    fn result(self) -> R {
+        done(self.result)
+    }
+}
+
+impl<F: FnOnce(bool) -> R, R> Part for Call<F, R> {
+    fn run(&mut self, migrated: bool) {
+        if let Some(op) = self.op.take() {
+            self.result = Some(op(migrated));
+        }
+    }
+}
+
+/// What a part came to that the pool has done.
+fn done<R>(result: Option<R>) -> R {
+    match result {
+        Some(result) => result,
+        None => unreachable!("the pool came back from what it had not done"),
+    }
+}
+
+/// Runs `op` on a thread of a pool: this one, if it is.
+pub(super) fn enter<R: Send>(op: impl FnOnce() -> R + Send) -> R {
+    let mut call = Call::new(|_| op());
+    loops::enter(&mut call);
+    call.result()
+}
+
+/// Runs both closures, in parallel if there is somebody to. Each is told
+/// whether it migrated to another thread.
+pub(super) fn both_told<A: Send, B: Send>(
+    a: impl FnOnce(bool) -> A + Send,
+    b: impl FnOnce(bool) -> B + Send,
+) -> (A, B) {
+    let (mut a, mut b) = (Call::new(a), Call::new(b));
+    loops::both(&mut a, &mut b);
+    (a.result(), b.result())
+}
+
+/// Runs both closures, in parallel if there is somebody to.
+pub(crate) fn both<A: Send, B: Send>(
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    both_told(|_| a(), |_| b())
+}
+
+/// What became of something lent.
+pub(super) enum Lent<D, R> {
+    /// Another thread took it, and came to this.
+    Taken(R),
+    /// Nobody did.
+    Back(D),
+}
+
+/// Something lent, what a taker does with it, and what that came to.
+struct Loan<D, F, R> {
+    given: Option<(D, F)>,
+    result: Option<R>,
+}
+
+impl<D, F: FnOnce(D) -> R, R> Part for Loan<D, F, R> {
+    fn run(&mut self, _migrated: bool) {
+        if let Some((given, take)) = self.given.take() {
+            self.result = Some(take(given));
+        }
+    }
+}
+
+/// Offers `given` to other threads, who would call `take` with it; meanwhile
+/// does `keep` here. Returns when both are done, or `given` was not taken.
+pub(super) fn lend<A, D: Send, R: Send>(
+    given: D,
+    keep: impl FnOnce() -> A,
+    take: impl FnOnce(D) -> R + Send,
+) -> (A, Lent<D, R>) {
+    let mut near = Call::new(|_| keep());
+    let mut far = Loan {
+        given: Some((given, take)),
+        result: None,
+    };
+    loops::lend(&mut near, &mut far);
+    let lent = match far.given {
+        Some((given, _)) => Lent::Back(given),
+        None => Lent::Taken(done(far.result)),
+    };
+    (near.result(), lent)
+}

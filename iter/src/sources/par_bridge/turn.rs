@@ -1,0 +1,158 @@
+//! How a thread comes by its turn to draw from the iterator.
+//!
+//! A thread that hands the iterator to itself is much faster than two that hand
+//! it to each other, since the lock, and the iterator behind it, then travel
+//! between processors. Where items take less than that journey, one thread does
+//! best alone; where they take more, whoever finds the lock taken does best to
+//! look again at once. Which of the two it is, is seen from outside: a thread
+//! that has found the lock taken several times stays away for a microsecond and
+//! counts what the others draw meanwhile. If that is much, it rests, for a part
+//! of the time for which it has been there, so that not more than that part is
+//! lost if the items become dear. If it is nothing, then `next` itself waits,
+//! and there is no point in looking.
+
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long a thread counts.
+const COUNT: Duration = Duration::from_micros(1);
+
+/// One thread that draws so many in that time is faster than several.
+const MANY: u128 = 14;
+
+/// How often nothing may have been drawn in that time before a thread sleeps
+/// until the lock is free.
+const STILL: u32 = 8;
+
+/// A rest is at least and at most so long, and such a part of the time before;
+/// longer ones than the third of these are slept through.
+const REST: (Duration, Duration, Duration, u32) = (
+    Duration::from_micros(5),
+    Duration::from_millis(1),
+    Duration::from_micros(100),
+    8,
+);
+
+/// How many items have been drawn. Whoever holds the lock counts them.
+#[derive(Default)]
+pub(super) struct Drawn(AtomicUsize);
+
+impl Drawn {
+    pub(super) fn one_more(&self) {
+        // Relaxed: the lock orders those who write, and for a reader it is a hint.
+        let drawn = self.0.load(Ordering::Relaxed);
+        self.0.store(drawn.wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// How many were drawn since `before`.
+    fn since(&self, before: usize) -> usize {
+        self.0.load(Ordering::Relaxed).wrapping_sub(before)
+    }
+}
+
+/// What one thread has seen of the lock.
+pub(super) struct Turn {
+    /// How often the lock may be found taken before the next count.
+    looks: u32,
+    /// When this thread first had to wait.
+    since: Option<Instant>,
+}
+
+impl Turn {
+    pub(super) fn new() -> Self {
+        Turn {
+            looks: 8,
+            since: None,
+        }
+    }
+
+    /// Locks, or returns `None` if the lock is poisoned.
+    #[inline]
+    pub(super) fn lock<'l, T>(
+        &mut self,
+        lock: &'l Mutex<T>,
+        drawn: &Drawn,
+    ) -> Option<MutexGuard<'l, T>> {
+        match lock.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(_)) => None,
+            Err(TryLockError::WouldBlock) => self.wait(lock, drawn),
+        }
+    }
+
+    #[cold]
+    fn wait<'l, T>(&mut self, lock: &'l Mutex<T>, drawn: &Drawn) -> Option<MutexGuard<'l, T>> {
+        let mut still = 0;
+        loop {
+            self.looks = self.looks.saturating_sub(1);
+            if self.looks > 0 {
+                spin_loop();
+            } else {
+                self.looks = match self.count(drawn) {
+                    Seen::Nothing if still == STILL => return lock.lock().ok(),
+                    Seen::Nothing => {
+                        still += 1;
+                        1
+                    }
+                    Seen::Some => 64,
+                    Seen::Many => {
+                        self.rest(drawn);
+                        1
+                    }
+                };
+            }
+            match lock.try_lock() {
+                Ok(guard) => return Some(guard),
+                Err(TryLockError::Poisoned(_)) => return None,
+                Err(TryLockError::WouldBlock) => {}
+            }
+        }
+    }
+
+    fn count(&mut self, drawn: &Drawn) -> Seen {
+        let begun = Instant::now();
+        self.since.get_or_insert(begun);
+        let before = drawn.since(0);
+        let took = loop {
+            (0..8).for_each(|_| spin_loop());
+            let took = begun.elapsed();
+            if took >= COUNT {
+                break took;
+            }
+        };
+        match drawn.since(before) {
+            0 => Seen::Nothing,
+            n if n as u128 * COUNT.as_nanos() >= MANY * took.as_nanos() => Seen::Many,
+            _ => Seen::Some,
+        }
+    }
+
+    fn rest(&self, drawn: &Drawn) {
+        let (least, most, awake, part) = REST;
+        let long = self.since.map_or(least, |since| since.elapsed() / part);
+        let long = long.clamp(least, most);
+        if long > awake {
+            return sleep(long);
+        }
+        let begun = Instant::now();
+        let mut before = drawn.since(0);
+        while begun.elapsed() < long {
+            // Whoever looks too often at what others write slows them.
+            (0..64).for_each(|_| spin_loop());
+            if drawn.since(before) == 0 {
+                return;
+            }
+            before = drawn.since(0);
+        }
+    }
+}
+
+/// How many items the others drew.
+enum Seen {
+    Nothing,
+    Some,
+    Many,
+}

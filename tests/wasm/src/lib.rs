@@ -1,0 +1,35 @@
+//! What runs where there are no threads: each check is a function that panics if an answer is
+//! wrong. `tests/wasm.mjs` calls them one by one and counts them.
+
+mod checks;
+
+use checks::CHECKS;
+use std::panic;
+
+#[link(wasm_import_module = "host")]
+unsafe extern "C" {
+    /// Prints the text of so many bytes at this address.
+    fn say(text: *const u8, bytes: usize);
+}
+
+fn print(text: &str) {
+    // SAFETY: (alive, initialised) the host reads the text before it returns, and keeps nothing.
+    unsafe { say(text.as_ptr(), text.len()) }
+}
+
+/// How many checks there are. A panic's message is printed from now on.
+// SAFETY: no other function here, nor any of the libraries, has this name.
+#[unsafe(no_mangle)]
+pub extern "C" fn checks() -> usize {
+    panic::set_hook(Box::new(|why| print(&why.to_string())));
+    CHECKS.len()
+}
+
+/// Runs the check of this number, having said its name. Where panics abort, one is a trap.
+// SAFETY: no other function here, nor any of the libraries, has this name.
+#[unsafe(no_mangle)]
+pub extern "C" fn check(number: usize) {
+    let (name, run) = CHECKS[number];
+    print(name);
+    run();
+}
