@@ -9,7 +9,7 @@ use tine_pool::current_num_threads;
 
 use super::radix::key::Total;
 use super::radix::plain::{self, FLOAT, Plain, SIGNED, UNSIGNED};
-use super::radix::{keyed, scattered, word::RadixBits, word::Record};
+use super::radix::{keyed, scattered, strays, word::RadixBits, word::Record};
 use super::{runs, shape::Shape, stable, strings, unstable};
 
 /// Whether `T` is `U`, lifetimes aside.
@@ -79,6 +79,9 @@ pub(super) fn by_type<T: Send>(v: &mut [T]) -> bool {
     false
 }
 
+/// Shorter slices that are nearly in order are left to sorts that take no memory.
+const STRAYS: usize = if cfg!(test) { 512 } else { 8192 };
+
 /// Sorts records that are their own keys, by radix unless they are in such an
 /// order already that comparing is faster.
 fn plain_records<R: Record>(v: &mut [R]) -> bool {
@@ -89,6 +92,7 @@ fn plain_records<R: Record>(v: &mut [R]) -> bool {
     match Shape::of(v, &order) {
         // Equal words cannot be told apart, so any sort is stable.
         Shape::Runs => stable::sort_by(v, &order),
+        Shape::Tidy if v.len() >= STRAYS && strays::sort(v, current_num_threads()) => {}
         Shape::Tidy | Shape::Few => unstable::sort_by(v, &order),
         Shape::Random => return plain::sort(v, current_num_threads),
     }

@@ -6,5 +6,6 @@ pub(crate) mod key;
 pub(crate) mod keyed;
 pub(crate) mod plain;
 pub(crate) mod scattered;
+pub(crate) mod strays;
 mod together;
 pub(crate) mod word;

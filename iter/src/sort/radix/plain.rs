@@ -50,6 +50,17 @@ pub(crate) const FLOAT: u8 = 2;
 #[repr(transparent)]
 pub(crate) struct Plain<W, const KIND: u8>(W);
 
+#[cfg(test)]
+impl<W: Copy, const KIND: u8> Plain<W, KIND> {
+    pub(crate) fn of(word: W) -> Self {
+        Plain(word)
+    }
+
+    pub(crate) fn word(self) -> W {
+        self.0
+    }
+}
+
 /// The word that is in order where the primitive with the bits `raw` is.
 #[inline(always)]
 pub(crate) fn ordered<W: RadixBits, const KIND: u8>(raw: W) -> W {

@@ -9,33 +9,33 @@ mod seen;
 use tine_pool::ThreadPoolBuilder;
 
 /// A generator good enough for patterns.
-pub(super) struct Random(pub(super) u64);
+pub(crate) struct Random(pub(super) u64);
 
 impl Random {
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed ^ (mixed >> 29)
     }
 
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         (self.next() % end.max(1) as u64) as usize
     }
 }
 
 /// Runs `f` with a pool of so many threads.
-pub(super) fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R {
+pub(crate) fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     pool.expect("a small pool").install(f)
 }
 
-pub(super) const PATTERNS: [&str; 13] = [
+pub(crate) const PATTERNS: [&str; 13] = [
     "random", "sorted", "reversed", "equal", "few", "swapped", "organ", "saw", "zipf", "small",
     "outlier", "tail", "killer",
 ];
 
 /// `len` numbers in some order.
-pub(super) fn pattern(name: &str, len: usize) -> Vec<u64> {
+pub(crate) fn pattern(name: &str, len: usize) -> Vec<u64> {
     let mut random = Random(len as u64 + 1);
     let n = len as u64;
     let number = |i: u64| -> u64 {
@@ -88,12 +88,12 @@ const SIZES: [usize; 17] = [
 ];
 
 /// Whether this is a slow build, in which fewer inputs must do.
-pub(super) const SLOW: bool = cfg!(debug_assertions);
+pub(crate) const SLOW: bool = cfg!(debug_assertions);
 
 /// Calls `f` with every pattern in every size, on four threads; on one thread,
 /// and in a size that is scattered twice, with a few. Unoptimised, the patterns
 /// take turns at the larger sizes.
-pub(super) fn all(f: impl Fn(&str, &[u64]) + Sync) {
+pub(crate) fn all(f: impl Fn(&str, &[u64]) + Sync) {
     let sizes = |turn: usize| {
         let sizes = SIZES.iter().enumerate();
         sizes.filter(move |&(i, &len)| !SLOW || len <= 600 || (i + turn).is_multiple_of(4))
