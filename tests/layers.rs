@@ -113,7 +113,11 @@ const HOUSE: &[Crate] = &[
                 "sort::radix::scattered",
             ],
             &["sort::select", "sort::radix::plain"],
-            &["sort::radix::key", "sort::radix::keyed", "sort::radix::strays"],
+            &[
+                "sort::radix::key",
+                "sort::radix::keyed",
+                "sort::radix::strays",
+            ],
             &["sort::radix"],
             &["sort::strings"],
             &["sort::dispatch"],

@@ -52,6 +52,8 @@ pub struct Pace {
     /// The size of the block under way, zero before the first, and when it began.
     block: usize,
     begun: u64,
+    /// What must be left to be given away at all, in nanoseconds.
+    least: u64,
     /// Whether the first block may be all that is needed, so that nothing is shared before it.
     probes: bool,
     /// What earlier blocks came to: items, and ticks.
@@ -75,9 +77,20 @@ impl Pace {
             blind,
             block: 0,
             begun: 0,
+            least: JOURNEY,
             probes: false,
             items: 0,
             ticks: 0,
+        }
+    }
+
+    /// The same for a call whose pieces are worth giving away only if they take so many
+    /// nanoseconds, since each takes more than a journey.
+    #[must_use]
+    pub fn worth(self, nanos: u64) -> Self {
+        Self {
+            least: nanos.max(JOURNEY),
+            ..self
         }
     }
 
@@ -118,12 +131,14 @@ impl Pace {
         }
         let probes = take(&mut self.probes);
         match rest {
-            Some(nanos) if nanos >= JOURNEY && !probes && worth_sharing(nanos) => {
+            Some(nanos) if nanos >= self.least && !probes && worth_sharing(nanos) => {
                 return self.share();
             }
-            Some(nanos) if nanos >= JOURNEY => {}
+            Some(nanos) if nanos >= self.least => {}
             // Nobody would come for what is left: so say this very call and those before it.
-            Some(_) if self.items > 0 && self.entry.predict(left).is_some_and(|n| n < JOURNEY) => {
+            Some(_)
+                if self.items > 0 && self.entry.predict(left).is_some_and(|n| n < self.least) =>
+            {
                 return Step::Run(self.begin(left));
             }
             _ => {}

@@ -650,6 +650,8 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Consumer<F::Item> for TallyCons
 
     // One table from block to block, and another only for what really leaves.
     const ADVANCES: bool = true;
+    // Another table is filled from nothing, and merged.
+    const WORTH: u64 = 100_000;
 
     fn advance(
         self,

@@ -78,6 +78,7 @@ where
     type Result = C::Result;
 
     const ADVANCES: bool = true;
+    const WORTH: u64 = C::WORTH;
     const ENDS: bool = C::ENDS;
     const RESUMES: bool = C::RESUMES;
 

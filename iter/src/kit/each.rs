@@ -49,6 +49,7 @@ impl<'e, T, E: Each<T>, C: Consumer<E::Out>> Consumer<T> for EachConsumer<'e, E,
     type Result = C::Result;
 
     const ADVANCES: bool = C::ADVANCES;
+    const WORTH: u64 = C::WORTH;
     const RESUMES: bool = C::RESUMES;
     const ENDS: bool = E::ENDS || C::ENDS;
 

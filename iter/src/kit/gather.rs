@@ -72,6 +72,7 @@ impl<'g, T, G: Gather<T>, C: Consumer<G::Out>> Consumer<T> for GatherConsumer<'g
     /// A piece hands on its value when it ends. Where one value may be enough,
     /// as before `find_any`, pieces are better many than long.
     const ADVANCES: bool = C::ADVANCES && (G::ENDS || !C::ENDS);
+    const WORTH: u64 = C::WORTH;
     const ENDS: bool = G::ENDS || C::ENDS;
 
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {

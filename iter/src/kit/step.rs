@@ -43,6 +43,7 @@ impl<'s, T, S: Step<T>, C: Consumer<S::Out>> Consumer<T> for StepConsumer<'s, S,
     type Result = C::Result;
 
     const ADVANCES: bool = C::ADVANCES;
+    const WORTH: u64 = C::WORTH;
     const RESUMES: bool = C::RESUMES;
     const ENDS: bool = S::ENDS || C::ENDS;
 

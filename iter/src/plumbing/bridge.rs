@@ -69,6 +69,7 @@ where
         let site = work::<P, C> as *const () as usize;
         let pace = Pace::start(site, len);
         let pace = if C::ENDS { pace.searching() } else { pace };
+        let pace = pace.worth(C::WORTH);
         enter(|| work(rest, None, pace, min).close())
     } else {
         let cuts = threads;

@@ -71,6 +71,11 @@ pub trait Consumer<Item>: Send + Sized {
     #[doc(hidden)]
     const ENDS: bool = false;
 
+    /// Nanoseconds of work below which a folder more costs more than another
+    /// thread saves. Only a consumer that `ADVANCES` is asked.
+    #[doc(hidden)]
+    const WORTH: u64 = 0;
+
     /// A folder that will take the next `index` items (the one given, if it
     /// has just finished the items before those), and a consumer for the rest.
     ///

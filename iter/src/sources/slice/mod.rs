@@ -395,7 +395,8 @@ pub trait ParallelSliceMut<T: Send> {
     ///
     /// Primitives are sorted by radix and strings and byte vectors by their
     /// next eight bytes at a time, neither of which asks their `Ord`. Takes
-    /// room for as many elements as there are (for strings, for two records of an
+    /// room for as many elements as there are (an eighth more for primitives in
+    /// nearly ascending order; for strings, for two records of an
     /// element and a word each); without it, merges in place.
     ///
     /// ```
