@@ -85,6 +85,10 @@ impl Turn {
 
     #[cold]
     fn wait<'l, T>(&mut self, lock: &'l Mutex<T>, drawn: &Drawn) -> Option<MutexGuard<'l, T>> {
+        // Without a clock there is nothing to count by.
+        if cfg!(all(target_family = "wasm", target_os = "unknown")) {
+            return lock.lock().ok();
+        }
         let mut still = 0;
         loop {
             self.looks = self.looks.saturating_sub(1);
