@@ -18,8 +18,10 @@
 
 use super::slab::Slab;
 use crate::sync::{AtomicPtr, AtomicUsize, Ordering};
+#[cfg(not(loom))]
+use std::mem;
 use std::ops::Deref;
-use std::{mem, ptr};
+use std::ptr;
 
 /// Slots in bucket 0, and its logarithm.
 const FIRST: usize = if cfg!(loom) { 2 } else { 32 };
