@@ -3,6 +3,7 @@
 //! ```text
 //! sorts                          the whole table, into README.md if all was quiet
 //! sorts ROW [ROUNDS] [THREADS]   only rows whose names contain ROW, printed
+//! sorts --cutoffs                short inputs on one thread and on two, against std, printed
 //! ```
 //!
 //! Each number of threads is a child process, in which all contenders sort the
@@ -115,24 +116,27 @@ impl Task {
     }
 
     /// The sorts by a key.
-    fn key<T, K, F>(&self, name: &str, input: impl FnOnce() -> Vec<T>, key: F)
-    where
+    fn key<T, K, F>(
+        &self,
+        name: &str,
+        input: impl FnOnce() -> Vec<T>,
+        key: F,
+        more: &[Contender<'_, T>],
+    ) where
         T: Clone + Send,
         K: Ord,
         F: Fn(&T) -> K + Sync + Copy,
     {
-        self.row(
-            name,
-            input,
-            &[
-                ("tine", &|v| Tine::par_sort_by_key(v, key)),
-                ("tine-u", &|v| Tine::par_sort_unstable_by_key(v, key)),
-                ("rayon", &|v| Rayon::par_sort_by_key(v, key)),
-                ("rayon-u", &|v| Rayon::par_sort_unstable_by_key(v, key)),
-                ("std", &|v| v.sort_by_key(key)),
-                ("std-u", &|v| v.sort_unstable_by_key(key)),
-            ],
-        );
+        let all: [Contender<'_, T>; 7] = [
+            ("tine", &|v| Tine::par_sort_by_key(v, key)),
+            ("tine-u", &|v| Tine::par_sort_unstable_by_key(v, key)),
+            ("rayon", &|v| Rayon::par_sort_by_key(v, key)),
+            ("rayon-u", &|v| Rayon::par_sort_unstable_by_key(v, key)),
+            ("std", &|v| v.sort_by_key(key)),
+            ("std-u", &|v| v.sort_unstable_by_key(key)),
+            ("glidesort", &|v| glidesort::sort_by_key(v, key)),
+        ];
+        self.row(name, input, &[&all, more].concat());
     }
 }
 
@@ -189,8 +193,8 @@ fn timed<T: Clone>(
 }
 
 const MILLION: usize = 1_000_000;
-const PATTERNS: [&str; 9] = [
-    "random", "sorted", "reversed", "few", "swapped", "organ", "saw", "zipf", "small",
+const PATTERNS: [&str; 10] = [
+    "random", "sorted", "reversed", "few", "swapped", "organ", "saw", "zipf", "small", "killer",
 ];
 
 /// Numbers in some order.
@@ -215,6 +219,14 @@ fn pattern(name: &str, len: usize) -> Vec<u64> {
             .map(|_| 1_000_000 / (1 + random() % 1_000_000))
             .collect(),
         "small" => (0..n).map(|_| random() % n).collect(),
+        // The median of the first, middle and last is always next to the least.
+        "killer" => (0..n)
+            .map(|i| match (i < n / 2, i % 2) {
+                (true, 0) => i + 1,
+                (true, _) => n / 2 + i,
+                (false, _) => 2 * (i - n / 2 + 1),
+            })
+            .collect(),
         _ => {
             let mut v: Vec<u64> = (0..n).map(|i| i << 20).collect();
             for _ in 0..len / 200 {
@@ -245,7 +257,31 @@ fn rows(task: &Task, threads: usize) {
         task.own(&format!("u64, 10⁶ {name}"), v, &radix);
         task.compare(&format!("u64 compared, 10⁶ {name}"), v, u64::cmp);
     }
+    types(task, threads, "10⁶", MILLION);
     let random = || pattern("random", MILLION);
+    let wide = || random().iter().map(|&x| [x; 8]).collect::<Vec<_>>();
+    let by_first = |a: &[u64; 8], b: &[u64; 8]| a[0].cmp(&b[0]);
+    task.key("64 bytes by key, 10⁶ random", wide, |x| x[0], &[]);
+    task.compare("64 bytes compared, 10⁶ random", wide, by_first);
+    let hex = || {
+        random()
+            .iter()
+            .map(|x| format!("{x:016x}"))
+            .collect::<Vec<_>>()
+    };
+    task.own("String, 10⁶ of 16 characters", hex, &[]);
+    let many = || pattern("random", 10 * MILLION);
+    task.own("u64, 10⁷ random", many, &radix);
+    // On other numbers of threads these would take minutes and say little more.
+    if threads == 2 {
+        task.compare("u64 compared, 10⁷ random", many, u64::cmp);
+        types(task, threads, "10⁷", 10 * MILLION);
+    }
+}
+
+/// The rows of random elements of other types that radix sorts take.
+fn types(task: &Task, threads: usize, name: &str, len: usize) {
+    let random = || pattern("random", len);
     let short = || random().iter().map(|&x| x as u32).collect::<Vec<_>>();
     let floats = || {
         let numbers = random();
@@ -253,9 +289,8 @@ fn rows(task: &Task, threads: usize) {
         numbers.iter().map(float).collect::<Vec<_>>()
     };
     let pairs = || random().into_iter().zip(0..).collect::<Vec<(u64, u64)>>();
-    let wide = || random().iter().map(|&x| [x; 8]).collect::<Vec<_>>();
     task.own(
-        "u32, 10⁶ random",
+        &format!("u32, {name} random"),
         short,
         &[
             ("rdst", &|v| v.radix_sort_unstable()),
@@ -266,22 +301,144 @@ fn rows(task: &Task, threads: usize) {
             ("radsort", &|v| radsort::sort(v)),
         ],
     );
-    task.key("f64 by key, 10⁶ random", floats, |x| Total(*x));
-    task.compare("f64 compared, 10⁶ random", floats, f64::total_cmp);
-    task.key("(u64, u64) by key, 10⁶ random", pairs, |pair| pair.0);
-    task.key("64 bytes by key, 10⁶ random", wide, |x| x[0]);
-    task.compare("64 bytes compared, 10⁶ random", wide, |a, b| {
-        a[0].cmp(&b[0])
+    task.key(
+        &format!("f64 by key, {name} random"),
+        floats,
+        |x| Total(*x),
+        &[
+            ("rdst", &|v| v.radix_sort_unstable()),
+            ("voracious", &|v| match threads {
+                1 => v.voracious_sort(),
+                _ => v.voracious_mt_sort(threads),
+            }),
+            ("radsort", &|v| radsort::sort(v)),
+        ],
+    );
+    task.compare(
+        &format!("f64 compared, {name} random"),
+        floats,
+        f64::total_cmp,
+    );
+    task.key(
+        &format!("(u64, u64) by key, {name} random"),
+        pairs,
+        |pair| pair.0,
+        &[("radsort", &|v| radsort::sort_by_key(v, |pair| pair.0))],
+    );
+}
+
+/// On both sides of every cut-off.
+const SIZES: [usize; 12] = [
+    500,
+    600,
+    1000,
+    1100,
+    2100,
+    8192,
+    16_384,
+    20_000,
+    32_768,
+    1 << 16,
+    1 << 17,
+    1 << 18,
+];
+
+/// A sort, and the same with the number of the pool it is to run on.
+type Sort<T> = fn(&mut [T]);
+type Placed<'a, T> = (usize, &'a (dyn Fn(&mut [T]) + Sync));
+
+/// Prints how tine's sorts do on one thread and on two against std's, stable and
+/// not, at each size. `halves` is what any stable sort on two threads could do at a
+/// size, whether tine's takes a second one there or not: std's on each half, and
+/// std's again, which merges them.
+fn around<T: Clone + Send>(
+    name: &str,
+    element: fn(u64) -> T,
+    [std, std_u, tine, tine_u]: [Sort<T>; 4],
+) {
+    let pools = [1, 2].map(|threads| {
+        let pool = tine_pool::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().expect("a pool")
     });
-    let hex = || {
-        random()
-            .iter()
-            .map(|x| format!("{x:016x}"))
-            .collect::<Vec<_>>()
+    let halves = |v: &mut [T]| {
+        let (a, b) = v.split_at_mut(v.len() / 2);
+        tine_pool::join(|| std(a), || std(b));
+        std(v);
     };
-    task.own("String, 10⁶ of 16 characters", hex, &[]);
-    let many = || pattern("random", 10 * MILLION);
-    task.own("u64, 10⁷ random", many, &radix);
+    let contenders: [Placed<'_, T>; 7] = [
+        (0, &std),
+        (0, &std_u),
+        (0, &tine),
+        (1, &tine),
+        (0, &tine_u),
+        (1, &tine_u),
+        (1, &halves),
+    ];
+    println!("| {name} | std, µs | tine 1 | tine 2 | tine-u 1 | tine-u 2 | halves |");
+    println!("|{}", "---|".repeat(7));
+    for len in SIZES {
+        let input: Vec<T> = pattern("random", len).into_iter().map(element).collect();
+        let mut v = input.clone();
+        let mut times = vec![Vec::new(); contenders.len()];
+        for round in 0..=((1 << 21) / len).clamp(15, 301) {
+            for turn in 0..contenders.len() {
+                let at = (turn + round) % contenders.len();
+                let (pool, sort) = contenders[at];
+                v.clone_from_slice(&input);
+                let time = pools[pool].install(|| {
+                    let start = Instant::now();
+                    sort(&mut v);
+                    start.elapsed().as_secs_f64() * 1e6
+                });
+                // The round that comes before the first is warm-up.
+                if round > 0 {
+                    times[at].push(time);
+                }
+            }
+        }
+        let median = |of: &[f64]| samples::median(of).expect("a round");
+        let mut line = format!("| {len} | {:.1} |", median(&times[0]));
+        for (at, base) in [(2, 0), (3, 0), (4, 1), (5, 1), (6, 0)] {
+            let pairs = times[at].iter().zip(&times[base]);
+            let ratios: Vec<f64> = pairs.map(|(a, b)| a / b).collect();
+            write!(line, " {:.2} |", median(&ratios)).expect("a string");
+        }
+        println!("{line}");
+    }
+    println!();
+}
+
+/// What the cut-offs of `iter/src/sort` are judged by.
+fn cutoffs() {
+    fn own<T: Ord + Clone + Send>(name: &str, element: fn(u64) -> T) {
+        let sorts: [Sort<T>; 4] = [
+            |v| v.sort(),
+            |v| v.sort_unstable(),
+            |v| Tine::par_sort(v),
+            |v| Tine::par_sort_unstable(v),
+        ];
+        around(name, element, sorts);
+    }
+    own("u16", |x| x as u16);
+    own("u32", |x| x as u32);
+    own("u64", |x| x);
+    own("u128", |x| (u128::from(x) << 64) | u128::from(!x));
+    own("(u64, u64) compared", |x| (x, x));
+    own("64 bytes compared", |x| [x; 8]);
+    let by_key: [Sort<(u64, u64)>; 4] = [
+        |v| v.sort_by_key(|x| x.0),
+        |v| v.sort_unstable_by_key(|x| x.0),
+        |v| Tine::par_sort_by_key(v, |x| x.0),
+        |v| Tine::par_sort_unstable_by_key(v, |x| x.0),
+    ];
+    around("(u64, u64) by key", |x| (x, x), by_key);
+    let compared: [Sort<u64>; 4] = [
+        |v| v.sort_by(u64::cmp),
+        |v| v.sort_unstable_by(u64::cmp),
+        |v| Tine::par_sort_by(v, u64::cmp),
+        |v| Tine::par_sort_unstable_by(v, u64::cmp),
+    ];
+    around("u64 compared", |x| x, compared);
 }
 
 /// One table: the rows at one number of threads.
@@ -368,6 +525,7 @@ fn main() -> io::Result<()> {
     let here = rayon::current_num_threads;
     match words[..] {
         [] => return all(),
+        ["--cutoffs"] => cutoffs(),
         ["--time", row, rounds] => {
             let (row, rounds) = (row.to_owned(), count(rounds)?);
             rows(&Task::Time { row, rounds }, here());
