@@ -37,7 +37,10 @@ fn main() -> ExitCode {
             child::alone(threads, rate, &row, &peer);
         }
         Ok(Command::Tree { peer, depth }) => one_tree(&peer, depth),
-        Ok(Command::All) => return ended(suite::run()),
+        Ok(Command::All) => {
+            spin::set_rate(spin::measure_rate());
+            return ended(suite::run());
+        }
         Ok(Command::Plots) => return ended(suite::draw()),
         Ok(Command::Table(options)) => return whole_table(&options),
     }
