@@ -6,7 +6,8 @@
 //! best alone; where they take more, whoever finds the lock taken does best to
 //! look again at once. Which of the two it is, is seen from outside: a thread
 //! that has found the lock taken several times stays away for a microsecond and
-//! counts what the others draw meanwhile. If that is much, it rests, for a part
+//! counts what the others draw meanwhile. If that is much, or no less than what
+//! all drew while it took part, it rests, for a part
 //! of the time for which it has been there, so that not more than that part is
 //! lost if the items become dear. If it is nothing, then `next` itself waits,
 //! and there is no point in looking.
@@ -59,6 +60,8 @@ pub(super) struct Turn {
     looks: u32,
     /// When this thread first had to wait.
     since: Option<Instant>,
+    /// When it last began to take part again, and how many had been drawn then.
+    back: Option<(Instant, usize)>,
 }
 
 impl Turn {
@@ -66,6 +69,7 @@ impl Turn {
         Turn {
             looks: 8,
             since: None,
+            back: None,
         }
     }
 
@@ -104,7 +108,8 @@ impl Turn {
                     Seen::Some => 64,
                     Seen::Many => {
                         self.rest(drawn);
-                        1
+                        self.back = Some((Instant::now(), drawn.since(0)));
+                        64
                     }
                 };
             }
@@ -120,6 +125,10 @@ impl Turn {
         let begun = Instant::now();
         self.since.get_or_insert(begun);
         let before = drawn.since(0);
+        // Of the time with this thread: how long, and how many were drawn.
+        let together = self
+            .back
+            .map(|(back, then)| (begun - back, before.wrapping_sub(then)));
         let took = loop {
             (0..8).for_each(|_| spin_loop());
             let took = begun.elapsed();
@@ -127,9 +136,15 @@ impl Turn {
                 break took;
             }
         };
-        match drawn.since(before) {
+        let alone = drawn.since(before);
+        self.back = Some((begun + took, before.wrapping_add(alone)));
+        let in_vain = together.is_some_and(|(time, all)| {
+            alone as u128 * time.as_nanos() >= all as u128 * took.as_nanos()
+        });
+        match alone {
             0 => Seen::Nothing,
             n if n as u128 * COUNT.as_nanos() >= MANY * took.as_nanos() => Seen::Many,
+            _ if in_vain => Seen::Many,
             _ => Seen::Some,
         }
     }
