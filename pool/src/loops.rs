@@ -136,9 +136,7 @@ impl Pace {
             }
             Some(nanos) if nanos >= self.least => {}
             // Nobody would come for what is left: so say this very call and those before it.
-            Some(_)
-                if self.items > 0 && self.entry.predict(left).is_some_and(|n| n < self.least) =>
-            {
+            Some(_) if self.items > 0 && self.entry.predict(left).is_some_and(|n| n < JOURNEY) => {
                 return Step::Run(self.begin(left));
             }
             _ => {}

@@ -314,7 +314,10 @@ impl<K: Send, T: Send, S> IntoParallelIterator for Groups<K, T, S> {
     type Iter = tine_iter::vec::IntoIter<(K, Vec<T>)>;
 
     fn into_par_iter(self) -> Self::Iter {
-        self.into_iter().collect::<Vec<_>>().into_par_iter()
+        let pairs = |rows: Rows<K, T>| rows.into_pairs().collect::<Vec<_>>();
+        let parts = par_map(self.parts, &pairs);
+        let pairs: Vec<_> = parts.into_iter().flatten().collect();
+        pairs.into_par_iter()
     }
 }
 

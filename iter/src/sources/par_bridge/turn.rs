@@ -7,10 +7,10 @@
 //! look again at once. Which of the two it is, is seen from outside: a thread
 //! that has found the lock taken several times stays away for a microsecond and
 //! counts what the others draw meanwhile. If that is much, or no less than what
-//! all drew while it took part, it rests, for a part
-//! of the time for which it has been there, so that not more than that part is
-//! lost if the items become dear. If it is nothing, then `next` itself waits,
-//! and there is no point in looking.
+//! all drew while it took part, it rests, for a part of the time for which it
+//! has been there, so that not more than that part is lost if the items become
+//! dear. If it is nothing, then `next` itself waits, and there is no point in
+//! looking.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicUsize, Ordering};
