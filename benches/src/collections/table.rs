@@ -120,7 +120,7 @@ impl Options {
             return Ok(());
         }
         if let Some(why) = machine::complaint(&self.looks.borrow()) {
-            println!("not written: {why}");
+            eprintln!("NOISY, nothing written: {why}");
             return Ok(());
         }
         report::write_between(&report::page(), "collections", &self.table())
