@@ -506,7 +506,7 @@ fn all() -> io::Result<()> {
     text += &memory()?;
     println!("{text}");
     if let Some(complaint) = machine::complaint(&looks) {
-        println!("Not written: {complaint}.");
+        eprintln!("NOISY, nothing written: {complaint}");
         return Ok(());
     }
     let text = format!(
