@@ -13,7 +13,9 @@
 //! * **A wait for another pool**, `yield_now` and a pool built for greedy waiting run anything.
 //!
 //! Before a waiter sleeps it leaves word with those it helps (`waiters`), asks them to publish,
-//! fences and looks again; they publish, fence, and read who left word.
+//! fences and looks again; they publish, fence, and read who left word. Whoever moves tasks from
+//! one place to another tells their scopes' owners afterwards, since these may have looked for them
+//! meanwhile.
 
 use crate::deque::spawned::Entry;
 use crate::deque::steal::Steal;
@@ -323,6 +325,7 @@ impl Worker<'_> {
         };
         // SAFETY: just taken, and left to whoever takes it next.
         self.shared.inject(unsafe { Parcel::of_entry(entry, run) });
+        self.tell_owners([&entry]);
     }
 
     // ---- waiting for a task, for mail -------------------------------------------------------

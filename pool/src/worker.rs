@@ -80,6 +80,14 @@ pub(crate) mod tag {
         NO_SEAT << BITS | serial & STAMP
     }
 
+    /// The seat it was opened on, if it is a scope's, and on a seat.
+    pub(crate) fn home(tag: u64) -> Option<usize> {
+        match tag >> BITS {
+            0 | NO_SEAT => None,
+            seat => Some(seat as usize - 1),
+        }
+    }
+
     /// Opened on `seat`, with the stamp `since` or a later one.
     pub(crate) fn opened_since(tag: u64, seat: usize, since: u64) -> bool {
         let passed = tag.wrapping_sub(since) & STAMP;
@@ -289,6 +297,7 @@ impl<'a> Worker<'a> {
         }
         if count > 1 {
             self.shared.announce();
+            self.tell_owners(batch[1..count].iter().flatten());
         }
         batch[0]
     }
@@ -334,8 +343,24 @@ impl<'a> Worker<'a> {
             self.seat.counters.stolen.add(others.len() as u64);
             // While they were on the way, nobody could see them.
             self.shared.announce();
+            self.tell_owners(others);
         }
         self.stolen(*first, from)
+    }
+
+    /// Wakes the owners of scopes whose tasks this worker has just put somewhere else: one that
+    /// looked for them while they were on their way may sleep, and be the only one left to run
+    /// them. Whether it does is not known here (the scope may be gone by now), so a token is left
+    /// on its pillow in any case; one too many sends it to sleep again.
+    pub(crate) fn tell_owners<'e>(&self, moved: impl IntoIterator<Item = &'e Entry>) {
+        let mut told = None;
+        for entry in moved {
+            let home = tag::home(entry.tag).filter(|&seat| seat != self.seat.index);
+            if let Some(seat) = home.filter(|_| home != told) {
+                self.shared.seats[seat].pillow().unpark();
+                told = home;
+            }
+        }
     }
 
     pub(crate) fn stolen(&self, entry: Entry, from: &Seat) -> Option<Entry> {

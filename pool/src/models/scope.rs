@@ -1,7 +1,7 @@
 //! Waiters asleep on what concerns them alone hear of new work that only they can do.
 
 use super::{beside, check, explore, parker};
-use crate::deque::spawned::{Entry, Spawned};
+use crate::deque::spawned::{Entry, LOT, Spawned};
 use crate::deque::steal::Steal;
 use crate::job::{StackJob, State, Taken, execute};
 use crate::latch::CountLatch;
@@ -90,6 +90,92 @@ fn an_owner_hears_of_a_spawn() {
 #[should_panic(expected = "deadlock")]
 fn twin_whose_spawn_does_not_fence() {
     spawn_into_a_scope(false);
+}
+
+/// A thief takes two tasks of a scope with one exchange, puts the second into its own deque, and is
+/// busy with the first until the owner has run another. `tell` says whether it tells the owner, which
+/// may have looked for the second while that was on its way, and sleep.
+fn a_lot_on_its_way(tell: bool) {
+    const TAG: u64 = 5;
+    const TASKS: usize = 3;
+    struct Scope {
+        latch: CountLatch,
+        home: Spawned,
+        away: Spawned,
+        run_at_home: AtomicUsize,
+        told: &'static Parker,
+    }
+    explore(2, move || {
+        let owner = parker();
+        let scope = Arc::new(Scope {
+            latch: CountLatch::with_count(TASKS, owner),
+            home: Spawned::new(),
+            away: Spawned::new(),
+            run_at_home: AtomicUsize::new(0),
+            told: parker(),
+        });
+        for task in 1..=TASKS {
+            let job = std::ptr::without_provenance_mut(8 * task);
+            // SAFETY: called by the one thread that owns this deque.
+            unsafe { scope.home.push(Entry { job, tag: TAG }) };
+        }
+        // SAFETY: kept until the end; each task has its count.
+        let done = |scope: &Scope| unsafe { CountLatch::decrement(&raw const scope.latch, 1) };
+        let thief = beside(&scope, move |scope| {
+            let mut lot = [Entry::NONE; LOT];
+            let Steal::Taken(count) = scope.home.steal_lot(&mut lot) else {
+                return;
+            };
+            for entry in &lot[1..count] {
+                // SAFETY: called by the one thread that owns this deque.
+                unsafe { scope.away.push(*entry) };
+                if tell {
+                    owner.unpark();
+                }
+            }
+            while scope.run_at_home.load(Ordering::Acquire) < TASKS - 1 {
+                scope.told.park();
+            }
+            done(scope);
+        });
+        let latch = scope.latch.latch();
+        let look = || {
+            // SAFETY: called by the one thread that owns this deque.
+            let own = unsafe { scope.home.pop() };
+            let found =
+                own.is_some() || matches!(scope.away.steal_if(|tag| tag == TAG), Steal::Taken(_));
+            if found {
+                scope.run_at_home.fetch_add(1, Ordering::Release);
+                scope.told.unpark();
+                done(&scope);
+            }
+            found
+        };
+        while !latch.is_set() {
+            if look() || !latch.get_sleepy() {
+                continue;
+            }
+            if latch.fall_asleep() {
+                fence(Ordering::SeqCst);
+                if !look() {
+                    owner.park();
+                }
+            }
+            latch.wake_up();
+        }
+        thief.join().unwrap();
+    });
+}
+
+#[test]
+fn an_owner_hears_of_tasks_that_were_on_their_way() {
+    a_lot_on_its_way(true);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn twin_whose_thief_tells_nobody() {
+    a_lot_on_its_way(false);
 }
 
 /// A join waits for a job whose thief publishes a piece of it, and goes on only once somebody
