@@ -12,6 +12,13 @@ use crate::plumbing::{
 
 /// What [`by_exponential_blocks`](IndexedParallelIterator::by_exponential_blocks)
 /// returns.
+///
+/// ```
+/// use tine_iter::{iter::ExponentialBlocks, prelude::*};
+///
+/// let blocks: ExponentialBlocks<_> = (0..100).into_par_iter().by_exponential_blocks();
+/// assert_eq!(blocks.max(), Some(99));
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct ExponentialBlocks<I> {
@@ -35,6 +42,13 @@ impl<I: IndexedParallelIterator> ParallelIterator for ExponentialBlocks<I> {
 }
 
 /// What [`by_uniform_blocks`](IndexedParallelIterator::by_uniform_blocks) returns.
+///
+/// ```
+/// use tine_iter::{iter::UniformBlocks, prelude::*};
+///
+/// let blocks: UniformBlocks<_> = (0..100).into_par_iter().by_uniform_blocks(10);
+/// assert_eq!(blocks.max(), Some(99));
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct UniformBlocks<I> {

@@ -9,6 +9,13 @@ use crate::plumbing::{
 };
 
 /// What [`chain`](ParallelIterator::chain) returns.
+///
+/// ```
+/// use tine_iter::{iter::Chain, prelude::*};
+///
+/// let both: Chain<_, _> = [1, 2].par_iter().chain(&[3]);
+/// assert_eq!(both.sum::<i32>(), 6);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct Chain<A, B> {

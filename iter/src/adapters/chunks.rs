@@ -9,6 +9,13 @@ use crate::kit::reshape::{Reshape, reshape, reshaped};
 use crate::plumbing::{Producer, ProducerCallback};
 
 /// What [`chunks`](IndexedParallelIterator::chunks) returns.
+///
+/// ```
+/// use tine_iter::{iter::Chunks, prelude::*};
+///
+/// let chunks: Chunks<_> = (0..5).into_par_iter().chunks(2);
+/// assert_eq!(chunks.collect::<Vec<_>>(), [vec![0, 1], vec![2, 3], vec![4]]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct Chunks<I> {
@@ -31,6 +38,14 @@ reshaped! {
 }
 
 /// What [`fold_chunks`](IndexedParallelIterator::fold_chunks) returns.
+///
+/// ```
+/// use tine_iter::{iter::FoldChunks, prelude::*};
+///
+/// let sums: FoldChunks<_, _, _> =
+///     (0..4).into_par_iter().fold_chunks(2, i32::default, i32::wrapping_add);
+/// assert_eq!(sums.collect::<Vec<_>>(), [1, 5]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone)]
 pub struct FoldChunks<I, ID, F> {
@@ -72,6 +87,14 @@ reshaped! {
 }
 
 /// What [`fold_chunks_with`](IndexedParallelIterator::fold_chunks_with) returns.
+///
+/// ```
+/// use tine_iter::{iter::FoldChunksWith, prelude::*};
+///
+/// let sums: FoldChunksWith<_, _, _> =
+///     (0..4).into_par_iter().fold_chunks_with(2, 10, i32::wrapping_add);
+/// assert_eq!(sums.collect::<Vec<_>>(), [11, 15]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone)]
 pub struct FoldChunksWith<I, U, F> {

@@ -4,6 +4,14 @@ use crate::iter::ParallelIterator;
 use crate::kit::each::{Each, each};
 
 /// What [`cloned`](crate::iter::ParallelIterator::cloned) returns.
+///
+/// ```
+/// use tine_iter::{iter::Cloned, prelude::*};
+///
+/// let words = [String::from("fork")];
+/// let owned: Cloned<_> = words.par_iter().cloned();
+/// assert_eq!(owned.collect::<Vec<String>>(), words);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct Cloned<I> {

@@ -4,6 +4,13 @@ use crate::iter::ParallelIterator;
 use crate::kit::each::{Each, each};
 
 /// What [`copied`](crate::iter::ParallelIterator::copied) returns.
+///
+/// ```
+/// use tine_iter::{iter::Copied, prelude::*};
+///
+/// let numbers: Copied<_> = [1, 2].par_iter().copied();
+/// assert_eq!(numbers.collect::<Vec<i32>>(), [1, 2]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct Copied<I> {

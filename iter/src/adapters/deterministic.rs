@@ -5,6 +5,13 @@ use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::plumbing::{Producer, ProducerCallback, UnindexedConsumer, bridge_fixed};
 
 /// See [`IndexedParallelIterator::deterministic`].
+///
+/// ```
+/// use tine_iter::{iter::Deterministic, prelude::*};
+///
+/// let halves: Deterministic<_> = [0.5, 0.25].par_iter().deterministic();
+/// assert_eq!(halves.sum::<f64>(), 0.75);
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "parallel iterators do nothing until they are consumed"]
 pub struct Deterministic<I> {

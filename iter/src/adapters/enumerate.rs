@@ -5,6 +5,13 @@ use crate::kit::reshape::{Reshape, reshape, reshaped};
 use crate::plumbing::{Producer, ProducerCallback};
 
 /// What [`enumerate`](IndexedParallelIterator::enumerate) returns.
+///
+/// ```
+/// use tine_iter::{iter::Enumerate, prelude::*};
+///
+/// let numbered: Enumerate<_> = ["a", "b"].par_iter().enumerate();
+/// assert_eq!(numbered.max(), Some((1, &"b")));
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct Enumerate<I> {

@@ -4,6 +4,13 @@ use crate::kit::debug_base;
 use crate::kit::step::{Step, step};
 
 /// What [`filter`](crate::iter::ParallelIterator::filter) returns.
+///
+/// ```
+/// use tine_iter::{iter::Filter, prelude::*};
+///
+/// let even: Filter<_, _> = (0..10).into_par_iter().filter(|n| n % 2 == 0);
+/// assert_eq!(even.count(), 5);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone)]
 pub struct Filter<I, P> {

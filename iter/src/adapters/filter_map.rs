@@ -4,6 +4,13 @@ use crate::kit::debug_base;
 use crate::kit::step::{Step, step};
 
 /// What [`filter_map`](crate::iter::ParallelIterator::filter_map) returns.
+///
+/// ```
+/// use tine_iter::{iter::FilterMap, prelude::*};
+///
+/// let numbers: FilterMap<_, _> = ["4", "x"].par_iter().filter_map(|s| s.parse::<i32>().ok());
+/// assert_eq!(numbers.sum::<i32>(), 4);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone)]
 pub struct FilterMap<I, P> {

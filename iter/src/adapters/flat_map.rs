@@ -7,6 +7,13 @@ use crate::kit::debug_base;
 use crate::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 
 /// What [`flat_map`](ParallelIterator::flat_map) returns.
+///
+/// ```
+/// use tine_iter::{iter::FlatMap, prelude::*};
+///
+/// let all: FlatMap<_, _> = (0..4).into_par_iter().flat_map(|n| 0..n);
+/// assert_eq!(all.collect::<Vec<i32>>(), [0, 0, 1, 0, 1, 2]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone)]
 pub struct FlatMap<I, F> {
@@ -37,6 +44,13 @@ where
 }
 
 /// What [`flatten`](ParallelIterator::flatten) returns.
+///
+/// ```
+/// use tine_iter::{iter::Flatten, prelude::*};
+///
+/// let all: Flatten<_> = vec![vec![1, 2], vec![3]].into_par_iter().flatten();
+/// assert_eq!(all.collect::<Vec<i32>>(), [1, 2, 3]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct Flatten<I> {

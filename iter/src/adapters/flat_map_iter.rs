@@ -8,6 +8,13 @@ use crate::kit::debug_base;
 use crate::kit::step::{Step, step};
 
 /// What [`flat_map_iter`](ParallelIterator::flat_map_iter) returns.
+///
+/// ```
+/// use tine_iter::{iter::FlatMapIter, prelude::*};
+///
+/// let letters: FlatMapIter<_, _> = ["ab", "c"].par_iter().flat_map_iter(|word| word.chars());
+/// assert_eq!(letters.collect::<String>(), "abc");
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone)]
 pub struct FlatMapIter<I, F> {
@@ -24,6 +31,13 @@ impl<I, F> FlatMapIter<I, F> {
 debug_base!(FlatMapIter<I, F>);
 
 /// What [`flatten_iter`](ParallelIterator::flatten_iter) returns.
+///
+/// ```
+/// use tine_iter::{iter::FlattenIter, prelude::*};
+///
+/// let all: FlattenIter<_> = vec![Some(1), None, Some(3)].into_par_iter().flatten_iter();
+/// assert_eq!(all.collect::<Vec<i32>>(), [1, 3]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct FlattenIter<I> {

@@ -10,6 +10,13 @@ use crate::kit::gather::gather;
 use crate::kit::seed::clones_of;
 
 /// What [`fold`](crate::iter::ParallelIterator::fold) returns.
+///
+/// ```
+/// use tine_iter::{iter::Fold, prelude::*};
+///
+/// let sums: Fold<_, _, _> = (0..100).into_par_iter().fold(i32::default, i32::wrapping_add);
+/// assert_eq!(sums.sum::<i32>(), 4950);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone)]
 pub struct Fold<I, ID, F> {
@@ -37,6 +44,13 @@ gather! {
 }
 
 /// What [`fold_with`](crate::iter::ParallelIterator::fold_with) returns.
+///
+/// ```
+/// use tine_iter::{iter::FoldWith, prelude::*};
+///
+/// let sums: FoldWith<_, _, _> = (0..100).into_par_iter().fold_with(0, i32::wrapping_add);
+/// assert_eq!(sums.sum::<i32>(), 4950);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone)]
 pub struct FoldWith<I, U, F> {
@@ -67,6 +81,14 @@ gather! {
 }
 
 /// What [`try_fold`](crate::iter::ParallelIterator::try_fold) returns.
+///
+/// ```
+/// use tine_iter::{iter::TryFold, prelude::*};
+///
+/// let sums: TryFold<_, Option<u8>, _, _> =
+///     (0..10).into_par_iter().try_fold(u8::default, u8::checked_add);
+/// assert_eq!(sums.try_reduce(u8::default, u8::checked_add), Some(45));
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 pub struct TryFold<I, U, ID, F> {
     base: I,
@@ -106,6 +128,14 @@ gather! {
 }
 
 /// What [`try_fold_with`](crate::iter::ParallelIterator::try_fold_with) returns.
+///
+/// ```
+/// use tine_iter::{iter::TryFoldWith, prelude::*};
+///
+/// let sums: TryFoldWith<_, Option<u8>, _> =
+///     (0..10).into_par_iter().try_fold_with(0, u8::checked_add);
+/// assert_eq!(sums.try_reduce(u8::default, u8::checked_add), Some(45));
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 pub struct TryFoldWith<I, U: Try, F> {
     base: I,

@@ -4,6 +4,13 @@ use crate::kit::debug_base;
 use crate::kit::each::{Each, each};
 
 /// What [`inspect`](crate::iter::ParallelIterator::inspect) returns.
+///
+/// ```
+/// use tine_iter::{iter::Inspect, prelude::*};
+///
+/// let told: Inspect<_, _> = (0..3).into_par_iter().inspect(|n| println!("{n}"));
+/// assert_eq!(told.sum::<i32>(), 3);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone)]
 pub struct Inspect<I, F> {

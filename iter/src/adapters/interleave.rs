@@ -7,6 +7,13 @@ use crate::kit::reshape::{Weave, reshaped, weave};
 use crate::plumbing::{Producer, ProducerCallback};
 
 /// What [`interleave`](IndexedParallelIterator::interleave) returns.
+///
+/// ```
+/// use tine_iter::{iter::Interleave, prelude::*};
+///
+/// let turns: Interleave<_, _> = (0..3).into_par_iter().interleave(7..8);
+/// assert_eq!(turns.collect::<Vec<i32>>(), [0, 7, 1, 2]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct Interleave<I, J> {
@@ -35,6 +42,13 @@ reshaped! {
 
 /// What [`interleave_shortest`](IndexedParallelIterator::interleave_shortest)
 /// returns.
+///
+/// ```
+/// use tine_iter::{iter::InterleaveShortest, prelude::*};
+///
+/// let turns: InterleaveShortest<_, _> = (0..3).into_par_iter().interleave_shortest(7..8);
+/// assert_eq!(turns.collect::<Vec<i32>>(), [0, 7, 1]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct InterleaveShortest<I, J> {

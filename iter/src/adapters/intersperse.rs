@@ -9,6 +9,13 @@ use crate::plumbing::{
 };
 
 /// What [`intersperse`](ParallelIterator::intersperse) returns.
+///
+/// ```
+/// use tine_iter::{iter::Intersperse, prelude::*};
+///
+/// let spaced: Intersperse<_> = ["a", "b"].into_par_iter().intersperse(" ");
+/// assert_eq!(spaced.collect::<String>(), "a b");
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct Intersperse<I: ParallelIterator> {

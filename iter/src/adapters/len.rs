@@ -5,6 +5,13 @@ use crate::kit::reshape::{Reshape, reshape, reshaped};
 use crate::plumbing::{Folder, Producer, ProducerCallback};
 
 /// What [`with_min_len`](IndexedParallelIterator::with_min_len) returns.
+///
+/// ```
+/// use tine_iter::{iter::MinLen, prelude::*};
+///
+/// let in_large_pieces: MinLen<_> = (0..100).into_par_iter().with_min_len(50);
+/// assert_eq!(in_large_pieces.sum::<i32>(), 4950);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct MinLen<I> {
@@ -25,6 +32,13 @@ reshaped! {
 }
 
 /// What [`with_max_len`](IndexedParallelIterator::with_max_len) returns.
+///
+/// ```
+/// use tine_iter::{iter::MaxLen, prelude::*};
+///
+/// let in_small_pieces: MaxLen<_> = (0..100).into_par_iter().with_max_len(5);
+/// assert_eq!(in_small_pieces.sum::<i32>(), 4950);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct MaxLen<I> {

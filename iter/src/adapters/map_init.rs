@@ -6,6 +6,17 @@ use crate::kit::each::{Each, each};
 use crate::kit::seed::clones_of;
 
 /// What [`map_init`](crate::iter::ParallelIterator::map_init) returns.
+///
+/// ```
+/// use tine_iter::{iter::MapInit, prelude::*};
+///
+/// let lengths: MapInit<_, _, _> = (0..3).into_par_iter().map_init(String::new, |text, n| {
+///     text.clear();
+///     text.push_str(&"x".repeat(n));
+///     text.len()
+/// });
+/// assert_eq!(lengths.collect::<Vec<_>>(), [0, 1, 2]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone)]
 pub struct MapInit<I, INIT, F> {
@@ -23,6 +34,13 @@ impl<I, INIT, F> MapInit<I, INIT, F> {
 debug_base!(MapInit<I, INIT, F>);
 
 /// What [`map_with`](crate::iter::ParallelIterator::map_with) returns.
+///
+/// ```
+/// use tine_iter::{iter::MapWith, prelude::*};
+///
+/// let raised: MapWith<_, _, _> = (0..3).into_par_iter().map_with(10, |ten, n| *ten + n);
+/// assert_eq!(raised.collect::<Vec<i32>>(), [10, 11, 12]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone)]
 pub struct MapWith<I, T, F> {

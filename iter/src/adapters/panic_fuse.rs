@@ -7,6 +7,13 @@ use std::thread;
 use crate::kit::each::{Each, each};
 
 /// What [`panic_fuse`](crate::iter::ParallelIterator::panic_fuse) returns.
+///
+/// ```
+/// use tine_iter::{iter::PanicFuse, prelude::*};
+///
+/// let fused: PanicFuse<_> = (0..3).into_par_iter().panic_fuse();
+/// assert_eq!(fused.sum::<i32>(), 3);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct PanicFuse<I> {

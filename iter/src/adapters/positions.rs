@@ -5,6 +5,13 @@ use crate::kit::debug_base;
 use crate::kit::step::{Step, step};
 
 /// What [`positions`](IndexedParallelIterator::positions) returns.
+///
+/// ```
+/// use tine_iter::{iter::Positions, prelude::*};
+///
+/// let places: Positions<_, _> = [5, 0, 0].par_iter().positions(|&n| n == 0);
+/// assert_eq!(places.collect::<Vec<_>>(), [1, 2]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone)]
 pub struct Positions<I, P> {

@@ -7,6 +7,13 @@ use crate::kit::reshape::{Reshape, reshape, reshaped};
 use crate::plumbing::{Producer, ProducerCallback};
 
 /// What [`rev`](IndexedParallelIterator::rev) returns.
+///
+/// ```
+/// use tine_iter::{iter::Rev, prelude::*};
+///
+/// let down: Rev<_> = (0..3).into_par_iter().rev();
+/// assert_eq!(down.collect::<Vec<i32>>(), [2, 1, 0]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct Rev<I> {

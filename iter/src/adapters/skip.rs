@@ -6,6 +6,13 @@ use crate::kit::sink::exhaust;
 use crate::plumbing::{Producer, ProducerCallback};
 
 /// What [`skip`](IndexedParallelIterator::skip) returns.
+///
+/// ```
+/// use tine_iter::{iter::Skip, prelude::*};
+///
+/// let later: Skip<_> = (0..4).into_par_iter().skip(2);
+/// assert_eq!(later.collect::<Vec<i32>>(), [2, 3]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct Skip<I> {
@@ -41,6 +48,13 @@ impl<T> Reshape<T, T> for Without {
 }
 
 /// What [`take`](IndexedParallelIterator::take) returns.
+///
+/// ```
+/// use tine_iter::{iter::Take, prelude::*};
+///
+/// let first: Take<_> = (0..4).into_par_iter().take(2);
+/// assert_eq!(first.collect::<Vec<i32>>(), [0, 1]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct Take<I> {

@@ -7,6 +7,13 @@ use crate::kit::reshape::{Reshape, reshape, reshaped};
 use crate::plumbing::{Producer, ProducerCallback};
 
 /// What [`step_by`](IndexedParallelIterator::step_by) returns.
+///
+/// ```
+/// use tine_iter::{iter::StepBy, prelude::*};
+///
+/// let thirds: StepBy<_> = (0..7).into_par_iter().step_by(3);
+/// assert_eq!(thirds.collect::<Vec<i32>>(), [0, 3, 6]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct StepBy<I> {

@@ -6,6 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use crate::kit::step::{Step, step};
 
 /// What [`take_any`](crate::iter::ParallelIterator::take_any) returns.
+///
+/// ```
+/// use tine_iter::{iter::TakeAny, prelude::*};
+///
+/// let some: TakeAny<_> = (0..100).into_par_iter().take_any(5);
+/// assert_eq!(some.count(), 5);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct TakeAny<I> {
@@ -20,6 +27,13 @@ impl<I> TakeAny<I> {
 }
 
 /// What [`skip_any`](crate::iter::ParallelIterator::skip_any) returns.
+///
+/// ```
+/// use tine_iter::{iter::SkipAny, prelude::*};
+///
+/// let most: SkipAny<_> = (0..100).into_par_iter().skip_any(5);
+/// assert_eq!(most.count(), 95);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct SkipAny<I> {

@@ -7,6 +7,13 @@ use crate::kit::debug_base;
 use crate::kit::step::{Step, step};
 
 /// What [`take_any_while`](crate::iter::ParallelIterator::take_any_while) returns.
+///
+/// ```
+/// use tine_iter::{iter::TakeAnyWhile, prelude::*};
+///
+/// let some: TakeAnyWhile<_, _> = (0..100).into_par_iter().take_any_while(|&n| n < 50);
+/// assert!(some.all(|n| n < 50));
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone)]
 pub struct TakeAnyWhile<I, P> {
@@ -23,6 +30,13 @@ impl<I, P> TakeAnyWhile<I, P> {
 debug_base!(TakeAnyWhile<I, P>);
 
 /// What [`skip_any_while`](crate::iter::ParallelIterator::skip_any_while) returns.
+///
+/// ```
+/// use tine_iter::{iter::SkipAnyWhile, prelude::*};
+///
+/// let some: SkipAnyWhile<_, _> = (0..100).into_par_iter().skip_any_while(|&n| n < 50);
+/// assert!(some.count() >= 50);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone)]
 pub struct SkipAnyWhile<I, P> {

@@ -4,6 +4,13 @@ use crate::kit::debug_base;
 use crate::kit::each::{Each, each};
 
 /// What [`update`](crate::iter::ParallelIterator::update) returns.
+///
+/// ```
+/// use tine_iter::{iter::Update, prelude::*};
+///
+/// let longer: Update<_, _> = vec![vec![1]].into_par_iter().update(|v| v.push(2));
+/// assert_eq!(longer.collect::<Vec<_>>(), [[1, 2]]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone)]
 pub struct Update<I, F> {

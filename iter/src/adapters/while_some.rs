@@ -6,6 +6,13 @@ use crate::iter::ParallelIterator;
 use crate::kit::step::{Step, step};
 
 /// What [`while_some`](ParallelIterator::while_some) returns.
+///
+/// ```
+/// use tine_iter::{iter::WhileSome, prelude::*};
+///
+/// let there: WhileSome<_> = [Some(1), Some(2)].into_par_iter().while_some();
+/// assert_eq!(there.sum::<i32>(), 3);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct WhileSome<I> {

@@ -7,6 +7,13 @@ use crate::kit::reshape::{Weave, reshaped, weave};
 use crate::plumbing::{Producer, ProducerCallback};
 
 /// What [`zip`](IndexedParallelIterator::zip) returns.
+///
+/// ```
+/// use tine_iter::{iter::Zip, prelude::*};
+///
+/// let pairs: Zip<_, _> = (1..4).into_par_iter().zip(["a", "b"]);
+/// assert_eq!(pairs.collect::<Vec<_>>(), [(1, "a"), (2, "b")]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct Zip<A, B> {
@@ -28,6 +35,13 @@ reshaped! {
 }
 
 /// What [`zip_eq`](IndexedParallelIterator::zip_eq) returns.
+///
+/// ```
+/// use tine_iter::{iter::ZipEq, prelude::*};
+///
+/// let pairs: ZipEq<_, _> = (1..3).into_par_iter().zip_eq(["a", "b"]);
+/// assert_eq!(pairs.collect::<Vec<_>>(), [(1, "a"), (2, "b")]);
+/// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
 pub struct ZipEq<A, B> {
