@@ -9,6 +9,13 @@ use std::marker::PhantomData;
 /// Parallel iterator over nothing.
 ///
 /// Made by [`empty`].
+///
+/// ```
+/// use tine_iter::{iter::{Empty, empty}, prelude::*};
+///
+/// let nothing: Empty<i32> = empty();
+/// assert_eq!(nothing.count(), 0);
+/// ```
 pub struct Empty<T> {
     marker: PhantomData<T>,
 }

@@ -7,6 +7,13 @@ use crate::sources::kit::indexed;
 /// Parallel iterator over one item.
 ///
 /// Made by [`once`].
+///
+/// ```
+/// use tine_iter::{iter::{Once, once}, prelude::*};
+///
+/// let seven: Once<i32> = once(7);
+/// assert_eq!(seven.sum::<i32>(), 7);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Once<T> {
     item: T,

@@ -71,12 +71,28 @@ impl<T: Send> Producer for AtMostOne<T> {
 }
 
 /// Parallel iterator over the value of an `Option`, by shared reference.
+///
+/// ```
+/// use tine_iter::{option::Iter, prelude::*};
+///
+/// let there: Iter<'_, i32> = Some(7).par_iter();
+/// assert_eq!(there.sum::<i32>(), 7);
+/// ```
 #[derive(Debug)]
 pub struct Iter<'a, T> {
     inner: IntoIter<&'a T>,
 }
 
 /// Parallel iterator over the value of an `Option`, by exclusive reference.
+///
+/// ```
+/// use tine_iter::{option::IterMut, prelude::*};
+///
+/// let mut seven = Some(7);
+/// let there: IterMut<'_, i32> = seven.par_iter_mut();
+/// there.for_each(|n| *n += 1);
+/// assert_eq!(seven, Some(8));
+/// ```
 #[derive(Debug)]
 pub struct IterMut<'a, T> {
     inner: IntoIter<&'a mut T>,

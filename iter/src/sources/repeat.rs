@@ -11,6 +11,13 @@ use std::iter;
 /// Parallel iterator that hands out clones of an item without end.
 ///
 /// Made by [`repeat`].
+///
+/// ```
+/// use tine_iter::{iter::{Repeat, repeat}, prelude::*};
+///
+/// let sevens: Repeat<i32> = repeat(7);
+/// assert_eq!(sevens.take(3).sum::<i32>(), 21);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Repeat<T> {
     item: T,
@@ -83,6 +90,13 @@ impl<T: Clone + Send> UnindexedProducer for Endless<T> {
 /// Parallel iterator that hands out so many clones of an item.
 ///
 /// Made by [`repeat_n`] and by [`Repeat::take`].
+///
+/// ```
+/// use tine_iter::{iter::{RepeatN, repeat_n}, prelude::*};
+///
+/// let sevens: RepeatN<i32> = repeat_n(7, 3);
+/// assert_eq!(sevens.sum::<i32>(), 21);
+/// ```
 #[derive(Clone)]
 pub struct RepeatN<T> {
     clones: Clones<T>,

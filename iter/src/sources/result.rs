@@ -19,12 +19,28 @@ pub struct IntoIter<T> {
 }
 
 /// Parallel iterator over the value of an `Ok`, by shared reference.
+///
+/// ```
+/// use tine_iter::{result::Iter, prelude::*};
+///
+/// let there: Iter<'_, i32> = Ok::<_, ()>(7).par_iter();
+/// assert_eq!(there.sum::<i32>(), 7);
+/// ```
 #[derive(Debug)]
 pub struct Iter<'a, T> {
     inner: option::IntoIter<&'a T>,
 }
 
 /// Parallel iterator over the value of an `Ok`, by exclusive reference.
+///
+/// ```
+/// use tine_iter::{result::IterMut, prelude::*};
+///
+/// let mut seven = Ok::<_, ()>(7);
+/// let there: IterMut<'_, i32> = seven.par_iter_mut();
+/// there.for_each(|n| *n += 1);
+/// assert_eq!(seven, Ok(8));
+/// ```
 #[derive(Debug)]
 pub struct IterMut<'a, T> {
     inner: option::IntoIter<&'a mut T>,

@@ -8,6 +8,13 @@ use std::fmt;
 /// Parallel iterator over what a closure splits some data into.
 ///
 /// Made by [`split`].
+///
+/// ```
+/// use tine_iter::{iter::{Split, split}, prelude::*};
+///
+/// let whole: Split<_, _> = split(7, |n: i32| (n, None));
+/// assert_eq!(whole.sum::<i32>(), 7);
+/// ```
 #[derive(Clone)]
 pub struct Split<D, S> {
     data: D,

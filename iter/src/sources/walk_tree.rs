@@ -44,18 +44,39 @@ tree! {
     /// Parallel iterator over the nodes of a tree, in any order.
     ///
     /// Made by [`walk_tree`].
+    ///
+    /// ```
+    /// use tine_iter::{iter::{WalkTree, walk_tree}, prelude::*};
+    ///
+    /// let nodes: WalkTree<_, _> = walk_tree(3, |&n| 0..n);
+    /// assert_eq!(nodes.count(), 8);
+    /// ```
     WalkTree
 }
 tree! {
     /// Parallel iterator over the nodes of a tree, each before its children.
     ///
     /// Made by [`walk_tree_prefix`].
+    ///
+    /// ```
+    /// use tine_iter::{iter::{WalkTreePrefix, walk_tree_prefix}, prelude::*};
+    ///
+    /// let nodes: WalkTreePrefix<_, _> = walk_tree_prefix(2, |&n| 0..n);
+    /// assert_eq!(nodes.collect::<Vec<i32>>(), [2, 0, 1, 0]);
+    /// ```
     WalkTreePrefix
 }
 tree! {
     /// Parallel iterator over the nodes of a tree, each after its children.
     ///
     /// Made by [`walk_tree_postfix`].
+    ///
+    /// ```
+    /// use tine_iter::{iter::{WalkTreePostfix, walk_tree_postfix}, prelude::*};
+    ///
+    /// let nodes: WalkTreePostfix<_, _> = walk_tree_postfix(2, |&n| 0..n);
+    /// assert_eq!(nodes.collect::<Vec<i32>>(), [0, 0, 1, 2]);
+    /// ```
     WalkTreePostfix
 }
 

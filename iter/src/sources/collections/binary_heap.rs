@@ -8,6 +8,14 @@ use crate::sources::{slice, vec};
 use std::collections::BinaryHeap;
 
 /// Parallel iterator that moves the items out of a heap.
+///
+/// ```
+/// use std::collections::BinaryHeap;
+/// use tine_iter::{collections::binary_heap::IntoIter, prelude::*};
+///
+/// let items: IntoIter<i32> = BinaryHeap::from([1, 5]).into_par_iter();
+/// assert_eq!(items.sum::<i32>(), 6);
+/// ```
 #[derive(Debug, Clone)]
 pub struct IntoIter<T> {
     inner: vec::IntoIter<T>,
@@ -20,6 +28,15 @@ into_par! {
 }
 
 /// Parallel iterator over the items of a heap, by shared reference.
+///
+/// ```
+/// use std::collections::BinaryHeap;
+/// use tine_iter::{collections::binary_heap::Iter, prelude::*};
+///
+/// let heap = BinaryHeap::from([1, 5]);
+/// let items: Iter<'_, i32> = heap.par_iter();
+/// assert_eq!(items.sum::<i32>(), 6);
+/// ```
 #[derive(Debug)]
 pub struct Iter<'a, T> {
     inner: slice::Iter<'a, T>,

@@ -11,6 +11,14 @@ use std::marker::PhantomData;
 
 gathered! {
     /// Parallel iterator that moves the entries out of a map.
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    /// use tine_iter::{collections::hash_map::IntoIter, prelude::*};
+    ///
+    /// let entries: IntoIter<_, _> = HashMap::from([(1, 'a')]).into_par_iter();
+    /// assert_eq!(entries.max(), Some((1, 'a')));
+    /// ```
     #[derive(Debug)]
     pub struct IntoIter[K, V];
     [K: Send, V: Send] yields (K, V);
@@ -19,6 +27,15 @@ gathered! {
 
 walked! {
     /// Parallel iterator over the entries of a map, by shared reference.
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    /// use tine_iter::{collections::hash_map::Iter, prelude::*};
+    ///
+    /// let map = HashMap::from([(1, 'a')]);
+    /// let entries: Iter<'_, _, _> = map.par_iter();
+    /// assert_eq!(entries.max(), Some((&1, &'a')));
+    /// ```
     pub struct Iter['a, K, V](hash_map::Iter<'a, K, V>);
     ['a, K: Sync, V: Sync] yields (&'a K, &'a V);
     from [, S] &'a HashMap<K, V, S>;
@@ -27,6 +44,16 @@ walked! {
 gathered! {
     /// Parallel iterator over the entries of a map, with exclusive references
     /// to the values.
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    /// use tine_iter::{collections::hash_map::IterMut, prelude::*};
+    ///
+    /// let mut map = HashMap::from([(1, 'a')]);
+    /// let entries: IterMut<'_, _, _> = map.par_iter_mut();
+    /// entries.for_each(|(_, letter)| letter.make_ascii_uppercase());
+    /// assert_eq!(map[&1], 'A');
+    /// ```
     #[derive(Debug)]
     pub struct IterMut['a, K, V];
     ['a, K: Sync, V: Send] yields (&'a K, &'a mut V);

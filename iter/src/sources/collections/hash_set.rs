@@ -11,6 +11,14 @@ use std::marker::PhantomData;
 
 gathered! {
     /// Parallel iterator that moves the items out of a set.
+    ///
+    /// ```
+    /// use std::collections::HashSet;
+    /// use tine_iter::{collections::hash_set::IntoIter, prelude::*};
+    ///
+    /// let items: IntoIter<i32> = HashSet::from([1, 5]).into_par_iter();
+    /// assert_eq!(items.sum::<i32>(), 6);
+    /// ```
     #[derive(Debug)]
     pub struct IntoIter[T];
     [T: Send] yields T;
@@ -19,6 +27,15 @@ gathered! {
 
 walked! {
     /// Parallel iterator over the items of a set, by shared reference.
+    ///
+    /// ```
+    /// use std::collections::HashSet;
+    /// use tine_iter::{collections::hash_set::Iter, prelude::*};
+    ///
+    /// let set = HashSet::from([1, 5]);
+    /// let items: Iter<'_, i32> = set.par_iter();
+    /// assert_eq!(items.sum::<i32>(), 6);
+    /// ```
     pub struct Iter['a, T](hash_set::Iter<'a, T>);
     ['a, T: Sync] yields &'a T;
     from [, S] &'a HashSet<T, S>;

@@ -11,6 +11,14 @@ use std::collections::VecDeque;
 use std::ops::{Range, RangeBounds};
 
 /// Parallel iterator that moves the items out of a deque.
+///
+/// ```
+/// use std::collections::VecDeque;
+/// use tine_iter::{collections::vec_deque::IntoIter, prelude::*};
+///
+/// let items: IntoIter<i32> = VecDeque::from([1, 5]).into_par_iter();
+/// assert_eq!(items.sum::<i32>(), 6);
+/// ```
 #[derive(Debug, Clone)]
 pub struct IntoIter<T> {
     inner: vec::IntoIter<T>,
@@ -23,6 +31,15 @@ into_par! {
 }
 
 /// Parallel iterator over the items of a deque, by shared reference.
+///
+/// ```
+/// use std::collections::VecDeque;
+/// use tine_iter::{collections::vec_deque::Iter, prelude::*};
+///
+/// let deque = VecDeque::from([1, 5]);
+/// let items: Iter<'_, i32> = deque.par_iter();
+/// assert_eq!(items.sum::<i32>(), 6);
+/// ```
 #[derive(Debug)]
 pub struct Iter<'a, T> {
     front: &'a [T],
@@ -49,6 +66,16 @@ into_par! {
 }
 
 /// Parallel iterator over the items of a deque, by exclusive reference.
+///
+/// ```
+/// use std::collections::VecDeque;
+/// use tine_iter::{collections::vec_deque::IterMut, prelude::*};
+///
+/// let mut deque = VecDeque::from([1, 5]);
+/// let items: IterMut<'_, i32> = deque.par_iter_mut();
+/// items.for_each(|n| *n += 1);
+/// assert_eq!(deque, [2, 6]);
+/// ```
 #[derive(Debug)]
 pub struct IterMut<'a, T> {
     front: &'a mut [T],

@@ -22,6 +22,15 @@ use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 /// This serves what cannot be split: channels, lines of a file, anything that
 /// only has `next`. Where `par_iter` or `into_par_iter` exist they are faster.
 ///
+/// ```
+/// use tine_iter::prelude::*;
+/// use std::io::{BufRead, Cursor};
+///
+/// let file = Cursor::new("12\n30\n");
+/// let numbers = file.lines().par_bridge().map(|line| line.unwrap().parse::<i32>().unwrap());
+/// assert_eq!(numbers.sum::<i32>(), 42);
+/// ```
+///
 /// # Order
 ///
 /// Items are handed to whichever thread asks first; nothing is promised about
@@ -108,6 +117,13 @@ impl<T: Iterator<Item: Send> + Send> ParallelBridge for T {
 
 /// A parallel iterator over the items of a sequential one:
 /// see [`ParallelBridge::par_bridge`].
+///
+/// ```
+/// use tine_iter::{iter::IterBridge, prelude::*};
+///
+/// let bridge: IterBridge<_> = (1..5).map(|n| n * n).par_bridge();
+/// assert_eq!(bridge.sum::<i32>(), 30);
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "parallel iterators do nothing until they are consumed"]
 pub struct IterBridge<Iter> {

@@ -24,6 +24,13 @@ use crate::plumbing::{Folder, UnindexedProducer, bridge_unindexed};
 
 /// A sequential iterator whose items are to be mapped in parallel and in
 /// order: see [`par_bridge_ordered`](super::ParallelBridge::par_bridge_ordered).
+///
+/// ```
+/// use tine_iter::{iter::OrderedBridge, prelude::*};
+///
+/// let bridge: OrderedBridge<_> = (1..5).par_bridge_ordered(8);
+/// assert_eq!(bridge.map(|n| n * n).collect::<Vec<i32>>(), [1, 4, 9, 16]);
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "nothing happens until the results are asked for"]
 pub struct OrderedBridge<Iter> {
@@ -61,6 +68,13 @@ impl<Iter: Iterator<Item: Send> + Send> OrderedBridge<Iter> {
 }
 
 /// Results of a map in parallel, in order: see [`OrderedBridge::map`].
+///
+/// ```
+/// use tine_iter::{iter::OrderedMap, prelude::*};
+///
+/// let squares: OrderedMap<_, _> = (1..5).par_bridge_ordered(8).map(|n| n * n);
+/// assert_eq!(squares.collect::<Vec<i32>>(), [1, 4, 9, 16]);
+/// ```
 #[derive(Clone)]
 #[must_use = "nothing happens until the results are asked for"]
 pub struct OrderedMap<Iter, F> {

@@ -43,24 +43,56 @@ chunks! {
     /// Parallel iterator over pieces of a slice; the last one may be shorter.
     ///
     /// Made by [`par_chunks`](super::ParallelSlice::par_chunks).
+    ///
+    /// ```
+    /// use tine_iter::{slice::Chunks, prelude::*};
+    ///
+    /// let parts: Chunks<'_, i32> = [1, 2, 3].par_chunks(2);
+    /// assert_eq!(parts.collect::<Vec<_>>(), [&[1, 2][..], &[3]]);
+    /// ```
     Chunks: [&'data [T]] Sync, back false, chunks, up
 }
 chunks! {
     /// Parallel iterator over exclusive pieces of a slice; the last one may be shorter.
     ///
     /// Made by [`par_chunks_mut`](super::ParallelSliceMut::par_chunks_mut).
+    ///
+    /// ```
+    /// use tine_iter::{slice::ChunksMut, prelude::*};
+    ///
+    /// let mut v = [1, 2, 3];
+    /// let parts: ChunksMut<'_, i32> = v.par_chunks_mut(2);
+    /// parts.for_each(|part| part.reverse());
+    /// assert_eq!(v, [2, 1, 3]);
+    /// ```
     ChunksMut: [&'data mut [T]] Send, back false, chunks_mut, up
 }
 chunks! {
     /// Parallel iterator over pieces of a slice, all of one length.
     ///
     /// Made by [`par_chunks_exact`](super::ParallelSlice::par_chunks_exact).
+    ///
+    /// ```
+    /// use tine_iter::{slice::ChunksExact, prelude::*};
+    ///
+    /// let parts: ChunksExact<'_, i32> = [1, 2, 3].par_chunks_exact(2);
+    /// assert_eq!(parts.collect::<Vec<_>>(), [[1, 2]]);
+    /// ```
     ChunksExact: [&'data [T]] Sync, back false, chunks_exact, down, rest
 }
 chunks! {
     /// Parallel iterator over exclusive pieces of a slice, all of one length.
     ///
     /// Made by [`par_chunks_exact_mut`](super::ParallelSliceMut::par_chunks_exact_mut).
+    ///
+    /// ```
+    /// use tine_iter::{slice::ChunksExactMut, prelude::*};
+    ///
+    /// let mut v = [1, 2, 3];
+    /// let parts: ChunksExactMut<'_, i32> = v.par_chunks_exact_mut(2);
+    /// parts.for_each(|part| part.reverse());
+    /// assert_eq!(v, [2, 1, 3]);
+    /// ```
     ChunksExactMut: [&'data mut [T]] Send, back false, chunks_exact_mut, down, rest
 }
 chunks! {
@@ -68,6 +100,13 @@ chunks! {
     /// at the front of the slice, may be shorter.
     ///
     /// Made by [`par_rchunks`](super::ParallelSlice::par_rchunks).
+    ///
+    /// ```
+    /// use tine_iter::{slice::RChunks, prelude::*};
+    ///
+    /// let parts: RChunks<'_, i32> = [1, 2, 3].par_rchunks(2);
+    /// assert_eq!(parts.collect::<Vec<_>>(), [&[2, 3][..], &[1]]);
+    /// ```
     RChunks: [&'data [T]] Sync, back true, rchunks, up
 }
 chunks! {
@@ -75,12 +114,28 @@ chunks! {
     /// last one, at the front of the slice, may be shorter.
     ///
     /// Made by [`par_rchunks_mut`](super::ParallelSliceMut::par_rchunks_mut).
+    ///
+    /// ```
+    /// use tine_iter::{slice::RChunksMut, prelude::*};
+    ///
+    /// let mut v = [1, 2, 3];
+    /// let parts: RChunksMut<'_, i32> = v.par_rchunks_mut(2);
+    /// parts.for_each(|part| part.reverse());
+    /// assert_eq!(v, [1, 3, 2]);
+    /// ```
     RChunksMut: [&'data mut [T]] Send, back true, rchunks_mut, up
 }
 chunks! {
     /// Parallel iterator over pieces of a slice from its end, all of one length.
     ///
     /// Made by [`par_rchunks_exact`](super::ParallelSlice::par_rchunks_exact).
+    ///
+    /// ```
+    /// use tine_iter::{slice::RChunksExact, prelude::*};
+    ///
+    /// let parts: RChunksExact<'_, i32> = [1, 2, 3].par_rchunks_exact(2);
+    /// assert_eq!(parts.collect::<Vec<_>>(), [[2, 3]]);
+    /// ```
     RChunksExact: [&'data [T]] Sync, back true, rchunks_exact, down, rest
 }
 chunks! {
@@ -88,6 +143,15 @@ chunks! {
     /// one length.
     ///
     /// Made by [`par_rchunks_exact_mut`](super::ParallelSliceMut::par_rchunks_exact_mut).
+    ///
+    /// ```
+    /// use tine_iter::{slice::RChunksExactMut, prelude::*};
+    ///
+    /// let mut v = [1, 2, 3];
+    /// let parts: RChunksExactMut<'_, i32> = v.par_rchunks_exact_mut(2);
+    /// parts.for_each(|part| part.reverse());
+    /// assert_eq!(v, [1, 3, 2]);
+    /// ```
     RChunksExactMut: [&'data mut [T]] Send, back true, rchunks_exact_mut, down, rest
 }
 

@@ -31,6 +31,14 @@ fn at_least_one(size: usize, what: &str) -> usize {
 }
 
 /// Parallel views of a shared slice.
+///
+/// ```
+/// use tine_iter::prelude::*;
+///
+/// let steps = [1, 2, 4, 7];
+/// assert!(steps.par_windows(2).all(|two| two[0] < two[1]));
+/// assert_eq!(steps.par_chunks(2).map(|two| two.len()).sum::<usize>(), 4);
+/// ```
 pub trait ParallelSlice<T: Sync> {
     /// The slice that all other methods read.
     ///
@@ -233,6 +241,18 @@ impl<T: Sync> ParallelSlice<T> for [T] {
 }
 
 /// Parallel views of an exclusive slice, and its parallel sorts.
+///
+/// ```
+/// use tine_iter::prelude::*;
+///
+/// let mut image = [[0_u8; 4]; 3];
+/// image.as_flattened_mut().par_chunks_mut(4).enumerate().for_each(|(y, row)| row.fill(y as u8));
+/// assert_eq!(image[2], [2; 4]);
+///
+/// let mut words = ["tine", "a", "fork"];
+/// words.par_sort();
+/// assert_eq!(words, ["a", "fork", "tine"]);
+/// ```
 pub trait ParallelSliceMut<T: Send> {
     /// The slice that all other methods work on.
     ///

@@ -147,36 +147,84 @@ source! {
     /// Parallel iterator over the pieces between separators.
     ///
     /// Made by [`par_split`](super::ParallelSlice::par_split).
+    ///
+    /// ```
+    /// use tine_iter::{slice::Split, prelude::*};
+    ///
+    /// let parts: Split<'_, i32, _> = [1, 0, 2].par_split(|&n| n == 0);
+    /// assert_eq!(parts.collect::<Vec<_>>(), [[1], [2]]);
+    /// ```
     Split: [&'data [T]] Sync, Between, Fn(&T)
 }
 source! {
     /// Parallel iterator over the exclusive pieces between separators.
     ///
     /// Made by [`par_split_mut`](super::ParallelSliceMut::par_split_mut).
+    ///
+    /// ```
+    /// use tine_iter::{slice::SplitMut, prelude::*};
+    ///
+    /// let mut v = [1, 2, 0, 3];
+    /// let parts: SplitMut<'_, i32, _> = v.par_split_mut(|&n| n == 0);
+    /// parts.for_each(|part| part.reverse());
+    /// assert_eq!(v, [2, 1, 0, 3]);
+    /// ```
     SplitMut: [&'data mut [T]] Send, Between, Fn(&T)
 }
 source! {
     /// Parallel iterator over pieces that end with their separator.
     ///
     /// Made by [`par_split_inclusive`](super::ParallelSlice::par_split_inclusive).
+    ///
+    /// ```
+    /// use tine_iter::{slice::SplitInclusive, prelude::*};
+    ///
+    /// let parts: SplitInclusive<'_, i32, _> = [1, 0, 2, 0].par_split_inclusive(|&n| n == 0);
+    /// assert_eq!(parts.collect::<Vec<_>>(), [[1, 0], [2, 0]]);
+    /// ```
     SplitInclusive: [&'data [T]] Sync, After, Fn(&T)
 }
 source! {
     /// Parallel iterator over exclusive pieces that end with their separator.
     ///
     /// Made by [`par_split_inclusive_mut`](super::ParallelSliceMut::par_split_inclusive_mut).
+    ///
+    /// ```
+    /// use tine_iter::{slice::SplitInclusiveMut, prelude::*};
+    ///
+    /// let mut v = [1, 0, 2, 0];
+    /// let parts: SplitInclusiveMut<'_, i32, _> = v.par_split_inclusive_mut(|&n| n == 0);
+    /// parts.for_each(|part| part.reverse());
+    /// assert_eq!(v, [0, 1, 0, 2]);
+    /// ```
     SplitInclusiveMut: [&'data mut [T]] Send, After, Fn(&T)
 }
 source! {
     /// Parallel iterator over runs of neighbours that belong together.
     ///
     /// Made by [`par_chunk_by`](super::ParallelSlice::par_chunk_by).
+    ///
+    /// ```
+    /// use tine_iter::{slice::ChunkBy, prelude::*};
+    ///
+    /// let runs: ChunkBy<'_, i32, _> = [1, 1, 2].par_chunk_by(|a, b| a == b);
+    /// assert_eq!(runs.collect::<Vec<_>>(), [&[1, 1][..], &[2]]);
+    /// ```
     ChunkBy: [&'data [T]] Sync, Breaks, Fn(&T, &T)
 }
 source! {
     /// Parallel iterator over exclusive runs of neighbours that belong together.
     ///
     /// Made by [`par_chunk_by_mut`](super::ParallelSliceMut::par_chunk_by_mut).
+    ///
+    /// ```
+    /// use tine_iter::{slice::ChunkByMut, prelude::*};
+    ///
+    /// let mut v = [1, 2, 0, 5];
+    /// let runs: ChunkByMut<'_, i32, _> = v.par_chunk_by_mut(|a, b| a < b);
+    /// runs.for_each(|run| run.reverse());
+    /// assert_eq!(v, [2, 1, 5, 0]);
+    /// ```
     ChunkByMut: [&'data mut [T]] Send, Breaks, Fn(&T, &T)
 }
 

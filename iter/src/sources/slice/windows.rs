@@ -7,6 +7,13 @@ use crate::sources::kit::indexed;
 /// Parallel iterator over all windows of one length.
 ///
 /// Made by [`par_windows`](super::ParallelSlice::par_windows).
+///
+/// ```
+/// use tine_iter::{slice::Windows, prelude::*};
+///
+/// let pairs: Windows<'_, i32> = [1, 2, 4].par_windows(2);
+/// assert!(pairs.all(|pair| pair[0] < pair[1]));
+/// ```
 #[derive(Debug)]
 pub struct Windows<'data, T> {
     slice: &'data [T],
@@ -34,6 +41,13 @@ indexed! {
 /// Parallel iterator over all windows of one length, as arrays.
 ///
 /// Made by [`par_array_windows`](super::ParallelSlice::par_array_windows).
+///
+/// ```
+/// use tine_iter::{slice::ArrayWindows, prelude::*};
+///
+/// let pairs: ArrayWindows<'_, i32, 2> = [1, 2, 4].par_array_windows();
+/// assert!(pairs.all(|[a, b]| a < b));
+/// ```
 #[derive(Debug)]
 pub struct ArrayWindows<'data, T, const N: usize> {
     slice: &'data [T],

@@ -85,12 +85,26 @@ reader! {
     /// Parallel iterator over the characters of a string.
     ///
     /// Made by [`par_chars`](super::ParallelString::par_chars).
+    ///
+    /// ```
+    /// use tine_iter::{str::Chars, prelude::*};
+    ///
+    /// let letters: Chars<'_> = "tine".par_chars();
+    /// assert_eq!(letters.max(), Some('t'));
+    /// ```
     Chars => char; (text, _base) text.chars()
 }
 reader! {
     /// Parallel iterator over the characters of a string and their positions.
     ///
     /// Made by [`par_char_indices`](super::ParallelString::par_char_indices).
+    ///
+    /// ```
+    /// use tine_iter::{str::CharIndices, prelude::*};
+    ///
+    /// let letters: CharIndices<'_> = "né".par_char_indices();
+    /// assert_eq!(letters.collect::<Vec<_>>(), [(0, 'n'), (1, 'é')]);
+    /// ```
     CharIndices => (usize, char);
     (text, base) text.char_indices().map(|(at, c)| (base + at, c))
 }
@@ -98,18 +112,39 @@ reader! {
     /// Parallel iterator over the bytes of a string.
     ///
     /// Made by [`par_bytes`](super::ParallelString::par_bytes).
+    ///
+    /// ```
+    /// use tine_iter::{str::Bytes, prelude::*};
+    ///
+    /// let bytes: Bytes<'_> = "é".par_bytes();
+    /// assert_eq!(bytes.count(), 2);
+    /// ```
     Bytes => u8; (text, _base) text.bytes()
 }
 reader! {
     /// Parallel iterator over a string encoded as UTF-16.
     ///
     /// Made by [`par_encode_utf16`](super::ParallelString::par_encode_utf16).
+    ///
+    /// ```
+    /// use tine_iter::{str::EncodeUtf16, prelude::*};
+    ///
+    /// let units: EncodeUtf16<'_> = "é".par_encode_utf16();
+    /// assert_eq!(units.count(), 1);
+    /// ```
     EncodeUtf16 => u16; (text, _base) text.encode_utf16()
 }
 
 /// Parallel iterator over the parts of a string that match a pattern.
 ///
 /// Made by [`par_matches`](super::ParallelString::par_matches).
+///
+/// ```
+/// use tine_iter::{str::Matches, prelude::*};
+///
+/// let digits: Matches<'_, _> = "a1b22".par_matches(char::is_numeric);
+/// assert_eq!(digits.count(), 3);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Matches<'ch, P> {
     pub(super) text: &'ch str,
@@ -120,6 +155,13 @@ pub struct Matches<'ch, P> {
 /// positions.
 ///
 /// Made by [`par_match_indices`](super::ParallelString::par_match_indices).
+///
+/// ```
+/// use tine_iter::{str::MatchIndices, prelude::*};
+///
+/// let commas: MatchIndices<'_, _> = "a,b,c".par_match_indices(',');
+/// assert_eq!(commas.collect::<Vec<_>>(), [(1, ","), (3, ",")]);
+/// ```
 #[derive(Debug, Clone)]
 pub struct MatchIndices<'ch, P> {
     pub(super) text: &'ch str,

@@ -17,6 +17,14 @@ pub use split::{
 };
 
 /// Parallel views of a string.
+///
+/// ```
+/// use tine_iter::prelude::*;
+///
+/// let text = "a fork\nhas tines\n";
+/// assert_eq!(text.par_lines().map(str::len).max(), Some(9));
+/// assert_eq!(text.par_split_whitespace().count(), 4);
+/// ```
 pub trait ParallelString {
     /// The string that all other methods read.
     ///

@@ -140,6 +140,13 @@ fn line(piece: &str) -> Option<&str> {
 /// Parallel iterator over the substrings between matches of a pattern.
 ///
 /// Made by [`par_split`](super::ParallelString::par_split).
+///
+/// ```
+/// use tine_iter::{str::Split, prelude::*};
+///
+/// let fields: Split<'_, _> = "a,b".par_split(',');
+/// assert_eq!(fields.collect::<Vec<_>>(), ["a", "b"]);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Split<'ch, P> {
     pub(super) text: &'ch str,
@@ -154,6 +161,13 @@ unindexed! {
 /// Parallel iterator over the substrings that end after a match of a pattern.
 ///
 /// Made by [`par_split_inclusive`](super::ParallelString::par_split_inclusive).
+///
+/// ```
+/// use tine_iter::{str::SplitInclusive, prelude::*};
+///
+/// let fields: SplitInclusive<'_, _> = "a,b".par_split_inclusive(',');
+/// assert_eq!(fields.collect::<Vec<_>>(), ["a,", "b"]);
+/// ```
 #[derive(Debug, Clone)]
 pub struct SplitInclusive<'ch, P> {
     pub(super) text: &'ch str,
@@ -168,6 +182,13 @@ unindexed! {
 /// Parallel iterator over the substrings that a pattern terminates.
 ///
 /// Made by [`par_split_terminator`](super::ParallelString::par_split_terminator).
+///
+/// ```
+/// use tine_iter::{str::SplitTerminator, prelude::*};
+///
+/// let fields: SplitTerminator<'_, _> = "a;b;".par_split_terminator(';');
+/// assert_eq!(fields.collect::<Vec<_>>(), ["a", "b"]);
+/// ```
 #[derive(Debug, Clone)]
 pub struct SplitTerminator<'ch, P> {
     pub(super) text: &'ch str,
@@ -190,6 +211,13 @@ impl<'ch, P: Pattern> ParallelIterator for SplitTerminator<'ch, P> {
 /// Parallel iterator over the lines of a string.
 ///
 /// Made by [`par_lines`](super::ParallelString::par_lines).
+///
+/// ```
+/// use tine_iter::{str::Lines, prelude::*};
+///
+/// let lines: Lines<'_> = "one\ntwo\n".par_lines();
+/// assert_eq!(lines.collect::<Vec<_>>(), ["one", "two"]);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Lines<'ch>(pub(super) &'ch str);
 
@@ -198,6 +226,13 @@ unindexed! { ['ch] Lines<'ch> => &'ch str; producer(it) Pieces::new(it.0, ByLine
 /// Parallel iterator over the words of a string.
 ///
 /// Made by [`par_split_whitespace`](super::ParallelString::par_split_whitespace).
+///
+/// ```
+/// use tine_iter::{str::SplitWhitespace, prelude::*};
+///
+/// let words: SplitWhitespace<'_> = " a  fork ".par_split_whitespace();
+/// assert_eq!(words.collect::<Vec<_>>(), ["a", "fork"]);
+/// ```
 #[derive(Debug, Clone)]
 pub struct SplitWhitespace<'ch>(pub(super) &'ch str);
 
@@ -206,6 +241,13 @@ unindexed! { ['ch] SplitWhitespace<'ch> => &'ch str; producer(it) Pieces::new(it
 /// Parallel iterator over the words of a string, separated by ASCII white space.
 ///
 /// Made by [`par_split_ascii_whitespace`](super::ParallelString::par_split_ascii_whitespace).
+///
+/// ```
+/// use tine_iter::{str::SplitAsciiWhitespace, prelude::*};
+///
+/// let words: SplitAsciiWhitespace<'_> = " a  fork ".par_split_ascii_whitespace();
+/// assert_eq!(words.collect::<Vec<_>>(), ["a", "fork"]);
+/// ```
 #[derive(Debug, Clone)]
 pub struct SplitAsciiWhitespace<'ch>(pub(super) &'ch str);
 
