@@ -10,6 +10,17 @@ use crate::iter::ParallelIterator;
 /// Collections give up their items; a shared or exclusive reference to one gives
 /// references; ranges and tuples of parallel iterators belong here too, and so
 /// does every parallel iterator, as itself.
+///
+/// ```
+/// use tine_iter::prelude::*;
+///
+/// /// Whatever is iterated over, twice.
+/// fn twice(numbers: impl IntoParallelIterator<Item = i32>) -> Vec<i32> {
+///     numbers.into_par_iter().map(|n| 2 * n).collect()
+/// }
+/// assert_eq!(twice(1..3), [2, 4]);
+/// assert_eq!(twice(vec![5]), [10]);
+/// ```
 pub trait IntoParallelIterator {
     /// The parallel iterator that it becomes.
     type Iter: ParallelIterator<Item = Self::Item>;
@@ -41,6 +52,14 @@ impl<T: ParallelIterator> IntoParallelIterator for T {
 
 /// What can be iterated over in parallel by shared reference: everything to
 /// which [`IntoParallelIterator`] takes a shared reference.
+///
+/// ```
+/// use tine_iter::prelude::*;
+///
+/// let v = vec![1, 2, 3];
+/// assert_eq!(v.par_iter().sum::<i32>(), 6);
+/// assert_eq!(v.len(), 3); // it is still there
+/// ```
 pub trait IntoParallelRefIterator<'data> {
     /// The parallel iterator that is returned.
     type Iter: ParallelIterator<Item = Self::Item>;
@@ -73,6 +92,14 @@ where
 
 /// What can be iterated over in parallel by exclusive reference: everything to
 /// which [`IntoParallelIterator`] takes an exclusive reference.
+///
+/// ```
+/// use tine_iter::prelude::*;
+///
+/// let mut words = [String::from("fork"), String::from("tine")];
+/// words.par_iter_mut().for_each(|word| word.push('s'));
+/// assert_eq!(words, ["forks", "tines"]);
+/// ```
 pub trait IntoParallelRefMutIterator<'data> {
     /// The parallel iterator that is returned.
     type Iter: ParallelIterator<Item = Self::Item>;
@@ -105,6 +132,15 @@ where
 }
 
 /// What can be emptied by a parallel iterator while it keeps its capacity.
+///
+/// ```
+/// use std::collections::HashMap;
+/// use tine_iter::prelude::*;
+///
+/// let mut map = HashMap::from([(1, "a"), (2, "b")]);
+/// assert_eq!(map.par_drain().map(|(n, _)| n).max(), Some(2));
+/// assert!(map.is_empty());
+/// ```
 pub trait ParallelDrainFull {
     /// The parallel iterator that drains.
     type Iter: ParallelIterator<Item = Self::Item>;
@@ -128,6 +164,14 @@ pub trait ParallelDrainFull {
 }
 
 /// What a range can be taken out of by a parallel iterator.
+///
+/// ```
+/// use tine_iter::prelude::*;
+///
+/// let mut text = String::from("a long fork");
+/// assert_eq!(text.par_drain(2..7).count(), 5);
+/// assert_eq!(text, "a fork");
+/// ```
 pub trait ParallelDrainRange<Idx = usize> {
     /// The parallel iterator that drains.
     type Iter: ParallelIterator<Item = Self::Item>;
@@ -154,6 +198,22 @@ pub trait ParallelDrainRange<Idx = usize> {
 }
 
 /// What can be made from a parallel iterator, by `collect` for one.
+///
+/// ```
+/// use tine_iter::prelude::*;
+///
+/// /// How many bytes are there, and how many of them are zero?
+/// #[derive(Debug, PartialEq)]
+/// struct Zeros(usize, usize);
+///
+/// impl FromParallelIterator<u8> for Zeros {
+///     fn from_par_iter<I: IntoParallelIterator<Item = u8>>(bytes: I) -> Self {
+///         let each = bytes.into_par_iter().map(|byte| Zeros(1, usize::from(byte == 0)));
+///         each.reduce(|| Zeros(0, 0), |a, b| Zeros(a.0 + b.0, a.1 + b.1))
+///     }
+/// }
+/// assert_eq!([7, 0, 9].into_par_iter().collect::<Zeros>(), Zeros(3, 1));
+/// ```
 pub trait FromParallelIterator<T>
 where
     T: Send,
@@ -172,6 +232,14 @@ where
 }
 
 /// What can be extended by the items of a parallel iterator.
+///
+/// ```
+/// use tine_iter::prelude::*;
+///
+/// let mut text = String::from("a fork");
+/// text.par_extend([" has", " tines"]);
+/// assert_eq!(text, "a fork has tines");
+/// ```
 pub trait ParallelExtend<T>
 where
     T: Send,

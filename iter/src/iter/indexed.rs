@@ -14,12 +14,54 @@ use crate::sinks;
 ///
 /// Whatever is made of it in parallel keeps the order of the indices:
 /// `collect` puts each item where a sequential loop would have put it.
+///
+/// ```
+/// use tine_iter::prelude::*;
+/// let numbered = ["a", "b", "c"].par_iter().enumerate().rev();
+/// assert_eq!(numbered.len(), 3);
+/// assert_eq!(numbered.collect::<Vec<_>>(), [(2, &"c"), (1, &"b"), (0, &"a")]);
+/// ```
 #[allow(clippy::len_without_is_empty)]
 pub trait IndexedParallelIterator: ParallelIterator {
     /// Runs the iterator into `consumer`, which is cut at known indices.
     ///
     /// This is plumbing, for those who write adapters; see
     /// [`plumbing`](crate::iter::plumbing).
+    ///
+    /// An iterator that knows its producer leaves this to
+    /// [`bridge`](crate::iter::plumbing::bridge):
+    ///
+    /// ```
+    /// use tine_iter::iter::plumbing::{Consumer, ProducerCallback, UnindexedConsumer, bridge};
+    /// use tine_iter::prelude::*;
+    ///
+    /// /// The items of a slice that only lends them.
+    /// struct Shelf<'a>(&'a [i32]);
+    ///
+    /// impl<'a> ParallelIterator for Shelf<'a> {
+    ///     type Item = &'a i32;
+    ///     fn drive_unindexed<C: UnindexedConsumer<&'a i32>>(self, consumer: C) -> C::Result {
+    ///         bridge(self, consumer)
+    ///     }
+    ///     fn opt_len(&self) -> Option<usize> {
+    ///         Some(self.len())
+    ///     }
+    /// }
+    ///
+    /// impl<'a> IndexedParallelIterator for Shelf<'a> {
+    ///     fn drive<C: Consumer<&'a i32>>(self, consumer: C) -> C::Result {
+    ///         bridge(self, consumer)
+    ///     }
+    ///     fn len(&self) -> usize {
+    ///         self.0.len()
+    ///     }
+    ///     fn with_producer<CB: ProducerCallback<&'a i32>>(self, callback: CB) -> CB::Output {
+    ///         self.0.par_iter().with_producer(callback)
+    ///     }
+    /// }
+    ///
+    /// assert_eq!(Shelf(&[1, 5, 2]).enumerate().max_by_key(|&(_, n)| n), Some((1, &5)));
+    /// ```
     fn drive<C>(self, consumer: C) -> C::Result
     where
         C: Consumer<Self::Item>;
@@ -37,6 +79,23 @@ pub trait IndexedParallelIterator: ParallelIterator {
     ///
     /// This is plumbing, for those who write adapters; see
     /// [`plumbing`](crate::iter::plumbing).
+    ///
+    /// ```
+    /// use tine_iter::iter::plumbing::{Producer, ProducerCallback};
+    /// use tine_iter::prelude::*;
+    ///
+    /// /// The first item, found by splitting it off.
+    /// struct First;
+    ///
+    /// impl<T> ProducerCallback<T> for First {
+    ///     type Output = Option<T>;
+    ///     fn callback<P: Producer<Item = T>>(self, producer: P) -> Option<T> {
+    ///         producer.split_at(1).0.into_iter().next()
+    ///     }
+    /// }
+    ///
+    /// assert_eq!((7..9).into_par_iter().map(|n| n * n).with_producer(First), Some(49));
+    /// ```
     fn with_producer<CB>(self, callback: CB) -> CB::Output
     where
         CB: ProducerCallback<Self::Item>;

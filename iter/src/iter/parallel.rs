@@ -21,6 +21,12 @@ use crate::sinks;
 /// Closures are shared by all threads that take part, so they are `Fn` and
 /// `Sync` where the standard library's are `FnMut`. A panic in any of them
 /// reaches the caller, after whatever was running beside it has ended.
+///
+/// ```
+/// use tine_iter::prelude::*;
+/// let lengths = ["a", "fork", "has", "tines"].par_iter().map(|word| word.len());
+/// assert_eq!(lengths.filter(|n| n % 2 == 1).sum::<usize>(), 9);
+/// ```
 pub trait ParallelIterator: Sized + Send {
     /// What the iterator hands out.
     type Item: Send;
@@ -275,8 +281,7 @@ pub trait ParallelIterator: Sized + Send {
 
     /// The items of the parallel iterators that `map_op` makes of the items.
     ///
-    /// Where the inner ones are short, [`flat_map_iter`](Self::flat_map_iter)
-    /// costs less.
+    /// Where the inner ones are short, [`flat_map_iter`](Self::flat_map_iter) costs less.
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -306,8 +311,7 @@ pub trait ParallelIterator: Sized + Send {
         FlatMapIter::new(self, map_op)
     }
 
-    /// The items of items that are themselves parallel iterators, or can become
-    /// such.
+    /// The items of items that are themselves parallel iterators, or can become such.
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -321,8 +325,7 @@ pub trait ParallelIterator: Sized + Send {
         Flatten::new(self)
     }
 
-    /// The items of items that are themselves sequential iterators, or can
-    /// become such.
+    /// The items of items that are themselves sequential iterators, or can become such.
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -399,11 +402,10 @@ pub trait ParallelIterator: Sized + Send {
         sinks::try_reduce::try_reduce_with(self, op)
     }
 
-    /// Folds the items of each contiguous piece into one value, from one that
-    /// `identity` makes, and hands on those values: one, plus one for each
-    /// [piece](crate::iter#pieces-and-their-state) that another thread takes
-    /// over. How many there are, and of how many items each, differs from run
-    /// to run, so another reduction follows.
+    /// Folds the items of each contiguous piece into one value, from one that `identity` makes, and
+    /// hands on those values: one, plus one for each [piece](crate::iter#pieces-and-their-state)
+    /// that another thread takes over. How many there are, and of how many items each, differs from
+    /// run to run, so another reduction follows.
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -433,8 +435,7 @@ pub trait ParallelIterator: Sized + Send {
         FoldWith::new(self, init, fold_op)
     }
 
-    /// [`fold`](Self::fold) by an operation that may fail; a piece in which it
-    /// does ends there.
+    /// [`fold`](Self::fold) by an operation that may fail; a piece in which it does ends there.
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -518,8 +519,7 @@ pub trait ParallelIterator: Sized + Send {
         self.reduce_with(|a, b| if f(&a, &b).is_gt() { b } else { a })
     }
 
-    /// The item with the least key; the first of several. `f` is called once
-    /// for each item.
+    /// The item with the least key; the first of several. `f` is called once for each item.
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -561,8 +561,7 @@ pub trait ParallelIterator: Sized + Send {
         self.reduce_with(|a, b| if f(&a, &b).is_gt() { a } else { b })
     }
 
-    /// The item with the greatest key; the last of several. `f` is called once
-    /// for each item.
+    /// The item with the greatest key; the last of several. `f` is called once for each item.
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -731,10 +730,8 @@ pub trait ParallelIterator: Sized + Send {
         PanicFuse::new(self)
     }
 
-    /// Makes a collection of the items.
-    ///
-    /// Sequences come out in the order of the items. Of an indexed iterator
-    /// each item is written where it belongs, once.
+    /// Makes a collection of the items. Sequences come out in the order of the items. Of an indexed
+    /// iterator each item is written where it belongs, once.
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -766,8 +763,7 @@ pub trait ParallelIterator: Sized + Send {
         sinks::unzip::unzip(self)
     }
 
-    /// Makes two collections: of the items that satisfy the predicate, and of
-    /// the others.
+    /// Makes two collections: of the items that satisfy the predicate, and of the others.
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -818,8 +814,7 @@ pub trait ParallelIterator: Sized + Send {
         Intersperse::new(self, element)
     }
 
-    /// `n` of the items, or all if there are fewer: whichever come first in
-    /// time.
+    /// `n` of the items, or all if there are fewer: whichever come first in time.
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -881,15 +876,20 @@ pub trait ParallelIterator: Sized + Send {
     /// Runs the iterator into `consumer`, which is cut wherever it suits.
     ///
     /// This is plumbing, for those who write adapters; see [`plumbing`](crate::iter::plumbing).
+    #[doc = include_str!("adapter.md")]
     fn drive_unindexed<C>(self, consumer: C) -> C::Result
     where
         C: UnindexedConsumer<Self::Item>;
 
     /// The number of items, where it is known before they are made.
     ///
-    /// This is plumbing: a sink may choose another way to go when it knows.
-    /// An iterator that returns a number promises that its `drive_unindexed`
-    /// cuts a consumer at indices, as `drive` does.
+    /// This is plumbing: a sink may go another way when it knows. An iterator that returns a number
+    /// promises that its `drive_unindexed` cuts a consumer at indices, as `drive` does.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    /// assert_eq!((0..9).into_par_iter().map(|n| n * n).opt_len(), Some(9));
+    /// ```
     fn opt_len(&self) -> Option<usize> {
         None
     }

@@ -26,6 +26,33 @@ use crate::iter::IndexedParallelIterator;
 /// Runs an indexed parallel iterator into a consumer.
 ///
 /// This is what `drive` and `drive_unindexed` of an indexed source come to.
+///
+/// ```
+/// use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, bridge};
+/// use tine_iter::prelude::*;
+///
+/// struct Sum(u32); // consumer, folder and reducer at once
+///
+/// impl Consumer<u32> for Sum {
+///     type Folder = Sum;
+///     type Reducer = Sum;
+///     type Result = u32;
+///     fn split_at(self, _: usize) -> (Sum, Sum, Sum) { (Sum(0), Sum(0), Sum(0)) }
+///     fn into_folder(self) -> Sum { self }
+///     fn full(&self) -> bool { false }
+/// }
+/// impl Folder<u32> for Sum {
+///     type Result = u32;
+///     fn consume(self, item: u32) -> Sum { Sum(self.0 + item) }
+///     fn complete(self) -> u32 { self.0 }
+///     fn full(&self) -> bool { false }
+/// }
+/// impl Reducer<u32> for Sum {
+///     fn reduce(self, left: u32, right: u32) -> u32 { left + right }
+/// }
+///
+/// assert_eq!(bridge((1..101_u32).into_par_iter(), Sum(0)), 5050);
+/// ```
 pub fn bridge<I, C>(par_iter: I, consumer: C) -> C::Result
 where
     I: IndexedParallelIterator,
@@ -49,6 +76,35 @@ where
 }
 
 /// Runs a producer of `len` items into a consumer.
+///
+/// ```
+/// use tine_iter::iter::plumbing::{
+///     Consumer, Producer, ProducerCallback, UnindexedConsumer, bridge_producer_consumer,
+/// };
+/// use tine_iter::prelude::*;
+///
+/// /// The first half of the items.
+/// struct Half<I>(I);
+/// struct Cut<C>(usize, C);
+///
+/// impl<I: IndexedParallelIterator> ParallelIterator for Half<I> {
+///     type Item = I::Item;
+///     fn drive_unindexed<C: UnindexedConsumer<I::Item>>(self, consumer: C) -> C::Result {
+///         let len = self.0.len() / 2;
+///         self.0.with_producer(Cut(len, consumer))
+///     }
+/// }
+///
+/// impl<T, C: Consumer<T>> ProducerCallback<T> for Cut<C> {
+///     type Output = C::Result;
+///     fn callback<P: Producer<Item = T>>(self, producer: P) -> C::Result {
+///         let Cut(len, consumer) = self;
+///         bridge_producer_consumer(len, producer.split_at(len).0, consumer)
+///     }
+/// }
+///
+/// assert_eq!(Half((0..7).into_par_iter()).collect::<Vec<_>>(), [0, 1, 2]);
+/// ```
 pub fn bridge_producer_consumer<P, C>(len: usize, producer: P, consumer: C) -> C::Result
 where
     P: Producer,
@@ -78,6 +134,33 @@ where
 }
 
 /// Runs a producer of an unknown number of items into a consumer.
+///
+/// ```
+/// use tine_iter::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
+/// use tine_iter::prelude::*;
+///
+/// /// What cannot be split is still a source.
+/// struct CountDown(u32);
+///
+/// impl UnindexedProducer for CountDown {
+///     type Item = u32;
+///     fn split(self) -> (Self, Option<Self>) {
+///         (self, None)
+///     }
+///     fn fold_with<F: Folder<u32>>(self, folder: F) -> F {
+///         folder.consume_iter((0..self.0).rev())
+///     }
+/// }
+///
+/// impl ParallelIterator for CountDown {
+///     type Item = u32;
+///     fn drive_unindexed<C: UnindexedConsumer<u32>>(self, consumer: C) -> C::Result {
+///         bridge_unindexed(self, consumer)
+///     }
+/// }
+///
+/// assert_eq!(CountDown(3).collect::<Vec<_>>(), [2, 1, 0]);
+/// ```
 pub fn bridge_unindexed<P, C>(producer: P, consumer: C) -> C::Result
 where
     P: UnindexedProducer,

@@ -4,6 +4,32 @@
 ///
 /// What `into_iter` yields, in order, is what the two halves of `split_at`
 /// yield one after the other.
+///
+/// ```
+/// use tine_iter::iter::plumbing::Producer;
+///
+/// /// The even numbers from `2 * first` on, so many of them.
+/// struct Evens { first: usize, len: usize }
+///
+/// impl Producer for Evens {
+///     type Item = usize;
+///     type IntoIter = std::iter::Map<std::ops::Range<usize>, fn(usize) -> usize>;
+///
+///     fn into_iter(self) -> Self::IntoIter {
+///         (self.first..self.first + self.len).map(|n| 2 * n)
+///     }
+///
+///     fn split_at(self, index: usize) -> (Self, Self) {
+///         let Evens { first, len } = self;
+///         (Evens { first, len: index }, Evens { first: first + index, len: len - index })
+///     }
+/// }
+///
+/// let (left, right) = Evens { first: 0, len: 5 }.split_at(2);
+/// assert!(left.into_iter().eq([0, 2]));
+/// assert_eq!((right.min_len(), right.max_len()), (1, usize::MAX));
+/// assert!(right.into_iter().eq([4, 6, 8]));
+/// ```
 pub trait Producer: Send + Sized {
     /// What the producer hands out.
     type Item;
@@ -43,6 +69,54 @@ pub trait Producer: Send + Sized {
 }
 
 /// A destination that can be cut in two as its producer is.
+/// One that counts the items, with its folder and its reducer:
+///
+/// ```
+/// use tine_iter::iter::plumbing::{Consumer, Folder, Reducer};
+/// use tine_iter::prelude::*;
+///
+/// struct Count;
+/// struct SoFar(usize);
+/// struct Plus;
+///
+/// impl<T> Consumer<T> for Count {
+///     type Folder = SoFar;
+///     type Reducer = Plus;
+///     type Result = usize;
+///
+///     fn split_at(self, _index: usize) -> (Self, Self, Plus) {
+///         (Count, Count, Plus)
+///     }
+///     fn into_folder(self) -> SoFar {
+///         SoFar(0)
+///     }
+///     fn full(&self) -> bool {
+///         false
+///     }
+/// }
+///
+/// impl<T> Folder<T> for SoFar {
+///     type Result = usize;
+///
+///     fn consume(self, _item: T) -> Self {
+///         SoFar(self.0 + 1)
+///     }
+///     fn complete(self) -> usize {
+///         self.0
+///     }
+///     fn full(&self) -> bool {
+///         false
+///     }
+/// }
+///
+/// impl Reducer<usize> for Plus {
+///     fn reduce(self, left: usize, right: usize) -> usize {
+///         left + right
+///     }
+/// }
+///
+/// assert_eq!((0..1000).into_par_iter().map(|n| n * n).drive(Count), 1000);
+/// ```
 pub trait Consumer<Item>: Send + Sized {
     /// The consumer at work on one contiguous piece.
     type Folder: Folder<Item, Result = Self::Result>;
@@ -103,6 +177,32 @@ pub trait Consumer<Item>: Send + Sized {
 }
 
 /// A consumer at work on one contiguous piece of the items.
+///
+/// ```
+/// use tine_iter::iter::plumbing::Folder;
+///
+/// /// Takes items until there is a zero among them.
+/// struct UntilZero(Vec<i32>);
+///
+/// impl Folder<i32> for UntilZero {
+///     type Result = Vec<i32>;
+///
+///     fn consume(mut self, item: i32) -> Self {
+///         self.0.push(item);
+///         self
+///     }
+///     fn complete(self) -> Vec<i32> {
+///         self.0
+///     }
+///     fn full(&self) -> bool {
+///         self.0.last() == Some(&0)
+///     }
+/// }
+///
+/// let folder = UntilZero(Vec::new()).consume(3).consume_iter([5, 0, 7]);
+/// assert!(folder.full());
+/// assert_eq!(folder.complete(), [3, 5, 0]);
+/// ```
 pub trait Folder<Item>: Sized {
     /// What the piece comes to.
     type Result;
@@ -142,12 +242,84 @@ pub trait Folder<Item>: Sized {
 }
 
 /// Joins what two neighbouring pieces came to, the left one first.
+///
+/// ```
+/// use tine_iter::iter::plumbing::Reducer;
+///
+/// struct Append;
+///
+/// impl<T> Reducer<Vec<T>> for Append {
+///     fn reduce(self, mut left: Vec<T>, right: Vec<T>) -> Vec<T> {
+///         left.extend(right);
+///         left
+///     }
+/// }
+///
+/// assert_eq!(Append.reduce(vec![1, 2], vec![3]), [1, 2, 3]);
+/// ```
 pub trait Reducer<Result> {
     /// Joins `left` and `right`.
     fn reduce(self, left: Result, right: Result) -> Result;
 }
 
 /// A consumer that can be split without knowing where.
+/// An adapter is a consumer for its base that wraps one of its own. This one sends the lengths of
+/// words on, and leaves folding and joining to what it wraps:
+///
+/// ```
+/// use tine_iter::iter::plumbing::{Consumer, Folder, UnindexedConsumer};
+/// use tine_iter::prelude::*;
+///
+/// struct Lengths<I>(I);
+/// struct Measure<C>(C);
+///
+/// impl<'a, I: ParallelIterator<Item = &'a str>> ParallelIterator for Lengths<I> {
+///     type Item = usize;
+///     fn drive_unindexed<C: UnindexedConsumer<usize>>(self, consumer: C) -> C::Result {
+///         self.0.drive_unindexed(Measure(consumer))
+///     }
+/// }
+///
+/// impl<'a, C: Consumer<usize>> Consumer<&'a str> for Measure<C> {
+///     type Folder = Measure<C::Folder>;
+///     type Reducer = C::Reducer;
+///     type Result = C::Result;
+///     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
+///         let (left, right, reducer) = self.0.split_at(index);
+///         (Measure(left), Measure(right), reducer)
+///     }
+///     fn into_folder(self) -> Self::Folder {
+///         Measure(self.0.into_folder())
+///     }
+///     fn full(&self) -> bool {
+///         self.0.full()
+///     }
+/// }
+///
+/// impl<'a, C: UnindexedConsumer<usize>> UnindexedConsumer<&'a str> for Measure<C> {
+///     fn split_off_left(&self) -> Self {
+///         Measure(self.0.split_off_left())
+///     }
+///     fn to_reducer(&self) -> C::Reducer {
+///         self.0.to_reducer()
+///     }
+/// }
+///
+/// impl<'a, F: Folder<usize>> Folder<&'a str> for Measure<F> {
+///     type Result = F::Result;
+///     fn consume(self, word: &'a str) -> Self {
+///         Measure(self.0.consume(word.len()))
+///     }
+///     fn complete(self) -> F::Result {
+///         self.0.complete()
+///     }
+///     fn full(&self) -> bool {
+///         self.0.full()
+///     }
+/// }
+///
+/// assert_eq!(Lengths("a fork has tines".par_split(' ')).collect::<Vec<_>>(), [1, 4, 3, 5]);
+/// ```
 pub trait UnindexedConsumer<I>: Consumer<I> {
     /// Splits off a consumer for items to the left of those that are left to
     /// `self`.
@@ -158,6 +330,39 @@ pub trait UnindexedConsumer<I>: Consumer<I> {
 }
 
 /// A source that knows how to split, but not how many items it has.
+///
+/// ```
+/// use tine_iter::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
+/// use tine_iter::prelude::*;
+///
+/// /// The numbers of a range, which is halved while somebody wants a part.
+/// #[derive(Clone, Copy)]
+/// struct Numbers { from: u64, to: u64 }
+///
+/// impl UnindexedProducer for Numbers {
+///     type Item = u64;
+///     fn split(self) -> (Self, Option<Self>) {
+///         let Numbers { from, to } = self;
+///         if to - from < 2 {
+///             return (self, None);
+///         }
+///         let middle = from + (to - from) / 2;
+///         (Numbers { from, to: middle }, Some(Numbers { from: middle, to }))
+///     }
+///     fn fold_with<F: Folder<u64>>(self, folder: F) -> F {
+///         folder.consume_iter(self.from..self.to)
+///     }
+/// }
+///
+/// impl ParallelIterator for Numbers {
+///     type Item = u64;
+///     fn drive_unindexed<C: UnindexedConsumer<u64>>(self, consumer: C) -> C::Result {
+///         bridge_unindexed(self, consumer)
+///     }
+/// }
+///
+/// assert_eq!(Numbers { from: 0, to: 100 }.sum::<u64>(), 4950);
+/// ```
 pub trait UnindexedProducer: Send + Sized {
     /// What the producer hands out.
     type Item;
@@ -172,6 +377,24 @@ pub trait UnindexedProducer: Send + Sized {
 }
 
 /// A closure that is generic over the producer that it is called with.
+///
+/// ```
+/// use tine_iter::iter::plumbing::{Producer, ProducerCallback};
+/// use tine_iter::prelude::*;
+///
+/// /// The items in two halves of so many and of the rest.
+/// struct CutAt(usize);
+///
+/// impl<T> ProducerCallback<T> for CutAt {
+///     type Output = [Vec<T>; 2];
+///     fn callback<P: Producer<Item = T>>(self, producer: P) -> [Vec<T>; 2] {
+///         let (left, right) = producer.split_at(self.0);
+///         [left.into_iter().collect(), right.into_iter().collect()]
+///     }
+/// }
+///
+/// assert_eq!((0..5).into_par_iter().with_producer(CutAt(2)), [vec![0, 1], vec![2, 3, 4]]);
+/// ```
 pub trait ProducerCallback<T> {
     /// What the call returns.
     type Output;
