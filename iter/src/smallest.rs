@@ -12,6 +12,15 @@ const FEW: usize = 64;
 /// What any parallel iterator can give beyond its minimum and maximum.
 ///
 /// Which of several equal items are given is not specified.
+///
+/// ```
+/// use tine_iter::prelude::*;
+/// use tine_iter::smallest::Smallest;
+///
+/// let scores = [3, 1, 4, 1, 5];
+/// assert_eq!(scores.into_par_iter().k_smallest(2), [1, 1]);
+/// assert_eq!(scores.into_par_iter().k_largest(2), [5, 4]);
+/// ```
 pub trait Smallest: ParallelIterator {
     /// The `k` smallest items, smallest first; all of them if there are fewer.
     ///

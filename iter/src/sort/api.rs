@@ -10,6 +10,15 @@ use super::radix::key::RadixKey;
 use super::{dedup, dispatch, fork, parted, partition, runs, select, stable};
 
 /// What slices of [`Send`] elements can do beyond sorting.
+///
+/// # Examples
+/// ```
+/// use tine_iter::sort::ParallelSort;
+///
+/// let mut v = [1, 4, 7, 2, 3];
+/// v.par_merge(3); // two sorted parts
+/// assert_eq!(v, [1, 2, 3, 4, 7]);
+/// ```
 pub trait ParallelSort<T: Send>: AsMut<[T]> {
     /// Sorts a slice by the bits of its elements, stably.
     ///
@@ -207,6 +216,15 @@ impl<T: Send> ParallelSort<T> for [T] {}
 impl<T: Send> ParallelSort<T> for Vec<T> {}
 
 /// What sorts bring to vectors.
+///
+/// # Examples
+/// ```
+/// use tine_iter::sort::ParallelDedup;
+///
+/// let mut words = vec!["Fork", "fork", "tine"];
+/// words.par_dedup_by(|a, b| a.eq_ignore_ascii_case(b));
+/// assert_eq!(words, ["Fork", "tine"]);
+/// ```
 pub trait ParallelDedup<T: Send> {
     /// Removes consecutive repeated elements, as [`Vec::dedup`] does.
     ///
@@ -307,6 +325,13 @@ impl<T: Send> ParallelDedup<T> for Vec<T> {
 }
 
 /// What slices of [`Sync`] elements know of their order.
+///
+/// # Examples
+/// ```
+/// use tine_iter::sort::ParallelSorted;
+///
+/// assert!(["a", "bb", "ccc"].par_is_sorted_by_key(|word| word.len()));
+/// ```
 pub trait ParallelSorted<T: Sync>: AsRef<[T]> {
     /// Whether no element is less than the one before it. Stops early.
     ///

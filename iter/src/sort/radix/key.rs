@@ -46,6 +46,13 @@ pub trait RadixKey {
 
     /// The bits that stand for this key. Of two keys, the one whose bits are the
     /// lesser number is sorted before the other.
+    ///
+    /// ```
+    /// use tine_iter::sort::RadixKey;
+    ///
+    /// assert!((-1_i32).radix_bits() < 1_i32.radix_bits());
+    /// assert_eq!((2_u8, 1_u8).radix_bits(), 0x0201_u16);
+    /// ```
     fn radix_bits(&self) -> Self::Bits;
 }
 
@@ -123,6 +130,13 @@ impl<K: RadixKey> RadixKey for &K {
 }
 
 /// Words that fit a wider one side by side.
+///
+/// ```
+/// use tine_iter::sort::Beside;
+///
+/// let both: <u8 as Beside<u16>>::Both = 0_u32; // 24 bits fit no narrower one
+/// assert_eq!(both, 0);
+/// ```
 pub trait Beside<Low: RadixBits>: RadixBits {
     /// The narrowest word for both.
     type Both: RadixBits;
@@ -176,6 +190,13 @@ macro_rules! arrays {
 }
 
 /// Words of which an array fits a wider one.
+///
+/// ```
+/// use tine_iter::sort::ArrayBits;
+///
+/// let all: <u8 as ArrayBits<[u8; 5]>>::All = 0_u64; // 40 bits fit no narrower one
+/// assert_eq!(all, 0);
+/// ```
 pub trait ArrayBits<Array> {
     /// The narrowest word for all of them.
     type All: RadixBits;

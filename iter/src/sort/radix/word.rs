@@ -7,6 +7,15 @@ use std::ops::{BitAnd, BitOr, BitXor};
 /// the order of the keys.
 ///
 /// `u8`, `u16`, `u32`, `u64` and `u128` are the only ones there are.
+///
+/// ```
+/// use tine_iter::sort::{RadixBits, RadixKey};
+///
+/// fn in_order<B: RadixBits>(a: impl RadixKey<Bits = B>, b: impl RadixKey<Bits = B>) -> bool {
+///     a.radix_bits() <= b.radix_bits()
+/// }
+/// assert!(in_order(-0.5_f32, 2.0_f32));
+/// ```
 pub trait RadixBits:
     Copy
     + Ord
