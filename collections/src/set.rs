@@ -415,15 +415,38 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
 }
 
 /// Clones of a set's items, from [`ParHashSet::iter`].
+///
+/// ```
+/// use tine_collections::{ParHashSet, set::Iter};
+///
+/// let set = ParHashSet::from([4, 30]);
+/// let items: Iter<'_, i32> = set.iter();
+/// assert_eq!(items.sum::<i32>(), 34);
+/// ```
 #[derive(Debug)]
 pub struct Iter<'a, T>(map::Keys<'a, T, ()>);
 
 /// A set's items, from [`ParHashSet::into_iter`].
+///
+/// ```
+/// use tine_collections::{ParHashSet, set::IntoIter};
+///
+/// let items: IntoIter<i32> = ParHashSet::from([4, 30]).into_iter();
+/// assert_eq!(items.sum::<i32>(), 34);
+/// ```
 #[derive(Debug)]
 pub struct IntoIter<T>(map::IntoIter<T, ()>);
 
 /// A set's items, consumed in parallel, from a set's `into_par_iter` or
 /// [`ParHashSet::par_drain`].
+///
+/// ```
+/// use tine_collections::{ParHashSet, set::IntoParIter};
+/// use tine_iter::prelude::*;
+///
+/// let items: IntoParIter<i32> = ParHashSet::from([4, 30]).into_par_iter();
+/// assert_eq!(items.sum::<i32>(), 34);
+/// ```
 #[derive(Debug)]
 pub struct IntoParIter<T>(map::IntoParIter<T, ()>);
 

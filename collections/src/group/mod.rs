@@ -28,6 +28,15 @@ use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 ///
 /// Values of one key are met in the order of the input, whatever the number of
 /// threads. In which order the *keys* come out of a map is not specified.
+///
+/// ```
+/// use tine_collections::prelude::*;
+/// use tine_iter::prelude::*;
+///
+/// let words = ["tine", "fork", "comb", "prong"];
+/// let by_length = words.par_iter().copied().group_by(|word| word.len());
+/// assert_eq!(by_length.get(&4), Some(&["tine", "fork", "comb"][..]));
+/// ```
 pub trait ParallelGrouping: ParallelIterator {
     /// How often each key occurs.
     ///

@@ -10,6 +10,19 @@ use std::hash::{BuildHasher, Hash};
 use std::ops::{Deref, DerefMut};
 
 /// What [`ParHashMap::compute`] is to do with an entry.
+///
+/// ```
+/// use tine_collections::{Change, ParHashMap};
+///
+/// let stock = ParHashMap::from([("fork", 1)]);
+/// let sell = |left: Option<&mut u32>| match left {
+///     Some(1) => Change::Remove,
+///     Some(&mut n) => Change::Put(n - 1),
+///     None => Change::Keep,
+/// };
+/// stock.compute("fork", sell);
+/// assert!(stock.is_empty());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change<V> {
@@ -24,6 +37,14 @@ pub enum Change<V> {
 /// A value that is being looked at: its shard stays locked for reading.
 ///
 /// Dereferences to the value.
+///
+/// ```
+/// use tine_collections::{ParHashMap, map::Ref};
+///
+/// let map = ParHashMap::from([("fork", 4)]);
+/// let tines: Ref<'_, _, _> = map.get("fork").unwrap();
+/// assert_eq!(*tines + 1, 5);
+/// ```
 pub struct Ref<'a, K, V> {
     table: Reading<'a, (K, V)>,
     bucket: usize,
@@ -32,6 +53,16 @@ pub struct Ref<'a, K, V> {
 /// A value that is being changed: its shard stays locked for writing.
 ///
 /// Dereferences to the value.
+///
+/// ```
+/// use tine_collections::{ParHashMap, map::RefMut};
+///
+/// let map = ParHashMap::from([("fork", 4)]);
+/// let mut tines: RefMut<'_, _, _> = map.entry("fork").or_insert(0);
+/// *tines -= 1;
+/// drop(tines);
+/// assert_eq!(map.get_cloned("fork"), Some(3));
+/// ```
 pub struct RefMut<'a, K, V> {
     table: Writing<'a, (K, V)>,
     bucket: usize,
@@ -214,6 +245,16 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
 }
 
 /// The place of one key in a map, from [`ParHashMap::entry`].
+///
+/// ```
+/// use tine_collections::ParHashMap;
+///
+/// let map = ParHashMap::new();
+/// for word in ["a", "fork", "is", "a", "fork"] {
+///     map.entry(word).and_modify(|n| *n += 1).or_insert(1);
+/// }
+/// assert_eq!(map.get_cloned("fork"), Some(2));
+/// ```
 #[must_use = "an entry does nothing before one of its `or_…` methods is called"]
 pub struct Entry<'a, K, V, S, F> {
     map: &'a ParHashMap<K, V, S>,

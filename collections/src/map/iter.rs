@@ -14,6 +14,14 @@ use std::vec;
 /// Clones of a map's entries, from [`ParHashMap::iter`].
 ///
 /// Each shard is cloned at one moment, the shards at different moments.
+///
+/// ```
+/// use tine_collections::{ParHashMap, map::Iter};
+///
+/// let map = ParHashMap::from([("fork", 4)]);
+/// let mut entries: Iter<'_, _, _> = map.iter();
+/// assert_eq!(entries.next(), Some(("fork", 4)));
+/// ```
 pub struct Iter<'a, K, V> {
     walk: Walk<'a, (K, V)>,
     shard: vec::IntoIter<(K, V)>,
@@ -38,6 +46,14 @@ impl<K: Clone, V: Clone> Iterator for Iter<'_, K, V> {
 }
 
 /// Clones of a map's keys, from [`ParHashMap::keys`].
+///
+/// ```
+/// use tine_collections::{ParHashMap, map::Keys};
+///
+/// let map = ParHashMap::from([("fork", 4)]);
+/// let mut keys: Keys<'_, _, _> = map.keys();
+/// assert_eq!(keys.next(), Some("fork"));
+/// ```
 pub struct Keys<'a, K, V> {
     walk: Walk<'a, (K, V)>,
     shard: vec::IntoIter<K>,
@@ -63,6 +79,14 @@ impl<K: Clone, V> Iterator for Keys<'_, K, V> {
 }
 
 /// Clones of a map's values, from [`ParHashMap::values`].
+///
+/// ```
+/// use tine_collections::{ParHashMap, map::Values};
+///
+/// let map = ParHashMap::from([("fork", 4)]);
+/// let values: Values<'_, _, _> = map.values();
+/// assert_eq!(values.sum::<i32>(), 4);
+/// ```
 pub struct Values<'a, K, V> {
     walk: Walk<'a, (K, V)>,
     shard: vec::IntoIter<V>,
@@ -88,6 +112,15 @@ impl<K, V: Clone> Iterator for Values<'_, K, V> {
 }
 
 /// A map's entries with values to change, from [`ParHashMap::iter_mut`].
+///
+/// ```
+/// use tine_collections::{ParHashMap, map::IterMut};
+///
+/// let mut map = ParHashMap::from([("fork", 4)]);
+/// let entries: IterMut<'_, _, _> = map.iter_mut();
+/// entries.for_each(|(_, tines)| *tines -= 1);
+/// assert_eq!(map.get_cloned("fork"), Some(3));
+/// ```
 pub struct IterMut<'a, K, V> {
     tables: vec::IntoIter<&'a mut HashTable<(K, V)>>,
     table: hash_table::IterMut<'a, (K, V)>,
@@ -113,6 +146,13 @@ impl<'a, K, V> Iterator for IterMut<'a, K, V> {
 }
 
 /// A map's entries, from [`ParHashMap::into_iter`].
+///
+/// ```
+/// use tine_collections::{ParHashMap, map::IntoIter};
+///
+/// let mut entries: IntoIter<_, _> = ParHashMap::from([("fork", 4)]).into_iter();
+/// assert_eq!(entries.next(), Some(("fork", 4)));
+/// ```
 pub struct IntoIter<K, V> {
     tables: vec::IntoIter<HashTable<(K, V)>>,
     table: hash_table::IntoIter<(K, V)>,
@@ -151,6 +191,16 @@ impl<K, V> Iterator for IntoIter<K, V> {
 /// A map's entries, which leave it, from [`ParHashMap::drain`].
 ///
 /// Dropping it removes the rest.
+///
+/// ```
+/// use tine_collections::{ParHashMap, map::Drain};
+///
+/// let mut map = ParHashMap::from([("fork", 4)]);
+/// let mut entries: Drain<'_, _, _> = map.drain();
+/// assert_eq!(entries.next(), Some(("fork", 4)));
+/// drop(entries);
+/// assert!(map.is_empty());
+/// ```
 pub struct Drain<'a, K, V> {
     tables: vec::IntoIter<&'a mut HashTable<(K, V)>>,
     table: Option<hash_table::Drain<'a, (K, V)>>,

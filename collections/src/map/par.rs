@@ -143,11 +143,38 @@ macro_rules! walks {
 
 walks! {
     /// A map's entries, looked at in parallel, from [`ParHashMap::par_iter`].
+    ///
+    /// ```
+    /// use tine_collections::{ParHashMap, map::ParIter};
+    /// use tine_iter::prelude::*;
+    ///
+    /// let mut map = ParHashMap::from([("fork", 4), ("comb", 30)]);
+    /// let entries: ParIter<'_, _, _> = map.par_iter();
+    /// assert_eq!(entries.map(|(_, tines)| tines).sum::<i32>(), 34);
+    /// ```
     ParIter<'a>, Shared => (&'a K, &'a V), where [K: Sync, V: Sync]
     /// A map's entries, changed in parallel, from [`ParHashMap::par_iter_mut`].
+    ///
+    /// ```
+    /// use tine_collections::{ParHashMap, map::ParIterMut};
+    /// use tine_iter::prelude::*;
+    ///
+    /// let mut map = ParHashMap::from([("fork", 4), ("comb", 30)]);
+    /// let entries: ParIterMut<'_, _, _> = map.par_iter_mut();
+    /// entries.for_each(|(_, tines)| *tines -= 1);
+    /// assert_eq!(map.get_cloned("comb"), Some(29));
+    /// ```
     ParIterMut<'a>, Sole => (&'a K, &'a mut V), where [K: Send + Sync, V: Send]
     /// A map's entries, consumed in parallel, from a map's `into_par_iter` or
     /// [`ParHashMap::par_drain`].
+    ///
+    /// ```
+    /// use tine_collections::{ParHashMap, map::IntoParIter};
+    /// use tine_iter::prelude::*;
+    ///
+    /// let entries: IntoParIter<_, _> = ParHashMap::from([("fork", 4), ("comb", 30)]).into_par_iter();
+    /// assert_eq!(entries.max(), Some(("fork", 4)));
+    /// ```
     IntoParIter<>, Owned => (K, V), where [K: Send, V: Send]
 }
 

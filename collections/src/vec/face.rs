@@ -253,6 +253,15 @@ impl<T> ParVec<T> {
 
 /// Values on their way into a [`ParVec`], from [`ParVec::pusher`]: appended a
 /// block at a time, the last of them when this is dropped.
+///
+/// ```
+/// use tine_collections::ParVec;
+/// use tine_iter::prelude::*;
+///
+/// let squares = ParVec::new();
+/// (0..1000).into_par_iter().for_each_init(|| squares.pusher(), |pusher, n| pusher.push(n * n));
+/// assert_eq!(squares.len(), 1000);
+/// ```
 pub struct Pusher<'a, T> {
     vec: &'a ParVec<T>,
     block: Vec<T>,

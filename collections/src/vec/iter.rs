@@ -173,9 +173,33 @@ macro_rules! rows {
 
 rows! {
     /// The values of a [`ParVec`](super::ParVec), by index.
+    ///
+    /// ```
+    /// use tine_collections::{ParVec, vec::Iter};
+    ///
+    /// let vec = ParVec::from(vec![1, 2]);
+    /// let values: Iter<'_, i32> = vec.iter();
+    /// assert!(values.eq(&[1, 2]));
+    /// ```
     Iter<'a>: &'a [T] => &'a T;
     /// The values of a [`ParVec`](super::ParVec), to change, by index.
+    ///
+    /// ```
+    /// use tine_collections::{ParVec, vec::IterMut};
+    ///
+    /// let mut vec = ParVec::from(vec![1, 2]);
+    /// let values: IterMut<'_, i32> = vec.iter_mut();
+    /// values.for_each(|n| *n += 1);
+    /// assert_eq!(vec, [2, 3]);
+    /// ```
     IterMut<'a>: &'a mut [T] => &'a mut T;
     /// The values of a [`ParVec`](super::ParVec), for good, by index.
+    ///
+    /// ```
+    /// use tine_collections::{ParVec, vec::IntoIter};
+    ///
+    /// let values: IntoIter<i32> = ParVec::from(vec![1, 2]).into_iter();
+    /// assert_eq!(values.collect::<Vec<_>>(), [1, 2]);
+    /// ```
     IntoIter<>: Vec<T> => T;
 }

@@ -85,8 +85,27 @@ macro_rules! par_rows {
 
 par_rows! {
     /// The values of a [`ParVec`], by index, in parallel.
+    ///
+    /// ```
+    /// use tine_collections::{ParVec, vec::ParIter};
+    /// use tine_iter::prelude::*;
+    ///
+    /// let vec = ParVec::from(vec![1, 2]);
+    /// let values: ParIter<'_, i32> = vec.par_iter();
+    /// assert_eq!(values.sum::<i32>(), 3);
+    /// ```
     ParIter: &'a [T] => &'a T, Sync;
     /// The values of a [`ParVec`], to change, by index, in parallel.
+    ///
+    /// ```
+    /// use tine_collections::{ParVec, vec::ParIterMut};
+    /// use tine_iter::prelude::*;
+    ///
+    /// let mut vec = ParVec::from(vec![1, 2]);
+    /// let values: ParIterMut<'_, i32> = vec.par_iter_mut();
+    /// values.for_each(|n| *n += 1);
+    /// assert_eq!(vec, [2, 3]);
+    /// ```
     ParIterMut: &'a mut [T] => &'a mut T, Send;
 }
 
