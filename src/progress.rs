@@ -88,6 +88,13 @@ fn bar_for(items: &impl ParallelIterator) -> ProgressBar {
 }
 
 /// A parallel iterator with a progress bar; [`progress`](ParallelProgress::progress) makes one.
+///
+/// ```
+/// use tine::{prelude::*, progress::Progress};
+///
+/// let counted: Progress<_> = vec![1, 2].into_par_iter().progress();
+/// assert_eq!(counted.sum::<i32>(), 3);
+/// ```
 pub type Progress<I> = Watch<I, Bar>;
 
 /// A bar that is finished when the iteration has ended.
