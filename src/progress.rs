@@ -98,6 +98,15 @@ fn bar_for(items: &impl ParallelIterator) -> ProgressBar {
 pub type Progress<I> = Watch<I, Bar>;
 
 /// A bar that is finished when the iteration has ended.
+///
+/// ```
+/// use indicatif::ProgressBar;
+/// use tine::prelude::*;
+///
+/// let bar = ProgressBar::new(2);
+/// let items = vec![1, 2].into_par_iter().progress_with(bar.clone());
+/// assert_eq!((items.sum::<i32>(), bar.position(), bar.is_finished()), (3, 2, true));
+/// ```
 #[derive(Debug)]
 pub struct Bar(ProgressBar);
 
@@ -129,6 +138,7 @@ impl Watcher for Bar {
 }
 
 /// What one thread has counted in one contiguous piece.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct Count {
     bar: ProgressBar,
