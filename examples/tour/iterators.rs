@@ -63,7 +63,7 @@ pub(crate) fn visit(tour: &mut Tour) {
 
     let first = Cell::new(None);
     tour.stop(
-        "a sum of floats, the same bits each time",
+        "a sum of floats, always the same bits",
         0,
         || &many[..],
         |many, _| Near(many.iter().map(|&n| root(n)).sum()),

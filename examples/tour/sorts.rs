@@ -40,7 +40,7 @@ pub(crate) fn visit(tour: &mut Tour) {
     let text = text(60_000);
     let words: Vec<&str> = text.split_whitespace().collect();
     tour.stop(
-        "words by length, then as in a dictionary",
+        "words by length, then by letters",
         0,
         || words.clone(),
         |mut words, _| {

@@ -111,7 +111,11 @@ fn nested(mut bytes: Bytes<'_>) {
             6 => stack.pop(&deque, false),
             7 => (0..bytes.u16() % 5000).for_each(|_| stack.pop(&deque, true)),
             8..=9 => stack.steal(&deque, 0, true),
-            10 => stack.steal(&deque, usize::from(bytes.u8()), !bytes.u8().is_multiple_of(4)),
+            10 => stack.steal(
+                &deque,
+                usize::from(bytes.u8()),
+                !bytes.u8().is_multiple_of(4),
+            ),
             11 => {
                 deque.want();
                 assert!(deque.is_wanted());
