@@ -13,6 +13,9 @@
 # compiled by itself), and looks at `cargo tree`: a client in whose tree the real
 # rayon is left, or in whose tree no rayon is at all, has shown nothing and fails.
 #
+# `rayon-tests` is the tests that rayon itself is published with, as a package that
+# depends on it.
+#
 # SHIMS=<dir>   where the packages `rayon` and `rayon-core` are (default: compat)
 # LIMIT=<s>     seconds for one client's tests, their build included (default: 600)
 set -u
@@ -30,6 +33,7 @@ hashbrown 0.17.1 rayon rayon
 indexmap 2.14.2 rayon rayon
 ndarray 0.17.2 rayon parallel
 indicatif 0.18.6 rayon rayon
+rayon-tests 1.12.0
 '
 
 control=
@@ -66,6 +70,27 @@ END
     cp -R "$source" "$work/$1"
     # a package below another's directory must say that it stands alone
     grep -q '^\[workspace\]' "$work/$1/Cargo.toml" || printf '\n[workspace]\n' >>"$work/$1/Cargo.toml"
+}
+
+# The same for the tests of rayon $2 in a package of their own, $1.
+unpack_tests() {
+    unpack rayon "$2" || return
+    rm -rf "${work:?}/$1"
+    mkdir -p "$work/$1/src"
+    : >"$work/$1/src/lib.rs"
+    cp -R "$work/rayon/tests" "$work/$1/tests"
+    cat >"$work/$1/Cargo.toml" <<END
+[package]
+name = "$1"
+version = "0.0.0"
+edition = "2021"
+[dependencies]
+rayon = "1.12"
+[dev-dependencies]
+rand = "0.9"
+rand_xorshift = "0.4"
+[workspace]
+END
 }
 
 # A lock file that came with $1 may name a rayon that is older than the shims.
@@ -119,8 +144,10 @@ while read -r name version features examples; do
     [ -n "$name" ] || continue
     [ "$wanted" = "  " ] || [[ $wanted == *" $name "* ]] || continue
     tried=$((tried + 1))
-    echo "== $name $version, features $features"
-    unpack "$name" "$version" && unlock "$name" && only_ours "$name" "$features" && suite "$name" "$features" "$examples" || failed+=("$name")
+    echo "== $name $version${features:+, features $features}"
+    unpack=unpack
+    [ "$name" != rayon-tests ] || unpack=unpack_tests
+    $unpack "$name" "$version" && unlock "$name" && only_ours "$name" "$features" && suite "$name" "$features" "$examples" || failed+=("$name")
 done <<<"$clients"
 
 [ $tried -gt 0 ] || { echo "no such client:$wanted"; exit 1; }

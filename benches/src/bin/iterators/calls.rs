@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use tine_pool::current_num_threads as threads;
 
-use super::Book;
+use super::{Book, halves};
 use crate::data::{LONG, busy, floats, many, numbers, paralight};
 use crate::race::{Case, Goal, cases};
 
@@ -14,7 +14,7 @@ const NO_REGRET: Goal = Goal::Within(1.05, "sequential", 100.0);
 
 fn squares(n: usize) -> Vec<Case> {
     let v: &'static [u64] = if n > LONG { many() } else { &numbers()[..n] };
-    cases! {
+    let mut cases = cases! {
         black_box(v).iter().map(|x| x.wrapping_mul(*x) + 1).sum::<u64>();
         black_box(v).par_iter().map(|x| x.wrapping_mul(*x) + 1).sum::<u64>();
         orx: black_box(v).par().num_threads(threads()).map(|x| x.wrapping_mul(*x) + 1).sum::<u64>();
@@ -22,12 +22,14 @@ fn squares(n: usize) -> Vec<Case> {
             let items = black_box(v).par_iter().with_thread_pool(pool);
             items.map(|x| x.wrapping_mul(*x) + 1).sum::<u64>()
         });
-    }
+    };
+    cases.extend(halves::cases(v, 1024, |x| x.wrapping_mul(*x) + 1));
+    cases
 }
 
 fn heavy(n: usize) -> Vec<Case> {
     let v: &'static [u64] = &numbers()[..n];
-    cases! {
+    let mut cases = cases! {
         black_box(v).iter().map(|x| busy(100) + x).sum::<u64>();
         black_box(v).par_iter().map(|x| busy(100) + x).sum::<u64>();
         orx: black_box(v).par().num_threads(threads()).map(|x| busy(100) + x).sum::<u64>();
@@ -35,7 +37,9 @@ fn heavy(n: usize) -> Vec<Case> {
             let items = black_box(v).par_iter().with_thread_pool(pool);
             items.map(|x| busy(100) + x).sum::<u64>()
         });
-    }
+    };
+    cases.extend(halves::cases(v, 10, |x| busy(100) + x));
+    cases
 }
 
 fn small_collect(n: usize) -> Vec<Case> {

@@ -6,6 +6,7 @@
 
 mod calls;
 mod data;
+mod halves;
 mod pipelines;
 mod race;
 mod shapes;
@@ -106,6 +107,7 @@ fn start_pools(threads: usize) {
     tine.build_global().expect("the first use of tine");
     let rayon = rayon::ThreadPoolBuilder::new().num_threads(threads);
     rayon.build_global().expect("the first use of rayon");
+    halves::start(threads);
 }
 
 fn main() -> ExitCode {
@@ -139,7 +141,7 @@ fn main() -> ExitCode {
          --manifest-path benches/Cargo.toml --ignore-rust-version --bin iterators{}`.\n\n{}",
         machine::describe(),
         asked.threads,
-        report::versions_of(&["rayon", "orx-parallel", "paralight"]),
+        report::versions_of(&["rayon", "orx-parallel", "paralight", "chili", "forte"]),
         machine::summary(&looks),
         command.collect::<String>(),
         table::sections(&book.sections),

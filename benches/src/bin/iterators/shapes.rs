@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use tine_pool::current_num_threads as threads;
 
-use super::Book;
+use super::{Book, halves};
 use crate::data::{busy, numbers, paralight};
 use crate::race::{Case, Goal, cases};
 
@@ -22,14 +22,16 @@ fn scaled(shares: impl Iterator<Item = f64> + Clone) -> Vec<u64> {
 
 fn uneven(costs: Vec<u64>) -> Vec<Case> {
     let costs: &'static [u64] = costs.leak();
-    cases! {
+    let mut cases = cases! {
         costs.iter().map(|&cost| busy(cost)).sum::<u64>();
         costs.par_iter().map(|&cost| busy(cost)).sum::<u64>();
         orx: costs.par().num_threads(threads()).map(|&cost| busy(cost)).sum::<u64>();
         paralight: paralight(|pool| {
             costs.par_iter().with_thread_pool(pool).map(|&cost| busy(cost)).sum::<u64>()
         });
-    }
+    };
+    cases.extend(halves::cases(costs, 1, |&cost| busy(cost)));
+    cases
 }
 
 fn nested() -> Vec<Case> {

@@ -5,12 +5,14 @@ use std::fmt::Write as _;
 use crate::race::Row;
 use tine_bench::samples::{median, p10};
 
-const COLUMNS: [&str; 6] = [
+const COLUMNS: [&str; 8] = [
     "sequential",
     "tine",
     "rayon",
     "orx",
     "paralight",
+    "chili",
+    "forte",
     "tine, the other way",
 ];
 
