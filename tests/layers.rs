@@ -133,7 +133,6 @@ const HOUSE: &[Crate] = &[
                 "sources::span",
                 "sources::str::pattern",
                 "sources::range::integer",
-                "sources::character",
             ],
             &[
                 "sources::kit",
@@ -143,6 +142,7 @@ const HOUSE: &[Crate] = &[
                 "sources::par_bridge::patience",
                 "sources::par_bridge::turn",
             ],
+            &["sources::character"],
             &[
                 "sources::slice",
                 "sources::empty",

@@ -156,6 +156,10 @@ impl Worker<'_> {
         let (mut looks, mut activity) = (0, 0);
         loop {
             if seat.word.step(Holder::Notified, Holder::Searching) {
+                if let Some(rung) = shared.sleep.rung_at() {
+                    let delay = clock::nanos(clock::since(rung));
+                    shared.sleep.record_delay(delay);
+                }
                 break;
             }
             if seat.word.load() == Holder::Lent {

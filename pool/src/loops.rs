@@ -8,7 +8,9 @@
 //!
 //! * to a thread that **searches**, if the rest is worth a journey;
 //! * to a thread that **sleeps**, if the rest is worth a wake-up: five times what wake-ups have
-//!   been seen to cost their caller here, since the sleeper starts late as well;
+//!   been seen to cost their caller here, and three times what sleepers have been seen to take to
+//!   come. Of less than the latter the first loop goes without: but not a second one soon after,
+//!   since who is woken for that is awake for those that follow;
 //! * to nobody, while what was given away before still lies there.
 //!
 //! What the rest takes is told by the blocks run so far, and before the first by the ledger. A
@@ -19,6 +21,7 @@ use crate::clock;
 use crate::join::{join_context, share};
 use crate::ledger::{self, Entry};
 use crate::pool;
+use crate::sleep::Sleep;
 use crate::trace;
 use crate::worker::Worker;
 use std::mem::take;
@@ -29,6 +32,10 @@ const BLOCK: u64 = 3_000;
 const LEAST: u64 = 1_000;
 /// What must be left for somebody who is awake, in nanoseconds.
 const JOURNEY: u64 = 4_000;
+/// So many times as long as a sleeper takes to come, and there is enough left for one.
+const LATE: u64 = 3;
+/// A loop that begins within so many times that after another has one woken all the same.
+const SOON: u64 = 4;
 /// A loop with fewer items at a site that nobody knows is shared at once.
 const FEW: usize = 256;
 /// A call expected to be shorter than this is not timed but once in a while.
@@ -56,6 +63,9 @@ pub struct Pace {
     least: u64,
     /// Whether the first block may be all that is needed, so that nothing is shared before it.
     probes: bool,
+    /// Whether somebody is woken for a rest that would be over soon after they came, once that
+    /// has been asked.
+    wakes: Option<bool>,
     /// What earlier blocks came to: items, and ticks.
     items: usize,
     ticks: u64,
@@ -79,6 +89,7 @@ impl Pace {
             begun: 0,
             least: JOURNEY,
             probes: false,
+            wakes: None,
             items: 0,
             ticks: 0,
         }
@@ -131,7 +142,7 @@ impl Pace {
         }
         let probes = take(&mut self.probes);
         match rest {
-            Some(nanos) if nanos >= self.least && !probes && worth_sharing(nanos) => {
+            Some(nanos) if nanos >= self.least && !probes && self.worth_sharing(nanos) => {
                 return self.share();
             }
             Some(nanos) if nanos >= self.least => {}
@@ -229,19 +240,50 @@ impl Pace {
         self.per_item()
             .map(|cost| cost.saturating_mul(items as u64) >> 8)
     }
+
+    /// Whether there is somebody for whom work of so many nanoseconds is worth giving away.
+    fn worth_sharing(&mut self, nanos: u64) -> bool {
+        Worker::with(|worker| {
+            let Some(worker) = worker else { return false };
+            if worker.nested().has_public() {
+                return false;
+            }
+            let sleep = &worker.shared.sleep;
+            let census = sleep.census();
+            census.searching() > 0 || (census.sleeping() > 0 && self.worth_a_wake(nanos, sleep))
+        })
+    }
+
+    /// Whether work of so many nanoseconds is worth a wake-up.
+    fn worth_a_wake(&mut self, nanos: u64, sleep: &Sleep) -> bool {
+        let delay = sleep.delay();
+        nanos > 5 * sleep.wake_cost()
+            && (nanos > LATE * delay
+                || *self.wakes.get_or_insert_with(|| {
+                    let now = clock::now();
+                    now.saturating_sub(sleep.spare(now)) < clock::ticks(SOON * delay)
+                }))
+    }
 }
 
-/// Whether there is somebody for whom work of so many nanoseconds is worth giving away.
-fn worth_sharing(nanos: u64) -> bool {
-    Worker::with(|worker| {
-        let Some(worker) = worker else { return false };
-        if worker.nested().has_public() {
-            return false;
-        }
-        let sleep = &worker.shared.sleep;
-        let census = sleep.census();
-        census.searching() > 0 || (census.sleeping() > 0 && nanos > 5 * sleep.wake_cost())
-    })
+/// Tells `op` how many items of the loop `site` take no longer than it takes others to come, as far
+/// as is known (else 0), and notes what it took for all `items`. Where `op` shares nothing of so
+/// few that is exact; else it counts as if every thread had worked all the time.
+pub fn known<R>(site: usize, items: usize, op: impl FnOnce(usize) -> R) -> R {
+    let entry = ledger::entry(site);
+    let few = entry
+        .predict(1 << 8)
+        .map_or(0, |cost| (JOURNEY << 8) / cost.max(1)) as usize;
+    let start = clock::now();
+    let result = op(few);
+    let nanos = clock::nanos(clock::since(start));
+    let threads = if items > few {
+        pool::current_num_threads()
+    } else {
+        1
+    };
+    entry.record_cost(items, nanos.saturating_mul(threads as u64));
+    result
 }
 
 /// A part of a loop, whatever its types: so that a program holds what follows once, and not once for

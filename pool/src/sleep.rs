@@ -81,6 +81,12 @@ pub(crate) struct Sleep {
     parked: Box<[AtomicU64]>,
     /// What a wake-up costs its caller, in nanoseconds: a moving average.
     wake_cost: AtomicU64,
+    /// How long somebody who is woken takes to come, in nanoseconds: a moving average.
+    delay: AtomicU64,
+    /// When the last wake-up for a loop or a join was begun, until its thread has come, in ticks.
+    rung: AtomicU64,
+    /// When a loop last did without one, in ticks.
+    spared: AtomicU64,
     /// One more than the index of the seat whose thread looks after the others, 0 for none.
     looker: AtomicUsize,
 }
@@ -93,6 +99,9 @@ impl Sleep {
             counters: CachePadded::new(AtomicU64::new(asleep * (SLEEPING + INACTIVE))),
             parked: (0..seats.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             wake_cost: AtomicU64::new(10_000),
+            delay: AtomicU64::new(15_000),
+            rung: AtomicU64::new(0),
+            spared: AtomicU64::new(0),
             looker: AtomicUsize::new(0),
         }
     }
@@ -191,6 +200,40 @@ impl Sleep {
         let old = self.wake_cost();
         let new = (old * 7 + nanos.clamp(100, old * 2)) / 8;
         self.wake_cost.store(new, Ordering::Relaxed);
+    }
+
+    /// Notes that one begins, or that it did not come to one (0).
+    pub(crate) fn ring_at(&self, ticks: u64) {
+        self.rung.store(ticks, Ordering::Relaxed);
+    }
+
+    /// When the wake-up was begun that roused the calling thread, if that is known.
+    pub(crate) fn rung_at(&self) -> Option<u64> {
+        match self.rung.load(Ordering::Relaxed) {
+            0 => None,
+            _ => Some(self.rung.swap(0, Ordering::Relaxed)).filter(|&at| at != 0),
+        }
+    }
+
+    /// How long somebody who is woken takes to come, in nanoseconds.
+    pub(crate) fn delay(&self) -> u64 {
+        self.delay.load(Ordering::Relaxed)
+    }
+
+    /// Notes how long somebody took. One who was held up counts as at most four times the average.
+    pub(crate) fn record_delay(&self, nanos: u64) {
+        let old = self.delay();
+        let new = (old * 3 + nanos.clamp(1_000, old * 4)) / 4;
+        self.delay.store(new, Ordering::Relaxed);
+    }
+
+    /// Notes that a loop does without a wake-up at this time, since nobody would come early
+    /// enough; gives the time when the last one did. The average falls a little, so that what
+    /// was learnt in a bad hour is looked at again.
+    pub(crate) fn spare(&self, now: u64) -> u64 {
+        let old = self.delay();
+        self.delay.store(old - old / 256, Ordering::Relaxed);
+        self.spared.swap(now, Ordering::Relaxed)
     }
 
     // ---- the thread of a seat ---------------------------------------------------------------

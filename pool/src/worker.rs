@@ -184,12 +184,14 @@ impl<'a> Worker<'a> {
     pub(crate) fn wake_one(&self) {
         let census = self.shared.sleep.census();
         if census.sleeping() > 0 && census.searching() == 0 {
+            let sleep = &self.shared.sleep;
             let start = clock::now();
+            sleep.ring_at(start);
             if self.shared.wake_one() {
-                self.shared
-                    .sleep
-                    .record_wake(clock::nanos(clock::since(start)));
+                sleep.record_wake(clock::nanos(clock::since(start)));
                 self.seat.counters.wakes.add(1);
+            } else {
+                sleep.ring_at(0);
             }
         }
     }

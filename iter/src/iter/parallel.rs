@@ -503,7 +503,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         Self::Item: Ord,
     {
-        self.reduce_with(Self::Item::min)
+        self.reduce_with(sinks::reduce::lesser)
     }
 
     /// The least item by a comparison; the first of several.
@@ -545,7 +545,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         Self::Item: Ord,
     {
-        self.reduce_with(Self::Item::max)
+        self.reduce_with(sinks::reduce::greater)
     }
 
     /// The greatest item by a comparison; the last of several.

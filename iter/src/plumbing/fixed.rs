@@ -1,10 +1,14 @@
 //! The bridge whose cuts depend on the number of items and on nothing else.
 //!
-//! The items are cut into leaves of one size, the leaves are halved as evenly
-//! as leaves can be, and results are joined along the same tree. Which thread
-//! runs which part is left to the pool; every node is offered to it.
+//! The items are cut into leaves of one size, the leaves are halved, about evenly
+//! and in fours, and results are joined along the same tree. Which thread runs
+//! which part is left to the pool; every node is offered to it that is worth that.
+//!
+//! Four short leaves are run abreast, an item of each in turn: an addition that
+//! waits for the one before holds up its own leaf only. A folder sees the same
+//! either way, its items one by one.
 
-use tine_pool::join;
+use tine_pool::{join, loops};
 
 use super::traits::{Consumer, Folder, Producer, Reducer};
 
@@ -13,6 +17,9 @@ const LEAVES: usize = 64;
 
 /// ...that is, larger than this.
 const LEAF: usize = 1024;
+
+/// How many leaves are run abreast.
+const ABREAST: usize = 4;
 
 /// Runs a producer of `len` items into a consumer, cut by `len` alone (and by
 /// the least and greatest lengths that the producer asks for).
@@ -23,14 +30,19 @@ where
 {
     let (min, max) = (producer.min_len(), producer.max_len());
     let size = (len / LEAVES).min(LEAF).min(max).max(min).max(1);
-    run(len, Leaf { size, min }, producer, consumer)
+    let site = run::<P, C> as *const () as usize;
+    loops::known(site, len, |few| {
+        run(len, Leaf { size, min, few }, producer, consumer)
+    })
 }
 
-/// How large a leaf is, and how small the last one may be.
+/// How large a leaf is, and how small the last one may be; how few items are not
+/// worth a journey.
 #[derive(Clone, Copy)]
 struct Leaf {
     size: usize,
     min: usize,
+    few: usize,
 }
 
 fn run<P, C>(len: usize, leaf: Leaf, producer: P, consumer: C) -> C::Result
@@ -41,15 +53,73 @@ where
     if consumer.full() {
         return consumer.into_folder().complete();
     }
-    let mid = len.div_ceil(leaf.size).div_ceil(2) * leaf.size;
+    let half = len.div_ceil(leaf.size).div_ceil(2);
+    let mid = leaf.size
+        * if half > 2 {
+            half.next_multiple_of(ABREAST)
+        } else {
+            half
+        };
     if len <= leaf.size || len - mid < leaf.min {
-        return producer.fold_with(consumer.into_folder()).complete();
+        return alone(producer, consumer);
+    }
+    let few = len <= leaf.few;
+    if few && one_by_one::<P, C>() && len == leaf.size.saturating_mul(ABREAST) {
+        return abreast(leaf.size, producer, consumer);
     }
     let (left, right) = producer.split_at(mid);
     let (to_left, to_right, reducer) = consumer.split_at(mid);
-    let (a, b) = join(
-        || run(mid, leaf, left, to_left),
-        || run(len - mid, leaf, right, to_right),
-    );
+    let near = || run(mid, leaf, left, to_left);
+    let far = || run(len - mid, leaf, right, to_right);
+    let (a, b) = if few {
+        (near(), far())
+    } else {
+        join(near, far)
+    };
     reducer.reduce(a, b)
+}
+
+/// Whether every leaf is fed item by item, to the end.
+fn one_by_one<P: Producer, C: Consumer<P::Item>>() -> bool {
+    C::ADVANCES && !C::ENDS
+}
+
+/// Runs one leaf.
+fn alone<P, C>(producer: P, consumer: C) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let folder = consumer.into_folder();
+    if one_by_one::<P, C>() {
+        let all = producer.into_iter().fold(folder, Folder::consume);
+        return all.complete();
+    }
+    producer.fold_with(folder).complete()
+}
+
+/// Runs four leaves of `size` items.
+fn abreast<P, C>(size: usize, producer: P, consumer: C) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let (left, right) = producer.split_at(2 * size);
+    let ((a, b), (c, d)) = (left.split_at(size), right.split_at(size));
+    let (left, right, reducer) = consumer.split_at(2 * size);
+    let (to_a, to_b, of_left) = left.split_at(size);
+    let (to_c, to_d, of_right) = right.split_at(size);
+    let folders = (
+        (to_a.into_folder(), to_b.into_folder()),
+        (to_c.into_folder(), to_d.into_folder()),
+    );
+    let left = a.into_iter().zip(b.into_iter());
+    let right = c.into_iter().zip(d.into_iter());
+    let all = left.zip(right);
+    let ((a, b), (c, d)) = all.fold(folders, |((a, b), (c, d)), ((w, x), (y, z))| {
+        ((a.consume(w), b.consume(x)), (c.consume(y), d.consume(z)))
+    });
+    let left = of_left.reduce(a.complete(), b.complete());
+    let right = of_right.reduce(c.complete(), d.complete());
+    reducer.reduce(left, right)
 }

@@ -1,6 +1,8 @@
 //! `reduce` and `reduce_with`: one value of all, by an operation that does not
-//! mind how it is bracketed.
+//! mind how it is bracketed; and the greater and the lesser of two.
 #![forbid(unsafe_code)]
+
+use std::any::TypeId;
 
 use crate::iter::ParallelIterator;
 use crate::kit::accumulate::Accumulate;
@@ -72,3 +74,51 @@ where
 {
     drain(iter, &Pairwise(op))
 }
+
+/// The greater of two; the latter, if they are equal.
+#[inline]
+pub(crate) fn greater<T: Ord>(a: T, b: T) -> T {
+    if !branches::<T>() {
+        return a.max(b);
+    }
+    // Equal integers are the same.
+    if b > a {
+        seldom();
+        b
+    } else {
+        a
+    }
+}
+
+/// The lesser of two; the former, if they are equal.
+#[inline]
+pub(crate) fn lesser<T: Ord>(a: T, b: T) -> T {
+    if !branches::<T>() {
+        return a.min(b);
+    }
+    if b < a {
+        seldom();
+        b
+    } else {
+        a
+    }
+}
+
+/// Whether to branch on a comparison of integers rather than to select: where the
+/// vector instructions cannot compare them, a vectorised loop that makes up for
+/// that is the slower one.
+#[inline]
+fn branches<T>() -> bool {
+    let is = |id| typeid::of::<T>() == id;
+    cfg!(all(target_arch = "x86_64", not(target_feature = "sse4.2")))
+        && size_of::<T>() == 8
+        && (is(TypeId::of::<u64>())
+            || is(TypeId::of::<i64>())
+            || is(TypeId::of::<usize>())
+            || is(TypeId::of::<isize>()))
+}
+
+/// Tells the compiler that a branch is seldom taken, which keeps it a branch.
+#[cold]
+#[inline]
+fn seldom() {}

@@ -8,11 +8,15 @@
 //!
 //! A `Position` is made from a character, and the one after the last; so every
 //! position below another one is a character's. That is what allows the loop over
-//! them to do without a check, and to be vectorised: std's own check is not.
+//! them to do without a check, and to be vectorised: std's own check is not. A
+//! piece is fed to a folder as what lies before the gap and what lies behind, so
+//! that the loop does not look for it either.
 
+use std::iter::Map;
 use std::ops::Range;
 
-use crate::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use crate::plumbing::{Folder, Producer};
+use crate::sources::kit::indexed;
 
 /// Where surrogates begin, and how many there are: no `char` has their code.
 const GAP: u32 = 0xD800;
@@ -35,15 +39,64 @@ impl Position {
     }
 }
 
+/// The character at a position.
+fn at(position: u32) -> char {
+    if position < GAP {
+        before_gap(position)
+    } else {
+        behind_gap(position)
+    }
+}
+
+fn before_gap(position: u32) -> char {
+    debug_assert!(position < GAP, "a position before the gap");
+    // SAFETY: called with positions below the gap, which are codes of characters.
+    unsafe { char::from_u32_unchecked(position) }
+}
+
+fn behind_gap(position: u32) -> char {
+    debug_assert!(position >= GAP, "a position behind the gap");
+    // SAFETY: the position lies below one that is at most one after a character's,
+    // so it is a character's; what was taken from its code by `Position::of` is
+    // added again.
+    unsafe { char::from_u32_unchecked(position + GAP_LEN) }
+}
+
 /// All characters from one position to before another.
-pub(super) fn characters(range: Range<Position>) -> impl IndexedParallelIterator<Item = char> {
-    (range.start.0..range.end.0)
-        .into_par_iter()
-        .map(|position| {
-            let above = if position < GAP { 0 } else { GAP_LEN };
-            // SAFETY: the position lies below one that is at most one after a
-            // character's, so it is a character's; what was taken from its code by
-            // `Position::of` is added again.
-            unsafe { char::from_u32_unchecked(position + above) }
-        })
+#[derive(Clone)]
+pub(super) struct Characters(Range<u32>);
+
+pub(super) fn characters(range: Range<Position>) -> Characters {
+    Characters(range.start.0..range.end.0)
+}
+
+indexed! {
+    [] Characters => char;
+    len(it) it.0.len();
+    producer(it) it;
+}
+
+impl Producer for Characters {
+    type Item = char;
+    type IntoIter = Map<Range<u32>, fn(u32) -> char>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.map(at)
+    }
+
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let mid = self.0.start + index as u32;
+        (Characters(self.0.start..mid), Characters(mid..self.0.end))
+    }
+
+    #[inline]
+    fn fold_with<F: Folder<char>>(self, folder: F) -> F {
+        let Range { start, end } = self.0;
+        let gap = GAP.clamp(start, end.max(start));
+        let folder = folder.consume_iter((start..gap).map(before_gap));
+        if folder.full() {
+            return folder;
+        }
+        folder.consume_iter((gap..end).map(behind_gap))
+    }
 }
