@@ -1,6 +1,5 @@
 //! Bringing elements into an order that is known by their numbers.
 
-use std::cmp::Ordering;
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -61,36 +60,5 @@ pub(super) unsafe fn by_order<T: Send>(v: &mut [T], order: &mut [usize], grain: 
         }
         order[at] = from;
         v.swap(at, from);
-    }
-}
-
-/// So many elements are sorted by [`insertion`].
-pub(super) const FEW: usize = 20;
-
-/// Sorts a few wide elements: their numbers by insertion, then each element goes to
-/// its place at once.
-///
-/// # Panics
-/// If there are more than [`FEW`].
-pub(super) fn insertion<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) {
-    assert!(v.len() <= FEW, "more than a few");
-    let mut order = [0_u8; FEW];
-    let at = |number: u8| usize::from(number);
-    for (end, number) in (0..v.len()).zip(0..) {
-        let mut hole = end;
-        while hole > 0 && compare(&v[end], &v[at(order[hole - 1])]).is_lt() {
-            order[hole] = order[hole - 1];
-            hole -= 1;
-        }
-        order[hole] = number;
-    }
-    for place in 0..v.len() {
-        // As in `by_order`.
-        let mut from = order[place];
-        while at(from) < place {
-            from = order[at(from)];
-        }
-        order[place] = from;
-        v.swap(place, at(from));
     }
 }

@@ -9,18 +9,18 @@ use std::cmp::Ordering;
 
 use tine_pool::{current_num_threads, join};
 
-use super::{nearly, partition, permute, runs, shape};
+use super::{nearly, partition, runs, shape};
 
 /// Shorter slices are std's: waking a second thread costs more than it saves.
 pub(super) const CUTOFF: usize = 20_000;
 
-/// Elements of more bytes than this are sorted by blocks all the way down, and the
-/// last few by their numbers: std moves them too often.
+/// Elements of more bytes than this are sorted by blocks all the way down:
+/// std moves them at a branch each.
 const WIDE: usize = 32;
 /// Shorter parts are not worth a fork.
 const SHORTEST: usize = if cfg!(test) { 32 } else { 2048 };
-/// Where blocks stop paying, and wide elements are sorted by insertion.
-const SMALL: usize = permute::FEW;
+/// Where blocks stop paying, and std sorts by insertion.
+const SMALL: usize = 20;
 /// So many elements are sorted to see whether more like them are nearly in order.
 const PROBE: usize = 2048;
 
@@ -95,10 +95,7 @@ impl<F> Plan<'_, F> {
     where
         F: Fn(&T, &T) -> Ordering,
     {
-        let wide = size_of::<T>() > WIDE;
-        if wide && v.len() <= SMALL {
-            permute::insertion(v, self.compare);
-        } else if !(self.tidy && nearly::sort(v, self.compare)) {
+        if !(self.tidy && nearly::sort(v, self.compare)) {
             v.sort_unstable_by(self.compare);
         }
     }
