@@ -118,16 +118,16 @@ fn quicksort<'v, T, F>(
         }
         let at = pivot(v, compare);
         v.swap(0, at);
-        if v.len() > plan.shared && before.is_none() {
-            if let Some(less) = partition::in_two(v, compare) {
-                let (left, right) = v.split_at_mut(less);
-                let (pivot, right) = right.split_first_mut().expect("the pivot is there");
-                join(
-                    || quicksort(left, None, patience - 1, plan),
-                    || quicksort(right, Some(pivot), patience - 1, plan),
-                );
-                return;
-            }
+        let alone = v.len() <= plan.shared || before.is_some();
+        let parted = (!alone).then(|| partition::in_two(v, compare)).flatten();
+        if let Some(less) = parted {
+            let (left, right) = v.split_at_mut(less);
+            let (pivot, right) = right.split_first_mut().expect("the pivot is there");
+            join(
+                || quicksort(left, None, patience - 1, plan),
+                || quicksort(right, Some(pivot), patience - 1, plan),
+            );
+            return;
         }
         let (pivot, rest) = v.split_first_mut().expect("longer than a leaf");
         if before

@@ -107,8 +107,8 @@ impl<R: Record> Table<R> {
 
     /// A word whose pair is not this one.
     fn taken_outside(&self, pair: usize) -> Option<R::Bits> {
-        let taken = self.records.iter().flatten().map(R::bits);
-        taken.into_iter().find(|&word| slot(word) != pair)
+        let mut taken = self.records.iter().flatten().map(R::bits);
+        taken.find(|&word| slot(word) != pair)
     }
 
     /// Counts in each piece, in parallel, unless it has too many others.
