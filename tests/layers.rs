@@ -93,6 +93,7 @@ const HOUSE: &[Crate] = &[
                 "sort::fork",
                 "sort::inplace",
                 "sort::merge",
+                "sort::nearly",
                 "sort::scratch",
                 "sort::shape",
                 "sort::radix::word",
@@ -116,6 +117,7 @@ const HOUSE: &[Crate] = &[
             &[
                 "sort::radix::key",
                 "sort::radix::keyed",
+                "sort::radix::counted",
                 "sort::radix::strays",
             ],
             &["sort::radix"],

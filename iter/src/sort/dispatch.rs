@@ -9,8 +9,8 @@ use tine_pool::current_num_threads;
 
 use super::radix::key::Total;
 use super::radix::plain::{self, FLOAT, Plain, SIGNED, UNSIGNED};
-use super::radix::{keyed, scattered, strays, word::RadixBits, word::Record};
-use super::{runs, shape::Shape, stable, strings, unstable};
+use super::radix::{counted, keyed, scattered, strays, word::RadixBits, word::Record};
+use super::{runs, shape::FEW_CUTOFF, shape::Shape, stable, strings, unstable};
 
 /// Whether `T` is `U`, lifetimes aside.
 fn is<T: ?Sized, U: ?Sized + 'static>() -> bool {
@@ -79,8 +79,9 @@ pub(super) fn by_type<T: Send>(v: &mut [T]) -> bool {
     false
 }
 
-/// Shorter slices that are nearly in order are left to sorts that take no memory.
-const STRAYS: usize = if cfg!(test) { 512 } else { 8192 };
+/// Shorter slices that are nearly in order, or of few distinct elements, are left to
+/// sorts that take no memory.
+const SPECIAL: usize = if cfg!(test) { 512 } else { 8192 };
 
 /// Sorts records that are their own keys, by radix unless they are in such an
 /// order already that comparing is faster.
@@ -89,14 +90,24 @@ fn plain_records<R: Record>(v: &mut [R]) -> bool {
     if runs::settle(v, &order) {
         return true;
     }
+    let special = v.len() >= SPECIAL;
     match Shape::of(v, &order) {
         // Equal words cannot be told apart, so any sort is stable.
         Shape::Runs => stable::sort_by(v, &order),
-        Shape::Tidy if v.len() >= STRAYS && strays::sort(v, current_num_threads()) => {}
-        Shape::Tidy | Shape::Few => unstable::sort_by(v, &order),
-        Shape::Random => return plain::sort(v, current_num_threads),
+        Shape::Tidy if special && strays::sort(v, current_num_threads()) => {}
+        Shape::Few if special && counted::sort(v, few_threads(v.len())) => {}
+        Shape::Few => unstable::sort_by(v, &order),
+        Shape::Tidy | Shape::Random => return plain::sort(v, current_num_threads),
     }
     true
+}
+
+/// How many threads count few distinct records.
+fn few_threads(len: usize) -> usize {
+    if len < FEW_CUTOFF {
+        return 1;
+    }
+    current_num_threads()
 }
 
 /// How the bits of a key become a word in its order.

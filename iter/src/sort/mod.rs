@@ -9,6 +9,7 @@ mod entry;
 mod fork;
 mod inplace;
 mod merge;
+mod nearly;
 mod parted;
 mod partition;
 mod permute;

@@ -3,6 +3,8 @@
 //! exchanged in pairs.
 #![forbid(unsafe_code)]
 
+use std::cmp::Ordering;
+
 use tine_pool::join;
 
 use super::fork;
@@ -58,6 +60,41 @@ pub(super) fn partition<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usi
         middle += 1;
     }
     middle
+}
+
+/// [`partition`] where few elements are misplaced: of stretches without any nothing is
+/// written down.
+pub(super) fn sparse<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize {
+    const STRETCH: usize = 16;
+    let (mut l, mut r) = (0, v.len());
+    loop {
+        while r - l > STRETCH && v[l..l + STRETCH].iter().fold(true, |all, x| all & left(x)) {
+            l += STRETCH;
+        }
+        while r - l > STRETCH && !v[r - STRETCH..r].iter().fold(false, |any, x| any | left(x)) {
+            r -= STRETCH;
+        }
+        if r - l <= 2 * STRETCH {
+            return l + partition(&mut v[l..r], left);
+        }
+        // One or more on both sides, at a branch for each: it is seldom taken.
+        let (mut i, mut j) = (l, r - 1);
+        let (l_end, r_end) = (l + STRETCH, r - STRETCH);
+        loop {
+            while i < l_end && left(&v[i]) {
+                i += 1;
+            }
+            while j >= r_end && !left(&v[j]) {
+                j -= 1;
+            }
+            if i == l_end || j < r_end {
+                break;
+            }
+            v.swap(i, j);
+            (i, j) = (i + 1, j - 1);
+        }
+        (l, r) = (i, j + 1);
+    }
 }
 
 /// Exchanges misplaced elements of the block that `front` starts with and the
@@ -117,6 +154,48 @@ impl Misplaced {
         self.next += number;
         self.at[from..self.next].iter().copied()
     }
+}
+
+/// Parts `v` on two threads by its first element, which goes between those that are
+/// less and the others: at the index that is returned. Without one that is equal to
+/// it in the other half, to be the pivot there, says no and leaves `v` alone: no two
+/// threads may look at one pivot.
+pub(super) fn in_two<T, F>(v: &mut [T], compare: &F) -> Option<usize>
+where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    /// How many are looked at for an equal.
+    const LOOKS: usize = 64;
+    let half = v.len() / 2;
+    if half == 0 {
+        return None;
+    }
+    let mut places = (half..v.len()).step_by((half / LOOKS).max(1));
+    let equal = places.find(|&at| compare(&v[0], &v[at]).is_eq())?;
+    v.swap(half, equal);
+    let (front, back) = v.split_at_mut(half);
+    let grain = back.len() / 2;
+    let part = |v: &mut [T]| {
+        let (pivot, rest) = v.split_first_mut().expect("half of two or more");
+        let less = partition(rest, |x| compare(x, pivot).is_lt());
+        v.swap(0, less);
+        less
+    };
+    let (a, b) = join(|| part(front), || part(back));
+    let exchanged = (half - a).min(b);
+    fork::swap(
+        &mut front[a..a + exchanged],
+        &mut back[b - exchanged..b],
+        grain.max(1),
+    );
+    // The pivot of the front has been the first of those exchanged, if any.
+    let pivot = match exchanged {
+        0 => a,
+        _ => half + b - exchanged,
+    };
+    v.swap(a + b, pivot);
+    Some(a + b)
 }
 
 /// [`partition`] in parallel: parts are parted, then the back of each left one

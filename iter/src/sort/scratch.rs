@@ -48,16 +48,6 @@ impl<T> Scratch<T> {
         })
     }
 
-    /// Room for nothing.
-    pub(crate) fn none() -> Self {
-        Scratch {
-            start: NonNull::dangling(),
-            len: 0,
-            layout: Layout::new::<()>(),
-            owns: PhantomData,
-        }
-    }
-
     /// The whole of the room.
     pub(crate) fn room(&mut self) -> &mut [MaybeUninit<T>] {
         let start = self.start.as_ptr().cast::<MaybeUninit<T>>();
@@ -74,6 +64,16 @@ impl<T> Drop for Scratch<T> {
             unsafe { dealloc(self.start.as_ptr().cast(), self.layout) }
         }
     }
+}
+
+/// An empty vector with room for `len` values, or `None` if the allocator has none.
+pub(crate) fn vec<T>(len: usize) -> Option<Vec<T>> {
+    if refused(len.saturating_mul(size_of::<T>())) {
+        return None;
+    }
+    let mut vec = Vec::new();
+    vec.try_reserve_exact(len).ok()?;
+    Some(vec)
 }
 
 /// Asks for huge pages where whole ones lie within the room. Not for a room

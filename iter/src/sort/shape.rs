@@ -48,7 +48,7 @@ fn in_runs<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
     (0..windows).all(|i| {
         // One in each part, at places that no period of the input falls in with.
         let part = v.len() / windows;
-        let within = (i.wrapping_mul(0x9E37_79B9) >> 8) % (part - length + 1);
+        let within = mix(i) % (part - length + 1);
         let window = &v[i * part + within..][..length];
         let mut pairs = window.windows(2);
         let rises = compare(&window[length - 1], &window[0]).is_ge();
@@ -62,13 +62,26 @@ fn in_runs<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
 }
 
 /// Whether neighbours are nearly always in one order, as far as a sample tells.
-/// Then partitioning by blocks hardly moves anything.
+/// Then partitioning hardly moves anything.
 pub(super) fn tidy<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
     const SAMPLE: usize = 256;
-    let stride = (v.len() - 1) / SAMPLE;
-    let descends = |i: usize| compare(&v[i * stride + 1], &v[i * stride]).is_lt();
+    let part = v.len() / SAMPLE;
+    if part < 2 {
+        return false;
+    }
+    let descends = |i: usize| {
+        // Somewhere in each part: at one distance all places may be even, and two
+        // interleaved runs look like one.
+        let at = i * part + mix(i) % (part - 1);
+        compare(&v[at + 1], &v[at]).is_lt()
+    };
     let descents = (0..SAMPLE).filter(|&i| descends(i)).count();
     !(SAMPLE / 10..=SAMPLE - SAMPLE / 10).contains(&descents)
+}
+
+/// A number that no period of an input falls in with.
+fn mix(i: usize) -> usize {
+    i.wrapping_mul(0x9E37_79B9) >> 8
 }
 
 /// Whether more than half of a sample are equal to another of it.

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use tine_pool::{current_num_threads, join};
 
-use super::{partition, runs, shape};
+use super::{nearly, partition, runs, shape};
 
 /// Shorter slices are std's: waking a second thread costs more than it saves.
 pub(super) const CUTOFF: usize = 20_000;
@@ -21,8 +21,8 @@ const WIDE: usize = 32;
 const SHORTEST: usize = if cfg!(test) { 32 } else { 2048 };
 /// Where blocks stop paying, and std sorts by insertion.
 const SMALL: usize = 20;
-/// The longest part that is tried to be sorted by a few insertions.
-const TIDY: usize = 1024;
+/// So many elements are sorted to see whether more like them are nearly in order.
+const PROBE: usize = 2048;
 
 /// Sorts `v`; equal elements may end in any order.
 pub(crate) fn sort_by<T, F>(v: &mut [T], compare: &F)
@@ -33,17 +33,13 @@ where
     if v.len() < CUTOFF || size_of::<T>() == 0 {
         return v.sort_unstable_by(|a, b| compare(a, b));
     }
-    let threads = current_num_threads();
-    if threads == 1 {
-        return v.sort_unstable_by(compare);
-    }
     if runs::settle(v, compare) {
         return;
     }
     if v.len() < shape::FEW_CUTOFF && shape::few(v, compare) {
         return v.sort_unstable_by(compare);
     }
-    in_parts(v, threads, compare);
+    in_parts(v, current_num_threads(), compare);
 }
 
 /// Sorts `v`, in which no order is to be expected, on this many threads.
@@ -52,69 +48,57 @@ where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
-    let plan = Plan::new(v, threads, compare);
-    quicksort(v, None, plan.patience, &plan);
+    let wide = size_of::<T>() > WIDE;
+    let tidy = !wide && shape::tidy(v, compare) && {
+        let some = v.len().min(PROBE);
+        nearly::sort(&mut v[..some], compare)
+    };
+    if threads == 1 && !wide && !tidy {
+        return v.sort_unstable_by(compare);
+    }
+    let fork = (v.len() / (threads * 8)).clamp(SHORTEST, 1 << 16);
+    let plan = Plan {
+        compare,
+        shared: v.len() / threads,
+        fork,
+        leaf: if wide { SMALL } else { fork },
+        tidy,
+    };
+    quicksort(v, None, v.len().ilog2(), &plan);
 }
 
 /// What all the forks of one sort know.
 struct Plan<'a, F> {
     compare: &'a F,
+    /// As long as parts are longer than this there are fewer of them than threads.
+    shared: usize,
     /// At this length a part is sorted by one thread.
     fork: usize,
-    /// At this length a part is left to std.
+    /// At this length a part is not parted any more.
     leaf: usize,
-    /// Whether short parts are likely to be in order but for a few elements.
+    /// Whether parts are likely to be in order but for a few elements.
     tidy: bool,
-    /// How many bad pivots are put up with on the way down.
-    patience: u32,
 }
 
-impl<'a, F> Plan<'a, F> {
-    fn new<T>(v: &[T], threads: usize, compare: &'a F) -> Self
+impl<F> Plan<'_, F> {
+    /// Parts `rest` by `left`.
+    fn part<T>(&self, rest: &mut [T], left: impl FnMut(&T) -> bool) -> usize {
+        if self.tidy {
+            partition::sparse(rest, left)
+        } else {
+            partition::partition(rest, left)
+        }
+    }
+
+    /// Sorts a part that is not parted any more.
+    fn finish<T>(&self, v: &mut [T])
     where
         F: Fn(&T, &T) -> Ordering,
     {
-        let fork = (v.len() / (threads * 8)).clamp(SHORTEST, 1 << 16);
-        let wide = size_of::<T>() > WIDE;
-        let tidy = !wide && shape::tidy(v, compare);
-        let leaf = if tidy || wide { SMALL } else { fork };
-        Plan {
-            compare,
-            fork,
-            leaf,
-            tidy,
-            patience: v.len().ilog2(),
+        if !(self.tidy && nearly::sort(v, self.compare)) {
+            v.sort_unstable_by(self.compare);
         }
     }
-}
-
-/// Sorts `v` if a few insertions are enough for that; gives up otherwise.
-fn few_misplaced<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> bool {
-    const FEW: usize = 5;
-    let mut sorted = 1;
-    for _ in 0..FEW {
-        let descent = v[sorted - 1..]
-            .windows(2)
-            .position(|w| compare(&w[1], &w[0]).is_lt());
-        let Some(at) = descent.map(|at| sorted + at) else {
-            return true;
-        };
-        // Either of the two may be the one that is out of place: change them,
-        // then each goes on until it meets its like.
-        v.swap(at - 1, at);
-        let mut i = at - 1;
-        while i > 0 && compare(&v[i], &v[i - 1]).is_lt() {
-            v.swap(i, i - 1);
-            i -= 1;
-        }
-        let mut i = at;
-        while i + 1 < v.len() && compare(&v[i + 1], &v[i]).is_lt() {
-            v.swap(i, i + 1);
-            i += 1;
-        }
-        sorted = at;
-    }
-    false
 }
 
 /// Sorts `v`, none of whose elements is less than `before`.
@@ -132,25 +116,33 @@ fn quicksort<'v, T, F>(
         if patience == 0 {
             break;
         }
-        if plan.tidy && v.len() <= TIDY && few_misplaced(v, compare) {
-            return;
-        }
         let at = pivot(v, compare);
         v.swap(0, at);
+        let alone = v.len() <= plan.shared || before.is_some();
+        let parted = (!alone).then(|| partition::in_two(v, compare)).flatten();
+        if let Some(less) = parted {
+            let (left, right) = v.split_at_mut(less);
+            let (pivot, right) = right.split_first_mut().expect("the pivot is there");
+            join(
+                || quicksort(left, None, patience - 1, plan),
+                || quicksort(right, Some(pivot), patience - 1, plan),
+            );
+            return;
+        }
         let (pivot, rest) = v.split_first_mut().expect("longer than a leaf");
         if before
             .as_deref()
             .is_some_and(|before| compare(before, pivot).is_ge())
         {
             // The pivot is the least there is: its equals are in place at once.
-            let equal = partition::partition(rest, |x| compare(pivot, x).is_ge());
+            let equal = plan.part(rest, |x| compare(pivot, x).is_ge());
             if equal < rest.len() / 8 {
                 patience -= 1;
             }
             v = &mut v[1 + equal..];
             continue;
         }
-        let less = partition::partition(rest, |x| compare(x, pivot).is_lt());
+        let less = plan.part(rest, |x| compare(x, pivot).is_lt());
         let len = v.len();
         if less.min(len - less) < len / 8 {
             patience -= 1;
@@ -168,7 +160,7 @@ fn quicksort<'v, T, F>(
         quicksort(left, before.as_deref_mut(), patience, plan);
         (v, before) = (right, Some(pivot));
     }
-    v.sort_unstable_by(compare);
+    plan.finish(v);
 }
 
 /// The index of an element near the middle: medians of three of medians of

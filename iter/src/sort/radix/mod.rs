@@ -1,6 +1,7 @@
 //! Sorting without comparing: by the digits of keys that are words.
 
 mod alone;
+pub(crate) mod counted;
 mod cut;
 pub(crate) mod key;
 pub(crate) mod keyed;

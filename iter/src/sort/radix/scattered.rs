@@ -25,8 +25,9 @@ use tine_pool::join;
 
 use super::alone::{self, End};
 use super::cut::{Cut, Sample};
-use super::word::{Keyed, RadixBits};
-use crate::sort::{fork, scratch::Scratch};
+use super::word::{Keyed, RadixBits, Varying};
+use crate::sort::fork;
+use crate::sort::scratch::{self, Scratch};
 
 /// A bucket of more elements is scattered again: its records, twice, are to stay
 /// in a cache of the second level.
@@ -189,64 +190,112 @@ where
 {
     let light = starts.windows(2).filter(|pair| !is_heavy(pair));
     let longest = light.map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-    let records = Scratch::<Keyed<B, u32>>::new(2 * longest);
-    let sorted = records.is_some();
-    let mut records = records.unwrap_or_else(Scratch::none);
-    let room = records.room().len() / 2;
+    let mut room = Room::new(longest);
+    let sorted = room.is_some();
     let (mut values, mut places) = (values, places);
     for pair in starts.windows(2) {
         let (from, values_left) = values.split_at_mut(pair[1] - pair[0]);
         let (to, places_left) = places.split_at_mut(pair[1] - pair[0]);
         (values, places) = (values_left, places_left);
-        if from.len() < 2 || from.len() > room {
+        let room = room
+            .as_mut()
+            .filter(|_| from.len() > 1 && from.len() <= longest);
+        if let Some(room) = room {
+            bucket(from, to, room, finish);
+        } else {
             let (from, len) = (from.as_ptr(), from.len());
             let to = to.as_mut_ptr().cast::<T>();
             // SAFETY: a bucket and its places, which are as many.
             unsafe { ptr::copy_nonoverlapping(from, to, len) };
-        } else {
-            bucket(from, to, records.room(), finish);
         }
     }
     sorted
+}
+
+/// A key's bits, as many as fit, and the element's number in its bucket.
+type Numbered = Keyed<u32, u32>;
+
+/// Where buckets are sorted one after another.
+struct Room<B> {
+    keys: Vec<B>,
+    records: Vec<Numbered>,
+    /// As long as the longest bucket.
+    others: Vec<Numbered>,
+}
+
+impl<B> Room<B> {
+    fn new(longest: usize) -> Option<Self> {
+        let mut others = scratch::vec(longest)?;
+        others.resize(longest, Numbered { key: 0, load: 0 });
+        Some(Room {
+            keys: scratch::vec(longest)?,
+            records: scratch::vec(longest)?,
+            others,
+        })
+    }
 }
 
 /// Brings one bucket home in order.
 fn bucket<T, B, F>(
     from: &mut [T],
     to: &mut [MaybeUninit<T>],
-    room: &mut [MaybeUninit<Keyed<B, u32>>],
+    room: &mut Room<B>,
     finish: &Finish<'_, F>,
 ) where
     B: RadixBits,
     F: Fn(&T) -> B,
 {
-    let len = from.len();
-    assert!(
-        to.len() == len && room.len() >= 2 * len,
-        "a bucket has its room"
-    );
-    for ((number, value), place) in (0..).zip(&*from).zip(&mut *room) {
+    assert!(to.len() == from.len(), "a bucket and its places");
+    room.keys.clear();
+    room.keys.extend(from.iter().map(|value| {
         let key = (finish.key)(value);
         // What a key says above is known; one that has changed its mind is not to
         // say otherwise.
-        let key = key ^ key.above(finish.shift);
-        place.write(Keyed { key, load: number });
-    }
-    let (here, there) = room[..2 * len].split_at_mut(len);
-    for place in &mut *there {
-        place.write(Keyed {
-            key: B::default(),
-            load: 0,
-        });
-    }
-    // SAFETY: `len` records have been written above.
-    let here = unsafe { &mut *(ptr::from_mut(here) as *mut [Keyed<B, u32>]) };
-    // SAFETY: as many again.
-    let there = unsafe { &mut *(ptr::from_mut(there) as *mut [Keyed<B, u32>]) };
-    alone::sort(here, there, End::Here, finish.shift);
-    for (place, record) in to.iter_mut().zip(&*here) {
+        key ^ key.above(finish.shift)
+    }));
+    let numbers = 0..from.len() as u32;
+    room.records.clear();
+    room.records
+        .extend(numbers.map(|load| Numbered { key: 0, load }));
+    order(
+        &mut room.records,
+        &mut room.others[..from.len()],
+        &room.keys,
+    );
+    for (place, record) in to.iter_mut().zip(&room.records) {
         let value = &raw const from[record.load as usize];
         // SAFETY: each number is there once, so each value moves to one place.
         unsafe { ptr::copy_nonoverlapping(value, place.as_mut_ptr(), 1) };
+    }
+}
+
+/// Sorts records by the keys of their numbers, stably: by the highest 32 bits that
+/// vary, which seldom leave any two of a bucket equal, and then those by what is below.
+fn order<B: RadixBits>(records: &mut [Numbered], others: &mut [Numbered], keys: &[B]) {
+    let key = |record: &Numbered| keys[record.load as usize];
+    let mut varying = Varying::new(key(&records[0]));
+    records.iter().for_each(|record| varying.note(key(record)));
+    let height = varying.height();
+    if height == 0 {
+        return;
+    }
+    let floor = height.saturating_sub(u32::BITS);
+    for record in records.iter_mut() {
+        record.key = key(record).down(floor) as u32;
+    }
+    alone::sort(records, others, End::Here, height - floor);
+    if !varying.below(floor) {
+        return;
+    }
+    let (mut records, mut others) = (records, others);
+    while let Some(first) = records.first() {
+        let equal = records.iter().take_while(|record| record.key == first.key);
+        let equal = equal.count();
+        let (these, records_left) = records.split_at_mut(equal);
+        let (room, others_left) = others.split_at_mut(equal);
+        if equal > 1 {
+            order(these, room, keys);
+        }
+        (records, others) = (records_left, others_left);
     }
 }

@@ -96,7 +96,7 @@ pub(crate) const SLOW: bool = cfg!(debug_assertions);
 pub(crate) fn all(f: impl Fn(&str, &[u64]) + Sync) {
     let sizes = |turn: usize| {
         let sizes = SIZES.iter().enumerate();
-        sizes.filter(move |&(i, &len)| !SLOW || len <= 600 || (i + turn).is_multiple_of(4))
+        sizes.filter(move |&(i, &len)| !SLOW || len <= 600 || (i + turn).is_multiple_of(6))
     };
     with_threads(4, || {
         for (turn, name) in PATTERNS.into_iter().enumerate() {

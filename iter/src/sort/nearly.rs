@@ -1,0 +1,144 @@
+//! Elements in order but for a few, sorted where they are: what is out of order is
+//! brought together behind the rest, sorted, and rotated in again.
+//!
+//! ```text
+//! v       1 2 9 3 4 5 6 0 7 8
+//! kept    1 2 3 4 5 6 7 8 | 9 0       in order, then the strays
+//! v       0 1 2 3 4 5 6 7 8 9
+//! ```
+//!
+//! Extra memory: the stack. Whatever the comparison says, elements only change places.
+#![forbid(unsafe_code)]
+
+use std::cmp::Ordering;
+
+/// No more than one in so many may be a stray.
+const RARE: usize = 16;
+/// After so many strays in a row it is the one kept before them that is taken for the stray.
+const IN_A_ROW: usize = 8;
+
+/// Sorts `v` if all but a few of its elements are in order; says whether it did.
+pub(super) fn sort<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> bool {
+    let Some(kept) = gather(v, compare) else {
+        return false;
+    };
+    v[kept..].sort_unstable_by(compare);
+    rotate_in(v, kept, compare);
+    true
+}
+
+/// Brings the strays behind those that are in order, whose number it returns, unless
+/// there are too many.
+fn gather<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> Option<usize> {
+    let most = v.len() / RARE + IN_A_ROW;
+    // `v[..kept]` are in order; of `v[kept..at]`, the strays, the last `row` have just
+    // been met.
+    let (mut kept, mut row, mut at) = (0, 0, 0);
+    let mut returns = 0;
+    while at < v.len() {
+        if kept == 0 || compare(&v[at], &v[kept - 1]).is_ge() {
+            v.swap(kept, at);
+            (kept, row, at) = (kept + 1, 0, at + 1);
+            continue;
+        }
+        if row == 0 && (kept == 1 || compare(&v[at], &v[kept - 2]).is_ge()) {
+            // The last one kept was too large: without it all is in order.
+            v.swap(kept - 1, at);
+            at += 1;
+        } else if row == IN_A_ROW {
+            // So it was, but some strays ago; and so may be some before it. What is in order with
+            // one of the row may stay: the others of the row may be strays indeed.
+            at -= row;
+            let mut most_in_row = at;
+            for i in at..=at + row {
+                if compare(&v[i], &v[most_in_row]).is_gt() {
+                    most_in_row = i;
+                }
+            }
+            while kept > 0 && at - kept <= most && compare(&v[kept - 1], &v[most_in_row]).is_gt() {
+                kept -= 1;
+            }
+            row = 0;
+            // Only a comparison that lies comes back to one place again and again.
+            returns += 1;
+        } else {
+            (row, at) = (row + 1, at + 1);
+        }
+        if at - kept > most || returns > most {
+            return None;
+        }
+    }
+    Some(kept)
+}
+
+/// Merges the sorted `v[mid..]`, which are few, into the sorted `v[..mid]`: the one in
+/// their middle goes to its place by one rotation and is final.
+fn rotate_in<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], mid: usize, compare: &F) {
+    let few = v.len() - mid;
+    if mid == 0 || few == 0 {
+        return;
+    }
+    let j = few / 2;
+    let i = v[..mid].partition_point(|x| compare(x, &v[mid + j]).is_le());
+    v[i..=mid + j].rotate_left(mid - i);
+    let (front, back) = v.split_at_mut(i + j);
+    rotate_in(front, i, compare);
+    rotate_in(&mut back[1..], mid - i, compare);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{gather, sort};
+    use crate::sort::tests::{PATTERNS, Random, pattern};
+
+    fn check(note: &str, input: &[u64]) -> bool {
+        let (mut v, mut expected) = (input.to_vec(), input.to_vec());
+        let done = sort(&mut v, &u64::cmp);
+        if !done {
+            v.sort_unstable();
+        }
+        expected.sort_unstable();
+        assert_eq!(v, expected, "{note}, {}, {done}", input.len());
+        done
+    }
+
+    #[test]
+    fn sorts_or_gives_up() {
+        for name in PATTERNS {
+            for len in [0, 1, 2, 9, 100, 5000] {
+                check(name, &pattern(name, len));
+            }
+        }
+        assert!(check("swapped", &pattern("swapped", 20_000)));
+    }
+
+    /// Rows of strays, too large or too small, wherever they are.
+    #[test]
+    fn finds_strays_in_rows() {
+        let mut random = Random(7);
+        for _ in 0..200 {
+            let len = 1 + random.below(3000);
+            let mut v: Vec<u64> = (0..len as u64).map(|i| 1000 + i / 3).collect();
+            for _ in 0..random.below(1 + len / 100) {
+                let (at, row) = (random.below(len), random.below(12));
+                let stray = random.next() % (2000 + len as u64);
+                v.iter_mut().skip(at).take(row).for_each(|n| *n = stray);
+            }
+            check("rows", &v);
+        }
+    }
+
+    #[test]
+    fn ends_whatever_a_comparison_says() {
+        let random = std::cell::RefCell::new(Random(3));
+        for _ in 0..50 {
+            let mut v: Vec<u64> = (0..2000).collect();
+            gather(&mut v, &|a, b| {
+                let roll = random.borrow_mut().below(40);
+                if roll == 0 { b.cmp(a) } else { a.cmp(b) }
+            });
+            v.sort_unstable();
+            assert!(v.into_iter().eq(0..2000));
+        }
+    }
+}
