@@ -32,9 +32,13 @@ where
     }
     let grain = fork::grain(len, current_num_threads());
     let (mut rest, mut index) = (v, index);
-    // Pivots are medians of samples; if they are bad, std knows what to do.
+    // Pivots are medians of samples. If one after the other is bad, the order is no order: then
+    // std's selection would drop one element at a time, and sorting does not.
     let mut patience = len.ilog2();
-    while rest.len() >= CUTOFF && patience > 0 {
+    while rest.len() >= CUTOFF {
+        if patience == 0 {
+            return unstable::sort_by(rest, compare);
+        }
         patience -= 1;
         let at = unstable::pivot(rest, compare);
         rest.swap(0, at);
