@@ -32,7 +32,7 @@ use std::marker::PhantomData;
 use std::mem;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use tine_iter::iter::ParallelIterator;
 use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 use tine_pool::{current_num_threads, current_thread_index};
@@ -97,13 +97,8 @@ where
         limit,
         scattered: AtomicBool::new(false),
     };
-    let seats = if F::COMMUTES {
-        current_num_threads()
-    } else {
-        0
-    };
     let idle = Idle {
-        seats: (0..seats).map(|_| Seat(Mutex::new(None))).collect(),
+        seats: OnceLock::new(),
         others: Mutex::new(Vec::new()),
     };
     let consumer = TallyConsumer {
@@ -400,9 +395,9 @@ fn hand_out<G, F: Fold, T>(
 /// A thread that waits for a piece in other hands takes up another piece
 /// meanwhile. It finds its table here, and does not begin one more.
 struct Idle<'a, F: Fold, S, G> {
-    /// One for each thread.
-    seats: Box<[Seat<'a, F, S, G>]>,
-    /// What found its seat taken.
+    /// One for each thread, once there is a large table.
+    seats: OnceLock<Box<[Seat<'a, F, S, G>]>>,
+    /// Those of ended pieces, and what found its seat taken.
     others: Mutex<Vec<Box<State<'a, F, S, G>>>>,
 }
 
@@ -411,26 +406,43 @@ struct Idle<'a, F: Fold, S, G> {
 struct Seat<'a, F: Fold, S, G>(Mutex<Option<Box<State<'a, F, S, G>>>>);
 
 impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Idle<'a, F, S, G> {
-    fn seat(&self) -> &Seat<'a, F, S, G> {
-        &self.seats[current_thread_index().unwrap_or(0) % self.seats.len()]
+    /// The seat of this thread.
+    fn seat<'s>(seats: &'s [Seat<'a, F, S, G>]) -> &'s Seat<'a, F, S, G> {
+        &seats[current_thread_index().unwrap_or(0) % seats.len()]
     }
 
     #[inline]
     fn take(&self, plan: &'a Plan<'a, F, S>) -> Box<State<'a, F, S, G>> {
-        let seated = lock(&self.seat().0).take();
-        seated.unwrap_or_else(|| Box::new(State::new(plan)))
+        let seats = self.seats.get();
+        seats
+            .and_then(|seats| lock(&Self::seat(seats).0).take())
+            .or_else(|| lock(&self.others).pop())
+            .unwrap_or_else(|| Box::new(State::new(plan)))
     }
 
+    /// Puts one away between two blocks.
     #[inline]
     fn put(&self, state: Box<State<'a, F, S, G>>) {
-        let before = lock(&self.seat().0).replace(state);
-        if let Some(before) = before {
-            lock(&self.others).push(before);
-        }
+        let seats = self.seats.get_or_init(|| {
+            let seat = |_| Seat(Mutex::new(None));
+            (0..current_num_threads()).map(seat).collect()
+        });
+        let before = lock(&Self::seat(seats).0).replace(state);
+        before.into_iter().for_each(|before| self.put_aside(before));
+    }
+
+    /// Puts one away at the end of its piece.
+    fn put_aside(&self, state: Box<State<'a, F, S, G>>) {
+        lock(&self.others).push(state);
     }
 
     fn take_all(&self) -> Vec<Box<State<'a, F, S, G>>> {
-        let seated = self.seats.iter().filter_map(|seat| lock(&seat.0).take());
+        let seated = self
+            .seats
+            .get()
+            .into_iter()
+            .flatten()
+            .filter_map(|seat| lock(&seat.0).take());
         seated.chain(mem::take(&mut *lock(&self.others))).collect()
     }
 }
@@ -783,7 +795,7 @@ impl<F: Fold, S: BuildHasher + Sync, G: Tag> Folder<F::Item> for TallyFolder<'_,
     fn complete(self) -> Done<G, F> {
         match self.state {
             Some(state) if !F::COMMUTES => return state.finish(),
-            Some(state) => self.idle.put(state),
+            Some(state) => self.idle.put_aside(state),
             None => {}
         }
         Done {
