@@ -398,6 +398,7 @@ struct Idle<'a, F: Fold, S, G> {
     /// One for each thread, once there is a large table.
     seats: OnceLock<Box<[Seat<'a, F, S, G>]>>,
     /// Those of ended pieces, and what found its seat taken.
+    #[allow(clippy::vec_box)] // they travel by value
     others: Mutex<Vec<Box<State<'a, F, S, G>>>>,
 }
 
@@ -436,6 +437,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Idle<'a, F, S, G> {
         lock(&self.others).push(state);
     }
 
+    #[allow(clippy::vec_box)] // as above
     fn take_all(&self) -> Vec<Box<State<'a, F, S, G>>> {
         let seated = self
             .seats
