@@ -242,6 +242,23 @@ fn entries_are_extracted() {
         .quickcheck(agree as fn(Vec<u16>, u16, u8) -> bool);
 }
 
+/// What is being taken out may go to another thread halfway.
+#[test]
+fn extracting_goes_to_other_threads() {
+    let mut map: ParHashMap<u32, u32> = (0..5000).map(|i| (i, i)).collect();
+    let mut out = map.extract_if(|key, _| key % 2 == 0);
+    let here = out.by_ref().take(100).count();
+    let there = std::thread::scope(|scope| scope.spawn(move || out.count()).join());
+    assert_eq!(
+        (here, there.expect("no panic"), map.len()),
+        (100, 2400, 2500)
+    );
+    let mut set: ParHashSet<u32> = (0..10).collect();
+    let out = set.extract_if(|&item| item < 3);
+    let there = std::thread::scope(|scope| scope.spawn(move || out.count()).join());
+    assert_eq!((there.expect("no panic"), set.len()), (3, 7));
+}
+
 #[test]
 fn sets_as_sets() {
     fn agree(a: Vec<u8>, b: Vec<u8>) -> bool {

@@ -32,9 +32,10 @@ use std::marker::PhantomData;
 use std::mem;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use tine_iter::iter::ParallelIterator;
 use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
+use tine_pool::{current_num_threads, current_thread_index};
 
 /// What is folded, and how.
 pub(super) trait Fold: Sync {
@@ -67,6 +68,8 @@ type Loose<G, F> = Scatter<Tagged<G, <F as Fold>::Key, <F as Fold>::Raw>>;
 const TABLE_BYTES: usize = 4 << 20;
 /// Not more entries than this are merged table by table; more go by parts.
 const LITTLE: usize = 1 << 16;
+/// So many keys of one table are looked for in another.
+const SAMPLE: usize = 64;
 /// A table is worth it from so many items for each entry on.
 const WORTH: usize = 4;
 /// After so many tables' worth of scattered items the table is tried again.
@@ -94,16 +97,20 @@ where
         limit,
         scattered: AtomicBool::new(false),
     };
-    let idle = Mutex::new(Vec::new());
+    let idle = Idle {
+        seats: OnceLock::new(),
+        others: Mutex::new(Vec::new()),
+    };
     let consumer = TallyConsumer {
         plan: &plan,
         idle: &idle,
         tag: PhantomData::<G>,
     };
     let mut whole = items.drive_unindexed(consumer);
-    let idle: Vec<Box<State<'_, F, S, G>>> = mem::take(&mut *lock(&idle));
-    for mut done in par_map(idle, &|state| state.finish()) {
-        plan.join(&mut whole, &mut done);
+    let states = idle.take_all();
+    let two = states.len() == 2;
+    for mut done in par_map(states, &|state| state.finish()) {
+        plan.join(&mut whole, &mut done, two);
         whole.runs.append(&mut done.runs);
     }
     plan.finish(whole)
@@ -178,14 +185,26 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         scatter
     }
 
-    /// Folds a small table into the small table before it.
-    fn join<G>(&self, into: &mut Done<G, F>, later: &mut Done<G, F>) {
+    /// Are most keys of one table in the other too, as far as a few can tell?
+    fn are_alike(&self, table: &Sums<F>, more: &Sums<F>) -> bool {
+        let is_known = |(key, _): &&(F::Key, F::Sum)| {
+            let hash = self.hasher.hash_one(key);
+            table.find(hash, |(k, _)| k == key).is_some()
+        };
+        let known = more.iter().take(SAMPLE).filter(is_known).count();
+        known > SAMPLE / 2
+    }
+
+    /// Folds a table into the one before it, if both are small, or are the only
+    /// `two` and alike.
+    fn join<G>(&self, into: &mut Done<G, F>, later: &mut Done<G, F>, two: bool) {
         let (Some((left, Run::Table(table))), Some((right, Run::Table(more)))) =
             (into.runs.last_mut(), later.runs.first_mut())
         else {
             return;
         };
-        if table.len() + more.len() <= LITTLE {
+        // Two tables of the same keys make one that is no larger than they were.
+        if table.len() + more.len() <= LITTLE || (two && self.are_alike(table, more)) {
             for (key, mut sum) in mem::take(more) {
                 self.fold.shift(&mut sum, *right + into.count - *left);
                 let hash = self.hasher.hash_one(&key);
@@ -371,8 +390,64 @@ fn hand_out<G, F: Fold, T>(
     }
 }
 
-/// Workers between two pieces, if order does not matter.
-type Idle<'a, F, S, G> = Mutex<Vec<Box<State<'a, F, S, G>>>>;
+/// What workers fold into, between two blocks, if order does not matter.
+///
+/// A thread that waits for a piece in other hands takes up another piece
+/// meanwhile. It finds its table here, and does not begin one more.
+struct Idle<'a, F: Fold, S, G> {
+    /// One for each thread, once there is a large table.
+    seats: OnceLock<Box<[Seat<'a, F, S, G>]>>,
+    /// Those of ended pieces, and what found its seat taken.
+    #[allow(clippy::vec_box)] // they travel by value
+    others: Mutex<Vec<Box<State<'a, F, S, G>>>>,
+}
+
+/// On a cache line of its own.
+#[repr(align(64))]
+struct Seat<'a, F: Fold, S, G>(Mutex<Option<Box<State<'a, F, S, G>>>>);
+
+impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Idle<'a, F, S, G> {
+    /// The seat of this thread.
+    fn seat<'s>(seats: &'s [Seat<'a, F, S, G>]) -> &'s Seat<'a, F, S, G> {
+        &seats[current_thread_index().unwrap_or(0) % seats.len()]
+    }
+
+    #[inline]
+    fn take(&self, plan: &'a Plan<'a, F, S>) -> Box<State<'a, F, S, G>> {
+        let seats = self.seats.get();
+        seats
+            .and_then(|seats| lock(&Self::seat(seats).0).take())
+            .or_else(|| lock(&self.others).pop())
+            .unwrap_or_else(|| Box::new(State::new(plan)))
+    }
+
+    /// Puts one away between two blocks.
+    #[inline]
+    fn put(&self, state: Box<State<'a, F, S, G>>) {
+        let seats = self.seats.get_or_init(|| {
+            let seat = |_| Seat(Mutex::new(None));
+            (0..current_num_threads()).map(seat).collect()
+        });
+        let before = lock(&Self::seat(seats).0).replace(state);
+        before.into_iter().for_each(|before| self.put_aside(before));
+    }
+
+    /// Puts one away at the end of its piece.
+    fn put_aside(&self, state: Box<State<'a, F, S, G>>) {
+        lock(&self.others).push(state);
+    }
+
+    #[allow(clippy::vec_box)] // as above
+    fn take_all(&self) -> Vec<Box<State<'a, F, S, G>>> {
+        let seated = self
+            .seats
+            .get()
+            .into_iter()
+            .flatten()
+            .filter_map(|seat| lock(&seat.0).take());
+        seated.chain(mem::take(&mut *lock(&self.others))).collect()
+    }
+}
 
 struct TallyConsumer<'a, F: Fold, S, G> {
     plan: &'a Plan<'a, F, S>,
@@ -381,9 +456,29 @@ struct TallyConsumer<'a, F: Fold, S, G> {
 }
 
 struct TallyFolder<'a, F: Fold, S, G> {
-    /// On the heap, since folders travel by value.
-    state: Box<State<'a, F, S, G>>,
+    plan: &'a Plan<'a, F, S>,
+    /// On the heap, since folders travel by value. A large one is with the idle
+    /// ones between blocks, if order does not matter.
+    state: Option<Box<State<'a, F, S, G>>>,
     idle: &'a Idle<'a, F, S, G>,
+}
+
+impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> TallyFolder<'a, F, S, G> {
+    #[inline]
+    fn put_all(&mut self, items: impl IntoIterator<Item = F::Item>) {
+        let mut state = match self.state.take() {
+            Some(state) => state,
+            None if F::COMMUTES => self.idle.take(self.plan),
+            None => Box::new(State::new(self.plan)),
+        };
+        state.put_all(items);
+        // One that is still small is soon filled again: that is the cheaper way.
+        if F::COMMUTES && state.done.count >= SETTLED {
+            self.idle.put(state);
+        } else {
+            self.state = Some(state);
+        }
+    }
 }
 
 /// What has to be decided between two items.
@@ -606,12 +701,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             self.cool();
         }
         if !self.table.is_empty() {
-            let run = if self.table.len() <= LITTLE {
-                Run::Table(self.table)
-            } else {
-                Run::Entries(self.plan.flush(&mut self.table))
-            };
-            self.done.runs.push((0, run));
+            self.done.runs.push((0, Run::Table(self.table)));
         }
         self.done
     }
@@ -625,7 +715,7 @@ struct InOrder<'a, F, S>(&'a Plan<'a, F, S>);
 
 impl<F: Fold, S: BuildHasher + Sync, G: Tag> Reducer<Done<G, F>> for InOrder<'_, F, S> {
     fn reduce(self, mut left: Done<G, F>, mut right: Done<G, F>) -> Done<G, F> {
-        self.0.join(&mut left, &mut right);
+        self.0.join(&mut left, &mut right, false);
         left.runs.extend(
             right
                 .runs
@@ -663,14 +753,9 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Consumer<F::Item> for TallyCons
     }
 
     fn into_folder(self) -> TallyFolder<'a, F, S, G> {
-        let idle = if F::COMMUTES {
-            lock(self.idle).pop()
-        } else {
-            None
-        };
-        let state = idle.unwrap_or_else(|| Box::new(State::new(self.plan)));
         TallyFolder {
-            state,
+            plan: self.plan,
+            state: None,
             idle: self.idle,
         }
     }
@@ -700,24 +785,25 @@ impl<F: Fold, S: BuildHasher + Sync, G: Tag> Folder<F::Item> for TallyFolder<'_,
     type Result = Done<G, F>;
 
     fn consume(mut self, item: F::Item) -> Self {
-        self.state.put_all(once(item));
+        self.put_all(once(item));
         self
     }
 
     fn consume_iter<I: IntoIterator<Item = F::Item>>(mut self, items: I) -> Self {
-        self.state.put_all(items);
+        self.put_all(items);
         self
     }
 
     fn complete(self) -> Done<G, F> {
-        if F::COMMUTES {
-            lock(self.idle).push(self.state);
-            return Done {
-                runs: Vec::new(),
-                count: 0,
-            };
+        match self.state {
+            Some(state) if !F::COMMUTES => return state.finish(),
+            Some(state) => self.idle.put_aside(state),
+            None => {}
         }
-        self.state.finish()
+        Done {
+            runs: Vec::new(),
+            count: 0,
+        }
     }
 
     fn full(&self) -> bool {

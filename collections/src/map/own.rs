@@ -5,12 +5,11 @@ use super::ParHashMap;
 use super::shard::{CROWD, make_room};
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
-use std::cell::RefCell;
 use std::error::Error;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
+use std::iter;
 use std::mem;
-use std::rc::Rc;
 
 /// Why [`ParHashMap::try_reserve`] could not make room.
 ///
@@ -164,13 +163,27 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// ```
     pub fn extract_if(
         &mut self,
-        chosen: impl FnMut(&K, &mut V) -> bool,
+        mut chosen: impl FnMut(&K, &mut V) -> bool,
     ) -> impl Iterator<Item = (K, V)> {
-        // Each table's iterator has its turn with the one closure.
-        let chosen = Rc::new(RefCell::new(chosen));
-        self.shards.tables_mut().into_iter().flat_map(move |table| {
-            let chosen = chosen.clone();
-            table.extract_if(move |(key, value)| chosen.borrow_mut()(key, value))
+        let mut tables = self.shards.tables_mut().into_iter();
+        let mut table = tables.next();
+        let mut at = 0;
+        iter::from_fn(move || {
+            loop {
+                let current = table.as_mut()?;
+                while at < current.num_buckets() {
+                    at += 1;
+                    let Ok(mut slot) = current.get_bucket_entry(at - 1) else {
+                        continue;
+                    };
+                    let (key, value) = slot.get_mut();
+                    if chosen(key, value) {
+                        return Some(slot.remove().0);
+                    }
+                }
+                table = tables.next();
+                at = 0;
+            }
         })
     }
 
