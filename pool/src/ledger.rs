@@ -64,11 +64,11 @@ impl Entry {
     /// Notes the wall time of a whole call, waits included: one long call ends a row of short
     /// ones.
     pub(crate) fn record_call(&self, short: bool) {
-        let streak = if short {
-            (self.streak.load(Ordering::Relaxed) + 1).min(PROOF)
-        } else {
-            0
-        };
+        let old = self.streak.load(Ordering::Relaxed);
+        let streak = if short { (old + 1).min(PROOF) } else { 0 };
+        if streak == old {
+            return;
+        }
         self.streak.store(streak, Ordering::Relaxed);
     }
 

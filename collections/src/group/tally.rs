@@ -464,19 +464,32 @@ struct TallyFolder<'a, F: Fold, S, G> {
 }
 
 impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> TallyFolder<'a, F, S, G> {
+    /// Folds items that come one by one: what they are folded into is not put away.
+    #[inline]
+    fn put_one(&mut self, item: F::Item) {
+        let mut state = self.take();
+        state.put_all(once(item));
+        self.state = Some(state);
+    }
+
     #[inline]
     fn put_all(&mut self, items: impl IntoIterator<Item = F::Item>) {
-        let mut state = match self.state.take() {
-            Some(state) => state,
-            None if F::COMMUTES => self.idle.take(self.plan),
-            None => Box::new(State::new(self.plan)),
-        };
+        let mut state = self.take();
         state.put_all(items);
         // One that is still small is soon filled again: that is the cheaper way.
         if F::COMMUTES && state.done.count >= SETTLED {
             self.idle.put(state);
         } else {
             self.state = Some(state);
+        }
+    }
+
+    #[inline]
+    fn take(&mut self) -> Box<State<'a, F, S, G>> {
+        match self.state.take() {
+            Some(state) => state,
+            None if F::COMMUTES => self.idle.take(self.plan),
+            None => Box::new(State::new(self.plan)),
         }
     }
 }
@@ -785,7 +798,7 @@ impl<F: Fold, S: BuildHasher + Sync, G: Tag> Folder<F::Item> for TallyFolder<'_,
     type Result = Done<G, F>;
 
     fn consume(mut self, item: F::Item) -> Self {
-        self.put_all(once(item));
+        self.put_one(item);
         self
     }
 
