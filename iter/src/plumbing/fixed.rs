@@ -54,12 +54,14 @@ where
         return consumer.into_folder().complete();
     }
     let half = len.div_ceil(leaf.size).div_ceil(2);
-    let mid = leaf.size
-        * if half > 2 {
-            half.next_multiple_of(ABREAST)
-        } else {
-            half
-        };
+    let mut mid = leaf.size * half;
+    if half > 2 {
+        // In fours, unless that left less behind than the last piece may have.
+        let in_fours = leaf.size * half.next_multiple_of(ABREAST);
+        if len - in_fours >= leaf.min {
+            mid = in_fours;
+        }
+    }
     if len <= leaf.size || len - mid < leaf.min {
         return alone(producer, consumer);
     }

@@ -103,6 +103,15 @@ fn shape() {
     assert!(of(1_000_000).iter().rev().skip(1).all(|len| *len == 1024));
     let least = pieces((0..1000).into_par_iter().with_min_len(300).deterministic());
     assert_eq!(least, [300, 300, 400]);
+    let least = pieces((0..8500).into_par_iter().with_min_len(1000).deterministic());
+    assert_eq!(least, [1000, 1000, 1000, 1000, 1000, 1000, 1000, 1500]);
+    let all = pieces(
+        (0..10)
+            .into_par_iter()
+            .with_min_len(usize::MAX)
+            .deterministic(),
+    );
+    assert_eq!(all, [10]);
     let most = pieces((0..1000).into_par_iter().with_max_len(7).deterministic());
     assert!(most.iter().rev().skip(1).all(|len| *len == 7) && most.len() == 143);
 }
