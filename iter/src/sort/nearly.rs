@@ -89,7 +89,7 @@ fn rotate_in<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], mid: usize, compare: &F)
 #[cfg(test)]
 mod tests {
     use super::{gather, sort};
-    use crate::sort::tests::{PATTERNS, Random, pattern};
+    use crate::sort::tests::{PATTERNS, Random, pattern, rows_of_strays};
 
     fn check(note: &str, input: &[u64]) -> bool {
         let (mut v, mut expected) = (input.to_vec(), input.to_vec());
@@ -117,14 +117,7 @@ mod tests {
     fn finds_strays_in_rows() {
         let mut random = Random(7);
         for _ in 0..200 {
-            let len = 1 + random.below(3000);
-            let mut v: Vec<u64> = (0..len as u64).map(|i| 1000 + i / 3).collect();
-            for _ in 0..random.below(1 + len / 100) {
-                let (at, row) = (random.below(len), random.below(12));
-                let stray = random.next() % (2000 + len as u64);
-                v.iter_mut().skip(at).take(row).for_each(|n| *n = stray);
-            }
-            check("rows", &v);
+            check("rows", &rows_of_strays(&mut random, 3000));
         }
     }
 

@@ -185,22 +185,12 @@ fn merge<R: Record>(mut room: &mut [R], mut kept: &[R], strays: &[R]) {
 #[cfg(test)]
 mod tests {
     use super::sort;
-    use crate::sort::radix::plain::{Plain, UNSIGNED};
-    use crate::sort::tests::{PATTERNS, Random, pattern, with_threads};
+    use crate::sort::tests::{
+        PATTERNS, Random, pattern, rows_of_strays, sorts_or_leaves, with_threads,
+    };
 
-    fn check(name: &str, input: &[u64]) -> bool {
-        let mut records: Vec<_> = input
-            .iter()
-            .map(|&n| Plain::<u64, UNSIGNED>::of(n))
-            .collect();
-        let done = sort(&mut records, 4);
-        let mut expected = input.to_vec();
-        if done {
-            expected.sort_unstable();
-        }
-        let got: Vec<u64> = records.iter().map(|record| record.word()).collect();
-        assert_eq!(got, expected, "{name}, {}, {done}", input.len());
-        done
+    fn check(note: &str, input: &[u64]) -> bool {
+        sorts_or_leaves(note, input, |v| sort(v, 4))
     }
 
     #[test]
@@ -221,15 +211,9 @@ mod tests {
         let mut random = Random(7);
         with_threads(2, || {
             for round in 0..200 {
-                let len = 1 + random.below(12_000);
-                let mut v: Vec<u64> = (0..len as u64).map(|i| 1000 + i / 3).collect();
-                for _ in 0..random.below(1 + len / 100) {
-                    let (at, row) = (random.below(len), random.below(12));
-                    let stray = random.next() % (2000 + len as u64);
-                    v.iter_mut().skip(at).take(row).for_each(|n| *n = stray);
-                }
+                let mut v = rows_of_strays(&mut random, 12_000);
                 if round % 2 == 0 {
-                    let mid = len / 2;
+                    let mid = v.len() / 2;
                     v[mid..].iter_mut().take(3).for_each(|n| *n = 0);
                     v[..mid]
                         .iter_mut()

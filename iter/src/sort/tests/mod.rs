@@ -8,6 +8,8 @@ mod seen;
 
 use tine_pool::ThreadPoolBuilder;
 
+use super::radix::plain::{Plain, UNSIGNED};
+
 /// A generator good enough for patterns.
 pub(crate) struct Random(pub(super) u64);
 
@@ -27,6 +29,39 @@ impl Random {
 pub(crate) fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     pool.expect("a small pool").install(f)
+}
+
+/// A number as a record that is its own key.
+pub(crate) type Word = Plain<u64, UNSIGNED>;
+
+/// Checks that `sort` sorts, or says that it did not and leaves everything where it is;
+/// says which.
+pub(crate) fn sorts_or_leaves(
+    note: &str,
+    input: &[u64],
+    sort: impl FnOnce(&mut [Word]) -> bool,
+) -> bool {
+    let mut records: Vec<Word> = input.iter().map(|&n| Word::of(n)).collect();
+    let done = sort(&mut records);
+    let mut expected = input.to_vec();
+    if done {
+        expected.sort_unstable();
+    }
+    let got: Vec<u64> = records.iter().map(|record| record.word()).collect();
+    assert_eq!(got, expected, "{note}, {}, {done}", input.len());
+    done
+}
+
+/// At most `most` numbers in order, but for rows of strays, too large or too small.
+pub(crate) fn rows_of_strays(random: &mut Random, most: usize) -> Vec<u64> {
+    let len = 1 + random.below(most);
+    let mut v: Vec<u64> = (0..len as u64).map(|i| 1000 + i / 3).collect();
+    for _ in 0..random.below(1 + len / 100) {
+        let (at, row) = (random.below(len), random.below(12));
+        let stray = random.next() % (2000 + len as u64);
+        v.iter_mut().skip(at).take(row).for_each(|n| *n = stray);
+    }
+    v
 }
 
 pub(crate) const PATTERNS: [&str; 13] = [
