@@ -4,12 +4,28 @@ use super::{beside, check, explore, parker};
 use crate::deque::spawned::{Entry, LOT, Spawned};
 use crate::deque::steal::Steal;
 use crate::job::{StackJob, State, Taken, execute};
-use crate::latch::CountLatch;
+use crate::latch::{CountLatch, Latch};
 use crate::park::Parker;
 use crate::seat::{Holder, Seat};
 use crate::sync::{AtomicUsize, Ordering, fence, yield_now};
 use loom::thread;
 use std::sync::Arc;
+
+/// An owner's wait for its latch, looking for work by `look`.
+fn wait(latch: &Latch, owner: &Parker, look: impl Fn() -> bool) {
+    while !latch.is_set() {
+        if look() || !latch.get_sleepy() {
+            continue;
+        }
+        if latch.fall_asleep() {
+            fence(Ordering::SeqCst);
+            if !look() {
+                owner.park();
+            }
+        }
+        latch.wake_up();
+    }
+}
 
 /// A task of a scope, running elsewhere, spawns another, which only the scope's owner can run.
 /// `fence_first` says whether the spawner fences between its push and its look at the latch.
@@ -64,18 +80,7 @@ fn spawn_into_a_scope(fence_first: bool) {
             }
             _ => false,
         };
-        while !latch.is_set() {
-            if look() || !latch.get_sleepy() {
-                continue;
-            }
-            if latch.fall_asleep() {
-                fence(Ordering::SeqCst);
-                if !look() {
-                    scope.owner.park();
-                }
-            }
-            latch.wake_up();
-        }
+        wait(latch, owner, look);
         task.join().unwrap();
         assert_eq!(scope.run.load(Ordering::Relaxed), 1);
     });
@@ -151,18 +156,7 @@ fn a_lot_on_its_way(tell: bool) {
             }
             found
         };
-        while !latch.is_set() {
-            if look() || !latch.get_sleepy() {
-                continue;
-            }
-            if latch.fall_asleep() {
-                fence(Ordering::SeqCst);
-                if !look() {
-                    owner.park();
-                }
-            }
-            latch.wake_up();
-        }
+        wait(latch, owner, look);
         thief.join().unwrap();
     });
 }
