@@ -81,7 +81,7 @@ impl Entry {
 
     /// Notes what a call's own blocks took, waits and wakes left out. One call that was
     /// interrupted must not make a site heavy: the average rises by at most half of itself, and
-    /// falls half of the way.
+    /// falls half of the way. What is within an eighth of it changes nothing.
     pub(crate) fn record_cost(&self, items: usize, nanos: u64) {
         if items == 0 {
             return;

@@ -91,6 +91,12 @@ pub(crate) struct Sleep {
     looker: AtomicUsize,
 }
 
+/// Brings a moving average nearer to what was seen, by one part in so many.
+fn average(of: &AtomicU64, parts: u64, seen: u64) {
+    let old = of.load(Ordering::Relaxed);
+    of.store((old * (parts - 1) + seen) / parts, Ordering::Relaxed);
+}
+
 impl Sleep {
     /// For so many seats, all of whose threads are `asleep` (not started yet) or awake.
     pub(crate) fn new(seats: usize, asleep: usize) -> Self {
@@ -197,9 +203,7 @@ impl Sleep {
 
     /// Notes what one has cost. An interrupted one counts as at most twice the average.
     pub(crate) fn record_wake(&self, nanos: u64) {
-        let old = self.wake_cost();
-        let new = (old * 7 + nanos.clamp(100, old * 2)) / 8;
-        self.wake_cost.store(new, Ordering::Relaxed);
+        average(&self.wake_cost, 8, nanos.min(self.wake_cost() * 2).max(100));
     }
 
     /// Notes that one begins, or that it did not come to one (0).
@@ -222,9 +226,7 @@ impl Sleep {
 
     /// Notes how long somebody took. One who was held up counts as at most four times the average.
     pub(crate) fn record_delay(&self, nanos: u64) {
-        let old = self.delay();
-        let new = (old * 3 + nanos.clamp(1_000, old * 4)) / 4;
-        self.delay.store(new, Ordering::Relaxed);
+        average(&self.delay, 4, nanos.min(self.delay() * 4).max(1_000));
     }
 
     /// Notes that a loop does without a wake-up at this time, since nobody would come early
