@@ -21,6 +21,7 @@ mod shape;
 mod stable;
 mod strings;
 mod unstable;
+mod words;
 
 pub use api::{ParallelDedup, ParallelSort, ParallelSorted};
 pub(crate) use entry::{

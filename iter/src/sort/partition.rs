@@ -1,6 +1,6 @@
-//! Parting a slice in place by a predicate, block by block: the positions of
-//! misplaced elements are written down without a branch, and then those are
-//! exchanged in pairs.
+//! Parting a slice in place by a predicate, without a branch on what it says: narrow
+//! elements one by one, others block by block, where the positions of misplaced ones
+//! are written down, and then those are exchanged in pairs.
 #![forbid(unsafe_code)]
 
 use std::cmp::Ordering;
@@ -12,9 +12,32 @@ use super::fork;
 /// Positions within a block fit a byte, and two blocks of them a cache line or so.
 const BLOCK: usize = 128;
 
+/// Elements of no more bytes are moved in less time than it takes to write down where they are.
+const NARROW: usize = 8;
+
 /// Puts the elements that satisfy `left` first and returns their number.
 /// Whatever `left` says, or if it panics, elements only change places.
-pub(super) fn partition<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize {
+pub(super) fn partition<T>(v: &mut [T], left: impl FnMut(&T) -> bool) -> usize {
+    if size_of::<T>() <= NARROW {
+        one_by_one(v, left)
+    } else {
+        by_blocks(v, left)
+    }
+}
+
+/// Each element changes places with the first one of the right, and is of the right itself or not.
+fn one_by_one<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize {
+    let mut end = 0;
+    for at in 0..v.len() {
+        let goes_left = left(&v[at]);
+        v.swap(end, at);
+        end += usize::from(goes_left);
+    }
+    end
+}
+
+/// Notes what is misplaced in a block at the front and in one at the back, and exchanges that.
+fn by_blocks<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize {
     let (mut l, mut r) = (0, v.len());
     let (mut on_left, mut on_right) = (Misplaced::default(), Misplaced::default());
     while r - l > 2 * BLOCK {

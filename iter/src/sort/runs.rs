@@ -9,9 +9,13 @@ use tine_pool::{current_num_threads, join};
 
 use super::fork;
 
+/// Shorter slices are sorted in too little time for a look at them.
+pub(super) const PROBED: usize = 512;
 /// So many elements are looked at, or reversed, in less time than it takes to get
 /// another thread to help.
 const ALONE: usize = if cfg!(test) { 1 << 12 } else { 1 << 16 };
+/// Shorter slices are not shared at all.
+const SHARED: usize = 3 * ALONE;
 /// Between looks at what the others have found.
 const BLOCK: usize = 512;
 
@@ -41,7 +45,7 @@ where
 
 /// Reverses a slice, in parallel if it is long enough for that.
 pub(super) fn reverse<T: Send>(v: &mut [T]) {
-    if v.len() <= 2 * ALONE {
+    if v.len() < SHARED {
         v.reverse();
     } else {
         fork::reverse(v, fork::grain(v.len(), current_num_threads()));
@@ -56,10 +60,22 @@ where
 {
     let down = matches!(v, [first, second, ..] if compare(second, first).is_lt());
     if down {
-        unbroken(v, &|a, b| compare(b, a).is_ge()).then_some(Run::Descending)
+        one_run(v, &|a, b| compare(b, a).is_ge()).then_some(Run::Descending)
     } else {
-        unbroken(v, &|a, b| compare(b, a).is_lt()).then_some(Run::Ascending)
+        one_run(v, &|a, b| compare(b, a).is_lt()).then_some(Run::Ascending)
     }
+}
+
+/// Whether no two neighbours break the run. A few of them from all over come first: two runs
+/// are to be told from one before half of them has been looked at.
+fn one_run<T, B>(v: &mut [T], breaks: &B) -> bool
+where
+    T: Send,
+    B: Fn(&T, &T) -> bool + Sync,
+{
+    const LOOKS: usize = 16;
+    let mut looks = v.chunks_exact((v.len() / LOOKS).max(2));
+    !looks.any(|part| breaks(&part[0], &part[1])) && unbroken(v, breaks)
 }
 
 /// Whether no two neighbours break the run.
@@ -68,7 +84,7 @@ where
     T: Send,
     B: Fn(&T, &T) -> bool + Sync,
 {
-    let alone = if v.len() <= 2 * ALONE { v.len() } else { ALONE };
+    let alone = if v.len() < SHARED { v.len() } else { ALONE };
     if scan(&v[..alone], breaks) {
         return false;
     }
@@ -140,11 +156,9 @@ where
     T: Sync,
     F: Fn(&T, &T) -> bool + Sync,
 {
-    /// Shorter slices are looked at by one thread.
-    const CUTOFF: usize = 2 * ALONE;
     let probe = v.len().min(BLOCK);
     let breaks = |a: &T, b: &T| !in_order(a, b);
-    if v.len() < CUTOFF || scan(&v[..probe], &breaks) {
+    if v.len() < SHARED || scan(&v[..probe], &breaks) {
         return !scan(v, &breaks);
     }
     let grain = fork::grain(v.len(), current_num_threads());

@@ -66,16 +66,6 @@ impl<T> Drop for Scratch<T> {
     }
 }
 
-/// An empty vector with room for `len` values, or `None` if the allocator has none.
-pub(crate) fn vec<T>(len: usize) -> Option<Vec<T>> {
-    if refused(len.saturating_mul(size_of::<T>())) {
-        return None;
-    }
-    let mut vec = Vec::new();
-    vec.try_reserve_exact(len).ok()?;
-    Some(vec)
-}
-
 /// Asks for huge pages where whole ones lie within the room. Not for a room
 /// that starts on one: that would be new memory each time, where an allocator
 /// may have some at hand that has been touched before.

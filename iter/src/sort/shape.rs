@@ -12,39 +12,43 @@ pub(super) enum Shape {
     Tidy,
     /// Most elements have an equal among a few hundred others.
     Few,
+    /// Like `Few`, and one element is so often there that nearly half of a sort is done by
+    /// finding its equals.
+    Same,
     /// None of these.
     Random,
 }
 
 /// With few distinct elements std's sorts take so little time that up to here a
 /// second thread takes more.
-pub(super) const FEW_CUTOFF: usize = 1 << 18;
+pub(super) const FEW_CUTOFF: usize = 1 << 17;
 /// Slices shorter than this are sorted so soon that the glance is a brief one.
 const BRIEF: usize = 8192;
 
 impl Shape {
-    /// Looks at a slice of at least a few hundred elements.
-    pub(super) fn of<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> Shape {
-        if in_runs(v, compare) {
+    /// Looks at a slice of at least a few hundred elements. Runs may end within so many of a
+    /// number of windows: the dearer the other ways of sorting are, the more runs are worth
+    /// merging.
+    pub(super) fn of<T, F>(v: &[T], ends: usize, compare: &F) -> Shape
+    where
+        F: Fn(&T, &T) -> Ordering,
+    {
+        if in_runs(v, ends, compare) {
             Shape::Runs
         } else if v.len() >= BRIEF && tidy(v, compare) {
             Shape::Tidy
-        } else if few(v, compare) {
-            Shape::Few
         } else {
-            Shape::Random
+            repeats(v, compare)
         }
     }
 }
 
-/// Whether nearly every one of a number of windows is in order or in reverse.
-fn in_runs<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
+/// Whether every one of a number of windows is in order or in reverse, but for so many.
+fn in_runs<T, F: Fn(&T, &T) -> Ordering>(v: &[T], mut pardoned: usize, compare: &F) -> bool {
     let (windows, length) = if v.len() < BRIEF { (16, 32) } else { (64, 64) };
     if v.len() < windows * length {
         return false;
     }
-    // Runs that are not much longer than a window are merged soon if they are few.
-    let mut pardoned = if v.len() < 8 * BRIEF { windows / 8 } else { 0 };
     (0..windows).all(|i| {
         // One in each part, at places that no period of the input falls in with.
         let part = v.len() / windows;
@@ -64,19 +68,19 @@ fn in_runs<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
 /// Whether neighbours are nearly always in one order, as far as a sample tells.
 /// Then partitioning hardly moves anything.
 pub(super) fn tidy<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
-    const SAMPLE: usize = 256;
-    let part = v.len() / SAMPLE;
-    if part < 2 {
+    let sample = (v.len() / 16).min(256);
+    if sample < 16 {
         return false;
     }
+    let part = v.len() / sample;
     let descends = |i: usize| {
         // Somewhere in each part: at one distance all places may be even, and two
         // interleaved runs look like one.
         let at = i * part + mix(i) % (part - 1);
         compare(&v[at + 1], &v[at]).is_lt()
     };
-    let descents = (0..SAMPLE).filter(|&i| descends(i)).count();
-    !(SAMPLE / 10..=SAMPLE - SAMPLE / 10).contains(&descents)
+    let descents = (0..sample).filter(|&i| descends(i)).count();
+    !(sample / 10..=sample - sample / 10).contains(&descents)
 }
 
 /// A number that no period of an input falls in with.
@@ -84,13 +88,36 @@ fn mix(i: usize) -> usize {
     i.wrapping_mul(0x9E37_79B9) >> 8
 }
 
-/// Whether more than half of a sample are equal to another of it.
+/// Whether most elements have an equal among a few hundred others.
 pub(super) fn few<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
+    repeats(v, compare) != Shape::Random
+}
+
+/// What the elements that are equal to another one of a sample say.
+fn repeats<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> Shape {
     let size = if v.len() < BRIEF { 64 } else { 256 };
-    let mut sample: Vec<&T> = v.iter().step_by((v.len() / size).max(1)).collect();
+    let part = (v.len() / size).max(1);
+    let mut sample: Vec<&T> = v
+        .chunks_exact(part)
+        .enumerate()
+        .map(|(i, part)| &part[mix(i) % part.len()])
+        .collect();
     sample.sort_unstable_by(|a, b| compare(a, b));
-    let repeats = sample
-        .windows(2)
-        .filter(|pair| compare(pair[0], pair[1]).is_eq());
-    repeats.count() > sample.len() / 2
+    let (mut repeats, mut row, mut longest) = (0, 1, 1);
+    for pair in sample.windows(2) {
+        if compare(pair[0], pair[1]).is_eq() {
+            repeats += 1;
+            row += 1;
+            longest = longest.max(row);
+        } else {
+            row = 1;
+        }
+    }
+    if repeats <= sample.len() / 2 {
+        Shape::Random
+    } else if longest <= sample.len() / 4 {
+        Shape::Few
+    } else {
+        Shape::Same
+    }
 }

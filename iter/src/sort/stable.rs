@@ -30,15 +30,16 @@ where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
+    let probed = v.len() >= runs::PROBED && size_of::<T>() > 0;
+    if probed && runs::settle(v, compare) {
+        return;
+    }
     if v.len() < CUTOFF || size_of::<T>() == 0 {
         return v.sort_by(compare);
     }
     let threads = current_num_threads();
     if threads == 1 {
         return v.sort_by(compare);
-    }
-    if runs::settle(v, compare) {
-        return;
     }
     if v.len() < shape::FEW_CUTOFF && shape::few(v, compare) {
         return v.sort_by(compare);

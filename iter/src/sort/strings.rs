@@ -3,8 +3,6 @@
 //! all threads fetching, and sorted by as a word; what has one word in common
 //! is sorted further by what follows.
 
-use tine_pool::current_num_threads;
-
 use super::radix::keyed;
 use super::{fork, stable};
 
@@ -42,11 +40,7 @@ impl Bytes for Box<str> {
 
 /// Sorts by bytes, stably; says no if there is no memory for it.
 pub(super) fn sort<T: Bytes>(v: &mut [T]) -> bool {
-    let threads = if v.len() < keyed::CUTOFF {
-        1
-    } else {
-        current_num_threads()
-    };
+    let threads = keyed::threads(v.len());
     let common = common_prefix(v, threads);
     sort_from(v, common, WORDS, threads)
 }

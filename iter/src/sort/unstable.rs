@@ -31,7 +31,11 @@ where
     F: Fn(&T, &T) -> Ordering + Sync,
 {
     if v.len() < CUTOFF || size_of::<T>() == 0 {
-        return v.sort_unstable_by(|a, b| compare(a, b));
+        let nearly = v.len() >= runs::PROBED && (runs::settle(v, compare) || nearly(v, compare));
+        if !nearly {
+            v.sort_unstable_by(compare);
+        }
+        return;
     }
     if runs::settle(v, compare) {
         return;
@@ -49,10 +53,7 @@ where
     F: Fn(&T, &T) -> Ordering + Sync,
 {
     let wide = size_of::<T>() > WIDE;
-    let tidy = !wide && shape::tidy(v, compare) && {
-        let some = v.len().min(PROBE);
-        nearly::sort(&mut v[..some], compare)
-    };
+    let tidy = tidy(v, compare);
     if threads == 1 && !wide && !tidy {
         return v.sort_unstable_by(compare);
     }
@@ -65,6 +66,17 @@ where
         tidy,
     };
     quicksort(v, None, v.len().ilog2(), &plan);
+}
+
+/// Sorts `v` if it is in order but for a few elements.
+fn nearly<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> bool {
+    tidy(v, compare) && nearly::sort(v, compare)
+}
+
+/// Whether `v` is likely to be in order but for a few elements.
+fn tidy<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> bool {
+    let some = v.len().min(PROBE);
+    size_of::<T>() <= WIDE && shape::tidy(v, compare) && nearly::sort(&mut v[..some], compare)
 }
 
 /// What all the forks of one sort know.

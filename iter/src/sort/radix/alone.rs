@@ -8,7 +8,7 @@ use super::word::{RadixBits, Record, Varying};
 
 /// Shorter slices are sorted by insertion.
 const SMALL: usize = 24;
-/// The widest digit: its counts and its open cache lines stay in the first cache.
+/// The bits of a digit: its counts and its open cache lines stay in the first cache.
 const DIGIT: u32 = 8;
 /// A slice of `2^k` elements is sorted by `k + SLACK` bits before the last look.
 const SLACK: u32 = 3;
@@ -62,26 +62,20 @@ pub(super) fn sort<R: Record>(here: &mut [R], there: &mut [R], end: End, height:
 fn digits<R: Record>(here: &mut [R], there: &mut [R], height: u32) -> End {
     let wanted = height.min(here.len().ilog2() + SLACK);
     match wanted.div_ceil(DIGIT) {
-        0 | 1 => passes::<R, 1>(here, there, height, wanted),
-        2 => passes::<R, 2>(here, there, height, wanted),
-        3 => passes::<R, 3>(here, there, height, wanted),
-        _ => passes::<R, 4>(here, there, height, wanted),
+        0 | 1 => passes::<R, 1>(here, there, height),
+        2 => passes::<R, 2>(here, there, height),
+        3 => passes::<R, 3>(here, there, height),
+        _ => passes::<R, 4>(here, there, height),
     }
 }
 
 /// The same in `P` passes; the number is known to the compiler because the
 /// counting loop is short. That loop also learns which bits vary: if those at
 /// the top do not, it was the wrong bits that were counted.
-fn passes<R: Record, const P: usize>(
-    here: &mut [R],
-    there: &mut [R],
-    height: u32,
-    wanted: u32,
-) -> End {
-    let width = wanted.div_ceil(P as u32).min(DIGIT);
-    let floor = height.saturating_sub(P as u32 * width);
-    let mask = (1usize << width) - 1;
-    let digit = |r: &R, pass: usize| r.bits().down(floor + pass as u32 * width) & mask & 0xff;
+fn passes<R: Record, const P: usize>(here: &mut [R], there: &mut [R], height: u32) -> End {
+    let floor = height.saturating_sub(P as u32 * DIGIT);
+    // Constant shifts are quicker, so a digit is never narrower.
+    let digit = |r: &R, pass: usize| (r.bits().down(floor) >> (pass as u32 * DIGIT)) & 0xff;
     let mut counts = [[0u32; 1 << DIGIT]; P];
     let mut varying = Varying::new(here[0].bits());
     for r in here.iter() {
@@ -100,7 +94,13 @@ fn passes<R: Record, const P: usize>(
     let (mut from, mut to) = (here, there);
     let mut at = End::Here;
     for (pass, counts) in counts.iter_mut().enumerate() {
-        if scatter(from, to, counts, |r| digit(r, pass)) {
+        let moved = match pass {
+            0 => scatter(from, to, counts, |r| digit(r, 0)),
+            1 => scatter(from, to, counts, |r| digit(r, 1)),
+            2 => scatter(from, to, counts, |r| digit(r, 2)),
+            _ => scatter(from, to, counts, |r| digit(r, 3)),
+        };
+        if moved {
             (from, to) = (to, from);
             at = at.other();
         }

@@ -1,14 +1,19 @@
-//! The scatter: values to buckets, by some of the highest bits of their keys.
+//! The scatter: values to buckets, by where their keys lie between two bounds.
 //! Every thread counts the digits of its parts, and from the counts of all it
 //! knows where its own values of each bucket begin.
 //!
 //! ```text
 //!   from: [ part 0 | part 1 | ... ]
 //!             ╲  ╱ ╲ ╱
-//!   to:   [ 0 | 1 | 2 | ... | 2^b ]
+//!   to:   [ below | 0 | 1 | 2 | ... | above ]
 //! ```
+//!
+//! A sample sets the bounds, so that a few keys far from the others (a zero among times
+//! of day, the exponents of floats) do not send all others to one bucket: the few that are not
+//! between them have a bucket on each side.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::ptr;
 
 use tine_pool::join;
@@ -18,11 +23,15 @@ use super::word::{RadixBits, Varying};
 /// The buckets aimed at: `2^12` values each, which a cache of the second level
 /// holds with their copies.
 const BUCKET_LOG: u32 = 12;
+/// In a bucket that most values are in one of there should be no more than this.
+const CROWD: u64 = 3 << BUCKET_LOG;
 /// More buckets than this at once outgrow the table of page addresses.
 const WIDEST: u32 = 11;
+/// If more than one in so many is out of bounds, the sample was not like the rest.
+const FEW: usize = 8;
 
 /// Some keys from all over a slice.
-pub(super) struct Sample<B> {
+struct Sample<B> {
     keys: Vec<B>,
     /// How many values it stands for.
     of: usize,
@@ -30,7 +39,7 @@ pub(super) struct Sample<B> {
 
 impl<B: RadixBits> Sample<B> {
     /// A sample of a slice that is not empty.
-    pub(super) fn of<T>(v: &[T], key: &impl Fn(&T) -> B) -> Self {
+    fn of<T>(v: &[T], key: &impl Fn(&T) -> B) -> Self {
         const SAMPLE: usize = 256;
         let keys = v.iter().step_by((v.len() / SAMPLE).max(1)).map(key);
         Sample {
@@ -39,39 +48,79 @@ impl<B: RadixBits> Sample<B> {
         }
     }
 
-    /// All bits that vary in the sample lie below this one.
-    pub(super) fn height(&self) -> u32 {
-        let mut varying = Varying::new(self.keys[0]);
-        self.keys.iter().for_each(|&key| varying.note(key));
-        varying.height()
+    /// Bounds that most keys are between, if the rest is like the sample.
+    fn bounds(&self) -> (B, B) {
+        let first = (self.keys[0], self.keys[0]);
+        let all = self.keys.iter();
+        let (low, high) = all.fold(first, |(low, high), &key| (low.min(key), high.max(key)));
+        B::stretched(low, high)
     }
 
-    /// How many bits below `height` to scatter by: as many as make buckets of the
-    /// size aimed at where keys are spread evenly, more where they crowd.
-    fn digit_width(&self, height: u32) -> u32 {
-        const CROWD: usize = 16;
-        let even = self.of.ilog2().saturating_sub(BUCKET_LOG);
-        let even = even.clamp(4, WIDEST).min(height);
-        let mut counts = [0; 1 << WIDEST];
-        let mut crowd = 0;
-        for key in &self.keys {
-            let count = &mut counts[key.down(height - even) & ((1 << even) - 1)];
+    /// Into how many buckets, as a power of two: so many that they are of the size aimed
+    /// at where keys are spread evenly, more where they crowd.
+    fn width(&self, bounds: (B, B)) -> u32 {
+        let even = self.of.ilog2().saturating_sub(BUCKET_LOG).clamp(4, WIDEST);
+        // Two keys of the sample fall into one bucket as often as any two do.
+        let likely = self.keys.len().pow(2) as u64 * CROWD;
+        let light = |width: &u32| self.pairs(bounds, *width) * self.of as u64 <= likely;
+        (even..WIDEST).find(light).unwrap_or(WIDEST)
+    }
+
+    /// How many pairs of keys are in one of `2^width` buckets.
+    fn pairs(&self, bounds: (B, B), width: u32) -> u64 {
+        let digits = Digits::new(bounds, width);
+        let mut counts = vec![0; digits.buckets()];
+        let mut pairs = 0;
+        for &key in &self.keys {
+            let count = &mut counts[digits.of(key)];
+            pairs += 2 * *count;
             *count += 1;
-            crowd = crowd.max(*count);
         }
-        if crowd > CROWD {
-            WIDEST.min(height)
-        } else {
-            even
+        pairs
+    }
+}
+
+/// The digit of each key: its bits from `shift` up, between bounds, the least of which is 1.
+#[derive(Clone, Copy)]
+struct Digits<B> {
+    low: B,
+    high: B,
+    /// The bits below this one are not looked at.
+    shift: u32,
+    /// What `low` is when they are not.
+    base: usize,
+}
+
+impl<B: RadixBits> Digits<B> {
+    /// About `2^width` digits between the bounds.
+    fn new((low, high): (B, B), width: u32) -> Self {
+        let shift = high.less(low).bit_len().saturating_sub(width);
+        Digits {
+            low,
+            high,
+            shift,
+            base: low.down(shift),
         }
+    }
+
+    /// The digits of keys between the bounds, that of keys below, and that of keys above.
+    fn buckets(&self) -> usize {
+        self.high.down(self.shift).wrapping_sub(self.base) + 3
+    }
+
+    /// Never less for a greater key.
+    #[inline(always)]
+    fn of(&self, key: B) -> usize {
+        let within = key.max(self.low).min(self.high);
+        let digit = within.down(self.shift).wrapping_sub(self.base);
+        digit + usize::from(key >= self.low) + usize::from(key > self.high)
     }
 }
 
 /// How a slice is cut into parts and buckets, and the counts of each part.
-pub(super) struct Cut {
-    bits: u32,
-    /// The bits below this one are not looked at.
-    pub(super) shift: u32,
+pub(super) struct Cut<B> {
+    digits: Digits<B>,
+    buckets: usize,
     parts: usize,
     /// For each part, for each bucket.
     counts: Vec<usize>,
@@ -83,45 +132,85 @@ struct Places<T>(*mut T);
 // every position once.
 unsafe impl<T: Send> Sync for Places<T> {}
 
-impl Cut {
-    /// A cut by the highest bits below `height`.
-    pub(super) fn new<B: RadixBits>(sample: &Sample<B>, height: u32, threads: usize) -> Self {
-        let bits = sample.digit_width(height);
+/// Where the buckets are when all values have been scattered.
+pub(super) struct Buckets {
+    /// Where each begins, and the end.
+    starts: Vec<usize>,
+    /// No bit from here up varies within one of them, but for the first and the last.
+    pub(super) height: u32,
+}
+
+impl Buckets {
+    /// Where those begin that are within the bounds, and the end.
+    pub(super) fn within(&self) -> &[usize] {
+        &self.starts[1..self.starts.len() - 1]
+    }
+
+    /// The values whose keys are below the bounds, and those above.
+    pub(super) fn outside(&self) -> [Range<usize>; 2] {
+        let ends = self.starts.len() - 1;
+        [0..self.starts[1], self.starts[ends - 1]..self.starts[ends]]
+    }
+}
+
+impl<B: RadixBits> Cut<B> {
+    /// Cuts a slice that is not empty, and counts; there is nothing to cut if all keys are one.
+    pub(super) fn of<T, F>(v: &mut [T], threads: usize, key: &F) -> Option<Self>
+    where
+        T: Send,
+        F: Fn(&T) -> B + Sync,
+    {
+        let sample = Sample::of(v, key);
+        let mut cut = Cut::new(&sample, sample.bounds(), threads);
+        let varying = cut.count(v, key);
+        if varying.height() == 0 {
+            return None;
+        }
+        if cut.outside() > v.len() / FEW {
+            cut = Cut::new(&sample, varying.bounds(), threads);
+            cut.count(v, key);
+        }
+        Some(cut)
+    }
+
+    fn new(sample: &Sample<B>, bounds: (B, B), threads: usize) -> Self {
+        let digits = Digits::new(bounds, sample.width(bounds));
+        let buckets = digits.buckets();
         let parts = if threads == 1 { 1 } else { 2 * threads };
         Cut {
-            bits,
-            shift: height - bits,
+            digits,
+            buckets,
             parts,
-            counts: vec![0; parts << bits],
+            counts: vec![0; parts * buckets],
         }
     }
 
-    #[inline(always)]
-    fn digit<B: RadixBits>(&self, key: B) -> usize {
-        key.down(self.shift) & ((1 << self.bits) - 1)
-    }
-
     /// Counts the digits of every part of `v`, and says which bits vary.
-    pub(super) fn count<T, B, F>(&mut self, v: &mut [T], key: &F) -> Varying<B>
+    fn count<T, F>(&mut self, v: &mut [T], key: &F) -> Varying<B>
     where
         T: Send,
-        B: RadixBits,
         F: Fn(&T) -> B + Sync,
     {
         let mut counts = std::mem::take(&mut self.counts);
-        let first = key(&v[0]);
+        let (first, digits) = (key(&v[0]), self.digits);
         let count = |counts: &mut [usize], part: &mut [T]| {
             let mut varying = Varying::new(first);
             for value in &*part {
                 let key = key(value);
                 varying.note(key);
-                counts[self.digit(key)] += 1;
+                counts[digits.of(key)] += 1;
             }
             varying
         };
         let varying = self.each_part(&mut counts, v, &count, &Varying::merge);
         self.counts = counts;
         varying
+    }
+
+    /// How many of those counted are not within the bounds.
+    fn outside(&self) -> usize {
+        let counts = self.counts.chunks_exact(self.buckets);
+        counts.map(|part| part[0] + part[self.buckets - 1]).sum()
     }
 
     /// Calls `f` with the numbers of every part and the part, in parallel, and
@@ -133,11 +222,11 @@ impl Cut {
         F: Fn(&mut [usize], &mut [T]) -> R + Sync,
         M: Fn(R, R) -> R + Sync,
     {
-        let parts = numbers.len() >> self.bits;
+        let parts = numbers.len() / self.buckets;
         if parts == 1 {
             return f(numbers, v);
         }
-        let (n0, n1) = numbers.split_at_mut((parts / 2) << self.bits);
+        let (n0, n1) = numbers.split_at_mut(parts / 2 * self.buckets);
         let (v0, v1) = v.split_at_mut(v.len() / parts * (parts / 2));
         let (a, b) = join(
             || self.each_part(n0, v0, f, merge),
@@ -147,20 +236,21 @@ impl Cut {
     }
 
     /// Turns the counts into places: those of a bucket's first part first.
-    /// Returns where each bucket starts, and the end.
-    pub(super) fn place(&mut self) -> Vec<usize> {
-        let buckets = 1 << self.bits;
-        let mut starts = Vec::with_capacity(buckets + 1);
+    pub(super) fn place(&mut self) -> Buckets {
+        let mut starts = Vec::with_capacity(self.buckets + 1);
         let mut at = 0;
-        for bucket in 0..buckets {
+        for bucket in 0..self.buckets {
             starts.push(at);
             for part in 0..self.parts {
-                let count = &mut self.counts[(part << self.bits) + bucket];
+                let count = &mut self.counts[part * self.buckets + bucket];
                 at += std::mem::replace(count, at);
             }
         }
         starts.push(at);
-        starts
+        Buckets {
+            starts,
+            height: self.digits.shift,
+        }
     }
 
     /// Copies every value of `from`, which was counted and then placed, into its
@@ -168,9 +258,9 @@ impl Cut {
     /// that was counted; otherwise that must not be.
     ///
     /// # Safety
-    /// Of this slice `count` has been asked and then `place`. It is `CHECKED`, or
+    /// This is the slice that was cut, and `place` has been asked. It is `CHECKED`, or
     /// `key` depends on nothing but the bytes of the value.
-    pub(super) unsafe fn scatter<const CHECKED: bool, T, B, F>(
+    pub(super) unsafe fn scatter<const CHECKED: bool, T, F>(
         &mut self,
         from: &mut [T],
         to: &mut [MaybeUninit<T>],
@@ -178,7 +268,6 @@ impl Cut {
     ) -> bool
     where
         T: Send,
-        B: RadixBits,
         F: Fn(&T) -> B + Sync,
     {
         assert_eq!(from.len(), to.len());
@@ -191,6 +280,7 @@ impl Cut {
         let (first, ends) = (Places(numbers.as_mut_ptr()), &ends);
         let places = Places(to.as_mut_ptr().cast::<T>());
         let (places, first) = (&places, &first);
+        let digits = self.digits;
         let scatter = |next: &mut [usize], part: &mut [T]| {
             let ends = match CHECKED {
                 true => {
@@ -200,7 +290,7 @@ impl Cut {
                 false => &[],
             };
             for value in &*part {
-                let digit = self.digit(key(value));
+                let digit = digits.of(key(value));
                 let next = &mut next[digit];
                 if CHECKED && *next == ends[digit] {
                     return false;
@@ -219,8 +309,7 @@ impl Cut {
 
     /// Where the places of each part end that start at `places`.
     fn ends(&self, places: &[usize], len: usize) -> Vec<usize> {
-        let buckets = 1 << self.bits;
-        let later = |at: usize| match at + buckets {
+        let later = |at: usize| match at + self.buckets {
             same if same < places.len() => places[same],
             // The last part's end where the next bucket's first part begins.
             next => places.get(next - places.len() + 1).copied().unwrap_or(len),
@@ -229,5 +318,59 @@ impl Cut {
         (0..=last)
             .map(|at| if at == last { len } else { later(at) })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Digits, RadixBits, WIDEST};
+    use crate::sort::tests::Random;
+
+    /// Greater keys have no lesser digits, each has a bucket, and what is within the bounds
+    /// shares one only with its like.
+    fn check<B: RadixBits + std::fmt::Debug>(bounds: (B, B), width: u32, keys: &mut [B]) {
+        let digits = Digits::new(bounds, width);
+        let last = digits.buckets() - 1;
+        assert!(last <= (1 << width) + 2, "{bounds:?}, {width}");
+        keys.sort_unstable();
+        assert!(keys.is_sorted_by_key(|&key| digits.of(key)), "{bounds:?}");
+        for pair in keys.windows(2) {
+            let (a, b) = (digits.of(pair[0]), digits.of(pair[1]));
+            assert!(b <= last, "{bounds:?}");
+            assert_eq!(a == 0, pair[0] < bounds.0, "{bounds:?}, {pair:?}");
+            assert_eq!(b == last, pair[1] > bounds.1, "{bounds:?}, {pair:?}");
+            if a == b && a > 0 && b < last {
+                let (a, b) = (pair[0].above(digits.shift), pair[1].above(digits.shift));
+                assert_eq!(a, b, "{bounds:?}, {pair:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn digits_are_in_order() {
+        let mut random = Random(11);
+        for round in 0..2000 {
+            let narrow = random.below(64) as u32;
+            let from = random.next();
+            let mut keys: Vec<u64> = (0..60)
+                .map(|_| from.wrapping_add(random.next() >> narrow))
+                .collect();
+            keys.extend([0, 1, u64::MAX]);
+            let (a, b) = (keys[random.below(60)], keys[random.below(60)]);
+            let width = 4 + random.below(WIDEST as usize - 3) as u32;
+            let plain = (a.min(b), a.max(b));
+            let bounds = match round % 3 {
+                0 => plain,
+                1 => u64::stretched(plain.0, plain.1),
+                _ => (0, u64::MAX),
+            };
+            check(bounds, width, &mut keys);
+            let wide = |x: u64| u128::from(x) << (round % 65);
+            let mut wide_keys: Vec<u128> = keys.iter().map(|&x| wide(x)).collect();
+            check((wide(bounds.0), wide(bounds.1)), width, &mut wide_keys);
+            let mut bytes: Vec<u8> = keys.iter().map(|&x| x as u8).collect();
+            let (a, b) = (bytes[0].min(bytes[1]), bytes[0].max(bytes[1]));
+            check((a, b), width, &mut bytes);
+        }
     }
 }

@@ -8,7 +8,7 @@
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use tine_pool::join;
+use tine_pool::{current_num_threads, join};
 
 use super::plain;
 use super::word::{Keyed, RadixBits};
@@ -18,7 +18,15 @@ use crate::sort::{fork, permute, scratch::Scratch};
 /// Shorter slices are better off with a comparison sort.
 pub(crate) const SHORTEST: usize = 1024;
 /// Shorter slices are sorted on the calling thread. Tests start earlier.
-pub(crate) const CUTOFF: usize = if cfg!(test) { 1 << 14 } else { 1 << 16 };
+const CUTOFF: usize = if cfg!(test) { 1 << 14 } else { 1 << 16 };
+
+/// How many threads sort so many elements by key.
+pub(crate) fn threads(len: usize) -> usize {
+    if len < CUTOFF {
+        return 1;
+    }
+    current_num_threads()
+}
 
 /// What a record carries besides its key.
 trait Load: Copy + Send + Sync {

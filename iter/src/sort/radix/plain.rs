@@ -11,9 +11,9 @@ use crate::sort::scratch::Scratch;
 pub(crate) const SHORTEST: usize = 512;
 /// Shorter slices are sorted on the calling thread, which takes less time than
 /// the passes of two threads take to start and to meet. Tests start earlier.
-pub(crate) const CUTOFF: usize = if cfg!(test) { 1 << 15 } else { 1 << 17 };
+pub(crate) const CUTOFF: usize = if cfg!(test) { 1 << 15 } else { 1 << 16 };
 /// One thread's sort without a scatter, where both slices fit its cache.
-const CACHED: usize = 1 << 16;
+const CACHED: usize = 1 << 17;
 
 /// Sorts plain records, unless there is no memory for it.
 pub(crate) fn sort<R: Record>(v: &mut [R], threads: impl FnOnce() -> usize) -> bool {
@@ -28,7 +28,7 @@ pub(crate) fn sort<R: Record>(v: &mut [R], threads: impl FnOnce() -> usize) -> b
 /// Sorts `v` by way of `room`, which is as long.
 pub(crate) fn sort_by_way_of<R: Record>(v: &mut [R], room: &mut [MaybeUninit<R>], threads: usize) {
     if v.len() > CACHED || threads > 1 {
-        return together::sort(v, room, End::Here, R::Bits::WIDTH, threads);
+        return together::sort(v, room, End::Here, threads);
     }
     for (place, record) in room.iter_mut().zip(&*v) {
         place.write(*record);
@@ -49,6 +49,14 @@ pub(crate) const FLOAT: u8 = 2;
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(crate) struct Plain<W, const KIND: u8>(W);
+
+impl<W, const KIND: u8> Plain<W, KIND> {
+    /// Sees words as what they are the bits of.
+    pub(crate) fn all(words: &mut [W]) -> &mut [Self] {
+        // SAFETY: a transparent wrapper, which any word may be in.
+        unsafe { &mut *(std::ptr::from_mut(words) as *mut [Self]) }
+    }
+}
 
 #[cfg(test)]
 impl<W: Copy, const KIND: u8> Plain<W, KIND> {

@@ -24,14 +24,17 @@ use std::ptr;
 use tine_pool::join;
 
 use super::alone::{self, End};
-use super::cut::{Cut, Sample};
-use super::word::{Keyed, RadixBits, Varying};
-use crate::sort::fork;
-use crate::sort::scratch::{self, Scratch};
+use super::cut::{Buckets, Cut};
+use super::keyed;
+use super::word::{Keyed, RadixBits};
+use crate::sort::{fork, scratch::Scratch};
 
 /// A bucket of more elements is scattered again: its records, twice, are to stay
 /// in a cache of the second level.
-pub(crate) const HEAVY: usize = 1 << 14;
+const HEAVY: usize = 1 << 14;
+/// More levels of buckets than any keys need that are the same each time: one within the bounds
+/// looks at four bits or more, one outside has an eighth of the elements at most.
+const LEVELS: u32 = 64;
 
 /// Sorts `v` by key, stably. Says no if there is no memory for that or the keys
 /// are not the same each time; then `v` is a permutation of what it was, in
@@ -42,18 +45,26 @@ where
     B: RadixBits,
     F: Fn(&T) -> B + Sync,
 {
+    if v.len() <= HEAVY {
+        return by_records(v, key);
+    }
     let Some(mut scratch) = Scratch::new(v.len()) else {
         return false;
     };
-    below(v, scratch.room(), B::WIDTH, threads, key)
+    below(v, scratch.room(), threads, LEVELS, key)
 }
 
-/// Sorts a slice that is not empty by the bits below `height`.
+/// Sorts what is worth no scatter.
+fn by_records<T: Send, B: RadixBits>(v: &mut [T], key: &(impl Fn(&T) -> B + Sync)) -> bool {
+    keyed::sort(v, 1, key, None::<&fn(&mut [T])>)
+}
+
+/// Sorts a slice in so many levels of buckets.
 fn below<T, B, F>(
     v: &mut [T],
     room: &mut [MaybeUninit<T>],
-    height: u32,
     threads: usize,
+    levels: u32,
     key: &F,
 ) -> bool
 where
@@ -61,35 +72,29 @@ where
     B: RadixBits,
     F: Fn(&T) -> B + Sync,
 {
-    let sample = Sample::of(v, key);
-    let guess = sample.height().min(height);
-    let mut cut = Cut::new(&sample, guess, threads);
-    let height = cut.count(v, key).height().min(height);
-    if height == 0 {
-        return true;
+    if v.len() <= HEAVY {
+        return by_records(v, key);
     }
-    if height != guess {
-        cut = Cut::new(&sample, height, threads);
-        cut.count(v, key);
-    }
-    let starts = cut.place();
-    // SAFETY: counted and placed above, and checked.
-    if !unsafe { cut.scatter::<true, _, _, _>(v, room, key) } {
+    if levels == 0 {
         return false;
     }
-    let shift = cut.shift;
+    let Some(mut cut) = Cut::of(v, threads, key) else {
+        return true;
+    };
+    let places = cut.place();
+    // SAFETY: cut and placed above, and checked.
+    if !unsafe { cut.scatter::<true, _, _>(v, room, key) } {
+        return false;
+    }
+    let shift = places.height;
     let grain = fork::grain(v.len(), threads);
-    let mut sorted = come_home(room, v, &starts, &Finish { shift, grain, key });
-    if shift > 0 {
-        for pair in starts.windows(2).filter(|pair| is_heavy(pair)) {
-            let bucket = pair[0]..pair[1];
-            sorted &= below(
-                &mut v[bucket.clone()],
-                &mut room[bucket],
-                shift,
-                threads,
-                key,
-            );
+    let mut sorted = come_home(room, v, &places, &Finish { shift, grain, key });
+    let heavy = places.within().windows(2).filter(|pair| is_heavy(pair));
+    let heavy = heavy.filter(|_| shift > 0).map(|pair| pair[0]..pair[1]);
+    for bucket in heavy.chain(places.outside()) {
+        if bucket.len() > 1 {
+            let (v, room) = (&mut v[bucket.clone()], &mut room[bucket]);
+            sorted &= below(v, room, threads, levels - 1, key);
         }
     }
     sorted
@@ -109,11 +114,12 @@ struct Finish<'a, F> {
 }
 
 /// Moves all of `room`, which has been filled, to `v`, whose values are stale: in
-/// order but for heavy buckets and, where it says no, for others.
+/// order but for what is outside the bounds, for heavy buckets and, where it says no, for
+/// others.
 fn come_home<T, B, F>(
     room: &mut [MaybeUninit<T>],
     v: &mut [T],
-    starts: &[usize],
+    bounds: &Buckets,
     finish: &Finish<'_, F>,
 ) -> bool
 where
@@ -142,7 +148,17 @@ where
     // between them leave a value in each.
     let places = unsafe { std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<T>>(), len) };
     let home = Home { from, to, len };
-    let sorted = buckets(values, places, starts, finish);
+    for outside in bounds.outside() {
+        carry(&mut values[outside.clone()], &mut places[outside]);
+    }
+    let starts = bounds.within();
+    let within = starts[0]..starts[starts.len() - 1];
+    let sorted = buckets(
+        &mut values[within.clone()],
+        &mut places[within],
+        starts,
+        finish,
+    );
     std::mem::forget(home);
     sorted
 }
@@ -190,8 +206,12 @@ where
 {
     let light = starts.windows(2).filter(|pair| !is_heavy(pair));
     let longest = light.map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-    let mut room = Room::new(longest);
-    let sorted = room.is_some();
+    let mut records = Scratch::<Numbered<B>>::new(2 * longest);
+    let sorted = records.is_some();
+    let mut room = records.as_mut().map(|records| {
+        let (here, there) = records.room().split_at_mut(longest);
+        (here, blank(there))
+    });
     let (mut values, mut places) = (values, places);
     for pair in starts.windows(2) {
         let (from, values_left) = values.split_at_mut(pair[1] - pair[0]);
@@ -200,102 +220,66 @@ where
         let room = room
             .as_mut()
             .filter(|_| from.len() > 1 && from.len() <= longest);
-        if let Some(room) = room {
-            bucket(from, to, room, finish);
+        if let Some((here, there)) = room {
+            bucket(from, to, here, there, finish);
         } else {
-            let (from, len) = (from.as_ptr(), from.len());
-            let to = to.as_mut_ptr().cast::<T>();
-            // SAFETY: a bucket and its places, which are as many.
-            unsafe { ptr::copy_nonoverlapping(from, to, len) };
+            carry(from, to);
         }
     }
     sorted
 }
 
-/// A key's bits, as many as fit, and the element's number in its bucket.
-type Numbered = Keyed<u32, u32>;
-
-/// Where buckets are sorted one after another.
-struct Room<B> {
-    keys: Vec<B>,
-    records: Vec<Numbered>,
-    /// As long as the longest bucket.
-    others: Vec<Numbered>,
+/// Brings values home as they are.
+fn carry<T>(from: &mut [T], to: &mut [MaybeUninit<T>]) {
+    assert!(to.len() == from.len(), "values and their places");
+    let (from, len) = (from.as_ptr(), from.len());
+    // SAFETY: as many of both.
+    unsafe { ptr::copy_nonoverlapping(from, to.as_mut_ptr().cast::<T>(), len) };
 }
 
-impl<B> Room<B> {
-    fn new(longest: usize) -> Option<Self> {
-        let mut others = scratch::vec(longest)?;
-        others.resize(longest, Numbered { key: 0, load: 0 });
-        Some(Room {
-            keys: scratch::vec(longest)?,
-            records: scratch::vec(longest)?,
-            others,
-        })
+/// A key, and its element's number in the bucket.
+type Numbered<B> = Keyed<B, u32>;
+
+/// Writes something to all of the room.
+fn blank<B: RadixBits>(room: &mut [MaybeUninit<Numbered<B>>]) -> &mut [Numbered<B>] {
+    for place in &mut *room {
+        place.write(Keyed {
+            key: B::default(),
+            load: 0,
+        });
     }
+    // SAFETY: all of it has been written just now.
+    unsafe { &mut *(ptr::from_mut(room) as *mut [Numbered<B>]) }
 }
 
-/// Brings one bucket home in order.
+/// Brings one bucket home in order, by way of records in `here` and `there`, which have
+/// room for at least as many.
 fn bucket<T, B, F>(
     from: &mut [T],
     to: &mut [MaybeUninit<T>],
-    room: &mut Room<B>,
+    here: &mut [MaybeUninit<Numbered<B>>],
+    there: &mut [Numbered<B>],
     finish: &Finish<'_, F>,
 ) where
     B: RadixBits,
     F: Fn(&T) -> B,
 {
-    assert!(to.len() == from.len(), "a bucket and its places");
-    room.keys.clear();
-    room.keys.extend(from.iter().map(|value| {
+    let len = from.len();
+    assert!(to.len() == len, "a bucket and its places");
+    let (here, there) = (&mut here[..len], &mut there[..len]);
+    for ((number, value), place) in (0..).zip(&*from).zip(&mut *here) {
         let key = (finish.key)(value);
         // What a key says above is known; one that has changed its mind is not to
         // say otherwise.
-        key ^ key.above(finish.shift)
-    }));
-    let numbers = 0..from.len() as u32;
-    room.records.clear();
-    room.records
-        .extend(numbers.map(|load| Numbered { key: 0, load }));
-    order(
-        &mut room.records,
-        &mut room.others[..from.len()],
-        &room.keys,
-    );
-    for (place, record) in to.iter_mut().zip(&room.records) {
+        let key = key ^ key.above(finish.shift);
+        place.write(Keyed { key, load: number });
+    }
+    // SAFETY: `len` records have been written above.
+    let here = unsafe { &mut *(ptr::from_mut(here) as *mut [Numbered<B>]) };
+    alone::sort(here, there, End::Here, finish.shift);
+    for (place, record) in to.iter_mut().zip(&*here) {
         let value = &raw const from[record.load as usize];
         // SAFETY: each number is there once, so each value moves to one place.
         unsafe { ptr::copy_nonoverlapping(value, place.as_mut_ptr(), 1) };
-    }
-}
-
-/// Sorts records by the keys of their numbers, stably: by the highest 32 bits that
-/// vary, which seldom leave any two of a bucket equal, and then those by what is below.
-fn order<B: RadixBits>(records: &mut [Numbered], others: &mut [Numbered], keys: &[B]) {
-    let key = |record: &Numbered| keys[record.load as usize];
-    let mut varying = Varying::new(key(&records[0]));
-    records.iter().for_each(|record| varying.note(key(record)));
-    let height = varying.height();
-    if height == 0 {
-        return;
-    }
-    let floor = height.saturating_sub(u32::BITS);
-    for record in records.iter_mut() {
-        record.key = key(record).down(floor) as u32;
-    }
-    alone::sort(records, others, End::Here, height - floor);
-    if !varying.below(floor) {
-        return;
-    }
-    let (mut records, mut others) = (records, others);
-    while let Some(first) = records.first() {
-        let equal = records.iter().take_while(|record| record.key == first.key);
-        let equal = equal.count();
-        let (these, records_left) = records.split_at_mut(equal);
-        let (room, others_left) = others.split_at_mut(equal);
-        if equal > 1 {
-            order(these, room, keys);
-        }
-        (records, others) = (records_left, others_left);
     }
 }

@@ -1,14 +1,14 @@
-//! The radix sort of many threads, and of one where a cache is too small: one
-//! scatter by the top bits that vary, after which every bucket fits a cache and
-//! is sorted by one thread. A bucket too large for that is scattered again.
+//! The radix sort of many threads, and of one where a cache is too small: one scatter, after
+//! which every bucket fits a cache and is sorted by one thread. A bucket too large for that is
+//! scattered again, and so is what a sample did not foresee.
 
 use std::mem::MaybeUninit;
 
 use tine_pool::join;
 
 use super::alone::{self, End};
-use super::cut::{Cut, Sample};
-use super::word::Record;
+use super::cut::Cut;
+use super::word::{RadixBits, Record};
 use crate::sort::fork;
 
 /// A bucket of more bytes than this is scattered again: it and its copy are to
@@ -16,57 +16,58 @@ use crate::sort::fork;
 const HEAVY: usize = 3 << 17;
 
 /// Sorts `here`, stably, by way of `there`; the result is at the `end`. If it
-/// is here, `there` may be left as it was. No bit from `height` up may vary.
+/// is here, `there` may be left as it was.
 pub(super) fn sort<R: Record>(
     here: &mut [R],
     there: &mut [MaybeUninit<R>],
     end: End,
-    height: u32,
     threads: usize,
 ) {
     assert_eq!(here.len(), there.len());
-    let stay = |here: &[R], there: &mut [_]| {
+    let bits = |r: &R| r.bits();
+    let cut = match here {
+        [] => None,
+        _ => Cut::of(here, threads, &bits),
+    };
+    let Some(mut cut) = cut else {
         if end == End::There {
             copy(here, there, threads);
         }
-    };
-    if here.is_empty() {
         return;
-    }
-    // The bits that a sample says vary are counted while all are looked at; if
-    // the sample was wrong, the count is made again.
-    let bits = |r: &R| r.bits();
-    let sample = Sample::of(here, &bits);
-    let guess = sample.height().min(height);
-    let mut cut = Cut::new(&sample, guess, threads);
-    let height = cut.count(here, &bits).height();
-    if height == 0 {
-        return stay(here, there);
-    }
-    if height != guess {
-        cut = Cut::new(&sample, height, threads);
-        cut.count(here, &bits);
-    }
-    let starts = cut.place();
-    let shift = cut.shift;
-    // SAFETY: counted and placed above; a record's bits depend on nothing but its
+    };
+    let places = cut.place();
+    // SAFETY: cut and placed above; a record's bits depend on nothing but its
     // bytes.
-    let whole = unsafe { cut.scatter::<false, _, _, _>(here, there, &bits) };
+    let whole = unsafe { cut.scatter::<false, _, _>(here, there, &bits) };
     assert!(whole, "nothing was checked");
     // SAFETY: as many places as records, each written once: all of `there`.
     let there = unsafe { &mut *(std::ptr::from_mut(there) as *mut [R]) };
-    let piece = fork::grain(here.len(), threads);
-    buckets(
-        there,
-        here,
-        &starts,
-        &Finish {
-            end: end.other(),
-            height: shift,
-            threads,
-            piece,
-        },
-    );
+    let within = Finish {
+        end: end.other(),
+        height: places.height,
+        threads,
+        piece: fork::grain(here.len(), threads),
+    };
+    let outside = Finish {
+        height: R::Bits::WIDTH,
+        ..within
+    };
+    let [below, above] = places.outside();
+    let (there, there_above) = there.split_at_mut(above.start);
+    let (there_below, there) = there.split_at_mut(below.end);
+    let (here, here_above) = here.split_at_mut(above.start);
+    let (here_below, here) = here.split_at_mut(below.end);
+    let mut sort_outside = || {
+        bucket(there_below, here_below, &outside);
+        bucket(there_above, here_above, &outside);
+    };
+    let mut sort_within = || buckets(there, here, places.within(), &within);
+    if threads == 1 {
+        sort_outside();
+        sort_within();
+    } else {
+        join(sort_outside, sort_within);
+    }
 }
 
 fn copy<R: Record>(from: &[R], to: &mut [MaybeUninit<R>], threads: usize) {
@@ -128,5 +129,5 @@ fn bucket<R: Record>(here: &mut [R], there: &mut [R], finish: &Finish) {
     // SAFETY: initialised places are places, and nothing but records is ever
     // written to them.
     let there = unsafe { &mut *(std::ptr::from_mut(there) as *mut [MaybeUninit<R>]) };
-    sort(here, there, finish.end, finish.height, finish.threads);
+    sort(here, there, finish.end, finish.threads);
 }

@@ -49,6 +49,12 @@ pub trait RadixBits:
     /// The word with all bits below `shift` cleared.
     #[doc(hidden)]
     fn above(self, shift: u32) -> Self;
+    /// How much greater the word is than this one.
+    #[doc(hidden)]
+    fn less(self, low: Self) -> Self;
+    /// Two bounds moved apart, by a little of what is between them.
+    #[doc(hidden)]
+    fn stretched(low: Self, high: Self) -> (Self, Self);
 }
 
 mod sealed {
@@ -77,6 +83,15 @@ macro_rules! words {
             #[inline(always)]
             fn above(self, shift: u32) -> Self {
                 self.checked_shr(shift).map_or(0, |high| high << shift)
+            }
+            #[inline(always)]
+            fn less(self, low: Self) -> Self {
+                self.wrapping_sub(low)
+            }
+            #[inline]
+            fn stretched(low: Self, high: Self) -> (Self, Self) {
+                let some = high.less(low) / 64;
+                (low.saturating_sub(some), high.saturating_add(some))
             }
         }
     )*};
@@ -142,6 +157,12 @@ impl<B: RadixBits> Varying<B> {
     /// All bits that vary lie below this one.
     pub(super) fn height(self) -> u32 {
         self.differs.bit_len()
+    }
+
+    /// The least and the greatest word that these bits allow.
+    pub(super) fn bounds(self) -> (B, B) {
+        let low = self.first.above(self.height());
+        (low, low | (B::ALL ^ B::ALL.above(self.height())))
     }
 
     /// Whether any bit below `shift` varies.

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use std::cell::RefCell;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -350,4 +350,45 @@ fn keys_that_lie() {
             assert_eq!(calls.load(Relaxed), len, "each key is extracted once");
         });
     }
+}
+
+/// Of elements that may be their own keys.
+#[test]
+fn keys_of_numbers_that_lie_or_panic() {
+    type Key<'a> = dyn Fn(&u64) -> u64 + Sync + 'a;
+    let permutes = |sort: &dyn Fn(&mut [u64], &Key<'_>)| {
+        for len in [600, 5000, 70_000] {
+            let input = pattern("random", len);
+            for honest in [0, 100, len / 2, len, 2 * len + 300] {
+                for panics in [false, true] {
+                    let calls = AtomicUsize::new(0);
+                    let key = |x: &u64| {
+                        let call = calls.fetch_add(1, Relaxed);
+                        if call < honest {
+                            return *x;
+                        }
+                        assert!(!panics, "as it was told to");
+                        (call as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+                    };
+                    let mut v = input.clone();
+                    // Among lies std's sorts may panic, which are the last resort.
+                    let sorted = catch_unwind(AssertUnwindSafe(|| sort(&mut v, &key)));
+                    assert!(
+                        honest > 0 || !panics || sorted.is_err(),
+                        "no key was asked for"
+                    );
+                    let mut expected = input.clone();
+                    expected.sort_unstable();
+                    v.sort_unstable();
+                    assert!(v == expected, "a permutation: {len}, {honest}, {panics}");
+                }
+            }
+        }
+    };
+    with_threads(4, || {
+        let reversed = |v: &mut [u64], key: &Key<'_>| par_sort_by_key(v, &|x| Reverse(key(x)));
+        permutes(&reversed);
+        permutes(&|v, key| par_sort_by_key(v, &key));
+        permutes(&|v, key| par_sort_unstable_by_key(v, &key));
+    });
 }

@@ -204,6 +204,39 @@ fn keys_in_wide_elements() {
     });
 }
 
+/// Sorts elements by themselves, seen as something else. The keys are `dyn` so that the sorts are
+/// compiled once for each pair of types.
+fn check_by<T: Clone + Send, K: Ord>(v: &[T], note: &str, key: &(dyn Fn(&T) -> K + Sync)) {
+    let mut expected = v.to_vec();
+    expected.sort_by_key(key);
+    let check = |way: &str, f: &dyn Fn(&mut [T])| {
+        let mut sorted = v.to_vec();
+        f(&mut sorted);
+        let same = sorted.iter().map(key).eq(expected.iter().map(key));
+        assert!(same, "{way} of {} {note}", v.len());
+    };
+    check("by_key", &|v| par_sort_by_key(v, &key));
+    check("unstable_by_key", &|v| par_sort_unstable_by_key(v, &key));
+}
+
+/// Those are sorted as words, if each is its own key indeed.
+#[test]
+fn elements_that_are_their_keys() {
+    all(|note, v| {
+        check_by(v, note, &|&x| Reverse(x));
+        check_by(v, note, &|&x| x);
+        // Nearly all.
+        check_by(v, note, &|&x| if x % 1000 == 1 { 5 } else { x });
+        let floats: Vec<f64> = v.iter().map(|&x| f64::from_bits(x)).collect();
+        check_by(&floats, note, &|&x| Total(x));
+        let small: Vec<char> = v.iter().map(|&x| (b'a' + (x % 26) as u8) as char).collect();
+        check_by(&small, note, &|&x| Reverse(x));
+        let turned: Vec<Reverse<i16>> = v.iter().map(|&x| Reverse((x >> 9) as i16)).collect();
+        check_plain(&turned, note);
+        check_by(&turned, note, &|x| x.0);
+    });
+}
+
 /// Alignment beyond a word.
 #[derive(Clone)]
 #[repr(align(32))]

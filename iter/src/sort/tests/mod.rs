@@ -64,9 +64,9 @@ pub(crate) fn rows_of_strays(random: &mut Random, most: usize) -> Vec<u64> {
     v
 }
 
-pub(crate) const PATTERNS: [&str; 13] = [
+pub(crate) const PATTERNS: [&str; 15] = [
     "random", "sorted", "reversed", "equal", "few", "swapped", "organ", "saw", "zipf", "small",
-    "outlier", "tail", "killer",
+    "outlier", "far", "crowds", "tail", "killer",
 ];
 
 /// `len` numbers in some order.
@@ -91,6 +91,14 @@ pub(crate) fn pattern(name: &str, len: usize) -> Vec<u64> {
                     random.next() % 1000
                 }
             }
+            // Some far below the others and some far above.
+            "far" => match random.next() % 100 {
+                0..3 => random.next() % 1000,
+                3 => u64::MAX - random.next() % 1000,
+                _ => (1 << 40) + random.next() % (1 << 20),
+            },
+            // Half of them in the upper half of the range, a quarter in the half below that …
+            "crowds" => random.next() >> (random.next().trailing_zeros() * 3).min(63),
             "tail" => {
                 if i < n - n / 100 {
                     i
@@ -131,13 +139,13 @@ pub(crate) const SLOW: bool = cfg!(debug_assertions);
 pub(crate) fn all(f: impl Fn(&str, &[u64]) + Sync) {
     let sizes = |turn: usize| {
         let sizes = SIZES.iter().enumerate();
-        sizes.filter(move |&(i, &len)| !SLOW || len <= 600 || (i + turn).is_multiple_of(6))
+        sizes.filter(move |&(i, &len)| !SLOW || len <= 600 || (i + turn).is_multiple_of(7))
     };
     with_threads(4, || {
         for (turn, name) in PATTERNS.into_iter().enumerate() {
             sizes(turn).for_each(|(_, &len)| f(name, &pattern(name, len)));
         }
-        for name in ["random", "outlier"] {
+        for name in ["random", "outlier", "far", "crowds"] {
             f(name, &pattern(name, if SLOW { 100_000 } else { 300_000 }));
         }
     });
