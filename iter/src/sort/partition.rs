@@ -36,8 +36,9 @@ fn one_by_one<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize {
     end
 }
 
-/// Notes what is misplaced in a block at the front and in one at the back, and exchanges that.
-fn by_blocks<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize {
+/// [`partition`] that leaves most elements where they are: notes what is misplaced in a block at
+/// the front and in one at the back, and exchanges that.
+pub(super) fn by_blocks<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize {
     let (mut l, mut r) = (0, v.len());
     let (mut on_left, mut on_right) = (Misplaced::default(), Misplaced::default());
     while r - l > 2 * BLOCK {

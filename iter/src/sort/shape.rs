@@ -68,9 +68,19 @@ fn in_runs<T, F: Fn(&T, &T) -> Ordering>(v: &[T], mut pardoned: usize, compare: 
 /// Whether neighbours are nearly always in one order, as far as a sample tells.
 /// Then partitioning hardly moves anything.
 pub(super) fn tidy<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
+    descents(v, compare).is_some_and(|part| !(0.1..=0.9).contains(&part))
+}
+
+/// Whether neighbours are about as often in order as not, like those of random elements.
+pub(super) fn mixed<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
+    descents(v, compare).is_some_and(|part| (0.375..=0.625).contains(&part))
+}
+
+/// Which part of a sample of neighbours is out of order, if there are enough for one.
+fn descents<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> Option<f64> {
     let sample = (v.len() / 16).min(256);
     if sample < 16 {
-        return false;
+        return None;
     }
     let part = v.len() / sample;
     let descends = |i: usize| {
@@ -80,7 +90,7 @@ pub(super) fn tidy<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
         compare(&v[at + 1], &v[at]).is_lt()
     };
     let descents = (0..sample).filter(|&i| descends(i)).count();
-    !(sample / 10..=sample - sample / 10).contains(&descents)
+    Some(descents as f64 / sample as f64)
 }
 
 /// A number that no period of an input falls in with.

@@ -64,6 +64,7 @@ where
         fork,
         leaf: if wide { SMALL } else { fork },
         tidy,
+        mixed: shape::mixed(v, compare),
     };
     quicksort(v, None, v.len().ilog2(), &plan);
 }
@@ -90,6 +91,8 @@ struct Plan<'a, F> {
     leaf: usize,
     /// Whether parts are likely to be in order but for a few elements.
     tidy: bool,
+    /// Whether there is no order at all that parting one by one would undo.
+    mixed: bool,
 }
 
 impl<F> Plan<'_, F> {
@@ -97,8 +100,10 @@ impl<F> Plan<'_, F> {
     fn part<T>(&self, rest: &mut [T], left: impl FnMut(&T) -> bool) -> usize {
         if self.tidy {
             partition::sparse(rest, left)
-        } else {
+        } else if self.mixed {
             partition::partition(rest, left)
+        } else {
+            partition::by_blocks(rest, left)
         }
     }
 
