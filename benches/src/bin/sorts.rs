@@ -328,7 +328,7 @@ fn types(task: &Task, threads: usize, name: &str, len: usize) {
 }
 
 /// On both sides of every cut-off.
-const SIZES: [usize; 12] = [
+const SIZES: [usize; 13] = [
     500,
     600,
     1000,
@@ -340,6 +340,7 @@ const SIZES: [usize; 12] = [
     32_768,
     1 << 16,
     1 << 17,
+    150_000,
     1 << 18,
 ];
 
@@ -353,6 +354,7 @@ type Placed<'a, T> = (usize, &'a (dyn Fn(&mut [T]) + Sync));
 /// std's again, which merges them.
 fn around<T: Clone + Send>(
     name: &str,
+    order: &str,
     element: fn(u64) -> T,
     [std, std_u, tine, tine_u]: [Sort<T>; 4],
 ) {
@@ -374,10 +376,10 @@ fn around<T: Clone + Send>(
         (1, &tine_u),
         (1, &halves),
     ];
-    println!("| {name} | std, µs | tine 1 | tine 2 | tine-u 1 | tine-u 2 | halves |");
+    println!("| {name}, {order} | std, µs | tine 1 | tine 2 | tine-u 1 | tine-u 2 | halves |");
     println!("|{}", "---|".repeat(7));
     for len in SIZES {
-        let input: Vec<T> = pattern("random", len).into_iter().map(element).collect();
+        let input: Vec<T> = pattern(order, len).into_iter().map(element).collect();
         let mut v = input.clone();
         let mut times = vec![Vec::new(); contenders.len()];
         for round in 0..=((1 << 21) / len).clamp(15, 301) {
@@ -417,7 +419,7 @@ fn cutoffs() {
             |v| Tine::par_sort(v),
             |v| Tine::par_sort_unstable(v),
         ];
-        around(name, element, sorts);
+        around(name, "random", element, sorts);
     }
     own("u16", |x| x as u16);
     own("u32", |x| x as u32);
@@ -431,14 +433,18 @@ fn cutoffs() {
         |v| Tine::par_sort_by_key(v, |x| x.0),
         |v| Tine::par_sort_unstable_by_key(v, |x| x.0),
     ];
-    around("(u64, u64) by key", |x| (x, x), by_key);
+    for order in ["random", "swapped"] {
+        around("(u64, u64) by key", order, |x| (x, x), by_key);
+    }
     let compared: [Sort<u64>; 4] = [
         |v| v.sort_by(u64::cmp),
         |v| v.sort_unstable_by(u64::cmp),
         |v| Tine::par_sort_by(v, u64::cmp),
         |v| Tine::par_sort_unstable_by(v, u64::cmp),
     ];
-    around("u64 compared", |x| x, compared);
+    for order in ["random", "sorted", "reversed", "few"] {
+        around("u64 compared", order, |x| x, compared);
+    }
 }
 
 /// One table: the rows at one number of threads.

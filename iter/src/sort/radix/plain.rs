@@ -9,15 +9,17 @@ use crate::sort::scratch::Scratch;
 
 /// Shorter slices are better off with a comparison sort.
 pub(crate) const SHORTEST: usize = 512;
-/// Shorter slices are sorted on the calling thread, which takes less time than
-/// the passes of two threads take to start and to meet. Tests start earlier.
-pub(crate) const CUTOFF: usize = if cfg!(test) { 1 << 15 } else { 1 << 16 };
-/// One thread's sort without a scatter, where both slices fit its cache.
-const CACHED: usize = 1 << 17;
+/// Slices of no more bytes are sorted by one thread without a scatter: they and their copies fit a
+/// cache of the second level, and two threads take as long to start and to meet. Tests share earlier.
+const CACHED: usize = if cfg!(test) { 1 << 18 } else { 3 << 18 };
 
 /// Sorts plain records, unless there is no memory for it.
 pub(crate) fn sort<R: Record>(v: &mut [R], threads: impl FnOnce() -> usize) -> bool {
-    let threads = if v.len() < CUTOFF { 1 } else { threads() };
+    let threads = if size_of_val(v) <= CACHED {
+        1
+    } else {
+        threads()
+    };
     let Some(mut scratch) = Scratch::new(v.len()) else {
         return false;
     };
@@ -27,7 +29,7 @@ pub(crate) fn sort<R: Record>(v: &mut [R], threads: impl FnOnce() -> usize) -> b
 
 /// Sorts `v` by way of `room`, which is as long.
 pub(crate) fn sort_by_way_of<R: Record>(v: &mut [R], room: &mut [MaybeUninit<R>], threads: usize) {
-    if v.len() > CACHED || threads > 1 {
+    if size_of_val(v) > CACHED {
         return together::sort(v, room, End::Here, threads);
     }
     for (place, record) in room.iter_mut().zip(&*v) {
