@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! sorts                          the whole table, into README.md if all was quiet
-//! sorts ROW [ROUNDS] [THREADS]   only rows whose names contain ROW, printed
+//! sorts ROW [ROUNDS] [THREADS]   only rows whose names contain ROW, printed; of the patterns there
+//!                                are more sizes then: "u64, 15000", "compared, 100000 killer"
 //! sorts --cutoffs                short inputs on one thread and on two, against std, printed
 //! ```
 //!
@@ -72,6 +73,14 @@ impl Task {
                 println!("{:.2}", extra as f64 / size_of_val(&v[..]) as f64);
             }
             _ => {}
+        }
+    }
+
+    /// The sizes of patterns that are timed only if they are asked for by name.
+    fn more_sizes(&self) -> &'static [usize] {
+        match self {
+            Task::Time { row, .. } if !row.is_empty() => &MORE_SIZES,
+            _ => &[],
         }
     }
 
@@ -193,6 +202,7 @@ fn timed<T: Clone>(
 }
 
 const MILLION: usize = 1_000_000;
+const MORE_SIZES: [usize; 7] = [1000, 5000, 10_000, 15_000, 30_000, 100_000, 200_000];
 const PATTERNS: [&str; 10] = [
     "random", "sorted", "reversed", "few", "swapped", "organ", "saw", "zipf", "small", "killer",
 ];
@@ -256,6 +266,13 @@ fn rows(task: &Task, threads: usize) {
         let v = || pattern(name, MILLION);
         task.own(&format!("u64, 10⁶ {name}"), v, &radix);
         task.compare(&format!("u64 compared, 10⁶ {name}"), v, u64::cmp);
+    }
+    for &len in task.more_sizes() {
+        for name in PATTERNS {
+            let v = || pattern(name, len);
+            task.own(&format!("u64, {len} {name}"), v, &radix);
+            task.compare(&format!("u64 compared, {len} {name}"), v, u64::cmp);
+        }
     }
     types(task, threads, "10⁶", MILLION);
     let random = || pattern("random", MILLION);
