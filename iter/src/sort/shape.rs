@@ -12,8 +12,8 @@ pub(super) enum Shape {
     Tidy,
     /// Most elements have an equal among a few hundred others.
     Few,
-    /// Like `Few`, and one element is so often there that nearly half of a sort is done by
-    /// finding its equals.
+    /// Like `Few`, and more than a quarter of all are equal to one of them: a sort by comparison
+    /// has them in place at once.
     Same,
     /// None of these.
     Random,
@@ -43,7 +43,7 @@ impl Shape {
     }
 }
 
-/// Whether every one of a number of windows is in order or in reverse, but for so many.
+/// Whether each of a number of windows is in order or in reverse, but for a few that are `pardoned`.
 fn in_runs<T, F: Fn(&T, &T) -> Ordering>(v: &[T], mut pardoned: usize, compare: &F) -> bool {
     let (windows, length) = if v.len() < BRIEF { (16, 32) } else { (64, 64) };
     if v.len() < windows * length {
