@@ -3,7 +3,8 @@
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use tine_pool::{current_num_threads, join};
+use crate::plumbing::both;
+use tine_pool::current_num_threads;
 
 use super::dispatch::{self, Asked};
 use super::{fork, permute, unstable};
@@ -89,7 +90,7 @@ where
     let mid = v.len() / 2;
     let (v0, v1) = v.split_at_mut(mid);
     let (r0, r1) = room.split_at_mut(mid);
-    let (left, right) = join(
+    let (left, right) = both(
         || fill(at, v0, r0, grain, key),
         || fill(at + mid, v1, r1, grain, key),
     );

@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use tine_pool::join;
+use crate::plumbing::both;
 
 use super::plain;
 use super::word::{RadixBits, Record};
@@ -117,7 +117,7 @@ impl<R: Record> Table<R> {
             return self.count(v);
         }
         let (left, right) = v.split_at(v.len() / 2);
-        let (left, right) = join(
+        let (left, right) = both(
             || self.count_all(left, grain),
             || self.count_all(right, grain),
         );

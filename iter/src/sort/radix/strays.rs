@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use tine_pool::join;
+use crate::plumbing::both;
 
 use super::plain;
 use super::word::Record;
@@ -73,7 +73,7 @@ fn divide_all<R: Record>(v: &[R], grain: usize) -> Option<Vec<Piece<R>>> {
         return Some(vec![divide(v)?]);
     }
     let (left, right) = v.split_at(v.len() / 2);
-    let (left, right) = join(|| divide_all(left, grain), || divide_all(right, grain));
+    let (left, right) = both(|| divide_all(left, grain), || divide_all(right, grain));
     let mut pieces = left?;
     pieces.extend(right?);
     Some(pieces)
@@ -157,7 +157,7 @@ fn merge_all<R: Record>(v: &mut [R], pieces: &[Piece<R>], strays: &[R]) {
         let (low, high) = strays.split_at(strays.partition_point(|stray| stray.bits() < first));
         let kept = left.iter().map(|piece| piece.kept.len()).sum::<usize>();
         let (below, above) = v.split_at_mut(kept + low.len());
-        join(
+        both(
             || merge_all(below, left, low),
             || merge_all(above, right, high),
         );
