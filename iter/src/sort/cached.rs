@@ -6,7 +6,7 @@ use std::ptr;
 use crate::plumbing::both;
 use tine_pool::current_num_threads;
 
-use super::dispatch::{self, Asked};
+use super::dispatch::{self, ONCE};
 use super::{fork, permute, unstable};
 
 /// Shorter slices are std's: computing keys is work, so this is soon worth it.
@@ -22,7 +22,7 @@ where
     if v.len() < CUTOFF || size_of::<T>() == 0 {
         return v.sort_by_cached_key(key);
     }
-    if dispatch::by_key_type(v, Asked::Once, key) {
+    if dispatch::by_key_type::<ONCE, _, _, _>(v, key) {
         return;
     }
     let grain = fork::grain(v.len(), current_num_threads());
