@@ -14,8 +14,7 @@
 //! waiter may return and the latch be gone. A latch knows a parker, never a pool.
 
 use crate::park::Parker;
-use crate::sync::{AtomicU32, AtomicUsize, Ordering};
-use crossbeam_utils::CachePadded;
+use crate::sync::{AtomicU32, AtomicUsize, CachePadded, Ordering};
 
 const UNSET: u32 = 0;
 const SLEEPY: u32 = 1;

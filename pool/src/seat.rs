@@ -30,8 +30,7 @@ use crate::deque::spawned::Spawned;
 use crate::park::{Lease, Parker};
 use crate::slab::Slab;
 use crate::stats::Counters;
-use crate::sync::{AtomicU32, AtomicU64, Ordering, fence, yield_now};
-use crossbeam_utils::CachePadded;
+use crate::sync::{AtomicU32, AtomicU64, CachePadded, Ordering, fence, yield_now};
 
 /// Who sits on a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -28,8 +28,7 @@
 
 use crate::row::Row;
 use crate::seat::{Holder, Seat};
-use crate::sync::{AtomicU64, AtomicUsize, Ordering, fence};
-use crossbeam_utils::CachePadded;
+use crate::sync::{AtomicU64, AtomicUsize, CachePadded, Ordering, fence};
 
 const SLEEPING: u64 = 1;
 const INACTIVE: u64 = 1 << 16;

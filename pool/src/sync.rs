@@ -4,6 +4,8 @@
 //! checker can take the place of the real thing. No other file knows about loom.
 #![forbid(unsafe_code)]
 
+use std::ops::Deref;
+
 #[cfg(loom)]
 pub(crate) use loom::{
     cell::UnsafeCell,
@@ -32,6 +34,43 @@ pub(crate) use std::{
 pub(crate) fn fence(_: Ordering) {
     static WORD: AtomicU32 = AtomicU32::new(0);
     WORD.fetch_add(1, Ordering::SeqCst);
+}
+
+/// A value with cache lines of its own, so that whoever writes a neighbour does not take it away
+/// from those who use it. Where lines are fetched in pairs, two of them.
+#[cfg_attr(
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "powerpc64"
+    ),
+    repr(align(128))
+)]
+#[cfg_attr(target_arch = "s390x", repr(align(256)))]
+#[cfg_attr(
+    not(any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "powerpc64",
+        target_arch = "s390x"
+    )),
+    repr(align(64))
+)]
+#[derive(Debug, Default)]
+pub(crate) struct CachePadded<T>(T);
+
+impl<T> CachePadded<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self(value)
+    }
+}
+
+impl<T> Deref for CachePadded<T> {
+    type Target = T;
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.0
+    }
 }
 
 /// Whether `yield_now` should be preferred to spinning: the model checker explores nothing new

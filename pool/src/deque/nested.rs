@@ -37,8 +37,9 @@
 //!   slow way and there changes the epoch, and the exchange fails.
 
 use crate::deque::steal::Steal;
-use crate::sync::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use crossbeam_utils::CachePadded;
+use crate::sync::{
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, CachePadded, Ordering,
+};
 use std::ops::Deref;
 
 /// How many joins may be nested before the innermost run in sequence.

@@ -25,9 +25,8 @@
 use crate::clock;
 use crate::deque::steal::Steal;
 use crate::sync::{
-    AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, UnsafeCell, fence, relax,
+    AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, CachePadded, Ordering, UnsafeCell, fence, relax,
 };
-use crossbeam_utils::CachePadded;
 
 /// Slots of the smallest buffer.
 #[cfg(not(loom))]
