@@ -134,25 +134,48 @@ fn enough_stack(shared: &Shared) -> bool {
     sys::stack_left().is_none_or(|left| left >= need - need / 8)
 }
 
+/// What is to be done on a worker, whatever its type: what brings it there is much code, which
+/// a program so holds once, and not once for each closure.
+pub(crate) type Errand<'a> = dyn FnMut(&Worker<'_>) + Send + 'a;
+
+/// Has `run` call `op` once, and gives what it came to.
+#[inline]
+pub(crate) fn once<R: Send>(
+    op: impl FnOnce(&Worker<'_>) -> R + Send,
+    run: impl FnOnce(&mut Errand<'_>),
+) -> R {
+    let (mut op, mut result) = (Some(op), None);
+    run(&mut |worker| {
+        if let Some(op) = op.take() {
+            result = Some(op(worker));
+        }
+    });
+    match result {
+        Some(result) => result,
+        None => unreachable!("an errand was run by no worker"),
+    }
+}
+
 /// Has `op` run by a thread of this pool, and waits for it. Its argument is the worker that
 /// runs it.
 pub(crate) fn run_inside<R: Send>(shared: &Shared, op: impl FnOnce(&Worker<'_>) -> R + Send) -> R {
+    once(op, |op| send(shared, op))
+}
+
+/// The same for a closure of any type.
+#[inline(never)]
+pub(crate) fn send(shared: &Shared, op: &mut Errand<'_>) {
     Worker::with(|here| match here {
         Some(worker) if worker.is_of(shared) => op(worker),
-        Some(worker) => errand(shared, worker.seat.pillow(), op, |latch| {
-            worker.wait_greedily(latch)
+        Some(worker) => errand(shared, worker.seat.pillow(), op, &|latch| {
+            worker.wait_greedily(latch);
         }),
-        None => with_pillow(|pillow| errand(shared, pillow, op, Latch::wait)),
-    })
+        None => with_pillow(|pillow| errand(shared, pillow, op, &Latch::wait)),
+    });
 }
 
 /// Queues `op` and waits by `wait` until it has been run.
-fn errand<R: Send>(
-    shared: &Shared,
-    pillow: &'static Parker,
-    op: impl FnOnce(&Worker<'_>) -> R + Send,
-    wait: impl FnOnce(&Latch),
-) -> R {
+fn errand(shared: &Shared, pillow: &'static Parker, op: &mut Errand<'_>, wait: &dyn Fn(&Latch)) {
     let latch = Latch::new(pillow);
     let op = Cell::new(Some(op));
     let result = Cell::new(None);
@@ -170,7 +193,7 @@ fn errand<R: Send>(
     attend_if_deserted(shared);
     wait(&latch);
     match result.take() {
-        Some(Ok(Some(result))) => result,
+        Some(Ok(Some(()))) => {}
         Some(Err(panic)) => unwind::resume(panic),
         _ => unreachable!("an errand was run by no worker"),
     }

@@ -70,10 +70,16 @@ pub(crate) fn in_worker<R: Send>(op: impl FnOnce(&Worker<'_>, bool) -> R + Send)
 
 #[inline(never)]
 fn from_outside<R: Send>(op: impl FnOnce(&Worker<'_>, bool) -> R + Send) -> R {
+    outside::once(|worker| op(worker, true), in_global)
+}
+
+/// The same for a closure of any type, so that a program holds once what it takes to come inside.
+#[inline(never)]
+fn in_global(op: &mut outside::Errand<'_>) {
     let shared = global();
     match Guest::sit_down(shared) {
-        Some(guest) => guest.worker().sit(|worker| op(worker, true)),
-        None => outside::run_inside(shared, |worker| op(worker, true)),
+        Some(guest) => guest.worker().sit(|worker| op(worker)),
+        None => outside::send(shared, op),
     }
 }
 
