@@ -75,6 +75,7 @@
 //!   example `spans` shows a subscriber.
 #![forbid(unsafe_code)]
 
+pub use tine_collections::vec as par_vec;
 pub use tine_collections::{
     Change, DefaultHashBuilder, DefaultHasher, FrozenMap, Groups, Join, ParHashMap, ParHashSet,
     ParVec, ParallelGrouping, Pusher, TryReserveError, group, map, set,

@@ -8,8 +8,7 @@
 //! | [`ParallelGrouping`] | `count_by`, `fold_by`, `group_by`, `distinct`, `join_by` … on every parallel iterator |
 //!
 //! ```
-//! use tine_collections::prelude::*;
-//! use tine_iter::prelude::*;
+//! use tine::prelude::*;
 //!
 //! let words = ["fork", "prong", "fork", "tine", "fork"];
 //! let counts = words.par_iter().copied().count_by(|&word| word);

@@ -14,8 +14,7 @@ const FEW: usize = 64;
 /// Which of several equal items are given is not specified.
 ///
 /// ```
-/// use tine_iter::prelude::*;
-/// use tine_iter::smallest::Smallest;
+/// use tine::prelude::*;
 ///
 /// let scores = [3, 1, 4, 1, 5];
 /// assert_eq!(scores.into_par_iter().k_smallest(2), [1, 1]);
@@ -25,8 +24,7 @@ pub trait Smallest: ParallelIterator {
     /// The `k` smallest items, smallest first; all of them if there are fewer.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
-    /// use tine_iter::smallest::Smallest;
+    /// use tine::prelude::*;
     ///
     /// let best = (0..1000_u32).into_par_iter().map(|x| x * 7 % 1000).k_smallest(3);
     /// assert_eq!(best, [0, 1, 2]);
@@ -41,8 +39,7 @@ pub trait Smallest: ParallelIterator {
     /// The `k` items that come first in the order of `compare`, in that order.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
-    /// use tine_iter::smallest::Smallest;
+    /// use tine::prelude::*;
     ///
     /// let v = vec![0.5, -1.0, 3.0];
     /// assert_eq!(v.into_par_iter().k_smallest_by(2, f64::total_cmp), [-1.0, 0.5]);
@@ -73,8 +70,7 @@ pub trait Smallest: ParallelIterator {
     /// The `k` largest items, largest first; all of them if there are fewer.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
-    /// use tine_iter::smallest::Smallest;
+    /// use tine::prelude::*;
     ///
     /// let words = ["fork", "join", "tine", "prong"];
     /// assert_eq!(words.par_iter().k_largest(2), [&"tine", &"prong"]);
@@ -89,8 +85,7 @@ pub trait Smallest: ParallelIterator {
     /// The `k` items that come last in the order of `compare`, the last first.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
-    /// use tine_iter::smallest::Smallest;
+    /// use tine::prelude::*;
     ///
     /// let v = vec![0.5, -1.0, 3.0];
     /// assert_eq!(v.into_par_iter().k_largest_by(2, f64::total_cmp), [3.0, 0.5]);

@@ -30,8 +30,7 @@ use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 /// threads. In which order the *keys* come out of a map is not specified.
 ///
 /// ```
-/// use tine_collections::prelude::*;
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let words = ["tine", "fork", "comb", "prong"];
 /// let by_length = words.par_iter().copied().group_by(|word| word.len());
@@ -41,8 +40,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// How often each key occurs.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let counts = "a rose is a rose".par_split_whitespace().count_by(|word| *word);
     /// assert_eq!(counts.get_cloned("rose"), Some(2));
@@ -69,8 +67,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// combining the two. It need not be commutative.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let sums = (0..10_u64).into_par_iter().fold_by(
     ///     |n| n % 2 == 0,
@@ -104,8 +101,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// The items of each key, in the order of the input, in compressed rows.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let groups = (0..10).into_par_iter().group_by(|n| n % 3);
     /// assert_eq!(groups[&1], [1, 4, 7]);
@@ -127,8 +123,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// The values of each key, in the order of the input, of pairs.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let pairs = [("a", 1), ("b", 2), ("a", 3)];
     /// assert_eq!(pairs.into_par_iter().group_pairs()["a"], [1, 3]);
@@ -148,8 +143,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// If `bin` returns `bins` or more.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let bits = (0..100_u32).into_par_iter().histogram(4, |n| n.count_ones() as usize / 2);
     /// assert_eq!(bits, [8, 53, 37, 2]);
@@ -178,8 +172,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// The different items, in the order in which they first occur.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// assert_eq!([3, 1, 3, 2, 1].into_par_iter().distinct(), [3, 1, 2]);
     /// ```
@@ -197,8 +190,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// The first item of each key, in the order in which they occur.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let first = ["bee", "ant", "bat"].into_par_iter().distinct_by(|word| word.as_bytes()[0]);
     /// assert_eq!(first, ["bee", "ant"]);
@@ -220,8 +212,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// first, so let it be the smaller side.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let squares = (0..5).into_par_iter().map(|n| (n, n * n));
     /// let pairs = (3..9).into_par_iter().join_by(squares, |&n| n, |square| square.0).inner();
@@ -245,8 +236,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// equally frequent ones the smaller key first.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let top = "mississippi".par_chars().top_k_by_count(2, |&c| c);
     /// assert_eq!(top, [('i', 4), ('s', 4)]);

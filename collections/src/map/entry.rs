@@ -12,7 +12,7 @@ use std::ops::{Deref, DerefMut};
 /// What [`ParHashMap::compute`] is to do with an entry.
 ///
 /// ```
-/// use tine_collections::{Change, ParHashMap};
+/// use tine::{Change, ParHashMap};
 ///
 /// let stock = ParHashMap::from([("fork", 1)]);
 /// let sell = |left: Option<&mut u32>| match left {
@@ -39,7 +39,7 @@ pub enum Change<V> {
 /// Dereferences to the value.
 ///
 /// ```
-/// use tine_collections::{ParHashMap, map::Ref};
+/// use tine::{ParHashMap, map::Ref};
 ///
 /// let map = ParHashMap::from([("fork", 4)]);
 /// let tines: Ref<'_, _, _> = map.get("fork").unwrap();
@@ -55,7 +55,7 @@ pub struct Ref<'a, K, V> {
 /// Dereferences to the value.
 ///
 /// ```
-/// use tine_collections::{ParHashMap, map::RefMut};
+/// use tine::{ParHashMap, map::RefMut};
 ///
 /// let map = ParHashMap::from([("fork", 4)]);
 /// let mut tines: RefMut<'_, _, _> = map.entry("fork").or_insert(0);
@@ -79,7 +79,7 @@ impl<K, V> Ref<'_, K, V> {
     /// The key.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 'a')]);
     /// assert_eq!(map.get(&1).unwrap().key(), &1);
     /// ```
@@ -90,7 +90,7 @@ impl<K, V> Ref<'_, K, V> {
     /// The value.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 'a')]);
     /// assert_eq!(map.get(&1).unwrap().value(), &'a');
     /// ```
@@ -108,7 +108,7 @@ impl<K, V> RefMut<'_, K, V> {
     /// The key.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 'a')]);
     /// assert_eq!(map.lock(&1).unwrap().key(), &1);
     /// ```
@@ -119,7 +119,7 @@ impl<K, V> RefMut<'_, K, V> {
     /// The value.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 'a')]);
     /// assert_eq!(map.lock(&1).unwrap().value(), &'a');
     /// ```
@@ -130,7 +130,7 @@ impl<K, V> RefMut<'_, K, V> {
     /// The value, to change.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 'a')]);
     /// *map.lock(&1).unwrap().value_mut() = 'b';
     /// assert_eq!(map.get_cloned(&1), Some('b'));
@@ -187,7 +187,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// panics). Prefer [`read`](Self::read) or [`get_cloned`](Self::get_cloned).
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([("a", 1)]);
     /// assert_eq!(*map.get("a").unwrap(), 1);
     /// ```
@@ -207,7 +207,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// [`update`](Self::update).
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([("a", 1)]);
     /// *map.lock("a").unwrap() += 1;
     /// assert_eq!(map.get_cloned("a"), Some(2));
@@ -227,7 +227,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// of the `or_…` methods is called.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::new();
     /// for word in ["a", "b", "a"] {
     ///     *map.entry(word).or_insert(0) += 1;
@@ -247,7 +247,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
 /// The place of one key in a map, from [`ParHashMap::entry`].
 ///
 /// ```
-/// use tine_collections::ParHashMap;
+/// use tine::ParHashMap;
 ///
 /// let map = ParHashMap::new();
 /// for word in ["a", "fork", "is", "a", "fork"] {
@@ -271,7 +271,7 @@ where
     /// The key.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// assert_eq!(ParHashMap::<_, ()>::new().entry(5).key(), &5);
     /// ```
     pub fn key(&self) -> &K {
@@ -281,7 +281,7 @@ where
     /// If there is a value, calls `modify` with it first, under the shard's lock.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([("a", 1)]);
     /// map.entry("a").and_modify(|n| *n += 1).or_insert(7);
     /// map.entry("b").and_modify(|n| *n += 1).or_insert(7);
@@ -307,7 +307,7 @@ where
     /// shard locked.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::new();
     /// *map.entry("a").or_insert(1) += 1;
     /// assert_eq!(map.get_cloned("a"), Some(2));
@@ -319,7 +319,7 @@ where
     /// The value, which is `V::default()` if there was none.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map: ParHashMap<_, Vec<i32>> = ParHashMap::new();
     /// map.entry("a").or_default().push(1);
     /// assert_eq!(map.get_cloned("a"), Some(vec![1]));
@@ -334,7 +334,7 @@ where
     /// The value, which `make` supplies, under the shard's lock, if there was none.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::new();
     /// assert_eq!(*map.entry("a").or_insert_with(|| 3), 3);
     /// ```
@@ -346,7 +346,7 @@ where
     /// if there was none.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::new();
     /// assert_eq!(*map.entry("abc").or_insert_with_key(|k| k.len()), 3);
     /// ```

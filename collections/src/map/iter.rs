@@ -16,7 +16,7 @@ use std::vec;
 /// Each shard is cloned at one moment, the shards at different moments.
 ///
 /// ```
-/// use tine_collections::{ParHashMap, map::Iter};
+/// use tine::{ParHashMap, map::Iter};
 ///
 /// let map = ParHashMap::from([("fork", 4)]);
 /// let mut entries: Iter<'_, _, _> = map.iter();
@@ -48,7 +48,7 @@ impl<K: Clone, V: Clone> Iterator for Iter<'_, K, V> {
 /// Clones of a map's keys, from [`ParHashMap::keys`].
 ///
 /// ```
-/// use tine_collections::{ParHashMap, map::Keys};
+/// use tine::{ParHashMap, map::Keys};
 ///
 /// let map = ParHashMap::from([("fork", 4)]);
 /// let mut keys: Keys<'_, _, _> = map.keys();
@@ -81,7 +81,7 @@ impl<K: Clone, V> Iterator for Keys<'_, K, V> {
 /// Clones of a map's values, from [`ParHashMap::values`].
 ///
 /// ```
-/// use tine_collections::{ParHashMap, map::Values};
+/// use tine::{ParHashMap, map::Values};
 ///
 /// let map = ParHashMap::from([("fork", 4)]);
 /// let values: Values<'_, _, _> = map.values();
@@ -114,7 +114,7 @@ impl<K, V: Clone> Iterator for Values<'_, K, V> {
 /// A map's entries with values to change, from [`ParHashMap::iter_mut`].
 ///
 /// ```
-/// use tine_collections::{ParHashMap, map::IterMut};
+/// use tine::{ParHashMap, map::IterMut};
 ///
 /// let mut map = ParHashMap::from([("fork", 4)]);
 /// let entries: IterMut<'_, _, _> = map.iter_mut();
@@ -148,7 +148,7 @@ impl<'a, K, V> Iterator for IterMut<'a, K, V> {
 /// A map's entries, from [`ParHashMap::into_iter`].
 ///
 /// ```
-/// use tine_collections::{ParHashMap, map::IntoIter};
+/// use tine::{ParHashMap, map::IntoIter};
 ///
 /// let mut entries: IntoIter<_, _> = ParHashMap::from([("fork", 4)]).into_iter();
 /// assert_eq!(entries.next(), Some(("fork", 4)));
@@ -193,7 +193,7 @@ impl<K, V> Iterator for IntoIter<K, V> {
 /// Dropping it removes the rest.
 ///
 /// ```
-/// use tine_collections::{ParHashMap, map::Drain};
+/// use tine::{ParHashMap, map::Drain};
 ///
 /// let mut map = ParHashMap::from([("fork", 4)]);
 /// let mut entries: Drain<'_, _, _> = map.drain();
@@ -258,7 +258,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// the loop may do with the map what it likes.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 10), (2, 20)]);
     /// for (key, value) in map.iter() {
     ///     map.insert(key, value + 1);
@@ -275,7 +275,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// Clones of all keys.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 10), (2, 20)]);
     /// assert_eq!(map.keys().sum::<i32>(), 3);
     /// ```
@@ -289,7 +289,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// Clones of all values.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 10), (2, 20)]);
     /// assert_eq!(map.values().sum::<i32>(), 30);
     /// ```
@@ -303,7 +303,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All entries, their values to change.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
     /// map.iter_mut().for_each(|(k, v)| *v += k);
     /// assert_eq!(map.get_cloned(&2), Some(22));
@@ -321,7 +321,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All values, to change.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
     /// map.values_mut().for_each(|v| *v += 1);
     /// assert_eq!(map.get_cloned(&2), Some(21));
@@ -333,7 +333,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All entries, which leave the map; room is kept.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
     /// assert_eq!(map.drain().count(), 2);
     /// assert!(map.is_empty());
@@ -351,7 +351,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All keys, for good.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(String::from("a"), 1)]);
     /// assert!(map.into_keys().eq(["a"]));
     /// ```
@@ -362,7 +362,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All values, for good.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, String::from("a"))]);
     /// assert!(map.into_values().eq(["a"]));
     /// ```

@@ -65,7 +65,7 @@ use std::mem;
 /// # Examples
 ///
 /// ```
-/// use tine_collections::ParHashMap;
+/// use tine::ParHashMap;
 ///
 /// let hits = ParHashMap::new();
 /// std::thread::scope(|s| {
@@ -89,7 +89,7 @@ impl<K, V> ParHashMap<K, V> {
     /// An empty map. Allocates nothing.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map: ParHashMap<u32, String> = ParHashMap::new();
     /// assert!(map.is_empty());
     /// ```
@@ -103,7 +103,7 @@ impl<K, V> ParHashMap<K, V> {
     /// If so many entries exceed what can be addressed.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map: ParHashMap<u32, String> = ParHashMap::with_capacity(10_000);
     /// assert!(map.capacity() >= 10_000);
     /// ```
@@ -116,7 +116,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// An empty map that hashes by `hasher`.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// use std::hash::RandomState;
     /// let map = ParHashMap::with_hasher(RandomState::new());
     /// map.insert("a key from outside", 1);
@@ -134,7 +134,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// If so many entries exceed what can be addressed.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// use std::hash::RandomState;
     /// let map = ParHashMap::with_capacity_and_hasher(100, RandomState::new());
     /// map.insert(1, 2);
@@ -149,7 +149,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// What hashes the keys.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// use std::hash::BuildHasher;
     /// let map: ParHashMap<i32, i32> = ParHashMap::new();
     /// assert_eq!(map.hasher().hash_one(1), map.hasher().hash_one(1));
@@ -162,7 +162,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// Takes each shard's lock in turn.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 'a'), (2, 'b')]);
     /// assert_eq!(map.len(), 2);
     /// ```
@@ -173,7 +173,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// Is there no entry?
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// assert!(ParHashMap::<i32, i32>::new().is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
@@ -183,7 +183,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// How many entries have room before any shard grows, added up.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// assert!(ParHashMap::<i32, i32>::with_capacity(7).capacity() >= 7);
     /// ```
     pub fn capacity(&self) -> usize {
@@ -193,7 +193,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// Calls `visit` with each entry, one shard at a time under its lock.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 10), (2, 20)]);
     /// let mut sum = 0;
     /// map.for_each(|k, v| sum += k * v);
@@ -209,7 +209,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// its lock.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map: ParHashMap<i32, i32> = (0..10).map(|i| (i, i)).collect();
     /// map.retain(|_, v| *v % 2 == 0);
     /// assert_eq!(map.len(), 5);
@@ -222,7 +222,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// Removes all entries, one shard at a time; room is kept.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 2)]);
     /// map.clear();
     /// assert!(map.is_empty());
@@ -253,7 +253,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// Sets the value of `key` and returns the one it had.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::new();
     /// assert_eq!(map.insert("a", 1), None);
     /// assert_eq!(map.insert("a", 2), Some(1));
@@ -273,7 +273,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// Is there an entry for `key`?
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([("a", 1)]);
     /// assert!(map.contains_key("a") && !map.contains_key("b"));
     /// ```
@@ -288,7 +288,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// Calls `look` with the value of `key`, under the shard's lock.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([("a", vec![1, 2, 3])]);
     /// assert_eq!(map.read("a", |v| v.len()), Some(3));
     /// assert_eq!(map.read("b", |v| v.len()), None);
@@ -309,7 +309,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// A clone of the value of `key`.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([("a", 1)]);
     /// assert_eq!(map.get_cloned("a"), Some(1));
     /// ```
@@ -327,7 +327,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// is one.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([("a", 1)]);
     /// assert_eq!(map.update("a", |v| { *v += 1; *v }), Some(2));
     /// assert_eq!(map.update("b", |v| *v), None);
@@ -349,7 +349,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// is there; either under the shard's lock. `true` if it was inserted.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::new();
     /// assert!(map.upsert("a", || 1, |n| *n += 1));
     /// assert!(!map.upsert("a", || 1, |n| *n += 1));
@@ -375,7 +375,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// (under the shard's lock, so once).
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::new();
     /// assert_eq!(map.get_or_insert_with("a", || 1), 1);
     /// assert_eq!(map.get_or_insert_with("a", || unreachable!()), 1);
@@ -395,7 +395,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// shard's lock; returns what [`Change::Put`] or [`Change::Remove`] displaced.
     ///
     /// ```
-    /// # use tine_collections::{Change, ParHashMap};
+    /// # use tine::{Change, ParHashMap};
     /// let tickets = ParHashMap::from([("row 1", 2)]);
     /// let take = |left: Option<&mut i32>| match left {
     ///     Some(1) => Change::Remove,
@@ -436,7 +436,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// Removes `key` and returns its value.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([("a", 1)]);
     /// assert_eq!(map.remove("a"), Some(1));
     /// assert_eq!(map.remove("a"), None);
@@ -452,7 +452,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// Removes `key` and returns key and value.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(String::from("a"), 1)]);
     /// assert_eq!(map.remove_entry("a"), Some((String::from("a"), 1)));
     /// ```
@@ -467,7 +467,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// Removes `key` if `doomed` says so, under the shard's lock.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([("a", 1)]);
     /// assert_eq!(map.remove_if("a", |_, v| *v > 1), None);
     /// assert_eq!(map.remove_if("a", |_, v| *v == 1), Some(("a", 1)));

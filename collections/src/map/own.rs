@@ -14,7 +14,7 @@ use std::mem;
 /// Why [`ParHashMap::try_reserve`] could not make room.
 ///
 /// ```
-/// let mut map = tine_collections::ParHashMap::from([(1, 1)]);
+/// let mut map = tine::ParHashMap::from([(1, 1)]);
 /// let refused = map.try_reserve(usize::MAX).unwrap_err();
 /// assert_eq!(refused.to_string(), "so many entries cannot be addressed");
 /// ```
@@ -46,7 +46,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// The value of `key`, to change; no lock is taken.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map = ParHashMap::from([("a", 1)]);
     /// *map.get_mut("a").unwrap() += 1;
     /// assert_eq!(map.get_cloned("a"), Some(2));
@@ -85,7 +85,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// If so many entries exceed what can be addressed.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map = ParHashMap::from([(1, 1)]);
     /// map.reserve(5000);
     /// assert!(map.capacity() > 5000);
@@ -101,7 +101,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// If so many entries exceed what can be addressed, or memory is refused.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map = ParHashMap::from([(1, 1)]);
     /// assert!(map.try_reserve(usize::MAX).is_err());
     /// assert!(map.try_reserve(100).is_ok());
@@ -156,7 +156,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// walked; those that it does not reach stay.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map: ParHashMap<i32, i32> = (0..10).map(|i| (i, i)).collect();
     /// assert_eq!(map.extract_if(|k, _| k % 5 == 0).count(), 2);
     /// assert_eq!(map.len(), 8);
@@ -190,7 +190,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// Gives back room beyond that for `capacity` entries.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map: ParHashMap<i32, i32> = ParHashMap::with_capacity(1000);
     /// map.shrink_to(10);
     /// assert!((10..1000).contains(&map.capacity()));
@@ -207,7 +207,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// Gives back room that is not needed.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map: ParHashMap<i32, i32> = ParHashMap::with_capacity(1000);
     /// map.insert(1, 1);
     /// map.shrink_to_fit();

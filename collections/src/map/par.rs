@@ -145,8 +145,8 @@ walks! {
     /// A map's entries, looked at in parallel, from [`ParHashMap::par_iter`].
     ///
     /// ```
-    /// use tine_collections::{ParHashMap, map::ParIter};
-    /// use tine_iter::prelude::*;
+    /// use tine::{ParHashMap, map::ParIter};
+    /// use tine::prelude::*;
     ///
     /// let mut map = ParHashMap::from([("fork", 4), ("comb", 30)]);
     /// let entries: ParIter<'_, _, _> = map.par_iter();
@@ -156,8 +156,8 @@ walks! {
     /// A map's entries, changed in parallel, from [`ParHashMap::par_iter_mut`].
     ///
     /// ```
-    /// use tine_collections::{ParHashMap, map::ParIterMut};
-    /// use tine_iter::prelude::*;
+    /// use tine::{ParHashMap, map::ParIterMut};
+    /// use tine::prelude::*;
     ///
     /// let mut map = ParHashMap::from([("fork", 4), ("comb", 30)]);
     /// let entries: ParIterMut<'_, _, _> = map.par_iter_mut();
@@ -169,8 +169,8 @@ walks! {
     /// [`ParHashMap::par_drain`].
     ///
     /// ```
-    /// use tine_collections::{ParHashMap, map::IntoParIter};
-    /// use tine_iter::prelude::*;
+    /// use tine::{ParHashMap, map::IntoParIter};
+    /// use tine::prelude::*;
     ///
     /// let entries: IntoParIter<_, _> = ParHashMap::from([("fork", 4), ("comb", 30)]).into_par_iter();
     /// assert_eq!(entries.max(), Some(("fork", 4)));
@@ -193,8 +193,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// nothing is locked; to walk a map that is shared, [freeze](Self::freeze) it.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
-    /// use tine_iter::prelude::*;
+    /// # use tine::ParHashMap;
+    /// use tine::prelude::*;
     /// let mut map: ParHashMap<u32, u32> = (0..100).map(|i| (i, i)).collect();
     /// assert_eq!(map.par_iter().map(|(k, v)| k + v).sum::<u32>(), 9900);
     /// ```
@@ -205,8 +205,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All entries, their values to change, in parallel.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
-    /// use tine_iter::prelude::*;
+    /// # use tine::ParHashMap;
+    /// use tine::prelude::*;
     /// let mut map: ParHashMap<u32, u32> = (0..100).map(|i| (i, i)).collect();
     /// map.par_iter_mut().for_each(|(k, v)| *v += k);
     /// assert_eq!(map.get_cloned(&7), Some(14));
@@ -220,8 +220,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All entries, which leave the map at once, in parallel.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
-    /// use tine_iter::prelude::*;
+    /// # use tine::ParHashMap;
+    /// use tine::prelude::*;
     /// let mut map: ParHashMap<u32, u32> = (0..100).map(|i| (i, i)).collect();
     /// assert_eq!(map.par_drain().map(|(_, v)| v).max(), Some(99));
     /// assert!(map.is_empty());
@@ -236,8 +236,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All keys, in parallel.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
-    /// use tine_iter::prelude::*;
+    /// # use tine::ParHashMap;
+    /// use tine::prelude::*;
     /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
     /// assert_eq!(map.par_keys().sum::<i32>(), 3);
     /// ```
@@ -252,8 +252,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All values, in parallel.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
-    /// use tine_iter::prelude::*;
+    /// # use tine::ParHashMap;
+    /// use tine::prelude::*;
     /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
     /// assert_eq!(map.par_values().sum::<i32>(), 30);
     /// ```
@@ -268,8 +268,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All values, to change, in parallel.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
-    /// use tine_iter::prelude::*;
+    /// # use tine::ParHashMap;
+    /// use tine::prelude::*;
     /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
     /// map.par_values_mut().for_each(|v| *v *= 2);
     /// assert_eq!(map.get_cloned(&2), Some(40));
@@ -287,7 +287,7 @@ impl<K: Send, V: Send, S> ParHashMap<K, V, S> {
     /// Keeps the entries of which `keep` says so, shards in parallel.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map: ParHashMap<u32, u32> = (0..100).map(|i| (i, i)).collect();
     /// map.par_retain(|_, v| *v % 2 == 0);
     /// assert_eq!(map.len(), 50);
@@ -305,7 +305,7 @@ impl<K: Send, V: Send, S> ParHashMap<K, V, S> {
     /// drop a large map on all cores.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map: ParHashMap<u32, String> = (0..100).map(|i| (i, i.to_string())).collect();
     /// map.par_clear();
     /// assert!(map.is_empty());
@@ -318,7 +318,7 @@ impl<K: Send, V: Send, S> ParHashMap<K, V, S> {
     /// both have a key, `merge` makes one of the two values, this map's first.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut stock = ParHashMap::from([("pen", 3), ("ink", 1)]);
     /// stock.par_merge_with(ParHashMap::from([("pen", 4), ("nib", 9)]), |have, more| *have += more);
     /// assert_eq!(stock, ParHashMap::from([("pen", 7), ("ink", 1), ("nib", 9)]));

@@ -20,7 +20,7 @@ use std::ops::{Index, IndexMut};
 /// that is being pushed at that moment: all of them, if no push is under way.
 ///
 /// ```
-/// use tine_collections::ParVec;
+/// use tine::ParVec;
 ///
 /// static LOG: ParVec<String> = ParVec::new();
 /// std::thread::scope(|s| {
@@ -41,7 +41,7 @@ impl<T> ParVec<T> {
     /// An empty vector. Allocates nothing.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// const EMPTY: ParVec<i32> = ParVec::new();
     /// assert!(EMPTY.is_empty());
     /// ```
@@ -57,7 +57,7 @@ impl<T> ParVec<T> {
     /// If so many values exceed what can be addressed.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let vec = ParVec::with_capacity(100);
     /// vec.push('x');
     /// assert!(vec.capacity() >= 100);
@@ -71,7 +71,7 @@ impl<T> ParVec<T> {
     /// How many values were pushed, those included that are being pushed now.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// assert_eq!(ParVec::from(vec![1, 2, 3]).len(), 3);
     /// ```
     pub fn len(&self) -> usize {
@@ -81,7 +81,7 @@ impl<T> ParVec<T> {
     /// Was nothing pushed?
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// assert!(ParVec::<i32>::new().is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
@@ -91,7 +91,7 @@ impl<T> ParVec<T> {
     /// For how many values there is memory.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// assert_eq!(ParVec::<i32>::new().capacity(), 0);
     /// ```
     pub fn capacity(&self) -> usize {
@@ -104,7 +104,7 @@ impl<T> ParVec<T> {
     /// If there are `isize::MAX / 2` values already.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let vec = ParVec::new();
     /// let at = vec.push('a');
     /// assert_eq!(vec[at], 'a');
@@ -117,7 +117,7 @@ impl<T> ParVec<T> {
     /// A handle that collects values and appends them in blocks.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let vec = ParVec::new();
     /// std::thread::scope(|s| {
     ///     for _ in 0..2 {
@@ -140,7 +140,7 @@ impl<T> ParVec<T> {
     /// panic, what it yielded before is there.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let vec = ParVec::new();
     /// vec.extend(0..100);
     /// assert_eq!(vec.len(), 100);
@@ -153,7 +153,7 @@ impl<T> ParVec<T> {
     /// The value at `index`, if it is there.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let vec = ParVec::from(vec!['a']);
     /// assert_eq!((vec.get(0), vec.get(1)), (Some(&'a'), None));
     /// ```
@@ -165,7 +165,7 @@ impl<T> ParVec<T> {
     /// The value at `index`, to change, if it is there.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let mut vec = ParVec::from(vec!['a']);
     /// *vec.get_mut(0).unwrap() = 'b';
     /// assert_eq!(vec[0], 'b');
@@ -177,7 +177,7 @@ impl<T> ParVec<T> {
     /// The values, by index.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// assert!(ParVec::from(vec![1, 2, 3]).iter().rev().eq(&[3, 2, 1]));
     /// ```
     pub fn iter(&self) -> Iter<'_, T> {
@@ -187,7 +187,7 @@ impl<T> ParVec<T> {
     /// The values, to change, by index.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let mut vec = ParVec::from(vec![1, 2, 3]);
     /// vec.iter_mut().for_each(|value| *value *= 2);
     /// assert_eq!(vec, [2, 4, 6]);
@@ -199,7 +199,7 @@ impl<T> ParVec<T> {
     /// Removes the last value.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let mut vec = ParVec::from(vec![1, 2]);
     /// assert_eq!((vec.pop(), vec.len()), (Some(2), 1));
     /// ```
@@ -210,7 +210,7 @@ impl<T> ParVec<T> {
     /// Drops all values but the first `len`; memory is kept.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let mut vec = ParVec::from(vec![1, 2, 3]);
     /// vec.truncate(2);
     /// assert_eq!(vec, [1, 2]);
@@ -222,7 +222,7 @@ impl<T> ParVec<T> {
     /// Drops all values; memory is kept.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let mut vec = ParVec::from(vec![1, 2, 3]);
     /// vec.clear();
     /// assert!(vec.is_empty());
@@ -236,7 +236,7 @@ impl<T> ParVec<T> {
     /// [`with_capacity`](Self::with_capacity), or there are few.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let vec: ParVec<i32> = (0..1000).collect();
     /// assert!(vec.into_vec().into_iter().eq(0..1000));
     /// ```
@@ -255,8 +255,8 @@ impl<T> ParVec<T> {
 /// block at a time, the last of them when this is dropped.
 ///
 /// ```
-/// use tine_collections::ParVec;
-/// use tine_iter::prelude::*;
+/// use tine::ParVec;
+/// use tine::prelude::*;
 ///
 /// let squares = ParVec::new();
 /// (0..1000).into_par_iter().for_each_init(|| squares.pusher(), |pusher, n| pusher.push(n * n));
@@ -288,7 +288,7 @@ impl<T> Pusher<'_, T> {
     /// Takes a value, and appends a block if that makes one.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let vec = ParVec::new();
     /// vec.pusher().push(1);
     /// assert_eq!(vec, [1]);
@@ -316,7 +316,7 @@ impl<T> Pusher<'_, T> {
     /// Appends what was pushed so far, and returns where the first of it is.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let vec = ParVec::from(vec!['a']);
     /// let mut pusher = vec.pusher();
     /// pusher.push('b');

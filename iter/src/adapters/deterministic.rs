@@ -7,7 +7,7 @@ use crate::plumbing::{Producer, ProducerCallback, UnindexedConsumer, bridge_fixe
 /// See [`IndexedParallelIterator::deterministic`].
 ///
 /// ```
-/// use tine_iter::{iter::Deterministic, prelude::*};
+/// use tine::{iter::Deterministic, prelude::*};
 ///
 /// let halves: Deterministic<_> = [0.5, 0.25].par_iter().deterministic();
 /// assert_eq!(halves.sum::<f64>(), 0.75);

@@ -28,8 +28,8 @@ use crate::iter::IndexedParallelIterator;
 /// This is what `drive` and `drive_unindexed` of an indexed source come to.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, bridge};
-/// use tine_iter::prelude::*;
+/// use tine::iter::plumbing::{Consumer, Folder, Reducer, bridge};
+/// use tine::prelude::*;
 ///
 /// struct Sum(u32); // consumer, folder and reducer at once
 ///
@@ -78,10 +78,10 @@ where
 /// Runs a producer of `len` items into a consumer.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{
+/// use tine::iter::plumbing::{
 ///     Consumer, Producer, ProducerCallback, UnindexedConsumer, bridge_producer_consumer,
 /// };
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// /// The first half of the items.
 /// struct Half<I>(I);
@@ -136,8 +136,8 @@ where
 /// Runs a producer of an unknown number of items into a consumer.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
-/// use tine_iter::prelude::*;
+/// use tine::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
+/// use tine::prelude::*;
 ///
 /// /// What cannot be split is still a source.
 /// struct CountDown(u32);

@@ -6,7 +6,7 @@
 /// yield one after the other.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::Producer;
+/// use tine::iter::plumbing::Producer;
 ///
 /// /// The even numbers from `2 * first` on, so many of them.
 /// struct Evens { first: usize, len: usize }
@@ -72,8 +72,8 @@ pub trait Producer: Send + Sized {
 /// One that counts the items, with its folder and its reducer:
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{Consumer, Folder, Reducer};
-/// use tine_iter::prelude::*;
+/// use tine::iter::plumbing::{Consumer, Folder, Reducer};
+/// use tine::prelude::*;
 ///
 /// struct Count;
 /// struct SoFar(usize);
@@ -179,7 +179,7 @@ pub trait Consumer<Item>: Send + Sized {
 /// A consumer at work on one contiguous piece of the items.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::Folder;
+/// use tine::iter::plumbing::Folder;
 ///
 /// /// Takes items until there is a zero among them.
 /// struct UntilZero(Vec<i32>);
@@ -244,7 +244,7 @@ pub trait Folder<Item>: Sized {
 /// Joins what two neighbouring pieces came to, the left one first.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::Reducer;
+/// use tine::iter::plumbing::Reducer;
 ///
 /// struct Append;
 ///
@@ -267,8 +267,8 @@ pub trait Reducer<Result> {
 /// words on, and leaves folding and joining to what it wraps:
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{Consumer, Folder, UnindexedConsumer};
-/// use tine_iter::prelude::*;
+/// use tine::iter::plumbing::{Consumer, Folder, UnindexedConsumer};
+/// use tine::prelude::*;
 ///
 /// struct Lengths<I>(I);
 /// struct Measure<C>(C);
@@ -332,8 +332,8 @@ pub trait UnindexedConsumer<I>: Consumer<I> {
 /// A source that knows how to split, but not how many items it has.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
-/// use tine_iter::prelude::*;
+/// use tine::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
+/// use tine::prelude::*;
 ///
 /// /// The numbers of a range, which is halved while somebody wants a part.
 /// #[derive(Clone, Copy)]
@@ -379,8 +379,8 @@ pub trait UnindexedProducer: Send + Sized {
 /// A closure that is generic over the producer that it is called with.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{Producer, ProducerCallback};
-/// use tine_iter::prelude::*;
+/// use tine::iter::plumbing::{Producer, ProducerCallback};
+/// use tine::prelude::*;
 ///
 /// /// The items in two halves of so many and of the rest.
 /// struct CutAt(usize);

@@ -20,7 +20,7 @@ pub(super) mod integer;
 /// Parallel iterator over a range, for all integer types and `char`.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let total: u64 = (1..101u64).into_par_iter().sum();
 /// assert_eq!(total, 5050);

@@ -10,7 +10,7 @@ use std::fmt;
 /// Made by [`split`].
 ///
 /// ```
-/// use tine_iter::{iter::{Split, split}, prelude::*};
+/// use tine::{iter::{Split, split}, prelude::*};
 ///
 /// let whole: Split<_, _> = split(7, |n: i32| (n, None));
 /// assert_eq!(whole.sum::<i32>(), 7);
@@ -29,8 +29,8 @@ pub struct Split<D, S> {
 ///
 /// ```
 /// use std::ops::Range;
-/// use tine_iter::iter::split;
-/// use tine_iter::prelude::*;
+/// use tine::iter::split;
+/// use tine::prelude::*;
 ///
 /// fn halves(range: Range<u64>) -> (Range<u64>, Option<Range<u64>>) {
 ///     let middle = range.start + (range.end - range.start) / 2;

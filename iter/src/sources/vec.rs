@@ -22,7 +22,7 @@ use std::{ptr, slice};
 /// Parallel iterator that moves the values out of a vector.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let words = vec![String::from("to"), String::from("be")];
 /// let lengths: usize = words.into_par_iter().map(|word| word.len()).sum();
@@ -59,7 +59,7 @@ into_par! {
 /// The vector keeps its capacity. Whatever is not consumed is dropped.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let mut v = vec![1, 2, 3, 4, 5];
 /// assert_eq!(v.par_drain(1..3).sum::<i32>(), 5);

@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 ///
 /// ```
 /// use std::collections::BinaryHeap;
-/// use tine_iter::{collections::binary_heap::IntoIter, prelude::*};
+/// use tine::{collections::binary_heap::IntoIter, prelude::*};
 ///
 /// let items: IntoIter<i32> = BinaryHeap::from([1, 5]).into_par_iter();
 /// assert_eq!(items.sum::<i32>(), 6);
@@ -31,7 +31,7 @@ into_par! {
 ///
 /// ```
 /// use std::collections::BinaryHeap;
-/// use tine_iter::{collections::binary_heap::Iter, prelude::*};
+/// use tine::{collections::binary_heap::Iter, prelude::*};
 ///
 /// let heap = BinaryHeap::from([1, 5]);
 /// let items: Iter<'_, i32> = heap.par_iter();
@@ -53,7 +53,7 @@ into_par! {
 ///
 /// ```
 /// use std::collections::BinaryHeap;
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let mut heap = BinaryHeap::from([1, 5, 2]);
 /// assert_eq!(heap.par_drain().sum::<i32>(), 8);

@@ -10,7 +10,7 @@ gathered! {
     ///
     /// ```
     /// use std::collections::BTreeMap;
-    /// use tine_iter::{collections::btree_map::IntoIter, prelude::*};
+    /// use tine::{collections::btree_map::IntoIter, prelude::*};
     ///
     /// let entries: IntoIter<_, _> = BTreeMap::from([(1, 'a')]).into_par_iter();
     /// assert_eq!(entries.max(), Some((1, 'a')));
@@ -26,7 +26,7 @@ walked! {
     ///
     /// ```
     /// use std::collections::BTreeMap;
-    /// use tine_iter::{collections::btree_map::Iter, prelude::*};
+    /// use tine::{collections::btree_map::Iter, prelude::*};
     ///
     /// let map = BTreeMap::from([(1, 'a')]);
     /// let entries: Iter<'_, _, _> = map.par_iter();
@@ -43,7 +43,7 @@ gathered! {
     ///
     /// ```
     /// use std::collections::BTreeMap;
-    /// use tine_iter::{collections::btree_map::IterMut, prelude::*};
+    /// use tine::{collections::btree_map::IterMut, prelude::*};
     ///
     /// let mut map = BTreeMap::from([(1, 'a')]);
     /// let entries: IterMut<'_, _, _> = map.par_iter_mut();

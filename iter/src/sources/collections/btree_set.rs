@@ -10,7 +10,7 @@ gathered! {
     ///
     /// ```
     /// use std::collections::BTreeSet;
-    /// use tine_iter::{collections::btree_set::IntoIter, prelude::*};
+    /// use tine::{collections::btree_set::IntoIter, prelude::*};
     ///
     /// let items: IntoIter<i32> = BTreeSet::from([1, 5]).into_par_iter();
     /// assert_eq!(items.sum::<i32>(), 6);
@@ -26,7 +26,7 @@ walked! {
     ///
     /// ```
     /// use std::collections::BTreeSet;
-    /// use tine_iter::{collections::btree_set::Iter, prelude::*};
+    /// use tine::{collections::btree_set::Iter, prelude::*};
     ///
     /// let set = BTreeSet::from([1, 5]);
     /// let items: Iter<'_, i32> = set.par_iter();

@@ -14,7 +14,7 @@ gathered! {
     ///
     /// ```
     /// use std::collections::HashMap;
-    /// use tine_iter::{collections::hash_map::IntoIter, prelude::*};
+    /// use tine::{collections::hash_map::IntoIter, prelude::*};
     ///
     /// let entries: IntoIter<_, _> = HashMap::from([(1, 'a')]).into_par_iter();
     /// assert_eq!(entries.max(), Some((1, 'a')));
@@ -30,7 +30,7 @@ walked! {
     ///
     /// ```
     /// use std::collections::HashMap;
-    /// use tine_iter::{collections::hash_map::Iter, prelude::*};
+    /// use tine::{collections::hash_map::Iter, prelude::*};
     ///
     /// let map = HashMap::from([(1, 'a')]);
     /// let entries: Iter<'_, _, _> = map.par_iter();
@@ -47,7 +47,7 @@ gathered! {
     ///
     /// ```
     /// use std::collections::HashMap;
-    /// use tine_iter::{collections::hash_map::IterMut, prelude::*};
+    /// use tine::{collections::hash_map::IterMut, prelude::*};
     ///
     /// let mut map = HashMap::from([(1, 'a')]);
     /// let entries: IterMut<'_, _, _> = map.par_iter_mut();
@@ -64,7 +64,7 @@ gathered! {
 ///
 /// ```
 /// use std::collections::{HashMap, hash_map};
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let mut map = HashMap::from([("a", 1), ("b", 2)]);
 /// assert_eq!(map.par_drain().map(|(_, n)| n).sum::<i32>(), 3);

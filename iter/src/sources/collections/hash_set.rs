@@ -14,7 +14,7 @@ gathered! {
     ///
     /// ```
     /// use std::collections::HashSet;
-    /// use tine_iter::{collections::hash_set::IntoIter, prelude::*};
+    /// use tine::{collections::hash_set::IntoIter, prelude::*};
     ///
     /// let items: IntoIter<i32> = HashSet::from([1, 5]).into_par_iter();
     /// assert_eq!(items.sum::<i32>(), 6);
@@ -30,7 +30,7 @@ walked! {
     ///
     /// ```
     /// use std::collections::HashSet;
-    /// use tine_iter::{collections::hash_set::Iter, prelude::*};
+    /// use tine::{collections::hash_set::Iter, prelude::*};
     ///
     /// let set = HashSet::from([1, 5]);
     /// let items: Iter<'_, i32> = set.par_iter();
@@ -45,7 +45,7 @@ walked! {
 ///
 /// ```
 /// use std::collections::{HashSet, hash_set};
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let mut set = HashSet::from([1, 2, 3]);
 /// assert_eq!(set.par_drain().sum::<i32>(), 6);

@@ -10,7 +10,7 @@ gathered! {
     ///
     /// ```
     /// use std::collections::LinkedList;
-    /// use tine_iter::{collections::linked_list::IntoIter, prelude::*};
+    /// use tine::{collections::linked_list::IntoIter, prelude::*};
     ///
     /// let items: IntoIter<i32> = LinkedList::from([1, 5]).into_par_iter();
     /// assert_eq!(items.sum::<i32>(), 6);
@@ -26,7 +26,7 @@ gathered! {
     ///
     /// ```
     /// use std::collections::LinkedList;
-    /// use tine_iter::{collections::linked_list::Iter, prelude::*};
+    /// use tine::{collections::linked_list::Iter, prelude::*};
     ///
     /// let list = LinkedList::from([1, 5]);
     /// let items: Iter<'_, i32> = list.par_iter();
@@ -45,7 +45,7 @@ gathered! {
     ///
     /// ```
     /// use std::collections::LinkedList;
-    /// use tine_iter::{collections::linked_list::IterMut, prelude::*};
+    /// use tine::{collections::linked_list::IterMut, prelude::*};
     ///
     /// let mut list = LinkedList::from([1, 5]);
     /// let items: IterMut<'_, i32> = list.par_iter_mut();

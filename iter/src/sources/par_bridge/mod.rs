@@ -23,7 +23,7 @@ use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 /// only has `next`. Where `par_iter` or `into_par_iter` exist they are faster.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 /// use std::io::{BufRead, Cursor};
 ///
 /// let file = Cursor::new("12\n30\n");
@@ -65,7 +65,7 @@ pub trait ParallelBridge: Sized {
     /// particular order.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let (send, receive) = std::sync::mpsc::channel();
     /// for word in ["one", "two", "three"] {
@@ -88,7 +88,7 @@ pub trait ParallelBridge: Sized {
     /// An item may wait for a later one only within those `look_ahead`.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut log = Vec::new();
     /// (1..)
@@ -119,7 +119,7 @@ impl<T: Iterator<Item: Send> + Send> ParallelBridge for T {
 /// see [`ParallelBridge::par_bridge`].
 ///
 /// ```
-/// use tine_iter::{iter::IterBridge, prelude::*};
+/// use tine::{iter::IterBridge, prelude::*};
 ///
 /// let bridge: IterBridge<_> = (1..5).map(|n| n * n).par_bridge();
 /// assert_eq!(bridge.sum::<i32>(), 30);

@@ -26,7 +26,7 @@ use crate::plumbing::{Folder, UnindexedProducer, bridge_unindexed};
 /// order: see [`par_bridge_ordered`](super::ParallelBridge::par_bridge_ordered).
 ///
 /// ```
-/// use tine_iter::{iter::OrderedBridge, prelude::*};
+/// use tine::{iter::OrderedBridge, prelude::*};
 ///
 /// let bridge: OrderedBridge<_> = (1..5).par_bridge_ordered(8);
 /// assert_eq!(bridge.map(|n| n * n).collect::<Vec<i32>>(), [1, 4, 9, 16]);
@@ -52,7 +52,7 @@ impl<Iter: Iterator<Item: Send> + Send> OrderedBridge<Iter> {
     /// What to do with each item, in parallel.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let words = "some words in order".split(' ');
     /// let lengths: Vec<usize> = words.par_bridge_ordered(8).map(str::len).collect();
@@ -70,7 +70,7 @@ impl<Iter: Iterator<Item: Send> + Send> OrderedBridge<Iter> {
 /// Results of a map in parallel, in order: see [`OrderedBridge::map`].
 ///
 /// ```
-/// use tine_iter::{iter::OrderedMap, prelude::*};
+/// use tine::{iter::OrderedMap, prelude::*};
 ///
 /// let squares: OrderedMap<_, _> = (1..5).par_bridge_ordered(8).map(|n| n * n);
 /// assert_eq!(squares.collect::<Vec<i32>>(), [1, 4, 9, 16]);
@@ -99,7 +99,7 @@ where
     /// Calls `op` with each result, in order, one call at a time.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut text = String::new();
     /// (0..5).par_bridge_ordered(4).map(|n| n.to_string()).for_each(|n| text += &n);
@@ -116,7 +116,7 @@ where
     /// items are drawn, and the error is returned.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let sum = |limit: u64| {
     ///     let mut sum = 0;
@@ -144,7 +144,7 @@ where
     /// Folds the results, in order, into one value.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let digits = (1..=4).par_bridge_ordered(4).map(|n| n * 2);
     /// assert_eq!(digits.fold(0, |number, digit| 10 * number + digit), 2468);
@@ -158,7 +158,7 @@ where
     /// Collects the results, in order.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let doubled: Vec<i32> = [3, 1, 2].into_iter().par_bridge_ordered(2).map(|n| 2 * n).collect();
     /// assert_eq!(doubled, [6, 2, 4]);
