@@ -2,8 +2,8 @@
 //! lists by the part that its key's hash belongs to, in the iterator's order.
 #![forbid(unsafe_code)]
 
-use crate::map::shard::part_of;
 use crate::partition::{List, Scatter, par_map, transpose};
+use crate::parts::part_of;
 use crate::tag::Tag;
 use std::hash::{BuildHasher, Hash};
 use tine_iter::iter::ParallelIterator;

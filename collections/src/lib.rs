@@ -22,6 +22,8 @@
 #[cfg(not(loom))]
 mod collect;
 #[cfg(not(loom))]
+mod foresight;
+#[cfg(not(loom))]
 mod gather;
 #[cfg(not(loom))]
 pub mod group;
@@ -39,6 +41,8 @@ mod models;
 mod pages;
 #[cfg(not(loom))]
 mod partition;
+#[cfg(not(loom))]
+mod parts;
 #[cfg(not(loom))]
 pub mod prelude;
 #[cfg(all(feature = "serde", not(loom)))]

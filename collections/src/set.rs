@@ -4,7 +4,7 @@
 mod algebra;
 
 use crate::hasher::DefaultHashBuilder;
-use crate::map::{self, ParHashMap, TryReserveError};
+use crate::map::{self, ParHashMap, TryReserveError, WalkShared};
 use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::fmt;
@@ -111,6 +111,7 @@ impl<T, S> ParHashSet<T, S> {
     /// # use tine::ParHashSet;
     /// assert_eq!(ParHashSet::from([1, 2, 2]).len(), 2);
     /// ```
+    #[track_caller]
     pub fn len(&self) -> usize {
         self.map.len()
     }
@@ -121,6 +122,7 @@ impl<T, S> ParHashSet<T, S> {
     /// # use tine::ParHashSet;
     /// assert!(!ParHashSet::from([1]).is_empty());
     /// ```
+    #[track_caller]
     pub fn is_empty(&self) -> bool {
         self.map.is_empty()
     }
@@ -131,6 +133,7 @@ impl<T, S> ParHashSet<T, S> {
     /// # use tine::ParHashSet;
     /// assert_eq!(ParHashSet::<i32>::new().capacity(), 0);
     /// ```
+    #[track_caller]
     pub fn capacity(&self) -> usize {
         self.map.capacity()
     }
@@ -141,6 +144,7 @@ impl<T, S> ParHashSet<T, S> {
     /// # use tine::ParHashSet;
     /// assert_eq!(ParHashSet::from([1, 2]).iter().sum::<i32>(), 3);
     /// ```
+    #[track_caller]
     pub fn iter(&self) -> Iter<'_, T> {
         Iter(self.map.keys())
     }
@@ -153,6 +157,7 @@ impl<T, S> ParHashSet<T, S> {
     /// ParHashSet::from([1, 2]).for_each(|item| sum += item);
     /// assert_eq!(sum, 3);
     /// ```
+    #[track_caller]
     pub fn for_each(&self, mut visit: impl FnMut(&T)) {
         self.map.for_each(|item, ()| visit(item));
     }
@@ -166,6 +171,7 @@ impl<T, S> ParHashSet<T, S> {
     /// set.retain(|item| item % 2 == 1);
     /// assert_eq!(set, ParHashSet::from([1, 3]));
     /// ```
+    #[track_caller]
     pub fn retain(&self, mut keep: impl FnMut(&T) -> bool) {
         self.map.retain(|item, ()| keep(item));
     }
@@ -178,6 +184,7 @@ impl<T, S> ParHashSet<T, S> {
     /// set.clear();
     /// assert!(set.is_empty());
     /// ```
+    #[track_caller]
     pub fn clear(&self) {
         self.map.clear();
     }
@@ -192,6 +199,14 @@ impl<T, S> ParHashSet<T, S> {
     /// ```
     pub fn drain(&mut self) -> impl Iterator<Item = T> {
         self.map.drain().map(|(item, ())| item)
+    }
+
+    /// Never called: `into_par_iter` on a `&ParHashSet` ends here, with a message.
+    #[doc(hidden)]
+    pub fn into_par_iter(&self)
+    where
+        Self: WalkShared,
+    {
     }
 
     /// All items, in parallel. Takes `&mut self` because that proves that
@@ -256,6 +271,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// let set = ParHashSet::new();
     /// assert!(set.insert(1) && !set.insert(1));
     /// ```
+    #[track_caller]
     pub fn insert(&self, item: T) -> bool {
         self.map.upsert(item, || (), |()| ())
     }
@@ -266,6 +282,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// # use tine::ParHashSet;
     /// assert!(ParHashSet::from([String::from("a")]).contains("a"));
     /// ```
+    #[track_caller]
     pub fn contains<Q>(&self, item: &Q) -> bool
     where
         T: Borrow<Q>,
@@ -280,6 +297,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// # use tine::ParHashSet;
     /// assert_eq!(ParHashSet::from([String::from("a")]).get_cloned("a"), Some("a".into()));
     /// ```
+    #[track_caller]
     pub fn get_cloned<Q>(&self, item: &Q) -> Option<T>
     where
         T: Borrow<Q> + Clone,
@@ -295,6 +313,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// let set = ParHashSet::from([1]);
     /// assert!(set.remove(&1) && !set.remove(&1));
     /// ```
+    #[track_caller]
     pub fn remove<Q>(&self, item: &Q) -> bool
     where
         T: Borrow<Q>,
@@ -309,6 +328,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// # use tine::ParHashSet;
     /// assert_eq!(ParHashSet::from([1]).take(&1), Some(1));
     /// ```
+    #[track_caller]
     pub fn take<Q>(&self, item: &Q) -> Option<T>
     where
         T: Borrow<Q>,
@@ -354,6 +374,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// assert_eq!(set.replace(String::from("a")), Some(String::from("a")));
     /// assert_eq!(set.replace(String::from("b")), None);
     /// ```
+    #[track_caller]
     pub fn replace(&self, item: T) -> Option<T> {
         self.map.replace_entry(item, ()).map(|(old, ())| old)
     }

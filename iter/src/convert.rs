@@ -21,6 +21,12 @@ use crate::iter::ParallelIterator;
 /// assert_eq!(twice(1..3), [2, 4]);
 /// assert_eq!(twice(vec![5]), [10]);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be iterated over in parallel",
+    label = "this has no `into_par_iter`",
+    note = "an iterator of std becomes parallel by `.par_bridge()`, or once collected into a `Vec`",
+    note = "a `ParHashMap` or `ParHashSet` behind `&` is shared, so a walk would need locks: `freeze()` it, or borrow it as `&mut`"
+)]
 pub trait IntoParallelIterator {
     /// The parallel iterator that it becomes.
     type Iter: ParallelIterator<Item = Self::Item>;
@@ -214,6 +220,11 @@ pub trait ParallelDrainRange<Idx = usize> {
 /// }
 /// assert_eq!([7, 0, 9].into_par_iter().collect::<Zeros>(), Zeros(3, 1));
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "a `{Self}` cannot be collected from parallel items of type `{T}`",
+    label = "`{Self}` is not collected from `{T}`",
+    note = "maps are collected from pairs `(key, value)`; a slice or an array is collected as a `Vec` first"
+)]
 pub trait FromParallelIterator<T>
 where
     T: Send,

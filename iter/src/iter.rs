@@ -72,6 +72,7 @@ pub use crate::convert::{
     FromParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
     IntoParallelRefMutIterator, ParallelDrainFull, ParallelDrainRange, ParallelExtend,
 };
+pub use crate::order::TotalOrder;
 #[expect(deprecated, reason = "kept for the programs that name it")]
 pub use crate::sources::repeatn;
 pub use crate::sources::{

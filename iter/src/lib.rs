@@ -10,6 +10,7 @@ mod adapters;
 mod convert;
 pub mod iter;
 mod kit;
+mod order;
 mod plumbing;
 pub mod prelude;
 mod sinks;

@@ -5,6 +5,7 @@
 use std::cmp::Ordering;
 
 use crate::iter::ParallelIterator;
+use crate::order::TotalOrder;
 
 /// Shorter candidate lists are not worth shortening.
 const FEW: usize = 64;
@@ -31,7 +32,7 @@ pub trait Smallest: ParallelIterator {
     /// ```
     fn k_smallest(self, k: usize) -> Vec<Self::Item>
     where
-        Self::Item: Ord,
+        Self::Item: TotalOrder,
     {
         self.k_smallest_by(k, Ord::cmp)
     }
@@ -77,7 +78,7 @@ pub trait Smallest: ParallelIterator {
     /// ```
     fn k_largest(self, k: usize) -> Vec<Self::Item>
     where
-        Self::Item: Ord,
+        Self::Item: TotalOrder,
     {
         self.k_smallest_by(k, |a, b| b.cmp(a))
     }

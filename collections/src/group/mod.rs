@@ -1,6 +1,7 @@
 //! Grouping, counting and joining parallel iterators by key.
 #![forbid(unsafe_code)]
 
+mod fold;
 mod hot;
 mod join;
 mod rows;
@@ -13,11 +14,13 @@ use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
 use crate::map::shard::Shards;
 use crate::tag::is_cheap;
+use fold::Fold;
 use hashbrown::HashTable;
 use std::cmp::Reverse;
 use std::hash::Hash;
 use std::marker::PhantomData;
-use tally::{Fold, tally};
+use std::panic::Location;
+use tally::tally;
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 
 /// Counting, folding, grouping and joining by key, on every parallel iterator.
@@ -148,13 +151,19 @@ pub trait ParallelGrouping: ParallelIterator {
     /// let bits = (0..100_u32).into_par_iter().histogram(4, |n| n.count_ones() as usize / 2);
     /// assert_eq!(bits, [8, 53, 37, 2]);
     /// ```
+    #[track_caller]
     fn histogram<F>(self, bins: usize, bin: F) -> Vec<usize>
     where
         F: Fn(&Self::Item) -> usize + Send + Sync,
     {
+        // The closure runs on any thread: the message names the call, whose place panics there lose.
+        let call = Location::caller();
         let count = |mut counts: Vec<usize>, item: Self::Item| {
             let bin = bin(&item);
-            assert!(bin < bins, "bin {bin} of a histogram with {bins} bins");
+            assert!(
+                bin < bins,
+                "bin {bin} of a histogram with {bins} bins, asked for at {call}"
+            );
             counts[bin] += 1;
             counts
         };

@@ -4,8 +4,9 @@
 use crate::gather::{Gathered, gather};
 use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
-use crate::map::shard::{CROWD, Shards, breadth, part_of};
+use crate::map::shard::{CROWD, Shards};
 use crate::partition::{List, par_map, settle};
+use crate::parts::{breadth, part_of};
 use crate::tag::{Tag, is_cheap};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
@@ -320,6 +321,7 @@ impl<K: Eq + Hash + Borrow<Q>, Q: Hash + Eq + ?Sized, T, S: BuildHasher> Index<&
 
     /// # Panics
     /// If there is no such group.
+    #[track_caller]
     fn index(&self, key: &Q) -> &[T] {
         self.get(key).expect("no group of this key")
     }

@@ -1,38 +1,13 @@
 //! Entries and guards: what holds a shard's lock for longer than one closure.
 #![forbid(unsafe_code)]
 
-use super::ParHashMap;
+use super::concurrent::ParHashMap;
 use super::shard::{Reading, Writing};
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::ops::{Deref, DerefMut};
-
-/// What [`ParHashMap::compute`] is to do with an entry.
-///
-/// ```
-/// use tine::{Change, ParHashMap};
-///
-/// let stock = ParHashMap::from([("fork", 1)]);
-/// let sell = |left: Option<&mut u32>| match left {
-///     Some(1) => Change::Remove,
-///     Some(&mut n) => Change::Put(n - 1),
-///     None => Change::Keep,
-/// };
-/// stock.compute("fork", sell);
-/// assert!(stock.is_empty());
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Change<V> {
-    /// Leave it as it is now, or absent.
-    Keep,
-    /// Set its value.
-    Put(V),
-    /// Remove it.
-    Remove,
-}
 
 /// A value that is being looked at: its shard stays locked for reading.
 ///
@@ -191,6 +166,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// let map = ParHashMap::from([("a", 1)]);
     /// assert_eq!(*map.get("a").unwrap(), 1);
     /// ```
+    #[track_caller]
     pub fn get<Q>(&self, key: &Q) -> Option<Ref<'_, K, V>>
     where
         K: Borrow<Q>,
@@ -212,6 +188,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// *map.lock("a").unwrap() += 1;
     /// assert_eq!(map.get_cloned("a"), Some(2));
     /// ```
+    #[track_caller]
     pub fn lock<Q>(&self, key: &Q) -> Option<RefMut<'_, K, V>>
     where
         K: Borrow<Q>,
@@ -235,6 +212,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// map.entry("a").and_modify(|n| *n *= 10).or_insert(0);
     /// assert_eq!(map.get_cloned("a"), Some(20));
     /// ```
+    #[track_caller]
     pub fn entry(&self, key: K) -> Entry<'_, K, V, S, fn(&mut V)> {
         Entry {
             map: self,
@@ -287,6 +265,7 @@ where
     /// map.entry("b").and_modify(|n| *n += 1).or_insert(7);
     /// assert_eq!((map.get_cloned("a"), map.get_cloned("b")), (Some(2), Some(7)));
     /// ```
+    #[track_caller]
     pub fn and_modify<G>(self, modify: G) -> Entry<'a, K, V, S, impl FnOnce(&mut V)>
     where
         G: FnOnce(&mut V),
@@ -312,6 +291,7 @@ where
     /// *map.entry("a").or_insert(1) += 1;
     /// assert_eq!(map.get_cloned("a"), Some(2));
     /// ```
+    #[track_caller]
     pub fn or_insert(self, value: V) -> RefMut<'a, K, V> {
         self.or_insert_with(|| value)
     }
@@ -324,6 +304,7 @@ where
     /// map.entry("a").or_default().push(1);
     /// assert_eq!(map.get_cloned("a"), Some(vec![1]));
     /// ```
+    #[track_caller]
     pub fn or_default(self) -> RefMut<'a, K, V>
     where
         V: Default,
@@ -338,6 +319,7 @@ where
     /// let map = ParHashMap::new();
     /// assert_eq!(*map.entry("a").or_insert_with(|| 3), 3);
     /// ```
+    #[track_caller]
     pub fn or_insert_with(self, make: impl FnOnce() -> V) -> RefMut<'a, K, V> {
         self.or_insert_with_key(|_| make())
     }
@@ -350,6 +332,7 @@ where
     /// let map = ParHashMap::new();
     /// assert_eq!(*map.entry("abc").or_insert_with_key(|k| k.len()), 3);
     /// ```
+    #[track_caller]
     pub fn or_insert_with_key(self, make: impl FnOnce(&K) -> V) -> RefMut<'a, K, V> {
         let Entry { map, key, modify } = self;
         let hash = map.hash(&key);

@@ -1,11 +1,12 @@
 //! A map that nobody changes any more, and reads without locks.
 #![forbid(unsafe_code)]
 
-use super::ParHashMap;
+use super::concurrent::ParHashMap;
 use super::iter::IntoIter;
 use super::par::{IntoParIter, ParIter};
-use super::shard::{Shards, part_of};
+use super::shard::Shards;
 use crate::hasher::DefaultHashBuilder;
+use crate::parts::part_of;
 use hashbrown::HashTable;
 use std::borrow::Borrow;
 use std::fmt;
@@ -170,6 +171,7 @@ where
 
     /// # Panics
     /// If the key is not there.
+    #[track_caller]
     fn index(&self, key: &Q) -> &V {
         self.get(key).expect("no entry for this key in the map")
     }

@@ -4,7 +4,7 @@
 //! between two steps. Owned, it yields what is there.
 #![forbid(unsafe_code)]
 
-use super::ParHashMap;
+use super::concurrent::ParHashMap;
 use super::shard::Walk;
 use hashbrown::{HashTable, hash_table};
 use std::fmt;
@@ -265,6 +265,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// }
     /// assert_eq!(map.get_cloned(&2), Some(21));
     /// ```
+    #[track_caller]
     pub fn iter(&self) -> Iter<'_, K, V> {
         Iter {
             walk: self.shards.walk(),
@@ -279,6 +280,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// let map = ParHashMap::from([(1, 10), (2, 20)]);
     /// assert_eq!(map.keys().sum::<i32>(), 3);
     /// ```
+    #[track_caller]
     pub fn keys(&self) -> Keys<'_, K, V> {
         Keys {
             walk: self.shards.walk(),
@@ -293,6 +295,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// let map = ParHashMap::from([(1, 10), (2, 20)]);
     /// assert_eq!(map.values().sum::<i32>(), 30);
     /// ```
+    #[track_caller]
     pub fn values(&self) -> Values<'_, K, V> {
         Values {
             walk: self.shards.walk(),

@@ -4,7 +4,7 @@
 //! be split further becomes a list of its entries.
 #![forbid(unsafe_code)]
 
-use super::ParHashMap;
+use super::concurrent::ParHashMap;
 use crate::partition::par_map;
 use hashbrown::{HashTable, hash_table};
 use std::fmt;
@@ -186,7 +186,26 @@ impl<'a, K, V> ParIter<'a, K, V> {
     }
 }
 
+/// What a shared map would need to be walked: nothing has it, so that the compiler's message can
+/// name what helps.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a `{Self}` behind `&` cannot be walked in parallel: other threads may be changing it",
+    label = "this needs `&mut`, or the map or set by value",
+    note = "built and only read from now on: `let frozen = map.freeze();`, then `frozen.par_iter()`",
+    note = "nobody else is using it: `(&mut map).into_par_iter()`, or `map.par_iter()` on a `let mut map`"
+)]
+pub trait WalkShared {}
+
 impl<K, V, S> ParHashMap<K, V, S> {
+    /// Never called: `into_par_iter` on a `&ParHashMap` ends here, with a message.
+    #[doc(hidden)]
+    pub fn into_par_iter(&self)
+    where
+        Self: WalkShared,
+    {
+    }
+
     /// All entries, in parallel.
     ///
     /// It takes `&mut self` because that proves that nobody else is there, so

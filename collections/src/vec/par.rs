@@ -1,8 +1,8 @@
 //! Walking a vector in parallel, and building and extending one.
 #![forbid(unsafe_code)]
 
-use super::ParVec;
 use super::iter::{Row, Rows};
+use super::par_vec::ParVec;
 use std::fmt;
 use tine_iter::iter::plumbing::{Consumer, Producer, ProducerCallback, UnindexedConsumer, bridge};
 use tine_iter::iter::{

@@ -7,6 +7,7 @@ use super::{
     InterleaveShortest, IntoParallelIterator, MaxLen, MinLen, ParallelIterator, Positions, Rev,
     Skip, StepBy, Take, UniformBlocks, Zip, ZipEq,
 };
+use crate::order::TotalOrder;
 use crate::plumbing::{Consumer, ProducerCallback};
 use crate::sinks;
 
@@ -21,6 +22,11 @@ use crate::sinks;
 /// assert_eq!(numbered.len(), 3);
 /// assert_eq!(numbered.collect::<Vec<_>>(), [(2, &"c"), (1, &"b"), (0, &"a")]);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not know the position of its items, which this method needs",
+    label = "this is no `IndexedParallelIterator`",
+    note = "`filter`, `flat_map`, text and hash maps lose count: number the items before them, or `collect` into a `Vec` first"
+)]
 #[allow(clippy::len_without_is_empty)]
 pub trait IndexedParallelIterator: ParallelIterator {
     /// Runs the iterator into `consumer`, which is cut at known indices.
@@ -335,7 +341,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     fn cmp<I>(self, other: I) -> Ordering
     where
         I: IntoParallelIterator<Item = Self::Item, Iter: IndexedParallelIterator>,
-        Self::Item: Ord,
+        Self::Item: TotalOrder,
     {
         let other = other.into_par_iter();
         let by_len = self.len().cmp(&other.len());

@@ -9,8 +9,8 @@ use either::Either;
 use super::{
     Chain, Cloned, Copied, Filter, FilterMap, FlatMap, FlatMapIter, Flatten, FlattenIter, Fold,
     FoldWith, FromParallelIterator, Inspect, Intersperse, IntoParallelIterator, Map, MapInit,
-    MapWith, PanicFuse, ParallelExtend, SkipAny, SkipAnyWhile, TakeAny, TakeAnyWhile, TryFold,
-    TryFoldWith, Update, WhileSome,
+    MapWith, PanicFuse, ParallelExtend, SkipAny, SkipAnyWhile, TakeAny, TakeAnyWhile, TotalOrder,
+    TryFold, TryFoldWith, Update, WhileSome,
 };
 use crate::kit::attempt::Try;
 use crate::plumbing::UnindexedConsumer;
@@ -27,6 +27,10 @@ use crate::sinks;
 /// let lengths = ["a", "fork", "has", "tines"].par_iter().map(|word| word.len());
 /// assert_eq!(lengths.filter(|n| n % 2 == 1).sum::<usize>(), 9);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no parallel iterator",
+    note = "`par_iter()` and `into_par_iter()` begin one; an iterator of std becomes one by `.par_bridge()`"
+)]
 pub trait ParallelIterator: Sized + Send {
     /// What the iterator hands out.
     type Item: Send;
@@ -501,7 +505,7 @@ pub trait ParallelIterator: Sized + Send {
     /// ```
     fn min(self) -> Option<Self::Item>
     where
-        Self::Item: Ord,
+        Self::Item: TotalOrder,
     {
         self.reduce_with(sinks::reduce::lesser)
     }
@@ -527,7 +531,7 @@ pub trait ParallelIterator: Sized + Send {
     /// ```
     fn min_by_key<K, F>(self, f: F) -> Option<Self::Item>
     where
-        K: Ord + Send,
+        K: TotalOrder + Send,
         F: Sync + Send + Fn(&Self::Item) -> K,
     {
         let keyed = self.map(|item| (f(&item), item));
@@ -543,7 +547,7 @@ pub trait ParallelIterator: Sized + Send {
     /// ```
     fn max(self) -> Option<Self::Item>
     where
-        Self::Item: Ord,
+        Self::Item: TotalOrder,
     {
         self.reduce_with(sinks::reduce::greater)
     }
@@ -569,7 +573,7 @@ pub trait ParallelIterator: Sized + Send {
     /// ```
     fn max_by_key<K, F>(self, f: F) -> Option<Self::Item>
     where
-        K: Ord + Send,
+        K: TotalOrder + Send,
         F: Sync + Send + Fn(&Self::Item) -> K,
     {
         let keyed = self.map(|item| (f(&item), item));

@@ -12,6 +12,7 @@ mod windows;
 
 use std::cmp::Ordering;
 
+use crate::order::TotalOrder;
 use crate::sort;
 
 pub use chunks::{
@@ -428,7 +429,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// ```
     fn par_sort(&mut self)
     where
-        T: Ord,
+        T: TotalOrder,
     {
         sort::par_sort(self.as_parallel_slice_mut());
     }
@@ -473,7 +474,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// ```
     fn par_sort_by_key<K, F>(&mut self, key: F)
     where
-        K: Ord,
+        K: TotalOrder,
         F: Fn(&T) -> K + Sync,
     {
         sort::par_sort_by_key(self.as_parallel_slice_mut(), &key);
@@ -495,7 +496,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// ```
     fn par_sort_by_cached_key<K, F>(&mut self, key: F)
     where
-        K: Ord + Send,
+        K: TotalOrder + Send,
         F: Fn(&T) -> K + Sync,
     {
         sort::par_sort_by_cached_key(self.as_parallel_slice_mut(), &key);
@@ -516,7 +517,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// ```
     fn par_sort_unstable(&mut self)
     where
-        T: Ord,
+        T: TotalOrder,
     {
         sort::par_sort_unstable(self.as_parallel_slice_mut());
     }
@@ -557,7 +558,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// ```
     fn par_sort_unstable_by_key<K, F>(&mut self, key: F)
     where
-        K: Ord,
+        K: TotalOrder,
         F: Fn(&T) -> K + Sync,
     {
         sort::par_sort_unstable_by_key(self.as_parallel_slice_mut(), &key);

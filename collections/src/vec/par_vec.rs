@@ -389,6 +389,7 @@ impl<T> Index<usize> for ParVec<T> {
     /// # Panics
     /// If no value was pushed there.
     #[inline]
+    #[track_caller]
     fn index(&self, index: usize) -> &T {
         let Some(value) = self.get(index) else {
             nothing_at(index, self.len())
@@ -398,6 +399,7 @@ impl<T> Index<usize> for ParVec<T> {
 }
 
 impl<T> IndexMut<usize> for ParVec<T> {
+    #[track_caller]
     fn index_mut(&mut self, index: usize) -> &mut T {
         let len = self.len();
         let Some(value) = self.get_mut(index) else {
@@ -408,6 +410,7 @@ impl<T> IndexMut<usize> for ParVec<T> {
 }
 
 #[cold]
+#[track_caller]
 fn nothing_at(index: usize, len: usize) -> ! {
     panic!("index {index} of a ParVec of length {len}, or not pushed to the end yet")
 }

@@ -1,8 +1,9 @@
 //! What an owner can do with a map, one step after another: no locks.
 #![forbid(unsafe_code)]
 
-use super::ParHashMap;
-use super::shard::{CROWD, make_room};
+use super::concurrent::ParHashMap;
+use super::shard::CROWD;
+use super::table::make_room;
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
 use std::error::Error;
