@@ -60,7 +60,11 @@
 //! # Where to read on
 //!
 //! * [`guide::choosing`]: which method for which job.
-//! * [`guide::from_rayon`]: how a program moves here, and what differs.
+//! * [`guide::from_loops`]: ten plain loops, and what each becomes.
+//! * [`guide::from_rayon`]: how a program moves here from rayon, and what differs.
+//! * [`guide::from_elsewhere`]: the words that you know from C++ and from Python.
+//! * [`guide::sharing`]: one result from many threads: fold, maps, atomics, locks.
+//! * [`guide::servers`]: beside an async runtime, and in a server.
 //! * [`guide::when_slow`]: what to look at when it is not faster.
 //! * [`guide::how_it_works`]: what happens beneath a call.
 //!

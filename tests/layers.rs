@@ -15,6 +15,8 @@ mod paths;
 mod rules;
 #[path = "layers/samples.rs"]
 mod samples;
+#[path = "layers/tables.rs"]
+mod tables;
 
 use rules::{Crate, File, complaints};
 use std::fs;
@@ -262,6 +264,41 @@ fn every_crate_keeps_its_layers() {
         found.extend(complaints(house, &files));
     }
     assert!(found.is_empty(), "\n{}\n", found.join("\n"));
+}
+
+#[test]
+fn the_tables_that_people_read_are_these() {
+    let copies = [
+        ("ARCHITECTURE.md", "layers", tables::layers(HOUSE)),
+        ("CONTRIBUTING.md", "unsafe", tables::unsafe_modules(HOUSE)),
+    ];
+    for (file, mark, table) in copies {
+        let path = root().join(file);
+        let page = fs::read_to_string(&path).unwrap();
+        let right = tables::with_table(&page, mark, &table);
+        let right = right.unwrap_or_else(|| panic!("{file} has no place for the table {mark:?}"));
+        if std::env::var_os("TINE_WRITE_TABLES").is_some() {
+            fs::write(&path, &right).unwrap();
+            continue;
+        }
+        assert!(
+            page == right,
+            "{file}: the table {mark:?} is old; `TINE_WRITE_TABLES=1 cargo test --test layers \
+             tables` writes this one:\n{table}"
+        );
+    }
+}
+
+#[test]
+fn a_table_that_has_changed_is_seen() {
+    let page = "a\n<!-- t: from tests/layers.rs -->\n\nold\n\n<!-- t: end -->\nb\n";
+    let right = tables::with_table(page, "t", "new").unwrap();
+    assert!(right != page && right.contains("new") && !right.contains("old"));
+    assert_eq!(
+        tables::with_table(&right, "t", "new").as_deref(),
+        Some(&right[..])
+    );
+    assert_eq!(tables::with_table(page, "other", "new"), None);
 }
 
 #[test]
