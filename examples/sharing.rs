@@ -4,7 +4,7 @@
 //! cargo run --release --example sharing [bytes]
 //! ```
 //!
-//! prints the best of five runs of each, beside the sequential loop. The page "sharing mutable
+//! prints the best of 20 runs of each, beside the sequential loop. The page "sharing mutable
 //! state" of the guide says when to take which.
 
 use std::error::Error;
@@ -17,6 +17,8 @@ use tine::prelude::*;
 
 type Counts = [usize; 256];
 type Way = (&'static str, fn(&[u8]) -> Counts);
+
+const ROUNDS: usize = 20;
 
 const WAYS: [Way; 8] = [
     ("a sequential loop", sequential),
@@ -114,7 +116,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut base = Duration::ZERO;
     for (name, way) in WAYS {
         let mut best = Duration::MAX;
-        for _ in 0..5 {
+        for _ in 0..ROUNDS {
             let start = Instant::now();
             let counts = way(&bytes);
             best = best.min(start.elapsed());

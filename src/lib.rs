@@ -70,9 +70,11 @@
 //!
 //! # Features
 //!
-//! * `serde`: the collections can be written and read.
-//! * `progress`: bars on parallel iterators, by `indicatif`.
-//! * `timeline`: what each thread did when, recorded, drawn and reported.
+//! * `serde`: `ParHashMap`, `ParHashSet` and `ParVec` can be written and read.
+//! * `progress`: `.progress()` and its kin ([`ParallelProgress`](prelude)) put bars on parallel
+//!   iterators, by `indicatif`.
+//! * `timeline`: `tine::report` and `tine::timeline`: what each thread did when, recorded, drawn and
+//!   reported.
 //! * `tracing`: what a thread does for a call as spans of the crate `tracing`, target `tine`: `guest`
 //!   and `job` at the level of debugging, `wait` at that of tracing, each with the `seat` that it
 //!   was on. A span is on the thread that does the work; that of a stolen job has no parent. The

@@ -1,4 +1,4 @@
-//! Progress bars on parallel iterators.
+//! Progress bars on parallel iterators: the feature `progress`.
 //!
 //! Items are counted where they pass, by each thread on its own; the bar is told about every ten
 //! milliseconds, so that even the shortest items are not slowed down by being counted. A bar in the
@@ -16,7 +16,7 @@ const BEAT: Duration = Duration::from_millis(10);
 /// Most items that are counted before the clock is looked at again.
 const MOST: u64 = 1 << 20;
 
-/// Progress bars for every parallel iterator.
+/// Progress bars for every parallel iterator, with the feature `progress` of `tine`.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -100,7 +100,7 @@ fn bar_for(items: &impl ParallelIterator) -> ProgressBar {
     })
 }
 
-/// With the time that is left, or, where nobody knows the end, with the time so far.
+/// With the time that is left, or, where the end is not known, with the time so far.
 fn styled(bar: ProgressBar) -> ProgressBar {
     let template = match bar.length() {
         Some(_) => "{wide_bar} {human_pos}/{human_len}, {eta} left",

@@ -28,7 +28,7 @@ const HOUSE: &[Crate] = &[
     Crate {
         source: "pool/src",
         layers: &[
-            // what asks nobody
+            // what asks no other module
             &["sync", "sys", "unwind", "deque::steal"],
             &["clock", "stats", "config"],
             &["trace::event"],
@@ -137,7 +137,7 @@ const HOUSE: &[Crate] = &[
             &[
                 "sources::kit",
                 "sources::pieces",
-                "sources::collections::lend",
+                "sources::collections::as_vec",
                 "sources::par_bridge::crew",
                 "sources::par_bridge::patience",
                 "sources::par_bridge::turn",
@@ -153,7 +153,7 @@ const HOUSE: &[Crate] = &[
             &["sources::vec", "sources::str", "sources::par_bridge::tap"],
             &[
                 "adapters::skip",
-                "sources::collections::gather",
+                "sources::collections::via_vec",
                 "sources::collections::walk",
             ],
             &["sources", "adapters", "sinks", "smallest"],

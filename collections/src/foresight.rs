@@ -38,7 +38,7 @@ impl Foresight {
         }
     }
 
-    /// How many different keys to expect of all rows, after so many of those seen.
+    /// How many different keys to expect of all rows, after `met` of those seen.
     fn keys(&self, met: usize) -> usize {
         let again = self.seen.saturating_sub(met) as f64;
         if again == 0.0 {

@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, Hash};
 use tine_iter::iter::ParallelIterator;
 use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 
-/// So many values in a piece are kept as they come; more are scattered.
+/// Up to this many values of a piece are kept as they come; more are scattered.
 const FEW: usize = 1024;
 
 /// What one worker made of one piece of the input.

@@ -19,7 +19,8 @@ use tine_iter::iter::{
 /// merged and dropped in parallel.
 ///
 /// What [`ParHashMap`] says of its two faces, of closures and deadlocks, of
-/// panics and of hashing holds here too.
+/// panics and of hashing holds here too. With the feature `serde` a set can be
+/// written and read, as a sequence.
 ///
 /// ```
 /// use tine::ParHashSet;
@@ -49,7 +50,7 @@ impl<T> ParHashSet<T> {
     /// An empty set with room for `capacity` items.
     ///
     /// # Panics
-    /// If so many items exceed what can be addressed.
+    /// If that many items cannot be addressed.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -79,7 +80,7 @@ impl<T, S> ParHashSet<T, S> {
     /// An empty set with room for `capacity` items that hashes by `hasher`.
     ///
     /// # Panics
-    /// If so many items exceed what can be addressed.
+    /// If that many items cannot be addressed.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -340,7 +341,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Makes room for `additional` items more.
     ///
     /// # Panics
-    /// If so many items exceed what can be addressed.
+    /// If that many items cannot be addressed.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -355,7 +356,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Makes room for `additional` items more, or says why it cannot.
     ///
     /// # Errors
-    /// If so many items exceed what can be addressed, or memory is refused.
+    /// If that many items cannot be addressed, or memory is refused.
     ///
     /// ```
     /// # use tine::ParHashSet;

@@ -1,4 +1,4 @@
-//! What each thread did when: recorded, summed up, and drawn.
+//! What each thread did when: recorded, summed up, and drawn. The feature `timeline`.
 //!
 //! ```
 //! use tine::prelude::*;

@@ -30,7 +30,7 @@ pub struct Report {
     pub wakes: usize,
     /// The longest block of a loop that ran without a look at the others.
     pub longest_block: Duration,
-    /// Time of all seats in which nobody worked there.
+    /// The seats' time in which no thread worked there, added up.
     pub idle: Duration,
 }
 
@@ -52,7 +52,7 @@ impl Report {
         }
     }
 
-    /// What part of the seats' time nobody worked there: 0 to 1.
+    /// In what part of the seats' time no thread worked there: 0 to 1.
     ///
     /// ```
     /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));

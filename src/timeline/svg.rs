@@ -228,10 +228,10 @@ fn marks(svg: &mut String, lane: &Lane, y: f64, took: u64) {
     }
 }
 
-/// A sleep that somebody ended.
+/// A sleep that another thread ended.
 #[derive(Debug, PartialEq)]
 struct Wake {
-    /// The row of the one who did, and when.
+    /// The row of the thread that did, and when.
     by: usize,
     at: u64,
     /// The row of the sleeper, and when it was there.
@@ -239,7 +239,7 @@ struct Wake {
     there: u64,
 }
 
-/// The sleeps of all rows that somebody ended: the last call to a sleeping seat counts.
+/// The sleeps of all rows that another thread ended: the last call to a sleeping seat counts.
 fn wakes(lanes: &[Lane]) -> Vec<Wake> {
     let mut calls = Vec::new();
     for (by, lane) in lanes.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Every sort against every peer.
 //!
 //! ```text
-//! sorts                          the whole table, into README.md if all was quiet
+//! sorts                          the whole table, into TABLES.md if all was quiet
 //! sorts ROW [ROUNDS] [THREADS]   only rows whose names contain ROW, printed; of the patterns there
 //!                                are more sizes then: "u64, 15000", "compared, 100000 killer"
 //! sorts --cutoffs                short inputs on one thread and on two, against std, printed

@@ -13,7 +13,7 @@ use std::{array, mem};
 const SLOTS: usize = 1024;
 /// Larger slots are not worth it.
 const SLOT_BYTES: usize = 64;
-/// After so many misses it is asked whether the table pays: a power of two.
+/// After this many misses the worker asks whether the table pays: a power of two.
 const TRIAL: usize = 4096;
 
 struct Slot<K, A> {

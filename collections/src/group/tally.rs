@@ -37,7 +37,7 @@ use std::mem;
 use std::sync::atomic::AtomicBool;
 use tine_iter::iter::ParallelIterator;
 
-/// So large a worker's table may grow: its own cache, and a share of the one
+/// How large a worker's table may grow: its core's cache, and a share of the one
 /// that cores have in common.
 const TABLE_BYTES: usize = 4 << 20;
 

@@ -40,8 +40,12 @@ use std::mem;
 /// # Hashing
 ///
 /// The default hasher is foldhash, seeded for each map: fast, and good against
-/// accidental collisions. It is *not* a defence against somebody who can time
+/// accidental collisions. It is *not* a defence against an attacker who can time
 /// your map and choose its keys; for those, pass `std::hash::RandomState`.
+///
+/// # Features
+///
+/// With the feature `serde` a map can be written and read, as a map.
 ///
 /// # Examples
 ///
@@ -106,7 +110,7 @@ impl<K, V> ParHashMap<K, V> {
     /// An empty map with room for `capacity` entries.
     ///
     /// # Panics
-    /// If so many entries exceed what can be addressed.
+    /// If that many entries cannot be addressed.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -137,7 +141,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// An empty map with room for `capacity` entries that hashes by `hasher`.
     ///
     /// # Panics
-    /// If so many entries exceed what can be addressed.
+    /// If that many entries cannot be addressed.
     ///
     /// ```
     /// # use tine::ParHashMap;

@@ -17,7 +17,7 @@ use std::mem;
 /// ```
 /// let mut map = tine::ParHashMap::from([(1, 1)]);
 /// let refused = map.try_reserve(usize::MAX).unwrap_err();
-/// assert_eq!(refused.to_string(), "so many entries cannot be addressed");
+/// assert_eq!(refused.to_string(), "that many entries cannot be addressed");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TryReserveError {
@@ -34,7 +34,7 @@ impl TryReserveError {
 impl fmt::Display for TryReserveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.overflow {
-            "so many entries cannot be addressed"
+            "that many entries cannot be addressed"
         } else {
             "the system refused the memory"
         })
@@ -83,7 +83,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// Makes room for `additional` entries more.
     ///
     /// # Panics
-    /// If so many entries exceed what can be addressed.
+    /// If that many entries cannot be addressed.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -99,7 +99,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// Makes room for `additional` entries more, or says why it cannot.
     ///
     /// # Errors
-    /// If so many entries exceed what can be addressed, or memory is refused.
+    /// If that many entries cannot be addressed, or memory is refused.
     ///
     /// ```
     /// # use tine::ParHashMap;

@@ -9,7 +9,7 @@
 //! A map begins with its stem alone: it costs no allocation, and walking it is
 //! walking one table. The first insertion that finds the stem crowded, by
 //! entries or by threads, moves everything into the wide shards. `wide` is set
-//! once, under the stem's write lock; who locks the stem looks again whether it
+//! once, under the stem's write lock; a thread that has locked the stem looks again whether it
 //! is still in use. Only `&mut` goes back.
 //!
 //! Nothing here knows what an entry is: callers bring hashes.

@@ -19,6 +19,8 @@ use std::ops::{Index, IndexMut};
 /// [`iter`](Self::iter) and its parallel twin see the values up to the first
 /// that is being pushed at that moment: all of them, if no push is under way.
 ///
+/// With the feature `serde` a vector can be written and read, as a sequence.
+///
 /// ```
 /// use tine::ParVec;
 ///
@@ -54,7 +56,7 @@ impl<T> ParVec<T> {
     /// An empty vector whose first `capacity` values will lie in a row.
     ///
     /// # Panics
-    /// If so many values exceed what can be addressed.
+    /// If that many values cannot be addressed.
     ///
     /// ```
     /// # use tine::ParVec;

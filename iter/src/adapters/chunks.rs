@@ -1,4 +1,4 @@
-//! `chunks`, `fold_chunks` and `fold_chunks_with`: one item for every so many
+//! `chunks`, `fold_chunks` and `fold_chunks_with`: one item for every N
 //! that follow one another.
 
 use std::fmt;

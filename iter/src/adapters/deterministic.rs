@@ -1,4 +1,4 @@
-//! `deterministic`: the same tree whoever climbs it.
+//! `deterministic`: the same tree, whichever threads climb it.
 #![forbid(unsafe_code)]
 
 use crate::iter::{IndexedParallelIterator, ParallelIterator};

@@ -1,4 +1,4 @@
-//! `skip` and `take`: all but the first so many items, or only those.
+//! `skip` and `take`: all but the first N items, or only those.
 
 use crate::iter::IndexedParallelIterator;
 use crate::kit::reshape::{Reshape, reshape, reshaped};

@@ -1,4 +1,4 @@
-//! `step_by`: the first item of every so many.
+//! `step_by`: the first item of every N.
 
 use std::iter;
 

@@ -1,4 +1,4 @@
-//! `take_any` and `skip_any`: hand on, or leave out, so many items from
+//! `take_any` and `skip_any`: hand on, or leave out, N items from
 //! anywhere.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -20,8 +20,8 @@ use crate::sinks;
 ///
 /// Closures are shared by all threads that take part, so they are `Fn` and
 /// `Sync` where the standard library's are `FnMut`. A panic in any of them
-/// reaches the caller, after whatever was running beside it has ended.
-///
+/// reaches the caller, after whatever was running beside it has ended. The
+/// feature `progress` of `tine` adds `.progress()`, a bar.
 /// ```
 /// use tine::prelude::*;
 /// let lengths = ["a", "fork", "has", "tines"].par_iter().map(|word| word.len());
@@ -425,7 +425,7 @@ pub trait ParallelIterator: Sized + Send {
         Fold::new(self, identity, fold_op)
     }
 
-    /// [`fold`](Self::fold) from clones of `init`, as many as there are pieces.
+    /// [`fold`](Self::fold) from clones of `init`, one for each piece.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -708,7 +708,7 @@ pub trait ParallelIterator: Sized + Send {
         !self.any(|item| !predicate(item))
     }
 
-    /// What is in the items, until somebody meets a `None`.
+    /// What is in the items, until a thread meets a `None`.
     ///
     /// ```
     /// use tine::prelude::*;

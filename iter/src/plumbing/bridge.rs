@@ -4,7 +4,7 @@
 //!
 //! - *Lazily*, where the consumer can carry one folder on from block to block
 //!   ([`Consumer::advance`]). A piece is run in blocks; between two of them the
-//!   `Pace` may ask for half of what is left to be lent. If nobody takes that,
+//!   `Pace` may ask for half of what is left to be lent. If no thread takes it,
 //!   this thread goes on with it, and with the same folder; so folders, and
 //!   what is made with them, are as few as the pieces that really changed
 //!   hands, and one.
@@ -363,7 +363,7 @@ struct Pieces {
 
 impl Pieces {
     /// Whether a piece of `len` items is to be cut once more. A piece that has
-    /// just migrated shows that somebody is idle: it is worth new cuts.
+    /// just migrated shows that a thread was idle: it is worth new cuts.
     #[inline]
     fn cut(&mut self, len: usize, migrated: bool) -> bool {
         if migrated {

@@ -8,7 +8,7 @@
 /// ```
 /// use tine::iter::plumbing::Producer;
 ///
-/// /// The even numbers from `2 * first` on, so many of them.
+/// /// The even numbers from `2 * first` on, `len` of them.
 /// struct Evens { first: usize, len: usize }
 ///
 /// impl Producer for Evens {
@@ -224,8 +224,8 @@ pub trait Folder<Item>: Sized {
         self
     }
 
-    /// Takes items that are few enough, or fast enough, not to look between
-    /// them whether somebody else has filled the folder.
+    /// Takes a few items, or fast ones: not worth a look between two of them at whether
+    /// another thread has filled the folder.
     #[doc(hidden)]
     fn consume_block<I>(self, iter: I) -> Self
     where
@@ -335,7 +335,7 @@ pub trait UnindexedConsumer<I>: Consumer<I> {
 /// use tine::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
 /// use tine::prelude::*;
 ///
-/// /// The numbers of a range, which is halved while somebody wants a part.
+/// /// The numbers of a range, which is halved while another thread wants a part.
 /// #[derive(Clone, Copy)]
 /// struct Numbers { from: u64, to: u64 }
 ///
@@ -382,7 +382,7 @@ pub trait UnindexedProducer: Send + Sized {
 /// use tine::iter::plumbing::{Producer, ProducerCallback};
 /// use tine::prelude::*;
 ///
-/// /// The items in two halves of so many and of the rest.
+/// /// The first `at` items, and the rest.
 /// struct CutAt(usize);
 ///
 /// impl<T> ProducerCallback<T> for CutAt {

@@ -40,7 +40,7 @@ impl<F> Search<F> {
     }
 
     /// Something was found in a piece at `places`. Where every other item is a find, most change
-    /// nothing, and then nobody else is disturbed.
+    /// nothing, and then no other thread is disturbed.
     fn found(&self, places: Places) {
         let best = self.best.load(Relaxed);
         match self.end {

@@ -87,7 +87,7 @@ impl<T: Clone + Send> UnindexedProducer for Endless<T> {
     }
 }
 
-/// Parallel iterator that hands out so many clones of an item.
+/// Parallel iterator that hands out N clones of an item.
 ///
 /// Made by [`repeat_n`] and by [`Repeat::take`].
 ///

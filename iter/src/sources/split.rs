@@ -25,7 +25,7 @@ pub struct Split<D, S> {
 /// out the parts, each as one item.
 ///
 /// The splitter returns the data whole if it is not worth splitting. How often
-/// it is asked depends on who is idle, so a part may be of any size.
+/// it is asked depends on how many threads are idle, so a part may be of any size.
 ///
 /// ```
 /// use std::ops::Range;

@@ -5,9 +5,9 @@
 // `Slots` owns the values of a stretch of memory that it borrows. It is made of
 // a vector whose length no longer covers them, or of an array that will not drop
 // them; from then on each value has one owner: the slots, the iterator that they
-// became, or whoever that iterator handed it to. Whatever is dropped on the way,
-// by a panic or by a folder that is full, drops exactly the values it still
-// owns; what is forgotten leaks and harms nobody.
+// became, or what that iterator handed it to. An owner that is dropped on the way,
+// by a panic or by a folder that is full, drops exactly the values that it still
+// owns. An owner that is forgotten leaks its values, which is sound.
 
 use crate::convert::ParallelDrainRange;
 use crate::plumbing::{Producer, ProducerCallback};

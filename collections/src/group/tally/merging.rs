@@ -13,9 +13,9 @@ use std::hash::BuildHasher;
 use std::mem;
 use std::sync::atomic::AtomicBool;
 
-/// Not more entries than this are merged table by table; more go by parts.
+/// Up to this many entries are merged table by table; more go by parts.
 const LITTLE: usize = 1 << 16;
-/// So many keys of one table are looked for in another.
+/// How many keys of one table are looked for in another.
 const SAMPLE: usize = 64;
 
 /// What all workers share.

@@ -12,14 +12,13 @@ use std::hash::BuildHasher;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-/// A table is worth it from so many items for each entry on.
+/// A table is worth it if at least this many items went into each entry.
 const WORTH: usize = 4;
-/// After so many tables' worth of scattered items the table is tried again.
+/// After scattering as many items as this many tables hold, the table is tried again.
 const PATIENCE: usize = 16;
-/// A hot table stands in front of a table from so many items on, if that has
-/// not more entries than this.
+/// After this many items a hot table stands in front of a table that is small.
 pub(super) const SETTLED: usize = 1 << 14;
-/// Not more entries than this are few.
+/// A table with no more entries than this is small.
 const HANDFUL: usize = 256;
 
 /// A worker's table, and how many entries it may have.

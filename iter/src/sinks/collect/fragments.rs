@@ -201,7 +201,7 @@ impl<T> Fragments<T> {
         self.make_room_for(1);
     }
 
-    /// Makes room for so many more items, which are not many.
+    /// Makes room for `count` more items, which are few.
     fn make_room_for(&mut self, count: usize) {
         let room = self.last.capacity();
         if room - self.last.len() >= count {

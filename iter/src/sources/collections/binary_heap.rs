@@ -1,7 +1,7 @@
 //! Parallel iterators over a `BinaryHeap`, in any order.
 #![forbid(unsafe_code)]
 
-use super::lend::Lent;
+use super::as_vec::AsVec;
 use crate::convert::{ParallelDrainFull, ParallelDrainRange};
 use crate::sources::kit::{clone_inner, indexed, into_par};
 use crate::sources::{slice, vec};
@@ -76,7 +76,7 @@ impl<'a, T: Ord + Send> ParallelDrainFull for &'a mut BinaryHeap<T> {
 indexed! {
     ['a, T: Ord + Send] Drain<'a, T> => T;
     len(it) it.heap.len();
-    with(it, callback) Lent::new(it.heap).vec.par_drain(..).with_producer(callback);
+    with(it, callback) AsVec::new(it.heap).vec.par_drain(..).with_producer(callback);
 }
 
 impl<T> Drop for Drain<'_, T> {

@@ -1,11 +1,11 @@
 //! Parallel iterators over a `BTreeMap`, in the order of its keys.
 #![forbid(unsafe_code)]
 
-use super::gather::gathered;
+use super::via_vec::via_vec;
 use super::walk::walked;
 use std::collections::{BTreeMap, btree_map};
 
-gathered! {
+via_vec! {
     /// Parallel iterator that moves the entries out of a map.
     ///
     /// ```
@@ -37,7 +37,7 @@ walked! {
     from [] &'a BTreeMap<K, V>;
 }
 
-gathered! {
+via_vec! {
     /// Parallel iterator over the entries of a map, with exclusive references
     /// to the values.
     ///

@@ -1,11 +1,11 @@
 //! Parallel iterators over a `BTreeSet`, in its order.
 #![forbid(unsafe_code)]
 
-use super::gather::gathered;
+use super::via_vec::via_vec;
 use super::walk::walked;
 use std::collections::{BTreeSet, btree_set};
 
-gathered! {
+via_vec! {
     /// Parallel iterator that moves the items out of a set.
     ///
     /// ```

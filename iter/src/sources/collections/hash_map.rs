@@ -1,7 +1,7 @@
 //! Parallel iterators over a `HashMap` with any hasher, in any order.
 #![forbid(unsafe_code)]
 
-use super::gather::gathered;
+use super::via_vec::via_vec;
 use super::walk::walked;
 use crate::convert::{IntoParallelIterator, ParallelDrainFull};
 use crate::sources::kit::unindexed;
@@ -9,7 +9,7 @@ use crate::sources::vec;
 use std::collections::{HashMap, hash_map};
 use std::marker::PhantomData;
 
-gathered! {
+via_vec! {
     /// Parallel iterator that moves the entries out of a map.
     ///
     /// ```
@@ -41,7 +41,7 @@ walked! {
     from [, S] &'a HashMap<K, V, S>;
 }
 
-gathered! {
+via_vec! {
     /// Parallel iterator over the entries of a map, with exclusive references
     /// to the values.
     ///

@@ -1,7 +1,7 @@
 //! Parallel iterators over a `HashSet` with any hasher, in any order.
 #![forbid(unsafe_code)]
 
-use super::gather::gathered;
+use super::via_vec::via_vec;
 use super::walk::walked;
 use crate::convert::{IntoParallelIterator, ParallelDrainFull};
 use crate::sources::kit::unindexed;
@@ -9,7 +9,7 @@ use crate::sources::vec;
 use std::collections::{HashSet, hash_set};
 use std::marker::PhantomData;
 
-gathered! {
+via_vec! {
     /// Parallel iterator that moves the items out of a set.
     ///
     /// ```

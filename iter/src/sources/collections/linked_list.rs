@@ -1,11 +1,11 @@
 //! Parallel iterators over a `LinkedList`, in its order.
 #![forbid(unsafe_code)]
 
-use super::gather::gathered;
+use super::via_vec::via_vec;
 use crate::sources::kit::clone_inner;
 use std::collections::LinkedList;
 
-gathered! {
+via_vec! {
     /// Parallel iterator that moves the items out of a list.
     ///
     /// ```
@@ -21,7 +21,7 @@ gathered! {
     from [] LinkedList<T>;
 }
 
-gathered! {
+via_vec! {
     /// Parallel iterator over the items of a list, by shared reference.
     ///
     /// ```
@@ -40,7 +40,7 @@ gathered! {
 
 clone_inner! { ['a, T] Iter<'a, T> }
 
-gathered! {
+via_vec! {
     /// Parallel iterator over the items of a list, by exclusive reference.
     ///
     /// ```

@@ -1,7 +1,7 @@
 //! Parallel iterators over a `VecDeque`.
 #![forbid(unsafe_code)]
 
-use super::lend::Lent;
+use super::as_vec::AsVec;
 use crate::convert::{IntoParallelIterator, ParallelDrainRange};
 use crate::iter::ParallelIterator;
 use crate::sources::kit::{indexed, into_par};
@@ -130,7 +130,7 @@ indexed! {
     with(it, callback) {
         let mut drain = it;
         let range = std::mem::take(&mut drain.range);
-        Lent::new(drain.deque).vec.par_drain(range).with_producer(callback)
+        AsVec::new(drain.deque).vec.par_drain(range).with_producer(callback)
     };
 }
 

@@ -6,11 +6,11 @@
 //! ```
 //!
 //! A thread first gets a place in the window, or waits for one; then it draws
-//! an item and maps it; then it puts the result in its place. Whoever finds
-//! the result at the head delivers it and all that are ready after it; a
-//! result that comes meanwhile is left to the thread that is delivering. So
-//! the head is always either being worked on or being delivered, and nobody
-//! who waits for a place holds anything: not the iterator, not a result.
+//! an item and maps it; then it puts the result in its place. The thread that
+//! finds the result at the head delivers it and all that are ready after it.
+//! Results that come meanwhile are left to that thread. So the head is always
+//! being worked on or being delivered, and a thread that waits for a place
+//! holds nothing: not the iterator, not a result.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -199,7 +199,7 @@ struct Line<'m, Iter: Iterator, F, R, S> {
     /// Signalled when there is a place in the window, or no need of one.
     place: Condvar,
     map_op: &'m F,
-    /// Locked by whoever delivers, so never contended.
+    /// Locked by the thread that delivers, so never contended.
     sink: Mutex<S>,
 }
 
@@ -289,8 +289,8 @@ where
         let Some(_member) = self.crew.enter() else {
             return;
         };
-        // What ends one thread's work ends everybody's: the iterator is at its
-        // end, or somebody panicked.
+        // What ends the work of one thread ends the work of all: the iterator is at its
+        // end, or a closure panicked.
         let ending = Ending(|| {
             self.window().over = true;
             self.place.notify_all();

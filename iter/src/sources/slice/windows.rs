@@ -1,4 +1,4 @@
-//! Overlapping pieces: every run of so many neighbours.
+//! Overlapping pieces: every run of N neighbours.
 #![forbid(unsafe_code)]
 
 use crate::plumbing::Producer;
