@@ -17,16 +17,21 @@ pub fn tables(all: &[Measured]) -> String {
     for section in all.chunk_by(|a, b| a.threads == b.threads) {
         let threads = section[0].threads;
         let plural = if threads == 1 { "" } else { "s" };
-        let cores = cores();
-        let more = if threads > cores {
-            format!("The machine has {cores} cores: this is a pool larger than the machine.\n\n")
-        } else {
-            String::new()
-        };
+        let more = larger_than_the_machine(threads);
         let table = table(section);
         writeln!(text, "### {threads} thread{plural}\n\n{more}{table}").expect("a string");
     }
     text
+}
+
+/// What stands over a table of more threads than there are cores.
+pub fn larger_than_the_machine(threads: usize) -> String {
+    match cores() {
+        cores if threads > cores => {
+            format!("The machine has {cores} cores: this is a pool larger than the machine.\n\n")
+        }
+        _ => String::new(),
+    }
 }
 
 fn table(section: &[Measured]) -> String {

@@ -467,8 +467,9 @@ fn cutoffs() {
 /// One table: the rows at one number of threads.
 fn table(threads: usize, lines: &str) -> String {
     let mut text = format!(
-        "### {threads} thread{}, µs\n\n",
-        if threads == 1 { "" } else { "s" }
+        "### {threads} thread{}, µs\n\n{}",
+        if threads == 1 { "" } else { "s" },
+        report::larger_than_the_machine(threads),
     );
     let ratios = [
         "tine ÷ rayon",

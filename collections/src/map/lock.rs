@@ -182,7 +182,7 @@ impl RawLock {
         drop(lot.condvar.wait(quiet));
     }
 
-    /// Wakes everybody in the lot, after `PARKED` was cleared.
+    /// Wakes all threads in the lot, after `PARKED` was cleared.
     #[cold]
     fn wake(&self) {
         let lot = self.lot();

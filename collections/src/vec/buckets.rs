@@ -188,7 +188,7 @@ impl<T> Buckets<T> {
         index
     }
 
-    /// Allocates the next bucket before everybody needs it at once.
+    /// Allocates the next bucket before all threads need it at once.
     #[cold]
     fn look_ahead(&self, place: Place) {
         let next = place.bucket.map_or(0, |bucket| bucket + 1);

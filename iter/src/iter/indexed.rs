@@ -509,7 +509,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     }
 
     /// The index of some item that satisfies the predicate; the search ends
-    /// everywhere as soon as anybody finds one.
+    /// everywhere as soon as a thread finds one.
     ///
     /// ```
     /// use tine::prelude::*;

@@ -596,7 +596,7 @@ pub trait ParallelIterator: Sized + Send {
     }
 
     /// Some item that satisfies the predicate; the search ends everywhere as
-    /// soon as anybody finds one.
+    /// soon as a thread finds one.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -639,7 +639,7 @@ pub trait ParallelIterator: Sized + Send {
     }
 
     /// What `predicate` makes of some item of which it makes something; the
-    /// search ends everywhere as soon as anybody finds one.
+    /// search ends everywhere as soon as a thread finds one.
     ///
     /// ```
     /// use tine::prelude::*;

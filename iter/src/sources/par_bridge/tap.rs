@@ -103,7 +103,7 @@ impl<I: Iterator> Tap<I> {
         Some(first)
     }
 
-    /// An item that was drawn by anybody and is not started.
+    /// An item that a thread has drawn and no thread has started.
     fn left_in_batches(&self, source: &mut Source<I>) -> Option<I::Item> {
         if !source.batched {
             return None;
