@@ -3,9 +3,10 @@
 
 use hashbrown::HashTable;
 
-/// Room for the rows to come, judged by those that came: how many of them met
-/// their own key tells how many keys there are, if all are equally frequent.
-/// If they are not, that is too low, and the table just grows once more.
+/// Room for the rows to come, judged by the rows so far: how many of them met
+/// their own key tells how many keys there are, if all keys are equally
+/// frequent. If they are not, the estimate is too low, and the table grows once
+/// more.
 pub(crate) struct Foresight {
     rows: usize,
     seen: usize,

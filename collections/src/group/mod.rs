@@ -25,11 +25,11 @@ use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 
 /// Counting, folding, grouping and joining by key, on every parallel iterator.
 ///
-/// All of it adapts while it runs: few different keys are folded in a table
-/// per thread, many are first scattered by hash so that each thread then works
-/// on keys of its own, and what turns out wrong is revised.
+/// All of it adapts while it runs. Few different keys are folded in a table for
+/// each thread. Many are first scattered by hash, so that each thread then works
+/// on keys of its own. A choice that turns out wrong is revised.
 ///
-/// Values of one key are met in the order of the input, whatever the number of
+/// Values of a key come in the order of the input, whatever the number of
 /// threads. In which order the *keys* come out of a map is not specified.
 ///
 /// ```

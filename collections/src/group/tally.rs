@@ -1,12 +1,12 @@
 //! Folding values by key: the machine under `count_by`, `fold_by` and `distinct`.
 //!
 //! A worker folds into a table of its own for as long as that pays. When the
-//! table has outgrown the cache, two cases differ by how many items went into
-//! each entry. Several: the entries are flushed, scattered by hash, and the
-//! table begins again; heavy keys keep being folded on the spot. Hardly more
-//! than one: the table was a detour, and items are scattered as they come, for
-//! a while; then the table is tried again, and each failure makes that while
-//! longer. In front of either stands a small table for the keys that keep coming
+//! table has outgrown the cache, it matters how many items went into each entry.
+//! If several did, the entries are flushed (scattered by hash) and the table
+//! begins again; heavy keys are still folded on the spot. If hardly more than
+//! one did, the table was a detour: items are scattered as they come, for a
+//! while. Then the table is tried again, and each failure makes that while
+//! longer. In front of both stands a small table for the keys that keep coming
 //! (`hot.rs`), as long as enough of them do.
 //!
 //! In the end each part has, in the order of the input, lists of items and of

@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 ///                                 └ middle
 /// ```
 ///
-/// A lookup misses the cache twice, once in either half, and learns where the
-/// second miss will be only from the first. With the chart both are on their
-/// way before the lock is taken.
+/// A lookup misses the cache twice, once in each half, and only the first miss
+/// tells it where the second will be. With the chart it can ask for both before
+/// it takes the lock.
 pub(super) struct Chart {
     middle: AtomicUsize,
     pub(super) buckets: AtomicUsize,
@@ -77,7 +77,7 @@ mod tests {
     use hashbrown::HashTable;
     use std::sync::atomic::Ordering;
 
-    /// Were a table laid out differently, charts would fetch what nobody needs.
+    /// If tables were laid out differently, charts would fetch the wrong lines.
     #[test]
     fn charts_say_where_entries_are() {
         let mut table = HashTable::new();

@@ -13,9 +13,9 @@ use std::mem;
 /// merged and dropped in parallel.
 ///
 /// It has two faces. Through `&self` any number of threads insert, look up and
-/// remove; each key belongs to a shard with a lock of its own. Through
-/// `&mut self` or by value nobody else can be there, so nothing is locked: that
-/// is where the parallel bulk operations are.
+/// remove; each key belongs to a shard with a lock of its own. `&mut self` and
+/// the map by value prove that no other thread is there, so nothing is locked:
+/// the parallel bulk operations take these.
 ///
 /// # Closures, guards and deadlocks
 ///

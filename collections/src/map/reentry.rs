@@ -3,7 +3,7 @@
 //! A closure or a guard that holds a shard of a map must not go back into the
 //! map for writing: the shard may be its own, or another thread may hold that
 //! one and want this. Each entry to a map is noted here for as long as it
-//! lasts, and the one that could wait for itself panics. Whether the two keys
+//! lasts, and an entry that could wait for itself panics. Whether the two keys
 //! happen to share a shard makes no difference, so a mistake shows in the
 //! first test. Reading while reading is allowed.
 #![forbid(unsafe_code)]

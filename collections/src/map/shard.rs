@@ -6,8 +6,8 @@
 //!   large   [ lock | empty ]   →   [ lock | table ] [ lock | table ] …
 //! ```
 //!
-//! A map begins with its stem alone: it costs no allocation, and walking it is
-//! walking one table. The first insertion that finds the stem crowded, by
+//! A map begins with its stem alone. That costs no allocation, and a walk over it
+//! is a walk over one table. The first insertion that finds the stem crowded, by
 //! entries or by threads, moves everything into the wide shards. `wide` is set
 //! once, under the stem's write lock; a thread that has locked the stem looks again whether it
 //! is still in use. Only `&mut` goes back.

@@ -29,8 +29,9 @@ pub(crate) fn divide<T>(
 /// Room for one more, so that nothing is lost should `hasher` panic.
 ///
 /// A table that grows leaves the old one untouched until the new one is
-/// complete. A table that only clears away the traces of removals works in
-/// place, and would lose entries: here that case moves to a fresh table.
+/// complete. A table that only clears away the traces of removals does so in
+/// place, and would lose entries. So in that case the entries move to a fresh
+/// table.
 #[inline]
 pub(crate) fn make_room<T>(table: &mut HashTable<T>, hasher: impl Fn(&T) -> u64) {
     if table.len() == table.capacity() && !table.is_empty() {

@@ -1,5 +1,5 @@
 //! `take_any_while` and `skip_any_while`: hand on, or leave out, items of each
-//! piece until one anywhere fails the predicate.
+//! piece until an item anywhere fails the predicate.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

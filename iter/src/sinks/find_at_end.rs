@@ -1,5 +1,5 @@
-//! `find_first`, `find_last` and their `_map` forms: what lies on the wrong side of
-//! something found need not be looked at.
+//! `find_first`, `find_last` and their `_map` forms: what lies behind an
+//! item that was found is not looked at.
 //!
 //! Each piece knows the stretch of places that it and what is split from it
 //! may occupy; places are indices where those are known, and otherwise halves

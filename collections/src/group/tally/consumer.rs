@@ -15,8 +15,8 @@ use tine_pool::{current_num_threads, current_thread_index};
 
 /// What workers fold into, between two blocks, if order does not matter.
 ///
-/// A thread that waits for a piece in other hands takes up another piece
-/// meanwhile. It finds its table here, and does not begin one more.
+/// A thread that waits for a piece that another thread works on takes up a
+/// third piece meanwhile. It finds its table here and goes on with it.
 pub(super) struct Idle<'a, F: Fold, S, G> {
     /// One for each thread, once there is a large table.
     seats: OnceLock<Box<[Drawer<'a, F, S, G>]>>,
@@ -51,7 +51,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Idle<'a, F, S, G> {
             .unwrap_or_else(|| Box::new(State::new(plan)))
     }
 
-    /// Puts one away between two blocks.
+    /// Puts a state away between two blocks.
     #[inline]
     fn put(&self, state: Box<State<'a, F, S, G>>) {
         let seats = self.seats.get_or_init(|| {
@@ -62,7 +62,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Idle<'a, F, S, G> {
         before.into_iter().for_each(|before| self.put_aside(before));
     }
 
-    /// Puts one away at the end of its piece.
+    /// Puts a state away at the end of its piece.
     fn put_aside(&self, state: Box<State<'a, F, S, G>>) {
         lock(&self.others).push(state);
     }
@@ -87,14 +87,14 @@ pub(super) struct TallyConsumer<'a, F: Fold, S, G> {
 
 pub(super) struct TallyFolder<'a, F: Fold, S, G> {
     plan: &'a Plan<'a, F, S>,
-    /// On the heap, since folders travel by value. A large one is with the idle
-    /// ones between blocks, if order does not matter.
+    /// On the heap, since folders travel by value. A large state is in `idle`
+    /// between blocks, if order does not matter.
     state: Option<Box<State<'a, F, S, G>>>,
     idle: &'a Idle<'a, F, S, G>,
 }
 
 impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> TallyFolder<'a, F, S, G> {
-    /// Folds items that come one by one: what they are folded into is not put away.
+    /// Folds items that come one by one; the state stays here between them.
     #[inline]
     fn put_one(&mut self, item: F::Item) {
         let mut state = self.take();
@@ -106,7 +106,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> TallyFolder<'a, F, S, G> {
     fn put_all(&mut self, items: impl IntoIterator<Item = F::Item>) {
         let mut state = self.take();
         state.put_all(items);
-        // One that is still small is soon filled again: that is the cheaper way.
+        // A small table is soon filled again: that is cheaper than keeping it.
         if F::COMMUTES && state.done.count >= SETTLED {
             self.idle.put(state);
         } else {

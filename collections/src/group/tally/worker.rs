@@ -84,7 +84,7 @@ fn fold_all<F: Fold, S: BuildHasher>(
     stopped
 }
 
-/// Folds items into a table behind a hot one. Stops if either should not go on.
+/// Folds items into a table with a hot table in front. Stops if one of the two should not go on.
 #[inline(never)] // as above
 fn fold_hot<F: Fold, S: BuildHasher>(
     fold: &F,
@@ -138,7 +138,7 @@ pub(super) struct State<'a, F: Fold, S, G> {
     items: Option<Loose<G, F>>,
     /// What stands in front of either.
     hot: Option<Hot<F::Key, F::Sum>>,
-    /// Did one not pay in front of this table?
+    /// Has a hot table been tried in front of this table, and did not pay?
     cold: bool,
     /// Items to scatter before the table is tried.
     ahead: usize,
@@ -295,7 +295,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         self.hot = hot;
     }
 
-    /// Ends the run of items, and with it the hot table's.
+    /// Ends the run of items and the run of the hot table.
     fn end_items(&mut self) {
         let runs = &mut self.done.runs;
         runs.extend(self.items.take().map(|items| (0, Run::Items(items))));

@@ -1,9 +1,9 @@
 //! Collecting what does not know its length: a fragment for each contiguous
 //! piece, all of them moved once, in parallel, to where they belong.
 //!
-//! A lone fragment is moved by its owner's three words. Small ones are moved
-//! on the spot when neighbours are joined, so that a thousand pieces of one
-//! item do not become a thousand vectors.
+//! A lone fragment becomes the result as it is. Small fragments are joined as soon
+//! as their pieces are neighbours, so that a thousand pieces of one item do not
+//! become a thousand vectors.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
