@@ -12,7 +12,10 @@ fn mistake(map: &ParHashMap<u32, u32>, set: &ParHashSet<u32>) -> usize {
 
 #[cfg(mended)]
 fn mistake(map: &ParHashMap<u32, u32>, set: &ParHashSet<u32>) -> usize {
-    map.clone().freeze().into_par_iter().count() + set.clone().into_par_iter().count()
+    let mut mine = map.clone();
+    let exclusive = (&mut mine).into_par_iter().count() + mine.par_iter().count();
+    let owned = mine.clone().into_par_iter().count() + set.clone().into_par_iter().count();
+    exclusive + owned + mine.freeze().into_par_iter().count()
 }
 
 fn main() {
