@@ -15,6 +15,8 @@ mod paths;
 mod rules;
 #[path = "layers/samples.rs"]
 mod samples;
+#[path = "layers/tables.rs"]
+mod tables;
 
 use rules::{Crate, File, complaints};
 use std::fs;
@@ -106,7 +108,7 @@ const HOUSE: &[Crate] = &[
     Crate {
         source: "iter/src",
         layers: &[
-            &["plumbing::traits"],
+            &["plumbing::traits", "order"],
             &["iter"],
             &["convert"],
             &["plumbing::fork", "plumbing::pace"],
@@ -162,7 +164,7 @@ const HOUSE: &[Crate] = &[
             &[
                 "sources::kit",
                 "sources::pieces",
-                "sources::collections::lend",
+                "sources::collections::as_vec",
                 "sources::par_bridge::crew",
                 "sources::par_bridge::patience",
                 "sources::par_bridge::turn",
@@ -178,7 +180,7 @@ const HOUSE: &[Crate] = &[
             &["sources::vec", "sources::str", "sources::par_bridge::tap"],
             &[
                 "adapters::skip",
-                "sources::collections::gather",
+                "sources::collections::via_vec",
                 "sources::collections::walk",
             ],
             &["sources", "adapters", "sinks", "smallest"],
@@ -198,23 +200,39 @@ const HOUSE: &[Crate] = &[
     Crate {
         source: "collections/src",
         layers: &[
-            &["sync", "pages", "hasher", "tag", "map::held", "group::hot"],
-            &["vec::slab", "map::lock", "partition"],
-            &["vec::buckets", "map::shard"],
-            &["gather"],
-            &["vec", "map"],
             &[
-                "vec::iter",
+                "sync",
+                "pages",
+                "hasher",
+                "tag",
+                "parts",
+                "foresight",
+                "map::reentry",
+                "group::hot",
+            ],
+            &[
+                "vec::slab",
+                "map::lock",
+                "map::chart",
+                "map::table",
+                "partition",
+            ],
+            &["vec::buckets", "map::shard", "gather", "group::fold"],
+            &["vec::iter", "map::concurrent"],
+            &[
+                "vec::par_vec",
                 "map::entry",
                 "map::iter",
                 "map::convert",
-                "map::own",
+                "map::exclusive",
+                "map::par",
             ],
-            &["vec::face", "vec::par", "map::par", "collect"],
-            &["map::frozen", "set"],
-            &["set::algebra"],
-            &["group::tally", "group::rows", "serde"],
-            &["group::join"],
+            &["vec::par", "map::frozen"],
+            &["vec", "map"],
+            &["collect", "set", "group::tally::merging"],
+            &["set::algebra", "group::tally::worker"],
+            &["group::tally::consumer", "group::rows", "serde"],
+            &["group::tally", "group::join"],
             &["group"],
             &["prelude"],
         ],
@@ -273,6 +291,41 @@ fn every_crate_keeps_its_layers() {
         found.extend(complaints(house, &files));
     }
     assert!(found.is_empty(), "\n{}\n", found.join("\n"));
+}
+
+#[test]
+fn the_tables_that_people_read_are_these() {
+    let copies = [
+        ("ARCHITECTURE.md", "layers", tables::layers(HOUSE)),
+        ("CONTRIBUTING.md", "unsafe", tables::unsafe_modules(HOUSE)),
+    ];
+    for (file, mark, table) in copies {
+        let path = root().join(file);
+        let page = fs::read_to_string(&path).unwrap();
+        let right = tables::with_table(&page, mark, &table);
+        let right = right.unwrap_or_else(|| panic!("{file} has no place for the table {mark:?}"));
+        if std::env::var_os("TINE_WRITE_TABLES").is_some() {
+            fs::write(&path, &right).unwrap();
+            continue;
+        }
+        assert!(
+            page == right,
+            "{file}: the table {mark:?} is old; `TINE_WRITE_TABLES=1 cargo test --test layers \
+             tables` writes this one:\n{table}"
+        );
+    }
+}
+
+#[test]
+fn a_table_that_has_changed_is_seen() {
+    let page = "a\n<!-- t: from tests/layers.rs -->\n\nold\n\n<!-- t: end -->\nb\n";
+    let right = tables::with_table(page, "t", "new").unwrap();
+    assert!(right != page && right.contains("new") && !right.contains("old"));
+    assert_eq!(
+        tables::with_table(&right, "t", "new").as_deref(),
+        Some(&right[..])
+    );
+    assert_eq!(tables::with_table(page, "other", "new"), None);
 }
 
 #[test]

@@ -29,8 +29,8 @@ use crate::iter::IndexedParallelIterator;
 /// This is what `drive` and `drive_unindexed` of an indexed source come to.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, bridge};
-/// use tine_iter::prelude::*;
+/// use tine::iter::plumbing::{Consumer, Folder, Reducer, bridge};
+/// use tine::prelude::*;
 ///
 /// struct Sum(u32); // consumer, folder and reducer at once
 ///
@@ -79,10 +79,10 @@ where
 /// Runs a producer of `len` items into a consumer.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{
+/// use tine::iter::plumbing::{
 ///     Consumer, Producer, ProducerCallback, UnindexedConsumer, bridge_producer_consumer,
 /// };
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// /// The first half of the items.
 /// struct Half<I>(I);
@@ -137,8 +137,8 @@ where
 /// Runs a producer of an unknown number of items into a consumer.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
-/// use tine_iter::prelude::*;
+/// use tine::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
+/// use tine::prelude::*;
 ///
 /// /// What cannot be split is still a source.
 /// struct CountDown(u32);
@@ -389,7 +389,7 @@ struct Pieces {
 
 impl Pieces {
     /// Whether a piece of `len` items is to be cut once more. A piece that has
-    /// just migrated shows that somebody is idle: it is worth new cuts.
+    /// just migrated shows that a thread was idle: it is worth new cuts.
     #[inline]
     fn cut(&mut self, len: usize, migrated: bool) -> bool {
         if migrated {

@@ -51,7 +51,7 @@ pub(super) fn enter<R: Send>(op: impl FnOnce() -> R + Send) -> R {
     call.result()
 }
 
-/// Runs both closures, in parallel if there is somebody to. Each is told
+/// Runs both closures, in parallel if another thread is free. Each is told
 /// whether it migrated to another thread.
 pub(super) fn both_told<A: Send, B: Send>(
     a: impl FnOnce(bool) -> A + Send,
@@ -62,7 +62,7 @@ pub(super) fn both_told<A: Send, B: Send>(
     (a.result(), b.result())
 }
 
-/// Runs both closures, in parallel if there is somebody to.
+/// Runs both closures, in parallel if another thread is free.
 pub(crate) fn both<A: Send, B: Send>(
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,

@@ -9,7 +9,7 @@ use std::ops::{BitAnd, BitOr, BitXor};
 /// `u8`, `u16`, `u32`, `u64` and `u128` are the only ones there are.
 ///
 /// ```
-/// use tine_iter::sort::{RadixBits, RadixKey};
+/// use tine::sort::{RadixBits, RadixKey};
 ///
 /// fn in_order<B: RadixBits>(a: impl RadixKey<Bits = B>, b: impl RadixKey<Bits = B>) -> bool {
 ///     a.radix_bits() <= b.radix_bits()

@@ -3,7 +3,7 @@
 //! A closure or a guard that holds a shard of a map must not go back into the
 //! map for writing: the shard may be its own, or another thread may hold that
 //! one and want this. Each entry to a map is noted here for as long as it
-//! lasts, and the one that could wait for itself panics. Whether the two keys
+//! lasts, and an entry that could wait for itself panics. Whether the two keys
 //! happen to share a shard makes no difference, so a mistake shows in the
 //! first test. Reading while reading is allowed.
 #![forbid(unsafe_code)]
@@ -48,6 +48,7 @@ impl Hold {
     /// # Panics
     /// If it is inside already, and one of the two entries writes.
     #[inline]
+    #[track_caller]
     pub(crate) fn enter(map: usize, writes: bool) -> Hold {
         debug_assert!(map & 3 == 0, "maps lie at multiples of a cache line");
         let tag = map | usize::from(writes);
@@ -86,14 +87,25 @@ impl Drop for Hold {
 /// Enters where there is an entry already: from here on there is a list.
 #[cold]
 #[inline(never)]
+#[track_caller]
 fn enter_nested(tag: usize) {
-    HELD.with(|held| {
+    let fits = HELD.with(|held| {
         if OUTER.get() != LISTED {
             note(held, OUTER.replace(LISTED));
         }
-        refuse_deadlock(held, tag & !WRITES, tag & WRITES != 0);
-        note(held, tag);
+        let fits = !would_deadlock(held, tag & !WRITES, tag & WRITES != 0);
+        if fits {
+            note(held, tag);
+        }
+        fits
     });
+    // Not in the closure above, whose caller is not the user's code.
+    assert!(
+        fits,
+        "this thread went back into a ParHashMap or ParHashSet from inside one of its \
+         closures or while holding one of its guards, and one of the two writes: \
+         it would wait for itself"
+    );
 }
 
 fn note(held: &Held, tag: usize) {
@@ -121,21 +133,15 @@ fn leave_listed(tag: usize) {
     });
 }
 
-/// Panics if the map is among the entries and one of the two writes.
+/// Is the map among the entries, and does one of the two write?
 #[cold]
-fn refuse_deadlock(held: &Held, map: usize, writes: bool) {
+fn would_deadlock(held: &Held, map: usize, writes: bool) -> bool {
     let near = held.near[..held.count.get().min(NEAR)]
         .iter()
         .map(Cell::get);
     let far = FAR.with_borrow(|far| far.clone());
-    for tag in near.chain(far).filter(|tag| tag & !WRITES == map) {
-        assert!(
-            !writes && tag & WRITES == 0,
-            "this thread went back into a ParHashMap or ParHashSet from inside one of its \
-             closures or while holding one of its guards, and one of the two writes: \
-             it would wait for itself"
-        );
-    }
+    let mut inside = near.chain(far).filter(|tag| tag & !WRITES == map);
+    inside.any(|tag| writes || tag & WRITES != 0)
 }
 
 /// Takes out an entry that was not the last.

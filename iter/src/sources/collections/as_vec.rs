@@ -5,22 +5,22 @@ use std::mem;
 
 /// The items of a collection as a vector, which become the collection again
 /// when this is dropped, even by a panic.
-pub(super) struct Lent<'a, T, C: From<Vec<T>>> {
+pub(super) struct AsVec<'a, T, C: From<Vec<T>>> {
     home: &'a mut C,
     pub(super) vec: Vec<T>,
 }
 
-impl<'a, T, C> Lent<'a, T, C>
+impl<'a, T, C> AsVec<'a, T, C>
 where
     C: From<Vec<T>> + Into<Vec<T>> + Default,
 {
     pub(super) fn new(home: &'a mut C) -> Self {
         let vec = mem::take(home).into();
-        Lent { home, vec }
+        AsVec { home, vec }
     }
 }
 
-impl<T, C: From<Vec<T>>> Drop for Lent<'_, T, C> {
+impl<T, C: From<Vec<T>>> Drop for AsVec<'_, T, C> {
     fn drop(&mut self) {
         *self.home = C::from(mem::take(&mut self.vec));
     }

@@ -6,7 +6,7 @@
 ///
 /// `from [S] HashMap<K, V, S>` names the generics that the collection has and
 /// the iterator lacks.
-macro_rules! gathered {
+macro_rules! via_vec {
     ($(#[$meta:meta])*
      pub struct $name:ident [$($param:tt)*];
      [$($bound:tt)*] yields $item:ty;
@@ -32,4 +32,4 @@ macro_rules! gathered {
         }
     };
 }
-pub(super) use gathered;
+pub(super) use via_vec;

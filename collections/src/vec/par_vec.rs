@@ -19,8 +19,10 @@ use std::ops::{Index, IndexMut};
 /// [`iter`](Self::iter) and its parallel twin see the values up to the first
 /// that is being pushed at that moment: all of them, if no push is under way.
 ///
+/// With the feature `serde` a vector can be written and read, as a sequence.
+///
 /// ```
-/// use tine_collections::ParVec;
+/// use tine::ParVec;
 ///
 /// static LOG: ParVec<String> = ParVec::new();
 /// std::thread::scope(|s| {
@@ -41,7 +43,7 @@ impl<T> ParVec<T> {
     /// An empty vector. Allocates nothing.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// const EMPTY: ParVec<i32> = ParVec::new();
     /// assert!(EMPTY.is_empty());
     /// ```
@@ -54,10 +56,10 @@ impl<T> ParVec<T> {
     /// An empty vector whose first `capacity` values will lie in a row.
     ///
     /// # Panics
-    /// If so many values exceed what can be addressed.
+    /// If that many values cannot be addressed.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let vec = ParVec::with_capacity(100);
     /// vec.push('x');
     /// assert!(vec.capacity() >= 100);
@@ -71,7 +73,7 @@ impl<T> ParVec<T> {
     /// How many values were pushed, those included that are being pushed now.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// assert_eq!(ParVec::from(vec![1, 2, 3]).len(), 3);
     /// ```
     pub fn len(&self) -> usize {
@@ -81,7 +83,7 @@ impl<T> ParVec<T> {
     /// Was nothing pushed?
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// assert!(ParVec::<i32>::new().is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
@@ -91,7 +93,7 @@ impl<T> ParVec<T> {
     /// For how many values there is memory.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// assert_eq!(ParVec::<i32>::new().capacity(), 0);
     /// ```
     pub fn capacity(&self) -> usize {
@@ -104,7 +106,7 @@ impl<T> ParVec<T> {
     /// If there are `isize::MAX / 2` values already.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let vec = ParVec::new();
     /// let at = vec.push('a');
     /// assert_eq!(vec[at], 'a');
@@ -117,7 +119,7 @@ impl<T> ParVec<T> {
     /// A handle that collects values and appends them in blocks.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let vec = ParVec::new();
     /// std::thread::scope(|s| {
     ///     for _ in 0..2 {
@@ -140,7 +142,7 @@ impl<T> ParVec<T> {
     /// panic, what it yielded before is there.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let vec = ParVec::new();
     /// vec.extend(0..100);
     /// assert_eq!(vec.len(), 100);
@@ -153,7 +155,7 @@ impl<T> ParVec<T> {
     /// The value at `index`, if it is there.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let vec = ParVec::from(vec!['a']);
     /// assert_eq!((vec.get(0), vec.get(1)), (Some(&'a'), None));
     /// ```
@@ -165,7 +167,7 @@ impl<T> ParVec<T> {
     /// The value at `index`, to change, if it is there.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let mut vec = ParVec::from(vec!['a']);
     /// *vec.get_mut(0).unwrap() = 'b';
     /// assert_eq!(vec[0], 'b');
@@ -177,7 +179,7 @@ impl<T> ParVec<T> {
     /// The values, by index.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// assert!(ParVec::from(vec![1, 2, 3]).iter().rev().eq(&[3, 2, 1]));
     /// ```
     pub fn iter(&self) -> Iter<'_, T> {
@@ -187,7 +189,7 @@ impl<T> ParVec<T> {
     /// The values, to change, by index.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let mut vec = ParVec::from(vec![1, 2, 3]);
     /// vec.iter_mut().for_each(|value| *value *= 2);
     /// assert_eq!(vec, [2, 4, 6]);
@@ -199,7 +201,7 @@ impl<T> ParVec<T> {
     /// Removes the last value.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let mut vec = ParVec::from(vec![1, 2]);
     /// assert_eq!((vec.pop(), vec.len()), (Some(2), 1));
     /// ```
@@ -210,7 +212,7 @@ impl<T> ParVec<T> {
     /// Drops all values but the first `len`; memory is kept.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let mut vec = ParVec::from(vec![1, 2, 3]);
     /// vec.truncate(2);
     /// assert_eq!(vec, [1, 2]);
@@ -222,7 +224,7 @@ impl<T> ParVec<T> {
     /// Drops all values; memory is kept.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let mut vec = ParVec::from(vec![1, 2, 3]);
     /// vec.clear();
     /// assert!(vec.is_empty());
@@ -236,7 +238,7 @@ impl<T> ParVec<T> {
     /// [`with_capacity`](Self::with_capacity), or there are few.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let vec: ParVec<i32> = (0..1000).collect();
     /// assert!(vec.into_vec().into_iter().eq(0..1000));
     /// ```
@@ -255,8 +257,8 @@ impl<T> ParVec<T> {
 /// block at a time, the last of them when this is dropped.
 ///
 /// ```
-/// use tine_collections::ParVec;
-/// use tine_iter::prelude::*;
+/// use tine::ParVec;
+/// use tine::prelude::*;
 ///
 /// let squares = ParVec::new();
 /// (0..1000).into_par_iter().for_each_init(|| squares.pusher(), |pusher, n| pusher.push(n * n));
@@ -288,7 +290,7 @@ impl<T> Pusher<'_, T> {
     /// Takes a value, and appends a block if that makes one.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let vec = ParVec::new();
     /// vec.pusher().push(1);
     /// assert_eq!(vec, [1]);
@@ -316,7 +318,7 @@ impl<T> Pusher<'_, T> {
     /// Appends what was pushed so far, and returns where the first of it is.
     ///
     /// ```
-    /// # use tine_collections::ParVec;
+    /// # use tine::ParVec;
     /// let vec = ParVec::from(vec!['a']);
     /// let mut pusher = vec.pusher();
     /// pusher.push('b');
@@ -389,6 +391,7 @@ impl<T> Index<usize> for ParVec<T> {
     /// # Panics
     /// If no value was pushed there.
     #[inline]
+    #[track_caller]
     fn index(&self, index: usize) -> &T {
         let Some(value) = self.get(index) else {
             nothing_at(index, self.len())
@@ -398,6 +401,7 @@ impl<T> Index<usize> for ParVec<T> {
 }
 
 impl<T> IndexMut<usize> for ParVec<T> {
+    #[track_caller]
     fn index_mut(&mut self, index: usize) -> &mut T {
         let len = self.len();
         let Some(value) = self.get_mut(index) else {
@@ -408,6 +412,7 @@ impl<T> IndexMut<usize> for ParVec<T> {
 }
 
 #[cold]
+#[track_caller]
 fn nothing_at(index: usize, len: usize) -> ! {
     panic!("index {index} of a ParVec of length {len}, or not pushed to the end yet")
 }

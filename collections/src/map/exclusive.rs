@@ -1,8 +1,9 @@
 //! What an owner can do with a map, one step after another: no locks.
 #![forbid(unsafe_code)]
 
-use super::ParHashMap;
-use super::shard::{CROWD, make_room};
+use super::concurrent::ParHashMap;
+use super::shard::CROWD;
+use super::table::make_room;
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
 use std::error::Error;
@@ -14,9 +15,9 @@ use std::mem;
 /// Why [`ParHashMap::try_reserve`] could not make room.
 ///
 /// ```
-/// let mut map = tine_collections::ParHashMap::from([(1, 1)]);
+/// let mut map = tine::ParHashMap::from([(1, 1)]);
 /// let refused = map.try_reserve(usize::MAX).unwrap_err();
-/// assert_eq!(refused.to_string(), "so many entries cannot be addressed");
+/// assert_eq!(refused.to_string(), "that many entries cannot be addressed");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TryReserveError {
@@ -33,7 +34,7 @@ impl TryReserveError {
 impl fmt::Display for TryReserveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.overflow {
-            "so many entries cannot be addressed"
+            "that many entries cannot be addressed"
         } else {
             "the system refused the memory"
         })
@@ -46,7 +47,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// The value of `key`, to change; no lock is taken.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map = ParHashMap::from([("a", 1)]);
     /// *map.get_mut("a").unwrap() += 1;
     /// assert_eq!(map.get_cloned("a"), Some(2));
@@ -82,10 +83,10 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// Makes room for `additional` entries more.
     ///
     /// # Panics
-    /// If so many entries exceed what can be addressed.
+    /// If that many entries cannot be addressed.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map = ParHashMap::from([(1, 1)]);
     /// map.reserve(5000);
     /// assert!(map.capacity() > 5000);
@@ -98,10 +99,10 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// Makes room for `additional` entries more, or says why it cannot.
     ///
     /// # Errors
-    /// If so many entries exceed what can be addressed, or memory is refused.
+    /// If that many entries cannot be addressed, or memory is refused.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map = ParHashMap::from([(1, 1)]);
     /// assert!(map.try_reserve(usize::MAX).is_err());
     /// assert!(map.try_reserve(100).is_ok());
@@ -156,7 +157,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// walked; those that it does not reach stay.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map: ParHashMap<i32, i32> = (0..10).map(|i| (i, i)).collect();
     /// assert_eq!(map.extract_if(|k, _| k % 5 == 0).count(), 2);
     /// assert_eq!(map.len(), 8);
@@ -190,7 +191,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// Gives back room beyond that for `capacity` entries.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map: ParHashMap<i32, i32> = ParHashMap::with_capacity(1000);
     /// map.shrink_to(10);
     /// assert!((10..1000).contains(&map.capacity()));
@@ -207,7 +208,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// Gives back room that is not needed.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map: ParHashMap<i32, i32> = ParHashMap::with_capacity(1000);
     /// map.insert(1, 1);
     /// map.shrink_to_fit();
