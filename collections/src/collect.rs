@@ -4,7 +4,7 @@
 
 use crate::gather::{Gathered, Lists, gather};
 use crate::map::ParHashMap;
-use crate::map::shard::{CROWD, breadth, make_room};
+use crate::map::shard::{CROWD, breadth, grow, make_room};
 use crate::partition::{List, par_map};
 use crate::tag::{Tag, is_cheap};
 use hashbrown::HashTable;
@@ -44,9 +44,8 @@ impl Foresight {
     #[cold]
     fn decide<T>(&mut self, table: &mut HashTable<T>, rehash: impl Fn(&T) -> u64) {
         let keys = self.keys(table.len());
-        if keys > table.capacity() {
-            table.reserve(keys - table.len(), rehash);
-        }
+        let more = keys.saturating_sub(table.len());
+        grow(table, more, rehash).expect("capacity overflow, or no memory for the entries");
     }
 
     /// How many different keys to expect of all rows, after so many of those seen.

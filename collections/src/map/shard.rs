@@ -15,10 +15,10 @@
 //! Nothing here knows what an entry is: callers bring hashes.
 #![forbid(unsafe_code)]
 
-use super::held::Hold;
+use super::held::{Hold, NAMES};
 use super::lock::{Lock, ReadGuard, WriteGuard};
 use crate::pages::expect_read;
-use hashbrown::HashTable;
+use hashbrown::{HashTable, TryReserveError};
 use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
@@ -145,6 +145,43 @@ pub(crate) fn part_of(hash: u64, count: usize) -> usize {
 pub(crate) struct Shards<T> {
     stem: Shard<T>,
     wide: OnceLock<Box<[Shard<T>]>>,
+    name: Name,
+}
+
+/// What the locks of a map are known by to the threads that hold them: a number
+/// that is drawn when the first of them is taken, and moves as they do. An address
+/// would not do, since another map may come to lie there while a note of this one
+/// is still kept, by a guard that was forgotten.
+struct Name(AtomicUsize);
+
+impl Name {
+    fn new() -> Self {
+        Name(AtomicUsize::new(0))
+    }
+
+    #[inline]
+    fn get(&self) -> usize {
+        match self.0.load(Ordering::Relaxed) {
+            0 => self.draw(),
+            name => name,
+        }
+    }
+
+    /// Of several threads that draw one at once the first wins.
+    #[cold]
+    fn draw(&self) -> usize {
+        static NEXT: AtomicUsize = AtomicUsize::new(NAMES);
+        let mut mine = 0;
+        while mine == 0 {
+            // Where numbers are of 32 bits they may run out, and begin anew.
+            mine = NEXT.fetch_add(NAMES, Ordering::Relaxed);
+        }
+        let relaxed = Ordering::Relaxed;
+        match self.0.compare_exchange(0, mine, relaxed, relaxed) {
+            Ok(_) => mine,
+            Err(theirs) => theirs,
+        }
+    }
 }
 
 /// Shared access to one shard's table.
@@ -201,6 +238,7 @@ impl<T> Shards<T> {
         Shards {
             stem: Shard::new(table),
             wide: OnceLock::new(),
+            name: Name::new(),
         }
     }
 
@@ -211,6 +249,7 @@ impl<T> Shards<T> {
         Shards {
             stem: Shard::new(HashTable::new()),
             wide: OnceLock::from(wide),
+            name: Name::new(),
         }
     }
 
@@ -229,7 +268,7 @@ impl<T> Shards<T> {
     }
 
     fn id(&self) -> usize {
-        &raw const self.stem as usize
+        self.name.get()
     }
 
     /// Are the wide shards in use?
@@ -417,7 +456,7 @@ pub(crate) fn divide<T>(
 ///
 /// A table that grows leaves the old one untouched until the new one is
 /// complete. A table that only clears away the traces of removals works in
-/// place, and would lose entries: here that case moves to a fresh table.
+/// place, and would lose entries: [`grow`] moves that case to a fresh table.
 #[inline]
 pub(crate) fn make_room<T>(table: &mut HashTable<T>, hasher: impl Fn(&T) -> u64) {
     if table.len() == table.capacity() && !table.is_empty() {
@@ -427,29 +466,53 @@ pub(crate) fn make_room<T>(table: &mut HashTable<T>, hasher: impl Fn(&T) -> u64)
 
 #[cold]
 fn make_room_slow<T>(table: &mut HashTable<T>, hasher: &impl Fn(&T) -> u64) {
+    // By so many that a table of which more than half is entries grows.
     let full = table.num_buckets() / 8 * 7;
-    if table.len() < full / 2 {
-        let capacity = full / 2 + 1;
-        let fresh = refresh(table, capacity, hasher);
-        *table = fresh;
+    let more = if table.len() < full / 2 {
+        1
     } else {
-        // More than half of it is entries, so this grows, and growing is safe.
-        table.reserve(table.len().max(1), hasher);
+        table.len()
+    };
+    grow(table, more, hasher).expect("capacity overflow, or no memory for the entries");
+}
+
+/// Room for so many more, so that nothing is lost should `hasher` panic: the one
+/// way to ask a table that has entries for room.
+pub(crate) fn grow<T>(
+    table: &mut HashTable<T>,
+    additional: usize,
+    hasher: impl Fn(&T) -> u64,
+) -> Result<(), TryReserveError> {
+    let Some(needed) = table.len().checked_add(additional) else {
+        return Err(TryReserveError::CapacityOverflow);
+    };
+    let full = table.num_buckets() / 8 * 7;
+    if needed <= table.capacity() {
+        Ok(())
+    } else if needed <= full / 2 {
+        // The room is there, under traces of removals.
+        *table = refresh(table, full / 2 + 1, &hasher)?;
+        Ok(())
+    } else {
+        table.try_reserve(additional, hasher)
     }
 }
 
 /// The same entries in a fresh table.
+///
+/// If `hasher` panics, nothing has moved.
 fn refresh<T>(
     table: &mut HashTable<T>,
     capacity: usize,
     hasher: &impl Fn(&T) -> u64,
-) -> HashTable<T> {
+) -> Result<HashTable<T>, TryReserveError> {
     let hashes: Vec<u64> = table.iter().map(hasher).collect();
-    let mut fresh = HashTable::with_capacity(capacity);
+    let mut fresh = HashTable::new();
+    fresh.try_reserve(capacity, |_| unreachable!("it is empty"))?;
     for (hash, entry) in hashes.into_iter().zip(table.drain()) {
         fresh.insert_unique(hash, entry, |_| unreachable!("room was made"));
     }
-    fresh
+    Ok(fresh)
 }
 
 #[cfg(test)]
