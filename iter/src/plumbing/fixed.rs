@@ -8,8 +8,9 @@
 //! waits for the one before holds up its own leaf only. A folder sees the same
 //! either way, its items one by one.
 
-use tine_pool::{join, loops};
+use tine_pool::loops;
 
+use super::fork::both;
 use super::traits::{Consumer, Folder, Producer, Reducer};
 
 /// The number of leaves, unless they become too large...
@@ -76,7 +77,7 @@ where
     let (a, b) = if few {
         (near(), far())
     } else {
-        join(near, far)
+        both(near, far)
     };
     reducer.reduce(a, b)
 }

@@ -4,7 +4,6 @@
 use std::cmp::{Ordering, Reverse};
 use std::fmt;
 
-use super::plain::{FLOAT, SIGNED, ordered};
 use super::word::RadixBits;
 
 /// A key that can be sorted by without comparing, because it can be written as
@@ -88,7 +87,7 @@ macro_rules! signed {
             type Bits = $bits;
             #[inline]
             fn radix_bits(&self) -> $bits {
-                ordered::<$bits, SIGNED>(*self as $bits)
+                *self as $bits ^ <$bits>::TOP
             }
         }
     )*};
@@ -106,7 +105,9 @@ macro_rules! floats {
             type Bits = $bits;
             #[inline]
             fn radix_bits(&self) -> $bits {
-                ordered::<$bits, FLOAT>(self.to_bits())
+                let bits = self.to_bits();
+                // With the sign set, all bits count the other way round.
+                bits ^ (bits.negative() | <$bits>::TOP)
             }
         }
     )*};
