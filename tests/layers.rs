@@ -206,7 +206,6 @@ const HOUSE: &[Crate] = &[
                 "hasher",
                 "tag",
                 "parts",
-                "foresight",
                 "map::reentry",
                 "group::hot",
             ],
@@ -217,7 +216,13 @@ const HOUSE: &[Crate] = &[
                 "map::table",
                 "partition",
             ],
-            &["vec::buckets", "map::shard", "gather", "group::fold"],
+            &[
+                "vec::buckets",
+                "map::shard",
+                "foresight",
+                "gather",
+                "group::fold",
+            ],
             &["vec::iter", "map::concurrent"],
             &[
                 "vec::par_vec",

@@ -1,6 +1,7 @@
 //! How much room a table will need, judged by the first of its rows.
 #![forbid(unsafe_code)]
 
+use crate::map::table::grow;
 use hashbrown::HashTable;
 
 /// Room for the rows to come, judged by the rows so far: how many of them met
@@ -34,9 +35,8 @@ impl Foresight {
     #[cold]
     fn decide<T>(&mut self, table: &mut HashTable<T>, rehash: impl Fn(&T) -> u64) {
         let keys = self.keys(table.len());
-        if keys > table.capacity() {
-            table.reserve(keys - table.len(), rehash);
-        }
+        let more = keys.saturating_sub(table.len());
+        grow(table, more, rehash).expect("capacity overflow, or no memory for the entries");
     }
 
     /// How many different keys to expect of all rows, after `met` of those seen.

@@ -3,7 +3,7 @@
 
 use super::concurrent::ParHashMap;
 use super::shard::CROWD;
-use super::table::make_room;
+use super::table::{grow, make_room};
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
 use std::error::Error;
@@ -124,19 +124,11 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
             additional / count + additional / count / 8 + 8
         };
         tables.iter_mut().try_for_each(|table| {
-            // Growing is safe against a panic in `hash`; tidying in place is not.
-            let needed = each
-                .checked_add(table.len())
-                .ok_or(TryReserveError::overflow())?;
-            if needed <= table.capacity() {
-                return Ok(());
-            }
-            let each = each.max(table.num_buckets() / 2);
             let refused = |why| match why {
                 hashbrown::TryReserveError::CapacityOverflow => TryReserveError::overflow(),
                 _ => TryReserveError { overflow: false },
             };
-            table.try_reserve(each, rehash).map_err(refused)
+            grow(table, each, rehash).map_err(refused)
         })
     }
 

@@ -10,11 +10,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
+use std::mem::{self, ManuallyDrop};
 
 /// As many entries as are kept without allocating.
 const NEAR: usize = 8;
-/// Set in an entry that writes; addresses of shards are even.
+/// Set in an entry that writes; names of maps are even.
 const WRITES: usize = 1;
+/// The names of maps are the multiples of this.
+pub(crate) const NAMES: usize = 4;
 
 /// What `OUTER` says while the list has the entries.
 const LISTED: usize = 2;
@@ -30,7 +33,10 @@ thread_local! {
     static OUTER: Cell<usize> = const { Cell::new(0) };
     static HELD: Held =
         const { Held { count: Cell::new(0), near: [const { Cell::new(0) }; NEAR] } };
-    static FAR: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    /// Those that do not fit. It is never dropped, so that the destructors of
+    /// other thread-locals may still enter maps, and has no memory while it is empty.
+    static FAR: RefCell<ManuallyDrop<Vec<usize>>> =
+        const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
 /// The note that this thread is inside a map; dropping it is leaving.
@@ -43,14 +49,17 @@ pub(crate) struct Hold {
 }
 
 impl Hold {
-    /// Notes that this thread enters the map at `map`.
+    /// Notes that this thread enters the map of this name.
     ///
     /// # Panics
     /// If it is inside already, and one of the two entries writes.
     #[inline]
     #[track_caller]
     pub(crate) fn enter(map: usize, writes: bool) -> Hold {
-        debug_assert!(map & 3 == 0, "maps lie at multiples of a cache line");
+        debug_assert!(
+            map % NAMES == 0,
+            "a name leaves room for what an entry says"
+        );
         let tag = map | usize::from(writes);
         let nested = OUTER.get() != 0;
         if nested {
@@ -139,7 +148,7 @@ fn would_deadlock(held: &Held, map: usize, writes: bool) -> bool {
     let near = held.near[..held.count.get().min(NEAR)]
         .iter()
         .map(Cell::get);
-    let far = FAR.with_borrow(|far| far.clone());
+    let far = FAR.with_borrow(|far| far.to_vec());
     let mut inside = near.chain(far).filter(|tag| tag & !WRITES == map);
     inside.any(|tag| writes || tag & WRITES != 0)
 }
@@ -155,17 +164,20 @@ fn forget(held: &Held, last: usize, tag: usize) {
             let filler = far.pop().unwrap_or_else(|| near[near.len() - 1].get());
             slot.set(filler);
         }
+        if far.is_empty() {
+            drop(ManuallyDrop::into_inner(mem::take(far)));
+        }
     });
     held.count.set(last);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Hold;
+    use super::{Hold, NAMES};
 
     #[test]
     fn any_order_of_leaving() {
-        let mut holds: Vec<Hold> = (1..41).map(|map| Hold::enter(map * 64, false)).collect();
+        let mut holds: Vec<Hold> = (1..41).map(|map| Hold::enter(map * NAMES, false)).collect();
         while !holds.is_empty() {
             let victim = holds.len() * 7 / 11;
             let gone = holds.swap_remove(victim);
@@ -184,15 +196,15 @@ mod tests {
     #[test]
     #[should_panic(expected = "wait for itself")]
     fn writing_while_reading() {
-        let _read = Hold::enter(64, false);
-        let _write = Hold::enter(64, true);
+        let _read = Hold::enter(NAMES, false);
+        let _write = Hold::enter(NAMES, true);
     }
 
     #[test]
     #[should_panic(expected = "wait for itself")]
     fn reading_while_writing() {
-        let _others: Vec<Hold> = (2..30).map(|map| Hold::enter(map * 64, true)).collect();
-        let _write = Hold::enter(64, true);
-        let _read = Hold::enter(64, false);
+        let _others: Vec<Hold> = (2..30).map(|map| Hold::enter(map * NAMES, true)).collect();
+        let _write = Hold::enter(NAMES, true);
+        let _read = Hold::enter(NAMES, false);
     }
 }

@@ -17,13 +17,14 @@
 
 use super::chart::Chart;
 use super::lock::{Lock, ReadGuard, WriteGuard};
-use super::reentry::Hold;
+use super::reentry::{Hold, NAMES};
 use super::table::{divide, make_room};
 use crate::parts::{breadth, part_of};
 use hashbrown::HashTable;
 use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A stem with more entries than this is crowded.
 pub(crate) const CROWD: usize = 2048;
@@ -64,6 +65,43 @@ impl<T> Shard<T> {
 pub(crate) struct Shards<T> {
     stem: Shard<T>,
     wide: OnceLock<Box<[Shard<T>]>>,
+    name: Name,
+}
+
+/// What the locks of a map are known by to the threads that hold them: a number
+/// that is drawn when the first of them is taken, and moves as they do. An address
+/// would not do, since another map may come to lie there while a note of this one
+/// is still kept, by a guard that was forgotten.
+struct Name(AtomicUsize);
+
+impl Name {
+    fn new() -> Self {
+        Name(AtomicUsize::new(0))
+    }
+
+    #[inline]
+    fn get(&self) -> usize {
+        match self.0.load(Ordering::Relaxed) {
+            0 => self.draw(),
+            name => name,
+        }
+    }
+
+    /// Of several threads that draw one at once the first wins.
+    #[cold]
+    fn draw(&self) -> usize {
+        static NEXT: AtomicUsize = AtomicUsize::new(NAMES);
+        let mut mine = 0;
+        while mine == 0 {
+            // Where numbers are of 32 bits they may run out, and begin anew.
+            mine = NEXT.fetch_add(NAMES, Ordering::Relaxed);
+        }
+        let relaxed = Ordering::Relaxed;
+        match self.0.compare_exchange(0, mine, relaxed, relaxed) {
+            Ok(_) => mine,
+            Err(theirs) => theirs,
+        }
+    }
 }
 
 /// Shared access to one shard's table.
@@ -120,6 +158,7 @@ impl<T> Shards<T> {
         Shards {
             stem: Shard::new(table),
             wide: OnceLock::new(),
+            name: Name::new(),
         }
     }
 
@@ -130,6 +169,7 @@ impl<T> Shards<T> {
         Shards {
             stem: Shard::new(HashTable::new()),
             wide: OnceLock::from(wide),
+            name: Name::new(),
         }
     }
 
@@ -148,7 +188,7 @@ impl<T> Shards<T> {
     }
 
     fn id(&self) -> usize {
-        &raw const self.stem as usize
+        self.name.get()
     }
 
     /// Are the wide shards in use?

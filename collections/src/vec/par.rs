@@ -151,7 +151,7 @@ impl<T: Send> FromParallelIterator<T> for ParVec<T> {
 impl<T: Send> ParallelExtend<T> for ParVec<T> {
     fn par_extend<I: IntoParallelIterator<Item = T>>(&mut self, values: I) {
         let mut values = Vec::from_par_iter(values);
-        if self.is_empty() && self.capacity() == 0 {
+        if self.is_empty() && self.buckets.owns_nothing() {
             *self = values.into();
         } else {
             self.buckets.push_block(&mut values);

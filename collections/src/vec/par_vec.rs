@@ -77,7 +77,7 @@ impl<T> ParVec<T> {
     /// assert_eq!(ParVec::from(vec![1, 2, 3]).len(), 3);
     /// ```
     pub fn len(&self) -> usize {
-        self.buckets.reserved()
+        self.buckets.len()
     }
 
     /// Was nothing pushed?
@@ -90,7 +90,7 @@ impl<T> ParVec<T> {
         self.len() == 0
     }
 
-    /// For how many values there is memory.
+    /// For how many values there is memory: for `usize::MAX` that take none.
     ///
     /// ```
     /// # use tine::ParVec;

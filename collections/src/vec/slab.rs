@@ -215,14 +215,18 @@ mod memory {
             Some(unsafe { slot.as_mut() })
         }
 
-        /// The value at `at`, which leaves its slot empty.
+        /// The value at `at`, the last one there is or one with a flag; it leaves its slot empty.
+        ///
+        /// A row of values of no size that came in a vector ends before that slot then.
         pub(in crate::vec) fn take(&mut self, at: usize) -> Option<T> {
             if !self.is_ready(at) {
                 return None;
             }
             self.doubt(at);
             self.disband(at / RANK);
-            *self.flags[at].get_mut() = 0;
+            if let Some(flag) = self.flags.get_mut(at) {
+                *flag.get_mut() = 0;
+            }
             // SAFETY: it was ready, and is not any more.
             Some(unsafe { self.slot(at).read() })
         }
@@ -241,6 +245,12 @@ mod memory {
         fn doubt(&mut self, at: usize) {
             if at < self.sure {
                 if self.flags.is_empty() {
+                    if mem::size_of::<T>() == 0 {
+                        // There may be more slots than there is memory for flags,
+                        // and those that are emptied keep no memory for later.
+                        (self.cap, self.sure) = (at, at);
+                        return;
+                    }
                     self.flags = no_flags(self.cap);
                     self.ranks = no_flags(self.cap / RANK);
                 }

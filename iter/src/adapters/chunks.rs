@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::iter::IndexedParallelIterator;
 use crate::kit::debug_base;
-use crate::kit::reshape::{Reshape, reshape, reshaped};
+use crate::kit::reshape::{Reshape, reach, reshape, reshaped};
 use crate::plumbing::{Producer, ProducerCallback};
 
 /// What [`chunks`](IndexedParallelIterator::chunks) returns.
@@ -264,7 +264,7 @@ impl<P: Producer, K: Chunk<P::Item>> Producer for Cuts<P, K> {
 
     fn split_at(self, index: usize) -> (Self, Self) {
         let Cut { len, size, kind } = self.cut;
-        let here = index.saturating_mul(size).min(len);
+        let here = reach(index, size, len);
         let (left, right) = self.base.split_at(here);
         let with = |base, len, kind| Cuts {
             base,

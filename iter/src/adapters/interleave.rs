@@ -129,6 +129,10 @@ impl<P: Producer, Q: Producer<Item = P::Item>> Producer for Turns<P, Q> {
 
     fn split_at(self, index: usize) -> (Self, Self) {
         let (a_len, b_len) = self.lens;
+        assert!(
+            index.saturating_sub(b_len) <= a_len,
+            "{a_len} and {b_len} items in turns were cut at {index}"
+        );
         let odd = index % 2;
         let fair = index / 2 + if self.a_next { odd } else { 0 };
         let a_cut = fair.min(a_len).max(index.saturating_sub(b_len));

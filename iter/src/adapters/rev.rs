@@ -74,7 +74,8 @@ impl<P: Producer> Producer for Reversed<P> {
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
-        let rest = self.len - index;
+        let rest = self.len.checked_sub(index);
+        let rest = rest.unwrap_or_else(|| panic!("{} items were cut at {index}", self.len));
         let (back, front) = self.base.split_at(rest);
         let with = |base, len| Reversed { base, len };
         (with(front, index), with(back, rest))

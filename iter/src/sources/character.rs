@@ -85,6 +85,11 @@ impl Producer for Characters {
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
+        // What lies behind the end need not be a character's position.
+        assert!(
+            index <= self.0.len(),
+            "a range of characters was cut behind its end, at {index}"
+        );
         let mid = self.0.start + index as u32;
         (Characters(self.0.start..mid), Characters(mid..self.0.end))
     }

@@ -62,10 +62,10 @@ impl<T: Send> Producer for AtMostOne<T> {
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
-        debug_assert!(index <= 1);
         match index {
             0 => (AtMostOne(None), self),
-            _ => (self, AtMostOne(None)),
+            1 if self.0.is_some() => (self, AtMostOne(None)),
+            _ => panic!("an option was cut behind its end, at {index}"),
         }
     }
 }

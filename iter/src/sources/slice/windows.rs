@@ -105,6 +105,10 @@ where
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
+        assert!(
+            index <= count(self.slice, self.size),
+            "windows were cut behind their end, at {index}"
+        );
         let reach = self.slice.len().min(index.saturating_add(self.size - 1));
         let left = Overlapping {
             slice: &self.slice[..reach],
