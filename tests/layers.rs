@@ -89,6 +89,7 @@ const HOUSE: &[Crate] = &[
             &["kit::gather", "kit::attempt"],
             &["kit"],
             // sorts know nothing of iterators
+            &["sort::leaf"],
             &[
                 "sort::fork",
                 "sort::inplace",
@@ -148,7 +149,12 @@ const HOUSE: &[Crate] = &[
                 "sources::option",
                 "sources::range",
             ],
-            &["sources::vec", "sources::str", "sources::par_bridge::tap"],
+            &[
+                "sources::vec",
+                "sources::str",
+                "sources::par_bridge::batched",
+                "sources::par_bridge::tap",
+            ],
             &[
                 "adapters::skip",
                 "sources::collections::gather",

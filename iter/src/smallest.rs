@@ -5,6 +5,7 @@
 use std::cmp::Ordering;
 
 use crate::iter::ParallelIterator;
+use crate::sort::par_sort_unstable_by;
 
 /// Shorter candidate lists are not worth shortening.
 const FEW: usize = 64;
@@ -65,7 +66,7 @@ pub trait Smallest: ParallelIterator {
             some
         };
         let mut smallest = self.fold(Vec::new, add).reduce(Vec::new, both);
-        smallest.sort_unstable_by(&compare);
+        par_sort_unstable_by(&mut smallest, &compare);
         smallest.truncate(k);
         smallest
     }

@@ -19,6 +19,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 use tally::{Fold, tally};
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
+use tine_iter::slice::ParallelSliceMut;
 
 /// Counting, folding, grouping and joining by key, on every parallel iterator.
 ///
@@ -266,7 +267,7 @@ pub trait ParallelGrouping: ParallelIterator {
             counts.select_nth_unstable_by(k - 1, rank);
             counts.truncate(k);
         }
-        counts.sort_unstable_by(rank);
+        counts.par_sort_unstable_by(rank);
         counts
     }
 }
