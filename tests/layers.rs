@@ -118,6 +118,7 @@ const HOUSE: &[Crate] = &[
             &["kit::gather", "kit::attempt"],
             &["kit"],
             // sorts know nothing of iterators
+            &["sort::leaf"],
             &[
                 "sort::fork",
                 "sort::inplace",
@@ -177,7 +178,12 @@ const HOUSE: &[Crate] = &[
                 "sources::option",
                 "sources::range",
             ],
-            &["sources::vec", "sources::str", "sources::par_bridge::tap"],
+            &[
+                "sources::vec",
+                "sources::str",
+                "sources::par_bridge::batched",
+                "sources::par_bridge::tap",
+            ],
             &[
                 "adapters::skip",
                 "sources::collections::via_vec",

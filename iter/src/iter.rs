@@ -79,7 +79,7 @@ pub use crate::order::TotalOrder;
 #[expect(deprecated, reason = "kept for the programs that name it")]
 pub use crate::sources::repeatn;
 pub use crate::sources::{
-    Empty, IterBridge, MultiZip, Once, OrderedBridge, OrderedMap, ParallelBridge, Repeat, RepeatN,
-    Split, WalkTree, WalkTreePostfix, WalkTreePrefix, empty, once, repeat, repeat_n, split,
-    walk_tree, walk_tree_postfix, walk_tree_prefix,
+    BatchedBridge, Empty, IterBridge, MultiZip, Once, OrderedBridge, OrderedMap, ParallelBridge,
+    Repeat, RepeatN, Split, WalkTree, WalkTreePostfix, WalkTreePrefix, empty, once, repeat,
+    repeat_n, split, walk_tree, walk_tree_postfix, walk_tree_prefix,
 };

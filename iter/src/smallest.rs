@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 
 use crate::iter::ParallelIterator;
 use crate::order::TotalOrder;
+use crate::sort::par_sort_unstable_by;
 
 /// Shorter candidate lists are not worth shortening.
 const FEW: usize = 64;
@@ -66,7 +67,7 @@ pub trait Smallest: ParallelIterator {
         };
         let best = self.fold(Best::new, add).reduce_with(both);
         let mut smallest = best.map_or_else(Vec::new, |best| best.some);
-        smallest.sort_unstable_by(&compare);
+        par_sort_unstable_by(&mut smallest, &compare);
         smallest.truncate(k);
         smallest
     }

@@ -22,6 +22,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use tally::tally;
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
+use tine_iter::slice::ParallelSliceMut;
 
 /// Counting, folding, grouping and joining by key, on every parallel iterator.
 ///
@@ -265,7 +266,7 @@ pub trait ParallelGrouping: ParallelIterator {
             counts.select_nth_unstable_by(k - 1, rank);
             counts.truncate(k);
         }
-        counts.sort_unstable_by(rank);
+        counts.par_sort_unstable_by(rank);
         counts
     }
 }

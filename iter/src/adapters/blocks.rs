@@ -113,6 +113,7 @@ where
             let block = bridge_producer_consumer(size, block, to_block);
             came_to = reducer.reduce(came_to, block);
         }
+        drop(rest);
         came_to
     }
 }

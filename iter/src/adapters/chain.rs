@@ -130,11 +130,13 @@ impl<P: Producer, Q: Producer<Item = P::Item>> Producer for Links<P, Q> {
     }
 
     fn fold_with<F: Folder<P::Item>>(self, folder: F) -> F {
-        let folder = self.a.fold_with(folder);
+        let Links { a, b, .. } = self;
+        let folder = a.fold_with(folder);
         if folder.full() {
+            drop(b);
             return folder;
         }
-        self.b.fold_with(folder)
+        b.fold_with(folder)
     }
 }
 

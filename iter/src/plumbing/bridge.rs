@@ -195,7 +195,11 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
     }
 
     /// What it comes to if no item is wanted any more.
+    ///
+    /// Here and elsewhere, what is left is dropped before there is a result to return: should a
+    /// destructor panic later, nobody would drop that.
     fn nothing(self) -> C::Result {
+        drop(self.producer);
         self.consumer.into_folder().complete()
     }
 
@@ -288,8 +292,9 @@ where
         let (carried, left) = rest.run_block(n, folder);
         match left {
             // How far the last block came is not known.
-            _ if carried.full() => {
+            left if carried.full() => {
                 pace.flush_all_but_the_last();
+                drop(left);
                 return Progress::Open(carried);
             }
             Some(left) => (rest, folder) = (left, Some(carried)),
@@ -330,7 +335,10 @@ where
     );
     match (near, far) {
         (near, Lent::Taken(far)) => Progress::Closed(reducer.reduce(near.close(pace), far)),
-        (Progress::Open(folder), Lent::Back(_)) if folder.full() => Progress::Open(folder),
+        (Progress::Open(folder), Lent::Back(far)) if folder.full() => {
+            drop(far);
+            Progress::Open(folder)
+        }
         (Progress::Open(folder), Lent::Back(far)) => {
             pace.go_on(laid);
             work(far, Some(folder), pace, min)
@@ -423,6 +431,7 @@ where
     C: UnindexedConsumer<P::Item>,
 {
     if consumer.full() {
+        drop(producer);
         return consumer.into_folder().complete();
     }
     let (producer, right) = if pieces.cut(usize::MAX, migrated) {

@@ -53,6 +53,7 @@ where
     C: Consumer<P::Item>,
 {
     if consumer.full() {
+        drop(producer);
         return consumer.into_folder().complete();
     }
     let half = len.div_ceil(leaf.size).div_ceil(2);

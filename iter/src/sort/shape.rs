@@ -3,6 +3,8 @@
 
 use std::cmp::Ordering;
 
+use super::leaf;
+
 /// What a slice looks like to a sample of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shape {
@@ -120,7 +122,7 @@ pub(super) fn few<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
 /// What the elements that are equal to another one of a sample say.
 fn repeats<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> Shape {
     let mut sample: Vec<&T> = sample(v).collect();
-    sample.sort_unstable_by(|a, b| compare(a, b));
+    leaf::few(&mut sample, &|a: &&T, b: &&T| compare(a, b));
     rows(&sample, |a, b| compare(a, b).is_eq())
 }
 

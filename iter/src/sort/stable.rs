@@ -20,7 +20,7 @@ use std::ptr;
 use crate::plumbing::both;
 use tine_pool::current_num_threads;
 
-use super::{fork, inplace, merge, runs, scratch::Scratch, shape};
+use super::{fork, inplace, leaf, merge, runs, scratch::Scratch, shape};
 
 /// Shorter slices are std's: waking a second thread costs more than it saves.
 pub(super) const CUTOFF: usize = 20_000;
@@ -36,17 +36,17 @@ where
         return;
     }
     if v.len() < CUTOFF || size_of::<T>() == 0 {
-        return v.sort_by(compare);
+        return leaf::stable(v, compare);
     }
     let threads = current_num_threads();
     if threads == 1 {
-        return v.sort_by(compare);
+        return leaf::stable(v, compare);
     }
     if v.len() < shape::FEW_CUTOFF && shape::few(v, compare) {
-        return v.sort_by(compare);
+        return leaf::stable(v, compare);
     }
     in_chunks(v, threads, compare, &|chunk: &mut [T]| {
-        chunk.sort_by(compare)
+        leaf::stable(chunk, compare)
     });
 }
 

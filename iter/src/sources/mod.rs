@@ -33,7 +33,7 @@ mod walk_tree;
 pub use empty::{Empty, empty};
 pub use multizip::MultiZip;
 pub use once::{Once, once};
-pub use par_bridge::{IterBridge, OrderedBridge, OrderedMap, ParallelBridge};
+pub use par_bridge::{BatchedBridge, IterBridge, OrderedBridge, OrderedMap, ParallelBridge};
 #[expect(deprecated, reason = "kept for the programs that name it")]
 pub use repeat::repeatn;
 pub use repeat::{Repeat, RepeatN, repeat, repeat_n};

@@ -11,6 +11,7 @@ mod liars;
 mod panics;
 mod pieces;
 mod sinks;
+mod touchy;
 mod unindexed;
 
 /// Runs `op` in pools of several sizes, some with fewer threads than the

@@ -1,17 +1,19 @@
 //! From sequential iterators to parallel ones.
 //!
 //! The iterator stays in one piece: a thread that needs an item calls `next`, one
-//! thread at a time. [`tap`] is what the threads draw from, [`turn`] and [`patience`] say
-//! how they wait for it, [`ordered`] puts the results back in order, [`crew`]
-//! says which threads take part.
+//! thread at a time. [`tap`] is what the threads draw from, and [`batched`] where items
+//! do not wait for each other; [`turn`] and [`patience`] say how threads wait for it,
+//! [`ordered`] puts the results back in order, [`crew`] says which threads take part.
 #![forbid(unsafe_code)]
 
+mod batched;
 mod crew;
 mod ordered;
 mod patience;
 mod tap;
 mod turn;
 
+use self::batched::Scoop;
 pub use self::ordered::{OrderedBridge, OrderedMap};
 use self::tap::Tap;
 use crate::iter::ParallelIterator;
@@ -47,6 +49,8 @@ use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 /// quick, and a thread that has nothing else to do takes those that have not been
 /// started. The last items, two for each thread, come one by one. So one item for
 /// each thread may wait for all the others.
+/// Where no item waits for another, say so by [`batched`](IterBridge::batched): that
+/// is much faster where items are cheap.
 ///
 /// # Waiting in `next`
 ///
@@ -135,5 +139,47 @@ impl<Iter: Iterator<Item: Send> + Send> ParallelIterator for IterBridge<Iter> {
 
     fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
         bridge_unindexed(&Tap::new(self.iter), consumer)
+    }
+}
+
+impl<Iter: Iterator<Item: Send> + Send> IterBridge<Iter> {
+    /// The same items, of which each thread draws many at once: no item waits for a later one.
+    ///
+    /// How many grows by itself where items take little time. Like this a bridge over a cheap
+    /// iterator costs little more than the iterator. An item that does wait for a later one may
+    /// wait for ever: both may have been drawn by one thread.
+    ///
+    /// When `next` panics, what was drawn together with it is dropped.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    ///
+    /// let odd = (0..100_000_u64).filter(|n| n % 2 == 1);
+    /// assert_eq!(odd.par_bridge().batched().sum::<u64>(), 2_500_000_000);
+    /// ```
+    pub fn batched(self) -> BatchedBridge<Iter> {
+        BatchedBridge { iter: self.iter }
+    }
+}
+
+/// What [`batched`](IterBridge::batched) returns.
+///
+/// ```
+/// use tine_iter::{iter::BatchedBridge, prelude::*};
+///
+/// let bridge: BatchedBridge<_> = (1..5).map(|n| n * n).par_bridge().batched();
+/// assert_eq!(bridge.sum::<i32>(), 30);
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "parallel iterators do nothing until they are consumed"]
+pub struct BatchedBridge<Iter> {
+    iter: Iter,
+}
+
+impl<Iter: Iterator<Item: Send> + Send> ParallelIterator for BatchedBridge<Iter> {
+    type Item = Iter::Item;
+
+    fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
+        bridge_unindexed(&Scoop::new(self.iter), consumer)
     }
 }

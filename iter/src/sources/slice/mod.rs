@@ -437,8 +437,8 @@ pub trait ParallelSliceMut<T: Send> {
     /// Sorts the slice by `compare`, keeping equal elements in their order.
     ///
     /// If `compare` panics, or is no total order, the slice holds its elements
-    /// in some order; in the second case this may panic. Takes room for as many
-    /// elements as there are; without it, merges in place.
+    /// in some order. Takes room for as many elements as there are; without it,
+    /// merges in place.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -526,7 +526,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// order.
     ///
     /// If `compare` panics, or is no total order, the slice holds its elements
-    /// in some order; in the second case this may panic.
+    /// in some order.
     ///
     /// ```
     /// use tine::prelude::*;
