@@ -155,6 +155,20 @@ const HOUSE: &[Crate] = &[
                 "sources::collections::walk",
             ],
             &["sources", "adapters", "sinks", "smallest"],
+            // what is made of all of these
+            &[
+                "algorithms::scatter",
+                "algorithms::moves",
+                "algorithms::search",
+                "algorithms::sets",
+                "algorithms::flat",
+                "algorithms::retain",
+                "algorithms::accumulate",
+                "algorithms::worklist",
+            ],
+            &["algorithms::random"],
+            &["algorithms::change", "algorithms::look"],
+            &["algorithms"],
             &["prelude"],
         ],
         // the provided methods of one name the adapters; the other is a second face of the crate
@@ -165,6 +179,9 @@ const HOUSE: &[Crate] = &[
             "sinks::collect",
             "sinks::huge",
             "sort",
+            // a vector closes ranks in place; elements change places by way of a spare vector
+            "algorithms::retain",
+            "algorithms::scatter",
         ],
         for_tests: FOR_TESTS,
     },
