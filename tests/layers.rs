@@ -188,7 +188,15 @@ const HOUSE: &[Crate] = &[
     Crate {
         source: "collections/src",
         layers: &[
-            &["sync", "pages", "hasher", "tag", "map::held", "group::hot"],
+            &[
+                "sync",
+                "pages",
+                "hasher",
+                "tag",
+                "map::held",
+                "group::hot",
+                "bits",
+            ],
             &["vec::slab", "map::lock", "partition"],
             &["vec::buckets", "map::shard"],
             &["gather"],
