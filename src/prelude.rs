@@ -15,8 +15,8 @@
 pub use crate::progress::ParallelProgress;
 pub use tine_collections::prelude::*;
 pub use tine_iter::algorithms::{
-    ParallelAccumulate, ParallelFlat, ParallelRetain, ParallelSliceChange, ParallelSliceLook,
-    ParallelSortedSets,
+    ParallelAccumulate, ParallelBytes, ParallelFlat, ParallelGrid, ParallelGridMut, ParallelRetain,
+    ParallelSliceChange, ParallelSliceLook, ParallelSortedSets, ParallelStringSearch,
 };
 pub use tine_iter::prelude::*;
 pub use tine_iter::smallest::Smallest;

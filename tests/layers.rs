@@ -165,8 +165,10 @@ const HOUSE: &[Crate] = &[
                 "algorithms::retain",
                 "algorithms::accumulate",
                 "algorithms::worklist",
+                "algorithms::text",
+                "algorithms::tiles",
             ],
-            &["algorithms::random"],
+            &["algorithms::random", "algorithms::grid"],
             &["algorithms::change", "algorithms::look"],
             &["algorithms"],
             &["prelude"],
@@ -182,6 +184,8 @@ const HOUSE: &[Crate] = &[
             // a vector closes ranks in place; elements change places by way of a spare vector
             "algorithms::retain",
             "algorithms::scatter",
+            // a tile is no slice: its rows lie between those of others
+            "algorithms::tiles",
         ],
         for_tests: FOR_TESTS,
     },

@@ -12,7 +12,9 @@ fn sum_up<const N: usize>(mut counts: [u64; N], others: [u64; N]) -> [u64; N] {
 
 fn by_loop(bytes: &[u8]) -> [u64; 256] {
     let mut counts = [0; 256];
-    bytes.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
+    bytes
+        .iter()
+        .for_each(|&byte| counts[usize::from(byte)] += 1);
     counts
 }
 
@@ -45,8 +47,17 @@ pub fn rows(table: &mut Table) {
         }
         let name = format!("histogram_array, {len} bytes");
         if table.wants(&name) {
-            let ours = || bytes.par_iter().histogram_array::<256, _>(|&byte| byte.into());
-            table.row(&name, run(ours), run(|| by_chunks(&bytes)), run(|| by_loop(&bytes)));
+            let ours = || {
+                bytes
+                    .par_iter()
+                    .histogram_array::<256, _>(|&byte| byte.into())
+            };
+            table.row(
+                &name,
+                run(ours),
+                run(|| by_chunks(&bytes)),
+                run(|| by_loop(&bytes)),
+            );
         }
     }
     let len = 12_000_000 / table.scale;
@@ -103,4 +114,3 @@ pub fn rows(table: &mut Table) {
         }
     }
 }
-

@@ -50,8 +50,16 @@ pub fn rows(table: &mut Table) {
             table.row(
                 &name,
                 run(|| few.par_deduped()),
-                run(|| few.par_chunk_by(|a, b| a == b).map(|run| run[0]).collect::<Vec<_>>()),
-                run(|| few.chunk_by(|a, b| a == b).map(|run| run[0]).collect::<Vec<_>>()),
+                run(|| {
+                    few.par_chunk_by(|a, b| a == b)
+                        .map(|run| run[0])
+                        .collect::<Vec<_>>()
+                }),
+                run(|| {
+                    few.chunk_by(|a, b| a == b)
+                        .map(|run| run[0])
+                        .collect::<Vec<_>>()
+                }),
             );
         }
         let name = format!("par_find_slice, 16 bytes at the end of {}", 5 * len);
@@ -88,7 +96,11 @@ pub fn rows(table: &mut Table) {
             table.row(
                 &name,
                 run(|| rows.par_concat()),
-                run(|| rows.par_iter().flat_map_iter(|row| row.iter().copied()).collect::<Vec<_>>()),
+                run(|| {
+                    rows.par_iter()
+                        .flat_map_iter(|row| row.iter().copied())
+                        .collect::<Vec<_>>()
+                }),
                 run(|| rows.concat()),
             );
         }

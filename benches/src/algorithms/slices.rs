@@ -19,7 +19,10 @@ fn shuffle_loop(v: &mut [u64]) {
     let mut state = 9_u64;
     for left in (2..=v.len()).rev() {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-        v.swap(left - 1, ((u128::from(state) * left as u128) >> 64) as usize);
+        v.swap(
+            left - 1,
+            ((u128::from(state) * left as u128) >> 64) as usize,
+        );
     }
 }
 
@@ -177,7 +180,9 @@ pub fn rows(table: &mut Table) {
                 on_copy(&keys, |v| v.par_counting_sort_by_key(256, |x| *x as usize)),
                 on_copy(&keys, |v| {
                     v.par_sort_by_key(|x| *x);
-                    (0..257).map(|n| v.partition_point(|x| *x < n)).collect::<Vec<_>>()
+                    (0..257)
+                        .map(|n| v.partition_point(|x| *x < n))
+                        .collect::<Vec<_>>()
                 }),
                 on_copy(&keys, counting_loop),
             );
@@ -215,7 +220,10 @@ fn union_by_halves(a: &[u64], b: &[u64], parts: usize) -> Vec<u64> {
         return union_loop(a, b);
     }
     let value = a[a.len() / 2];
-    let (at_a, at_b) = (a.partition_point(|x| *x < value), b.partition_point(|x| *x < value));
+    let (at_a, at_b) = (
+        a.partition_point(|x| *x < value),
+        b.partition_point(|x| *x < value),
+    );
     let (mut left, right) = rayon::join(
         || union_by_halves(&a[..at_a], &b[..at_b], parts / 2),
         || union_by_halves(&a[at_a..], &b[at_b..], parts / 2),

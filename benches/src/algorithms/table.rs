@@ -76,7 +76,11 @@ impl Table {
         }
         let ratio = |other: usize| {
             let pairs = times[0].iter().zip(&times[other]);
-            median(&pairs.map(|(ours, theirs)| ours / theirs).collect::<Vec<_>>())
+            median(
+                &pairs
+                    .map(|(ours, theirs)| ours / theirs)
+                    .collect::<Vec<_>>(),
+            )
         };
         let [ours, rayon, alone] = [0, 1, 2].map(|at| median(&times[at]));
         let line = format!(

@@ -83,8 +83,17 @@ fn alone(graph: &Graph) -> usize {
 }
 
 pub fn rows(table: &mut Table) {
-    for (nodes, degree) in [(100, 5), (10_000, 5), (200_000, 5), (1_000_000, 1), (1_000_000, 10)] {
-        let name = format!("for_each_fed, a graph of {nodes} nodes and {} edges", nodes * degree);
+    for (nodes, degree) in [
+        (100, 5),
+        (10_000, 5),
+        (200_000, 5),
+        (1_000_000, 1),
+        (1_000_000, 10),
+    ] {
+        let name = format!(
+            "for_each_fed, a graph of {nodes} nodes and {} edges",
+            nodes * degree
+        );
         if table.wants(&name) {
             let graph = Graph::random(nodes, degree);
             assert_eq!(fed(&graph), alone(&graph));

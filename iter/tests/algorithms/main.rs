@@ -3,8 +3,10 @@
 
 mod change;
 mod fed;
+mod grid;
 mod kit;
 mod look;
 mod reduce;
 mod retain;
 mod sets;
+mod text;
