@@ -3,9 +3,10 @@
 //! The first question is one for a worklist: an item feeds further ones, in no order, and a set of
 //! bits says which nodes have been seen. The second one goes level by level.
 //!
-//! `cargo run --release --example reachable`
+//! `cargo run --release --example reachable [EDGES]`
 
 use std::collections::VecDeque;
+use std::env;
 use std::time::Instant;
 
 use tine::ParBitSet;
@@ -96,7 +97,9 @@ fn alone(graph: &Graph) -> Vec<usize> {
 }
 
 fn main() {
-    let graph = Graph::random(200_000, 1_000_000);
+    let edges = env::args().nth(1).and_then(|n| n.parse().ok());
+    let edges = edges.unwrap_or(1_000_000);
+    let graph = Graph::random(edges / 5 + 1, edges);
     let start = Instant::now();
     let expected = alone(&graph);
     println!("one thread with a queue: {:?}", start.elapsed());
@@ -109,5 +112,9 @@ fn main() {
 
     assert_eq!(sizes, expected);
     assert_eq!(reached.count(), expected.iter().sum());
-    println!("{} nodes reached, in {} steps", reached.count(), sizes.len() - 1);
+    println!(
+        "{} nodes reached, in {} steps",
+        reached.count(),
+        sizes.len() - 1
+    );
 }

@@ -148,6 +148,7 @@ const HOUSE: &[Crate] = &[
                 "sources::option",
                 "sources::range",
             ],
+            &["sources::str::numbered"],
             &["sources::vec", "sources::str", "sources::par_bridge::tap"],
             &[
                 "adapters::skip",

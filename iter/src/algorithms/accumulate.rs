@@ -314,15 +314,29 @@ where
             Some(found) => found,
             None => items.next().map(|item| (item.clone(), item))?,
         };
-        Some(items.fold(found, |(least, greatest), item| {
-            if (self.0)(&item, &least).is_lt() {
-                (item, greatest)
-            } else if (self.0)(&item, &greatest).is_ge() {
-                (least, item)
+        let (mut least, mut greatest) = found;
+        // By twos: the less of them is no candidate for the greatest, nor the other for the least.
+        while let Some(first) = items.next() {
+            let Some(second) = items.next() else {
+                return self.take(Some((least, greatest)), first);
+            };
+            let (less, more) = if (self.0)(&second, &first).is_lt() {
+                (second, first)
             } else {
-                (least, greatest)
-            }
-        }))
+                (first, second)
+            };
+            least = if (self.0)(&less, &least).is_lt() {
+                less
+            } else {
+                least
+            };
+            greatest = if (self.0)(&more, &greatest).is_ge() {
+                more
+            } else {
+                greatest
+            };
+        }
+        Some((least, greatest))
     }
 
     fn finish(&self, found: Self::State) -> Self::Out {

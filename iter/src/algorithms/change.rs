@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::cmp::Ordering;
+use std::mem::needs_drop;
 
 use super::scatter::scatter;
 use super::{moves, random};
@@ -12,6 +13,9 @@ use crate::sources::slice::ParallelSliceMut;
 
 /// With more buckets than this, counting sorts sort by radix.
 const BUCKETS: usize = 1 << 12;
+
+/// What owns nothing is filled in so many at a time.
+const FILLED: usize = 1 << 10;
 
 /// What slices of [`Send`] elements can do in parallel beyond iteration and sorts.
 ///
@@ -201,7 +205,13 @@ impl<T: Send> ParallelSliceChange<T> for [T] {
     where
         T: Clone + Sync,
     {
-        self.par_iter_mut().for_each(|place| *place = value.clone());
+        if needs_drop::<T>() {
+            return self
+                .par_iter_mut()
+                .for_each(|place| place.clone_from(&value));
+        }
+        let chunks = self.par_chunks_mut(FILLED);
+        chunks.for_each(|chunk| chunk.fill(value.clone()));
     }
 
     fn par_fill_with<F>(&mut self, make: F)

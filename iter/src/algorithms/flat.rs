@@ -8,6 +8,9 @@ use std::slice;
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::plumbing::{Consumer, Producer, ProducerCallback, UnindexedConsumer, bridge};
 
+/// Fewer bytes than these are joined by one thread.
+const ALONE: usize = if cfg!(miri) { 1 << 6 } else { 1 << 15 };
+
 /// What slices of slices can do.
 ///
 /// ```
@@ -45,10 +48,7 @@ pub trait ParallelFlat<V> {
     fn par_concat<T>(&self) -> Vec<T>
     where
         V: Borrow<[T]>,
-        T: Clone + Send + Sync,
-    {
-        self.par_flat().cloned().collect()
-    }
+        T: Clone + Send + Sync;
 }
 
 impl<V> ParallelFlat<V> for [V] {
@@ -68,6 +68,18 @@ impl<V> ParallelFlat<V> for [V] {
         });
         let ends = ends.collect();
         Flat { slices, ends }
+    }
+
+    fn par_concat<T>(&self) -> Vec<T>
+    where
+        V: Borrow<[T]>,
+        T: Clone + Send + Sync,
+    {
+        let flat = self.par_flat();
+        if flat.len().saturating_mul(size_of::<T>()) < ALONE {
+            return self.concat::<T>();
+        }
+        flat.cloned().collect()
     }
 }
 

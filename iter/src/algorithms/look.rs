@@ -210,11 +210,10 @@ impl<T: Sync> ParallelSliceLook<T> for [T] {
         T: Clone + Send,
         F: Fn(&T, &T) -> T + Sync,
     {
-        let element = |at: usize| match at {
-            0 => self[0].clone(),
-            at => difference(&self[at], &self[at - 1]),
-        };
-        (0..self.len()).into_par_iter().map(element).collect()
+        let first = self[..self.len().min(1)].par_iter().cloned();
+        let others = self.par_array_windows();
+        let others = others.map(|[before, this]| difference(this, before));
+        first.chain(others).collect()
     }
 
     fn par_deduped_by<F>(&self, same: F) -> Vec<T>
@@ -222,11 +221,10 @@ impl<T: Sync> ParallelSliceLook<T> for [T] {
         T: Clone + Send,
         F: Fn(&T, &T) -> bool + Sync,
     {
-        let fresh = |at: usize| match at {
-            0 => Some(self[0].clone()),
-            at => (!same(&self[at - 1], &self[at])).then(|| self[at].clone()),
-        };
-        (0..self.len()).into_par_iter().filter_map(fresh).collect()
+        let first = self[..self.len().min(1)].par_iter().cloned();
+        let others = self.par_array_windows();
+        let others = others.filter(|[before, this]| !same(before, this));
+        first.chain(others.map(|[_, this]| this.clone())).collect()
     }
 
     fn par_find_slice(&self, needle: &[T]) -> Option<usize>

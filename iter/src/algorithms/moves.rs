@@ -48,9 +48,11 @@ pub(super) fn reverse<T: Send>(v: &mut [T]) {
     let pairs = front.par_chunks_mut(chunk::<T>());
     let pairs = pairs.zip(back.par_rchunks_mut(chunk::<T>()));
     pairs.for_each(|(front, back)| {
-        front.reverse();
-        front.swap_with_slice(back);
-        front.reverse();
+        let last = front.len().min(back.len());
+        let (front, back) = (&mut front[..last], &mut back[..last]);
+        for at in 0..last {
+            std::mem::swap(&mut front[at], &mut back[last - 1 - at]);
+        }
     });
 }
 

@@ -40,7 +40,8 @@ pub(super) fn shuffle<T: Send>(v: &mut [T], seed: u64) {
     }
     let buckets = (v.len() / IN_BUCKET).next_power_of_two().min(BUCKETS);
     let bits = buckets.trailing_zeros();
-    let deal = |at: usize, _: &T| (mixed(seed, at as u64) >> (u64::BITS - bits)) as usize;
+    let key = stirred(seed);
+    let deal = |at: usize, _: &T| (random(key, at as u64) >> (u64::BITS - bits)) as usize;
     let starts = scatter(v, buckets, &deal);
     let mut rest = v;
     let mut cut = |pair: &[usize]| {
@@ -50,26 +51,30 @@ pub(super) fn shuffle<T: Send>(v: &mut [T], seed: u64) {
     let parts: Vec<&mut [T]> = starts.windows(2).map(&mut cut).collect();
     let parts = parts.into_par_iter().enumerate();
     // A seed of its own for each bucket, of another kind than those of the elements.
-    parts.for_each(|(at, part)| shuffle(part, mixed(!seed, at as u64)));
+    let key = stirred(!seed);
+    parts.for_each(|(at, part)| shuffle(part, random(key, at as u64)));
 }
 
 /// Shuffles a slice on this thread: each place gets one of those not yet given away.
 fn alone<T>(v: &mut [T], seed: u64) {
+    let key = stirred(seed);
     for left in (2..=v.len()).rev() {
-        let random = u128::from(mixed(seed, left as u64));
+        let random = u128::from(random(key, left as u64));
         let at = (random * left as u128) >> u64::BITS;
         v.swap(left - 1, at as usize);
     }
 }
 
-/// The `n`-th number of the stream that `seed` names.
+/// The `n`-th number of the stream that `key` names: the halves of a product, each bit of which
+/// depends on most of those that were multiplied, together.
 #[inline]
-fn mixed(seed: u64, n: u64) -> u64 {
-    stirred(stirred(seed).wrapping_add(n.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+fn random(key: u64, n: u64) -> u64 {
+    let state = key.wrapping_add(n.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let product = u128::from(state) * u128::from(state ^ 0xD6E8_FEB8_6659_FD93);
+    (product >> u64::BITS) as u64 ^ product as u64
 }
 
-/// Bits each of which depends on all of the given ones.
-#[inline]
+/// A key of which each bit depends on all of the seed.
 fn stirred(mut bits: u64) -> u64 {
     for _ in 0..2 {
         bits = (bits ^ bits >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93);

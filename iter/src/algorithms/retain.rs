@@ -302,6 +302,19 @@ impl<'r, T: Send, F: Fn(&mut T) -> bool + Sync> Gather<usize> for Retain<'r, T, 
         piece
     }
 
+    #[inline]
+    fn take_all(
+        &self,
+        mut piece: Piece<'r, T>,
+        items: impl Iterator<Item = usize>,
+    ) -> Piece<'r, T> {
+        items.for_each(|at| {
+            piece.go_on(at);
+            piece.ask(self.keep);
+        });
+        piece
+    }
+
     fn finish(&self, _: Piece<'r, T>) {}
 }
 

@@ -17,6 +17,8 @@ use crate::sources::slice::ParallelSliceMut;
 /// A piece has at least so many elements, and this many times as many as there are buckets.
 const PIECE: usize = if cfg!(miri) { 1 << 6 } else { 1 << 14 };
 const PER_BUCKET: usize = 8;
+/// What is wrong if the second answer is another one.
+const CHANGED: &str = "the bucket of an element should not change";
 /// So many pieces a thread, at most.
 const PER_THREAD: usize = 4;
 
@@ -35,6 +37,9 @@ where
     let size = (len / (current_num_threads() * PER_THREAD))
         .max(PIECE)
         .max(buckets.saturating_mul(PER_BUCKET));
+    if len <= size {
+        return alone(v, buckets, bucket);
+    }
     let counts = count(v, size, buckets, bucket);
     let mut starts = vec![0; buckets + 1];
     for (at, start) in starts.iter_mut().skip(1).enumerate() {
@@ -52,6 +57,39 @@ where
         bucket,
     );
     // SAFETY: `hand_out` has filled the room with the bits of the elements of `v`, each once.
+    unsafe { take_back(v, spare.spare_capacity_mut()) };
+    starts
+}
+
+/// The same by one thread.
+fn alone<T, B>(v: &mut [T], buckets: usize, bucket: &B) -> Vec<usize>
+where
+    T: Send,
+    B: Fn(usize, &T) -> usize + Sync,
+{
+    let len = v.len();
+    let mut starts = vec![0; buckets + 1];
+    for (at, element) in v.iter().enumerate() {
+        let bucket = bucket(at, element);
+        assert!(bucket < buckets, "bucket {bucket} of {buckets}");
+        starts[bucket + 1] += 1;
+    }
+    for at in 1..starts.len() {
+        starts[at] += starts[at - 1];
+    }
+    let mut next = starts.clone();
+    let mut spare = Vec::with_capacity(len);
+    let room = &mut spare.spare_capacity_mut()[..len];
+    for (at, element) in v.iter().enumerate() {
+        let bucket = bucket(at, element);
+        let place = next[bucket];
+        assert!(place < starts[bucket + 1], "{CHANGED}");
+        next[bucket] += 1;
+        // SAFETY: the bits of an element, which is not dropped as a value unless it is copied back
+        // over those in `v`.
+        room[place] = MaybeUninit::new(unsafe { ptr::read(element) });
+    }
+    // SAFETY: as many places were written as there are, each once: none beyond its bucket.
     unsafe { take_back(v, spare.spare_capacity_mut()) };
     starts
 }
@@ -106,7 +144,7 @@ fn hand_out<T, B>(
         for (at, element) in piece.iter().enumerate() {
             let bucket = bucket(number * size + at, element);
             let place = stretches.get_mut(bucket).and_then(Iterator::next);
-            let place = place.expect("the bucket of an element should not change");
+            let place = place.expect(CHANGED);
             // SAFETY: the bits of an element, which is not dropped as a value unless it is copied
             // back over those in `v`.
             *place = MaybeUninit::new(unsafe { ptr::read(element) });

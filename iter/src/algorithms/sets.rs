@@ -227,31 +227,24 @@ where
         _ => a.len().min(b.len()),
     };
     let mut out = Vec::with_capacity(most);
-    while let (Some((x, more_a)), Some((y, more_b))) = (a.split_first(), b.split_first()) {
-        match compare(x, y) {
-            Ordering::Less => {
-                if FIRST {
-                    out.push(x.clone());
-                }
-                a = more_a;
-            }
-            Ordering::Greater => {
-                if SECOND {
-                    out.push(y.clone());
-                }
-                b = more_b;
-            }
-            Ordering::Equal => {
-                if BOTH {
-                    out.push(x.clone());
-                }
-                a = more_a;
-                if PAIRED {
-                    b = more_b;
-                }
-            }
+    let (mut at_a, mut at_b) = (0, 0);
+    while at_a < a.len() && at_b < b.len() {
+        let (x, y) = (&a[at_a], &b[at_b]);
+        let order = compare(x, y);
+        let taken = match order {
+            Ordering::Less => FIRST,
+            Ordering::Equal => BOTH,
+            Ordering::Greater => SECOND,
+        };
+        // Which is less is hard to foresee, so it is no branch: of equal ones the first is taken.
+        let from_a = order.is_le();
+        if taken {
+            out.push(if from_a { x } else { y }.clone());
         }
+        at_a += usize::from(from_a);
+        at_b += usize::from(order.is_gt() || PAIRED && order.is_eq());
     }
+    (a, b) = (&a[at_a..], &b[at_b..]);
     if FIRST {
         out.extend_from_slice(a);
     }

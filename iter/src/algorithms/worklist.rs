@@ -16,6 +16,9 @@ use tine_pool::{Scope, scope};
 /// However few items a stack holds, it is taken for so many that are still to come.
 const AT_LEAST: usize = 64;
 
+/// Short items are taken from the stack so many at a time.
+const BATCH: usize = 16;
+
 /// Calls `op` with every item of `initial`, and with every item that is fed on the way, in no
 /// particular order, in parallel.
 ///
@@ -133,6 +136,7 @@ impl<F> Work<F> {
     {
         let mut feeder = Feeder { stack };
         let over = Over(&self.over);
+        let mut batch = Vec::new();
         while !feeder.stack.is_empty() && !self.over.load(Relaxed) {
             let likely = feeder.stack.len().max(AT_LEAST);
             let items = match pace.next(likely) {
@@ -144,11 +148,23 @@ impl<F> Work<F> {
                 }
                 Step::Run(items) => items,
             };
-            for _ in 0..items {
-                let Some(item) = feeder.stack.pop() else {
-                    break;
-                };
-                (self.op)(item, &mut feeder);
+            if items < BATCH {
+                for _ in 0..items {
+                    let Some(item) = feeder.stack.pop() else {
+                        break;
+                    };
+                    (self.op)(item, &mut feeder);
+                }
+                continue;
+            }
+            // Short ones, in batches: what is to be looked up for one does not wait for what the
+            // one before has fed.
+            for _ in 0..items / BATCH {
+                let from = feeder.stack.len().saturating_sub(BATCH);
+                batch.extend(feeder.stack.drain(from..));
+                batch
+                    .drain(..)
+                    .for_each(|item| (self.op)(item, &mut feeder));
             }
         }
         pace.end();

@@ -9,4 +9,5 @@ mod look;
 mod reduce;
 mod retain;
 mod sets;
+mod small;
 mod text;

@@ -9,38 +9,18 @@
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-use super::Lines;
 use crate::convert::{IntoParallelIterator, IntoParallelRefIterator};
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::plumbing::UnindexedConsumer;
-use crate::sources::slice::ParallelSlice;
 
 /// A text of fewer bytes is short.
 const SHORT: usize = if cfg!(miri) { 1 << 7 } else { 1 << 16 };
 /// A block has about so many bytes.
 const BLOCK: usize = if cfg!(miri) { 1 << 5 } else { 1 << 13 };
 
-impl<'ch> Lines<'ch> {
-    /// The lines with their numbers, from zero. They are counted first, when the iterator runs.
-    ///
-    /// (Other iterators that do not know their length have no `enumerate`; here it is a method of
-    /// the type itself, and so has to come before other adapters.)
-    ///
-    /// ```
-    /// use tine_iter::prelude::*;
-    ///
-    /// let text = "one\ntwo\nthree\n";
-    /// let found = text.par_lines().enumerate().find_first(|(_, line)| line.contains("w"));
-    /// assert_eq!(found, Some((1, "two")));
-    /// ```
-    pub fn enumerate(self) -> NumberedLines<'ch> {
-        NumberedLines(self.0)
-    }
-}
-
 /// Parallel iterator over the lines of a string and their numbers.
 ///
-/// Made by [`enumerate`](Lines::enumerate).
+/// Made by [`enumerate`](super::Lines::enumerate).
 ///
 /// ```
 /// use tine_iter::{str::NumberedLines, prelude::*};
@@ -49,7 +29,7 @@ impl<'ch> Lines<'ch> {
 /// assert_eq!(lines.collect::<Vec<_>>(), [(0, "one"), (1, "two")]);
 /// ```
 #[derive(Debug, Clone)]
-pub struct NumberedLines<'ch>(&'ch str);
+pub struct NumberedLines<'ch>(pub(super) &'ch str);
 
 impl<'ch> ParallelIterator for NumberedLines<'ch> {
     type Item = (usize, &'ch str);
@@ -101,8 +81,14 @@ impl<'data> ParallelIterator for ByteLines<'data> {
     type Item = &'data [u8];
 
     fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
-        let lines = self.0.par_split_inclusive(|&byte| byte == b'\n');
-        lines.map(without_end).drive_unindexed(consumer)
+        let bytes = self.0;
+        if bytes.len() < SHORT {
+            let lines: Vec<&[u8]> = EachLine(bytes).collect();
+            return lines.into_par_iter().drive_unindexed(consumer);
+        }
+        let blocks = whole_lines(bytes).into_par_iter();
+        let lines = blocks.flat_map_iter(|block| EachLine(&bytes[block]));
+        lines.drive_unindexed(consumer)
     }
 }
 
@@ -161,8 +147,8 @@ fn without_end(line: &[u8]) -> &[u8] {
     }
 }
 
-/// Blocks of whole lines, each with the number of its first.
-fn blocks(text: &[u8]) -> Vec<(Range<usize>, usize)> {
+/// Blocks of whole lines.
+fn whole_lines(text: &[u8]) -> Vec<Range<usize>> {
     let mut ranges = Vec::with_capacity(text.len() / BLOCK + 1);
     let mut start = 0;
     while start < text.len() {
@@ -173,6 +159,12 @@ fn blocks(text: &[u8]) -> Vec<(Range<usize>, usize)> {
         ranges.push(start..end);
         start = end;
     }
+    ranges
+}
+
+/// Blocks of whole lines, each with the number of its first.
+fn blocks(text: &[u8]) -> Vec<(Range<usize>, usize)> {
+    let ranges = whole_lines(text);
     let counts = ranges.par_iter().map(|range| feeds(&text[range.clone()]));
     let counts: Vec<usize> = counts.collect();
     let firsts = counts.into_iter().scan(0, |first, count| {
