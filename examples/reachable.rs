@@ -27,7 +27,7 @@ impl Graph {
             .map(|n| {
                 let bits = (n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(31);
                 let bits = bits.wrapping_mul(0xD6E8_FEB8_6659_FD93);
-                let node = |half: u64| ((half & 0xffff_ffff) * nodes as u64 >> 32) as u32;
+                let node = |half: u64| (((half & 0xffff_ffff) * nodes as u64) >> 32) as u32;
                 (node(bits >> 32), node(bits))
             })
             .collect();

@@ -165,7 +165,7 @@ pub trait ParallelSliceChange<T: Send> {
     /// ```
     /// use tine_iter::algorithms::ParallelSliceChange;
     ///
-    /// let mut v = [0.5, 0.1, 0.9];
+    /// let mut v = [0.5_f64, 0.1, 0.9];
     /// v.par_partial_sort_by(2, |a, b| b.total_cmp(a));
     /// assert_eq!(v, [0.9, 0.5, 0.1]);
     /// ```
