@@ -83,12 +83,12 @@
 
 pub use tine_collections::vec as par_vec;
 pub use tine_collections::{
-    Change, DefaultHashBuilder, DefaultHasher, FrozenMap, Groups, Join, ParHashMap, ParHashSet,
-    ParVec, ParallelGrouping, Pusher, TryReserveError, group, map, set,
+    Change, DefaultHashBuilder, DefaultHasher, FrozenMap, Groups, Join, ParBitSet, ParHashMap,
+    ParHashSet, ParVec, ParallelGrouping, Pusher, TryReserveError, bits, group, map, set,
 };
 pub use tine_iter::{
-    array, collections, iter, option, range, range_inclusive, result, slice, smallest, sort, str,
-    string, vec,
+    algorithms, array, collections, iter, option, range, range_inclusive, result, slice, smallest,
+    sort, str, string, vec,
 };
 #[allow(deprecated)]
 pub use tine_pool::{

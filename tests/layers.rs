@@ -178,6 +178,7 @@ const HOUSE: &[Crate] = &[
                 "sources::option",
                 "sources::range",
             ],
+            &["sources::str::numbered"],
             &[
                 "sources::vec",
                 "sources::str",
@@ -190,6 +191,22 @@ const HOUSE: &[Crate] = &[
                 "sources::collections::walk",
             ],
             &["sources", "adapters", "sinks", "smallest"],
+            // what is made of all of these
+            &[
+                "algorithms::scatter",
+                "algorithms::moves",
+                "algorithms::search",
+                "algorithms::sets",
+                "algorithms::flat",
+                "algorithms::retain",
+                "algorithms::accumulate",
+                "algorithms::worklist",
+                "algorithms::text",
+                "algorithms::tiles",
+            ],
+            &["algorithms::random", "algorithms::grid"],
+            &["algorithms::change", "algorithms::look"],
+            &["algorithms"],
             &["prelude"],
         ],
         // the provided methods of one name the adapters; the other is a second face of the crate
@@ -200,6 +217,11 @@ const HOUSE: &[Crate] = &[
             "sinks::collect",
             "sinks::huge",
             "sort",
+            // a vector closes ranks in place; elements change places by way of a spare vector
+            "algorithms::retain",
+            "algorithms::scatter",
+            // a tile is no slice: its rows lie between those of others
+            "algorithms::tiles",
         ],
         for_tests: FOR_TESTS,
     },
@@ -214,6 +236,7 @@ const HOUSE: &[Crate] = &[
                 "parts",
                 "map::reentry",
                 "group::hot",
+                "bits",
             ],
             &[
                 "vec::slab",

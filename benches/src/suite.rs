@@ -14,10 +14,11 @@ use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
 /// The programs, the first being this one, and what their blocks are called.
-const PROGRAMS: [(&str, &str); 4] = [
+const PROGRAMS: [(&str, &str); 5] = [
     ("tine-bench", "table"),
     ("iterators", "iterators"),
     ("sorts", "sorts"),
+    ("algorithms", "algorithms"),
     ("collections", "collections"),
 ];
 /// How often a program is asked for a table.

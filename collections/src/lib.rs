@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`ParHashMap`], [`ParHashSet`] | many threads insert, look up and remove at once; built, walked, merged and emptied in parallel |
 //! | [`FrozenMap`] | a map that is only read, without locks |
+//! | [`ParBitSet`] | a bit for each number below a bound; many threads insert and remove at once |
 //! | [`ParVec`] | many threads push at once; values never move |
 //! | [`ParallelGrouping`] | `count_by`, `fold_by`, `group_by`, `distinct`, `join_by` … on every parallel iterator |
 //!
@@ -19,6 +20,8 @@
 //!
 //! `serde`: maps are written as maps, sets and vectors as sequences.
 
+#[cfg(not(loom))]
+pub mod bits;
 #[cfg(not(loom))]
 mod collect;
 #[cfg(not(loom))]
@@ -54,6 +57,8 @@ mod sync;
 mod tag;
 pub mod vec;
 
+#[cfg(not(loom))]
+pub use bits::ParBitSet;
 #[cfg(not(loom))]
 pub use group::{Groups, Join, ParallelGrouping};
 #[cfg(not(loom))]

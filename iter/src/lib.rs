@@ -7,6 +7,7 @@
 //! after their standard twins.
 
 mod adapters;
+pub mod algorithms;
 mod convert;
 pub mod iter;
 mod kit;

@@ -6,7 +6,7 @@
 
 mod body;
 mod character;
-mod kit;
+pub(crate) mod kit;
 mod pieces;
 mod span;
 

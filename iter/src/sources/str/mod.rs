@@ -7,10 +7,12 @@
 #![forbid(unsafe_code)]
 
 mod chars;
+mod numbered;
 mod pattern;
 mod split;
 
 pub use chars::{Bytes, CharIndices, Chars, EncodeUtf16, MatchIndices, Matches};
+pub use numbered::{ByteLines, NumberedByteLines, NumberedLines};
 use pattern::Pattern;
 pub use split::{
     Lines, Split, SplitAsciiWhitespace, SplitInclusive, SplitTerminator, SplitWhitespace,

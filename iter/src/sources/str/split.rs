@@ -1,6 +1,7 @@
 //! Substring by substring: text that is cut where a pattern matches.
 #![forbid(unsafe_code)]
 
+use super::numbered::NumberedLines;
 use super::pattern::Pattern;
 use crate::iter::ParallelIterator;
 use crate::plumbing::{Folder, UnindexedConsumer, bridge_unindexed};
@@ -222,6 +223,24 @@ impl<'ch, P: Pattern> ParallelIterator for SplitTerminator<'ch, P> {
 pub struct Lines<'ch>(pub(super) &'ch str);
 
 unindexed! { ['ch] Lines<'ch> => &'ch str; producer(it) Pieces::new(it.0, ByLine) }
+
+impl<'ch> Lines<'ch> {
+    /// The lines with their numbers, from zero. They are counted first, when the iterator runs.
+    ///
+    /// (Other iterators that do not know their length have no `enumerate`; here it is a method of
+    /// the type itself, and so has to come before other adapters.)
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    ///
+    /// let text = "one\ntwo\nthree\n";
+    /// let found = text.par_lines().enumerate().find_first(|(_, line)| line.contains("w"));
+    /// assert_eq!(found, Some((1, "two")));
+    /// ```
+    pub fn enumerate(self) -> NumberedLines<'ch> {
+        NumberedLines(self.0)
+    }
+}
 
 /// Parallel iterator over the words of a string.
 ///
