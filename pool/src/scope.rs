@@ -11,7 +11,7 @@ use crate::latch::CountLatch;
 use crate::outside;
 use crate::pool::{self, ThreadPool};
 use crate::shared::Shared;
-use crate::sync::relax;
+use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, relax};
 use crate::unwind::{self, Payload};
 use crate::wait::ScopeWait;
 use crate::worker::{Worker, tag};
@@ -20,7 +20,6 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 /// What both kinds of scope are made of.
 struct Base<'scope> {

@@ -11,10 +11,10 @@ use crate::seat::{Holder, Seat};
 use crate::sleep::Sleep;
 use crate::spares::Spares;
 use crate::stats::PoolStats;
+use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::sys;
 use crate::trace::{self, What};
 use crate::unwind::{self, Payload};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Starts the thread of a seat; says whether the system agreed.
