@@ -14,7 +14,6 @@ pub(crate) struct Often {
 
 impl Often {
     pub(crate) const ONCE: Self = Self { least: 1, most: 1 };
-    pub(crate) const PERHAPS: Self = Self { least: 0, most: 1 };
 
     pub(crate) fn times(n: usize) -> Self {
         Self { least: n as u32, most: n as u32 }

@@ -209,11 +209,15 @@ fn step(node: &'static Node, within: &Within<'_, '_>, home: Option<usize>) -> u6
             1
         }
         Verb::Handle(end, body) => handle(id, *end, body, home),
-        Verb::Broadcast(body) => broadcast(id, body, None, home),
+        Verb::Broadcast(body) => broadcast(id, body, None, None, home),
+        Verb::BroadcastHome(body) => {
+            broadcast(id, body, None, Some(tine_pool::current_thread_index()), home);
+            1
+        }
         Verb::BroadcastMeet => {
             let all = Barrier::new(tine_pool::current_num_threads());
             static NONE: Block = Vec::new();
-            broadcast(id, &NONE, Some(&all), home);
+            broadcast(id, &NONE, Some(&all), None, home);
             1
         }
         Verb::SpawnBroadcast(body) => {
@@ -332,7 +336,7 @@ fn over(id: usize, kind: Loop, len: u64, nanos: u64) -> u64 {
     };
     let items = (0..len).into_par_iter();
     match kind {
-        Loop::Each => items.for_each(|i| drop(item(i))),
+        Loop::Each => items.for_each(|i| assert!(item(i) < len)),
         Loop::Sum => expect(items.map(item).sum(), len * len.saturating_sub(1) / 2, "a sum"),
         Loop::Collect => {
             let all: Vec<u64> = items.map(item).collect();
@@ -464,7 +468,14 @@ fn finish(result: thread::Result<u64>, body: &Block) -> u64 {
     got
 }
 
-fn broadcast(id: usize, body: &'static Block, meet: Option<&Barrier>, home: Option<usize>) -> u64 {
+/// `only`: the seat whose closure alone runs the body; the inner `None` is no seat at all.
+fn broadcast(
+    id: usize,
+    body: &'static Block,
+    meet: Option<&Barrier>,
+    only: Option<Option<usize>>,
+    home: Option<usize>,
+) -> u64 {
     let frame = Lasting::new();
     let threads = tine_pool::current_num_threads();
     let often = Often::times(threads);
@@ -474,7 +485,8 @@ fn broadcast(id: usize, body: &'static Block, meet: Option<&Barrier>, home: Opti
         if let Some(meet) = meet {
             meet.wait();
         }
-        let value = run(body, &Within::Nothing, home);
+        let here = only.is_none_or(|only| only == Some(context.index()));
+        let value = if here { run(body, &Within::Nothing, home) } else { value(body) };
         token.look("used");
         (context.index(), value)
     });

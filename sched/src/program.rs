@@ -57,6 +57,8 @@ pub(crate) enum Verb {
     SpawnMany(u64),
     Handle(End, Block),
     Broadcast(Block),
+    /// A broadcast of which only the closure for the caller's own seat does this.
+    BroadcastHome(Block),
     /// A broadcast whose closures wait for one another.
     BroadcastMeet,
     SpawnBroadcast(Block),
@@ -385,7 +387,8 @@ impl Inventor {
             }
             Kind::Broadcast if free && all => {
                 let mail = Place { locks: None, ..alone };
-                Verb::Broadcast(self.block(mail, 2))
+                let body = self.block(mail, 2);
+                if self.random.once_in(3) { Verb::BroadcastHome(body) } else { Verb::Broadcast(body) }
             }
             Kind::BroadcastMeet if free && all && place.spine => Verb::BroadcastMeet,
             Kind::SpawnBroadcast if free => {
@@ -436,6 +439,7 @@ impl Verb {
             | Self::Spawn { body, .. }
             | Self::Handle(_, body)
             | Self::Broadcast(body)
+            | Self::BroadcastHome(body)
             | Self::SpawnBroadcast(body)
             | Self::Install(_, body)
             | Self::Blocking(body)
@@ -454,6 +458,7 @@ impl Verb {
             | Self::Spawn { body, .. }
             | Self::Handle(_, body)
             | Self::Broadcast(body)
+            | Self::BroadcastHome(body)
             | Self::SpawnBroadcast(body)
             | Self::Install(_, body)
             | Self::Blocking(body)
@@ -558,6 +563,7 @@ fn tell(block: &Block, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result 
             Verb::Spawn { fifo, .. } => format!("spawn{}", if *fifo { "_fifo" } else { "" }),
             Verb::Handle(end, _) => format!("spawn_join, then {end:?}"),
             Verb::Broadcast(_) => "broadcast".into(),
+            Verb::BroadcastHome(_) => "broadcast, for the caller's own seat".into(),
             Verb::SpawnBroadcast(_) => "spawn_broadcast".into(),
             Verb::Install(pool, _) => format!("install in pool {pool}"),
             Verb::Blocking(_) => "blocking".into(),

@@ -65,7 +65,7 @@ pub(crate) fn all() -> Vec<Scene> {
                 global: global(3),
                 pools: Vec::new(),
                 threads: vec![block([Verb::Join(
-                    block([Verb::Broadcast(block([scope(block([
+                    block([Verb::BroadcastHome(block([scope(block([
                         Verb::Task(block([Verb::Sleep(60_000_000)])),
                         Verb::Sleep(20_000_000),
                     ]))]))]),
@@ -134,11 +134,19 @@ pub(crate) fn all() -> Vec<Scene> {
             },
         ),
         scene(
+            "loop-items-meet-far-apart",
+            Program {
+                global: global(4),
+                pools: Vec::new(),
+                threads: vec![block([Verb::LoopMeet(1000)])],
+            },
+        ),
+        scene(
             "loop-items-meet-in-a-pool",
             Program {
                 global: None,
                 pools: vec![pool(4)],
-                threads: vec![block([Verb::Install(0, block([Verb::LoopMeet(100)]))])],
+                threads: vec![block([Verb::Install(0, block([Verb::LoopMeet(1000)]))])],
             },
         ),
         // All seats blocked by what an ordinary thread holds across a call.

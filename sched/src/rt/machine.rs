@@ -49,7 +49,6 @@ pub(crate) struct How {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Outcome {
-    Fine = 0,
     /// Nobody can run.
     Deadlock = 10,
     /// Over a limit.
