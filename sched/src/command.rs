@@ -16,6 +16,8 @@ struct Asked {
     scenes: bool,
     shrink: Option<u64>,
     without: Vec<usize>,
+    /// Kinds of steps that no invented program has.
+    no: Vec<String>,
     most: Option<u64>,
     jobs: Option<usize>,
     /// How many failures end it.
@@ -39,15 +41,16 @@ pub(crate) fn main() {
         again(program::without(program, &asked.without), schedule);
     }
     if let (Some(schedule), Some(seed)) = (asked.schedule, asked.program) {
-        again(program::without(program::invent(seed), &asked.without), schedule);
+        again(program::without(program::invent(seed, &asked.no), &asked.without), schedule);
     }
     let begun = Instant::now();
     let end = begun + Duration::from_secs(asked.seconds.unwrap_or(120));
     let mut wrong = 0;
-    if asked.scenes || asked.scene.is_some() || asked.program.is_none() {
+    let scenes_alone = asked.scenes || asked.scene.is_some();
+    if scenes_alone || asked.program.is_none() && asked.no.is_empty() {
         wrong += play(&asked, end);
     }
-    if !asked.scenes && asked.scene.is_none() {
+    if !scenes_alone {
         wrong += invent(&asked, end);
     }
     println!("{} s", begun.elapsed().as_secs());
@@ -73,6 +76,7 @@ fn ask() -> Asked {
             "--shrink" => asked.shrink = Some(number()),
             "--most" => asked.most = Some(number()),
             "--jobs" => asked.jobs = Some(number() as usize),
+            "--no" => asked.no = value.split(',').map(str::to_owned).collect(),
             "--failures" => asked.failures = Some(number() as usize),
             "--without" => {
                 let numbers = value.split(',').map(str::parse);
@@ -90,6 +94,10 @@ fn usage() -> ! {
 }
 
 impl Asked {
+    fn no(&self) -> String {
+        if self.no.is_empty() { String::new() } else { format!(" --no {}", self.no.join(",")) }
+    }
+
     fn jobs(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         self.jobs.unwrap_or_else(all)
@@ -212,7 +220,7 @@ fn invent(asked: &Asked, end: Instant) -> usize {
     let each = asked.most.unwrap_or(EACH);
     while Instant::now() < end {
         let seed = from + programs;
-        let program = Box::leak(Box::new(program::without(program::invent(seed), &asked.without)));
+        let program = Box::leak(Box::new(program::without(program::invent(seed, &asked.no), &asked.without)));
         let (tried, found) = first_failure(program, 0..each, asked.jobs(), end);
         programs += 1;
         schedules += tried;
@@ -220,8 +228,9 @@ fn invent(asked: &Asked, end: Instant) -> usize {
             failures += 1;
             println!("program {seed}: FAILED ({kind}) in schedule {schedule}");
             println!("{}", indent(&said, 12));
-            println!("    again:   tests/schedules.sh --program {seed} --schedule {schedule}");
-            println!("    smaller: tests/schedules.sh --shrink {seed} --schedule {schedule}");
+            let no = asked.no();
+            println!("    again:   tests/schedules.sh --program {seed} --schedule {schedule}{no}");
+            println!("    smaller: tests/schedules.sh --shrink {seed}{no}");
             if failures >= asked.failures.unwrap_or(1) {
                 break;
             }
@@ -241,7 +250,7 @@ fn by_clock() -> u64 {
 
 /// Leaves out node after node while some schedule still fails in the same way.
 fn shrink(seed: u64, asked: &Asked) {
-    let program = program::invent(seed);
+    let program = program::invent(seed, &asked.no);
     let tries = asked.most.unwrap_or(300);
     let far = Instant::now() + Duration::from_secs(asked.seconds.unwrap_or(600));
     let try_out = |gone: &[usize]| {
@@ -274,5 +283,5 @@ fn shrink(seed: u64, asked: &Asked) {
     println!("{kind} in schedule {schedule}\n{}", indent(&failure.said, 20));
     let list: Vec<String> = gone.iter().map(usize::to_string).collect();
     let without = list.join(",");
-    println!("again: tests/schedules.sh --program {seed} --schedule {schedule} --without {without}");
+    println!("again: tests/schedules.sh --program {seed} --schedule {schedule} --without {without}{}", asked.no());
 }

@@ -1,7 +1,7 @@
 //! How a program is run.
 
 use crate::check::{self, Frame, Lasting, Often, Token, fail};
-use crate::program::{Block, End, Global, LOCKS, Loop, Node, Pool, Program, Verb, panics};
+use crate::program::{Block, End, Global, LOCKS, Loop, Meeting, Node, Pool, Program, Verb, panics};
 use crate::rt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -147,7 +147,7 @@ fn value(block: &Block) -> u64 {
         let of = |b: &Block| value(b);
         let own = match &node.verb {
             Verb::Join(a, b) | Verb::Meet(a, b) => of(a).wrapping_mul(3).wrapping_add(of(b)),
-            Verb::Loop(_, len, _) | Verb::LoopMeet(len) => *len,
+            Verb::Loop(_, len, _) | Verb::LoopMeet { len, .. } => *len,
             Verb::Scope { body, .. }
             | Verb::Install(_, body)
             | Verb::Blocking(body)
@@ -178,7 +178,7 @@ fn step(node: &'static Node, within: &Within<'_, '_>, home: Option<usize>) -> u6
         Verb::Join(a, b) => join(id, a, b, None, within, home),
         Verb::Meet(a, b) => join(id, a, b, Some(&Barrier::new(2)), within, home),
         Verb::Loop(kind, len, nanos) => over(id, *kind, *len, *nanos),
-        Verb::LoopMeet(len) => over_meeting(id, *len),
+        Verb::LoopMeet { kind, len, before } => over_meeting(id, *kind, *len, *before),
         Verb::Scope { fifo, in_place, body } => scope(id, *fifo, *in_place, body, home),
         Verb::Task(body) => {
             task(id, body, within, home);
@@ -358,17 +358,38 @@ fn over(id: usize, kind: Loop, len: u64, nanos: u64) -> u64 {
     len
 }
 
-fn over_meeting(id: usize, len: u64) -> u64 {
-    let frame = Lasting::new();
-    let often = Often::times(len as usize);
-    let token = Token::new(id, "an item of a loop", often, Some(frame.0), None);
-    let meet = Barrier::new(2);
-    (0..len).into_par_iter().for_each(move |i| {
-        token.run();
-        if i == 0 || i == len - 1 {
-            meet.wait();
+fn over_meeting(id: usize, kind: Meeting, len: u64, before: u64) -> u64 {
+    for turn in 0..=before {
+        let frame = Lasting::new();
+        let often = Often::times(len as usize);
+        let token = Token::new(id, "an item of a loop", often, Some(frame.0), None);
+        let meet = (turn == before).then(|| Barrier::new(2));
+        let item = move |i: u64| {
+            token.run();
+            if let Some(meet) = &meet
+                && (i == 0 || i == len - 1)
+            {
+                meet.wait();
+            }
+            i
+        };
+        let items = (0..len).into_par_iter();
+        match kind {
+            Meeting::Each => items.for_each(|i| assert!(item(i) < len)),
+            Meeting::Collect => {
+                let all: Vec<u64> = items.map(item).collect();
+                expect(u64::from(all.into_iter().eq(0..len)), 1, "a collected loop");
+            }
+            Meeting::Filter => {
+                let even: Vec<u64> = items.filter(|&i| item(i) % 2 == 0).collect();
+                expect(even.len() as u64, len.div_ceil(2), "a filtered loop");
+            }
+            Meeting::Chunks => {
+                let all: Vec<u64> = (0..len * 3).collect();
+                all.par_chunks(3).for_each(|c| assert!(item(c[0] / 3) < len));
+            }
         }
-    });
+    }
     len
 }
 

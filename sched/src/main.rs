@@ -7,7 +7,9 @@
 //! tine-sched --scenes [--name X]     scenes alone: after how many schedules each fails
 //! tine-sched --program N --schedule M [--without 1,2]   one schedule again, told at length
 //! tine-sched --scene X --schedule M                     the same for a scene
-//! tine-sched --shrink N [--schedule M]  the smallest program that still fails in this way
+//! tine-sched --no Lock,Exit          invented programs without these (the names of `Kind`)
+//! tine-sched --most N --failures N   schedules for each program; how many failures end it
+//! tine-sched --shrink N              the smallest program that still fails in this way
 //! ```
 //!
 //! Built with `--cfg tine_sched`: see `tests/schedules.sh`.

@@ -38,6 +38,15 @@ pub(crate) enum Loop {
     FindAny,
 }
 
+/// Which loop whose items meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meeting {
+    Each,
+    Collect,
+    Filter,
+    Chunks,
+}
+
 /// What a step does.
 #[derive(Clone, Debug)]
 pub(crate) enum Verb {
@@ -47,8 +56,9 @@ pub(crate) enum Verb {
     /// A join whose halves wait for each other first.
     Meet(Block, Block),
     Loop(Loop, u64, u64),
-    /// A loop whose first and last items wait for each other.
-    LoopMeet(u64),
+    /// A loop that is called so many times, and then once more, so that its first and last
+    /// items wait for each other.
+    LoopMeet { kind: Meeting, len: u64, before: u64 },
     Scope { fifo: bool, in_place: bool, body: Block },
     /// Into the innermost scope.
     Task(Block),
@@ -166,9 +176,16 @@ enum Kind {
     Catch,
     Panic,
     Sleep,
+    /// Not a step: a handler of a pool.
+    Start,
+    Exit,
+    /// A lock that a thread outside of all pools takes.
+    LockOutside,
+    /// A pool that waits greedily.
+    Greedy,
 }
 
-const KINDS: [Kind; 21] = [
+const KINDS: [Kind; 25] = [
     Kind::Work,
     Kind::Join,
     Kind::Meet,
@@ -190,25 +207,31 @@ const KINDS: [Kind; 21] = [
     Kind::Catch,
     Kind::Panic,
     Kind::Sleep,
+    Kind::Start,
+    Kind::Exit,
+    Kind::LockOutside,
+    Kind::Greedy,
 ];
 
-/// The program of this seed.
-pub(crate) fn invent(seed: u64) -> Program {
+/// The program of this seed. Kinds of steps whose names stand in `no` are left out.
+pub(crate) fn invent(seed: u64, no: &[String]) -> Program {
     let mut random = Random::new(seed ^ 0x7052_6f67);
     // A few verbs in each program, so that they meet often.
-    let weights = KINDS
+    let weights: Vec<(Kind, u64)> = KINDS
         .iter()
         .map(|&kind| {
             let weight = match kind {
                 Kind::Work | Kind::Task | Kind::Join => 3,
                 _ => random.of(&[0, 0, 1, 4]),
             };
-            (kind, weight)
+            let left_out = no.iter().any(|name| *name == format!("{kind:?}"));
+            (kind, if left_out { 0 } else { weight })
         })
         .collect();
+    let greedy = weights.contains(&(Kind::Greedy, 4));
     let own = random.of(&[0, 1, 1, 2]);
     let pools: Vec<(usize, bool)> = (0..own)
-        .map(|_| (random.of(&[1, 2, 2, 3, 4]), random.once_in(8)))
+        .map(|_| (random.of(&[1, 2, 2, 3, 4]), greedy && random.once_in(4)))
         .collect();
     let global = (own == 0 || random.once_in(2)).then(|| Global {
         threads: random.of(&[1, 2, 2, 3, 4]),
@@ -244,8 +267,9 @@ impl Inventor {
                 locks: None,
                 ..outside
             };
-            let handler = |inventor: &mut Self| {
-                inventor.random.once_in(3).then(|| {
+            let handler = |inventor: &mut Self, kind| {
+                let wanted = inventor.weight(kind) > 0 && inventor.random.once_in(2);
+                wanted.then(|| {
                     inventor.left = inventor.left.max(3);
                     inventor.block(handler, 2)
                 })
@@ -253,8 +277,8 @@ impl Inventor {
             pools.push(Pool {
                 threads,
                 greedy,
-                start: handler(self),
-                exit: handler(self),
+                start: handler(self, Kind::Start),
+                exit: handler(self, Kind::Exit),
                 shutdown: self.random.once_in(2),
             });
         }
@@ -280,6 +304,10 @@ impl Inventor {
             On::Nothing | On::Global => self.global.map(|g| g.threads),
             On::Pool(i) => Some(self.pools[i].0),
         }
+    }
+
+    fn weight(&self, kind: Kind) -> u64 {
+        self.weights.iter().find(|w| w.0 == kind).map_or(0, |w| w.1)
     }
 
     fn is_greedy(&self, on: On) -> bool {
@@ -356,7 +384,16 @@ impl Inventor {
                 self.random.of(&[0, 1, 2, 3, 7, 20, 100]),
                 self.random.of(&[10, 1000, 50_000]),
             ),
-            Kind::LoopMeet if free && meets => Verb::LoopMeet(self.random.of(&[2, 3, 10, 100])),
+            Kind::LoopMeet if free && meets => Verb::LoopMeet {
+                kind: self.random.of(&[
+                    Meeting::Each,
+                    Meeting::Collect,
+                    Meeting::Filter,
+                    Meeting::Chunks,
+                ]),
+                len: self.random.of(&[2, 3, 10, 80, 300, 1000]),
+                before: self.random.of(&[0, 0, 1, 6, 20]),
+            },
             Kind::Scope if free => {
                 let in_place = place.on == On::Nothing && self.random.once_in(2);
                 let body = Place {
@@ -404,7 +441,10 @@ impl Inventor {
                 let body = Place { on: On::Nothing, ..inner };
                 Verb::Blocking(self.block(body, 2))
             }
-            Kind::Lock if !self.is_greedy(place.on) => {
+            Kind::Lock
+                if !self.is_greedy(place.on)
+                    && (place.on != On::Nothing || self.weight(Kind::LockOutside) > 0) =>
+            {
                 let first = place.locks.filter(|&first| first < LOCKS)?;
                 let which = first + self.random.below((LOCKS - first) as u64) as usize;
                 let body = Place {

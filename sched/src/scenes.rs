@@ -1,7 +1,7 @@
 //! Programs that are written down, not invented: one for each fault that was found in the pool
 //! before, as small as it could be made.
 
-use crate::program::{Block, Global, Loop, Node, Pool, Program, Verb};
+use crate::program::{Block, Global, Loop, Meeting, Node, Pool, Program, Verb};
 
 /// A scene and its name.
 pub(crate) struct Scene {
@@ -45,6 +45,7 @@ fn pool(threads: usize) -> Pool {
 pub(crate) fn all() -> Vec<Scene> {
     let work = || block([Verb::Work(100)]);
     let scope = |body| Verb::Scope { fifo: false, in_place: false, body };
+    let meet = |len, before| Verb::LoopMeet { kind: Meeting::Each, len, before };
     let in_place = |body| Verb::Scope { fifo: false, in_place: true, body };
     let spawn = |body| Verb::Spawn { fifo: false, body };
     let joins = || block((0..6).map(|_| Verb::Join(work(), work())));
@@ -130,7 +131,7 @@ pub(crate) fn all() -> Vec<Scene> {
             Program {
                 global: global(2),
                 pools: Vec::new(),
-                threads: vec![block([Verb::LoopMeet(100)])],
+                threads: vec![block([meet(100, 0)])],
             },
         ),
         scene(
@@ -138,7 +139,7 @@ pub(crate) fn all() -> Vec<Scene> {
             Program {
                 global: global(4),
                 pools: Vec::new(),
-                threads: vec![block([Verb::LoopMeet(1000)])],
+                threads: vec![block([meet(1000, 0)])],
             },
         ),
         scene(
@@ -146,7 +147,15 @@ pub(crate) fn all() -> Vec<Scene> {
             Program {
                 global: None,
                 pools: vec![pool(4)],
-                threads: vec![block([Verb::Install(0, block([Verb::LoopMeet(1000)]))])],
+                threads: vec![block([Verb::Install(0, block([meet(1000, 0)]))])],
+            },
+        ),
+        scene(
+            "loop-known-to-be-short",
+            Program {
+                global: global(4),
+                pools: Vec::new(),
+                threads: vec![block([meet(80, 30)])],
             },
         ),
         // All seats blocked by what an ordinary thread holds across a call.
