@@ -279,8 +279,14 @@ fn shrink(seed: u64, asked: &Asked) {
             }
         }
     }
-    println!("{}", program::without(program, &gone));
-    println!("{kind} in schedule {schedule}\n{}", indent(&failure.said, 20));
+    let smallest = Box::leak(Box::new(program::without(program, &gone)));
+    let mut runner = Runner::new(1);
+    let length = length(smallest, &mut runner);
+    runner.begin(Job { program: smallest, seed: schedule, length, verbose: true }, ());
+    if let Some(told) = runner.wait().failure {
+        failure = told;
+    }
+    println!("{smallest}\n{kind} in schedule {schedule}\n{}", indent(&failure.said, 400));
     let list: Vec<String> = gone.iter().map(usize::to_string).collect();
     let without = list.join(",");
     println!("again: tests/schedules.sh --program {seed} --schedule {schedule} --without {without}{}", asked.no());

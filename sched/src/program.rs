@@ -131,6 +131,8 @@ struct Place {
     may_panic: bool,
     spine: bool,
     scope: bool,
+    /// In a handler of a pool.
+    handler: bool,
     depth: u32,
 }
 
@@ -253,6 +255,7 @@ impl Inventor {
             may_panic: false,
             spine: false,
             scope: false,
+            handler: false,
             depth: 0,
         };
         let threads = (0..count)
@@ -265,6 +268,7 @@ impl Inventor {
                 on: On::Pool(i),
                 detached: true,
                 locks: None,
+                handler: true,
                 ..outside
             };
             let handler = |inventor: &mut Self, kind| {
@@ -437,7 +441,8 @@ impl Inventor {
                 let body = Place { on: On::Pool(pool), spine: place.spine, ..alone };
                 Verb::Install(pool, self.block(body, 3))
             }
-            Kind::Blocking if place.on != On::Nothing && !place.locked => {
+            // Handlers run on spare threads too, and each that blocks would bring another one.
+            Kind::Blocking if place.on != On::Nothing && !place.locked && !place.handler => {
                 let body = Place { on: On::Nothing, ..inner };
                 Verb::Blocking(self.block(body, 2))
             }

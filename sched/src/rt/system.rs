@@ -12,8 +12,7 @@
 use super::machine::{self, EPOCH, On};
 use libc::{c_int, c_long, c_void, pthread_attr_t, pthread_t, size_t, ssize_t, timespec};
 use std::ffi::CStr;
-use std::sync::OnceLock;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 
@@ -25,10 +24,16 @@ fn own(name: &CStr) -> usize {
     found.addr()
 }
 
+/// No lock around what is looked up: threads come here that no machine runs yet, and must not
+/// wait for one that it does.
 macro_rules! own {
     ($name:literal, $type:ty) => {{
-        static OWN: OnceLock<usize> = OnceLock::new();
-        let address: usize = *OWN.get_or_init(|| own($name));
+        static OWN: AtomicUsize = AtomicUsize::new(0);
+        let mut address = OWN.load(Ordering::Relaxed);
+        if address == 0 {
+            address = own($name);
+            OWN.store(address, Ordering::Relaxed);
+        }
         // SAFETY: the C library's function of this name has this type.
         unsafe { std::mem::transmute::<*const (), $type>(std::ptr::with_exposed_provenance(address)) }
     }};
@@ -147,7 +152,7 @@ fn futex_wait(address: usize, value: u32, until: Option<u64>) -> c_long {
     machine::point();
     let word = std::ptr::with_exposed_provenance::<AtomicU32>(address);
     // SAFETY: the caller hands in a word, as the system would have it.
-    let now = unsafe { &*word }.load(std::sync::atomic::Ordering::Relaxed);
+    let now = unsafe { &*word }.load(Ordering::Relaxed);
     if now != value {
         return fail(libc::EAGAIN);
     }
