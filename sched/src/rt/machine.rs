@@ -614,16 +614,13 @@ impl Machine {
         // What is captured takes locks, which are all free for who runs alone.
         stop();
         let trace = std::backtrace::Backtrace::force_capture().to_string();
-        let lines: Vec<&str> = trace.lines().collect();
         let mut told = format!("thread {task} stands at\n");
-        for pair in lines.chunks(2) {
-            let text = pair.join(" ");
-            let own = ["tine", "sched::"].iter().any(|w| text.contains(w));
-            if own && !text.contains("::rt::") {
-                told += &format!("    {}\n", pair[0].trim());
-                if let Some(place) = pair.get(1) {
-                    told += &format!("        {}\n", place.trim());
-                }
+        for line in trace.lines() {
+            let Some((_, place)) = line.split_once("at ./") else { continue };
+            let ours = ["pool/src", "iter/src", "sched/src"].iter().any(|w| place.starts_with(w));
+            let machinery = ["/rt/", "pool/src/sync", "pool/src/unwind", "sched/src/runner"];
+            if ours && !machinery.iter().any(|w| place.contains(w)) {
+                told += &format!("    {place}\n");
             }
         }
         system::say(&told);
