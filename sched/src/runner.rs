@@ -35,8 +35,8 @@ pub(crate) struct Runner<T> {
 
 struct Slot {
     output: File,
-    /// Written by the child: how many points there were.
-    steps: *mut u64,
+    /// Written by the child: how many points there were, and a print of its schedule.
+    steps: *mut [u64; 2],
     free: bool,
 }
 
@@ -53,6 +53,7 @@ pub(crate) struct Job {
 pub(crate) struct Done<T> {
     pub(crate) tag: T,
     pub(crate) steps: u64,
+    pub(crate) print: u64,
     pub(crate) failure: Option<Failure>,
 }
 
@@ -82,7 +83,7 @@ impl<T> Runner<T> {
         place.output.set_len(0).expect("memory");
         place.output.rewind().expect("memory");
         // SAFETY: mapped for as long as the process lasts, and no child of this slot lives.
-        unsafe { place.steps.write(0) };
+        unsafe { place.steps.write([0; 2]) };
         // SAFETY: this process has one thread.
         let pid = unsafe { libc::fork() };
         assert!(pid >= 0, "the system gives no process");
@@ -108,7 +109,7 @@ impl<T> Runner<T> {
         let place = &mut self.slots[slot];
         place.free = true;
         // SAFETY: mapped, and the child has ended.
-        let steps = unsafe { place.steps.read() };
+        let [steps, print] = unsafe { place.steps.read() };
         let kind = match (libc::WIFSIGNALED(status), libc::WEXITSTATUS(status)) {
             (true, _) => match libc::WTERMSIG(status) {
                 libc::SIGALRM => Some("stuck".to_owned()),
@@ -129,7 +130,7 @@ impl<T> Runner<T> {
             said.push_str(&String::from_utf8_lossy(&bytes));
             Failure { kind, said }
         });
-        Done { tag, steps, failure }
+        Done { tag, steps, print, failure }
     }
 }
 
@@ -138,7 +139,7 @@ impl Slot {
         // SAFETY: a name that ends with zero.
         let fd = unsafe { libc::memfd_create(c"said".as_ptr(), 0) };
         assert!(fd >= 0, "the system gives no file");
-        let size = size_of::<u64>();
+        let size = size_of::<[u64; 2]>();
         let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
         // SAFETY: new memory.
         let page = unsafe { libc::mmap(std::ptr::null_mut(), size, protection, flags, -1, 0) };

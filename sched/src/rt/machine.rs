@@ -113,6 +113,8 @@ struct Machine {
     hasty: u64,
     next_limit: u64,
     steps: u64,
+    /// Of all switches, who and when: the same for the same schedule.
+    print: u64,
     /// When the current thread got the baton.
     since: u64,
     how: How,
@@ -181,6 +183,7 @@ pub(crate) fn start(how: How) {
         hasty,
         next_limit: u64::MAX,
         steps: 0,
+        print: 0,
         since: 0,
         how,
         dying: None,
@@ -204,9 +207,9 @@ pub(crate) fn stop() {
     RUNNING.store(false, Ordering::Relaxed);
 }
 
-/// How many points there were.
-pub(crate) fn steps() -> u64 {
-    machine().map_or(0, |m| m.steps)
+/// How many points there were, and a print of all switches.
+pub(crate) fn steps() -> [u64; 2] {
+    machine().map_or([0; 2], |m| [m.steps, m.print])
 }
 
 /// How many threads have not ended.
@@ -461,6 +464,8 @@ impl Machine {
         let me = self.current;
         self.current = next;
         self.since = self.steps;
+        let turn = self.steps << 8 | next as u64;
+        self.print = (self.print ^ turn).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
         pass_baton(&self.tasks[next].baton);
         wait_for_baton(&self.tasks[me].baton);
         if self.dying == Some(me) {
