@@ -16,11 +16,17 @@ impl Often {
     pub(crate) const ONCE: Self = Self { least: 1, most: 1 };
 
     pub(crate) fn times(n: usize) -> Self {
-        Self { least: n as u32, most: n as u32 }
+        Self {
+            least: n as u32,
+            most: n as u32,
+        }
     }
 
     pub(crate) fn perhaps_if(self, perhaps: bool) -> Self {
-        Self { least: if perhaps { 0 } else { self.least }, ..self }
+        Self {
+            least: if perhaps { 0 } else { self.least },
+            ..self
+        }
     }
 }
 
@@ -83,21 +89,33 @@ impl Token {
 
     /// The closure runs.
     pub(crate) fn run(&self) {
-        let Record { node, what, often, .. } = *self.record;
+        let Record {
+            node, what, often, ..
+        } = *self.record;
         self.look("run");
         if self.record.ran.fetch_add(1, Relaxed) >= often.most {
-            fail(&format!("{what} [{node}] was run more often than {} times", often.most));
+            fail(&format!(
+                "{what} [{node}] was run more often than {} times",
+                often.most
+            ));
         }
     }
 
     /// Looks whether what is borrowed is there.
     pub(crate) fn look(&self, doing: &str) {
-        let Record { node, what, ref dropped, .. } = *self.record;
+        let Record {
+            node,
+            what,
+            ref dropped,
+            ..
+        } = *self.record;
         if dropped.load(Relaxed) > 0 {
             fail(&format!("{what} [{node}] was {doing} after it was dropped"));
         }
         if self.frame.is_some_and(|f| !f.0.load(Relaxed)) {
-            fail(&format!("{what} [{node}] was {doing} after the frame it borrows from had gone"));
+            fail(&format!(
+                "{what} [{node}] was {doing} after the frame it borrows from had gone"
+            ));
         }
     }
 }
@@ -132,12 +150,19 @@ pub(crate) fn all_has_ended() {
 impl Record {
     fn settle(&self, when: &str) {
         let (ran, dropped) = (self.ran.load(Relaxed), self.dropped.load(Relaxed));
-        let Self { node, what, often, .. } = *self;
+        let Self {
+            node, what, often, ..
+        } = *self;
         if ran < often.least {
-            fail(&format!("{what} [{node}] was run {ran} times {when}, not {}", often.least));
+            fail(&format!(
+                "{what} [{node}] was run {ran} times {when}, not {}",
+                often.least
+            ));
         }
         if dropped != 1 {
-            fail(&format!("{what} [{node}] was dropped {dropped} times {when}"));
+            fail(&format!(
+                "{what} [{node}] was dropped {dropped} times {when}"
+            ));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::invent;
 use crate::program::{self, Program};
 use crate::runner::{Done, Failure, Job, Runner};
 use crate::scenes::{self, Scene};
@@ -36,12 +37,17 @@ pub(crate) fn main() {
         return shrink(seed, &asked);
     }
     if let (Some(schedule), Some(scene)) = (asked.schedule, &asked.scene) {
-        let scene = scenes::all().into_iter().find(|s| s.name.starts_with(scene.as_str()));
+        let scene = scenes::all()
+            .into_iter()
+            .find(|s| s.name.starts_with(scene.as_str()));
         let program = scene.expect("there is a scene of this name").program;
         again(program::without(program, &asked.without), schedule);
     }
     if let (Some(schedule), Some(seed)) = (asked.schedule, asked.program) {
-        again(program::without(program::invent(seed, &asked.no), &asked.without), schedule);
+        again(
+            program::without(invent::invent(seed, &asked.no), &asked.without),
+            schedule,
+        );
     }
     let begun = Instant::now();
     let end = begun + Duration::from_secs(asked.seconds.unwrap_or(120));
@@ -51,7 +57,7 @@ pub(crate) fn main() {
         wrong += play(&asked, end);
     }
     if !scenes_alone {
-        wrong += invent(&asked, end);
+        wrong += play_invented(&asked, end);
     }
     println!("{} s", begun.elapsed().as_secs());
     exit(i32::from(wrong > 0));
@@ -80,7 +86,9 @@ fn ask() -> Asked {
             "--failures" => asked.failures = Some(number() as usize),
             "--without" => {
                 let numbers = value.split(',').map(str::parse);
-                asked.without = numbers.collect::<Result<_, _>>().unwrap_or_else(|_| usage());
+                asked.without = numbers
+                    .collect::<Result<_, _>>()
+                    .unwrap_or_else(|_| usage());
             }
             _ => usage(),
         }
@@ -95,7 +103,11 @@ fn usage() -> ! {
 
 impl Asked {
     fn no(&self) -> String {
-        if self.no.is_empty() { String::new() } else { format!(" --no {}", self.no.join(",")) }
+        if self.no.is_empty() {
+            String::new()
+        } else {
+            format!(" --no {}", self.no.join(","))
+        }
     }
 
     fn jobs(&self) -> usize {
@@ -117,8 +129,12 @@ fn keep_addresses() {
         return;
     }
     use std::os::unix::process::CommandExt;
-    let Ok(own) = std::env::current_exe() else { return };
-    let error = std::process::Command::new(own).args(std::env::args_os().skip(1)).exec();
+    let Ok(own) = std::env::current_exe() else {
+        return;
+    };
+    let error = std::process::Command::new(own)
+        .args(std::env::args_os().skip(1))
+        .exec();
     eprintln!("not begun again: {error}");
 }
 
@@ -128,7 +144,15 @@ fn again(program: Program, schedule: u64) -> ! {
     let program = Box::leak(Box::new(program));
     let mut runner = Runner::new(1);
     let length = length(program, &mut runner);
-    runner.begin(Job { program, seed: schedule, length, verbose: true }, ());
+    runner.begin(
+        Job {
+            program,
+            seed: schedule,
+            length,
+            verbose: true,
+        },
+        (),
+    );
     let done = runner.wait();
     match done.failure {
         None => println!("fine, after {} steps", done.steps),
@@ -144,7 +168,15 @@ fn again(program: Program, schedule: u64) -> ! {
 /// twice, since what cannot be repeated is of no use.
 fn length(program: &'static Program, runner: &mut Runner<()>) -> u64 {
     let mut once = || {
-        runner.begin(Job { program, seed: 0, length: 1000, verbose: false }, ());
+        runner.begin(
+            Job {
+                program,
+                seed: 0,
+                length: 1000,
+                verbose: false,
+            },
+            (),
+        );
         let Done { steps, print, .. } = runner.wait();
         (steps, print)
     };
@@ -170,7 +202,15 @@ fn first_failure(
     loop {
         let more = found.is_none() && next < seeds.end && Instant::now() < end;
         if more && runner.has_room() {
-            runner.begin(Job { program, seed: next, length, verbose: false }, next);
+            runner.begin(
+                Job {
+                    program,
+                    seed: next,
+                    length,
+                    verbose: false,
+                },
+                next,
+            );
             next += 1;
         } else if !runner.is_idle() {
             let done = runner.wait();
@@ -189,7 +229,12 @@ fn first_failure(
 fn play(asked: &Asked, end: Instant) -> usize {
     let mut wrong = 0;
     let all = scenes::all().into_iter();
-    let wanted = |s: &Scene| asked.scene.as_ref().is_none_or(|n| s.name.starts_with(n.as_str()));
+    let wanted = |s: &Scene| {
+        asked
+            .scene
+            .as_ref()
+            .is_none_or(|n| s.name.starts_with(n.as_str()))
+    };
     let scenes: Vec<Scene> = all.filter(wanted).collect();
     let count = scenes.len() as u64;
     for (i, Scene { name, program }) in scenes.into_iter().enumerate() {
@@ -216,12 +261,16 @@ fn play(asked: &Asked, end: Instant) -> usize {
 }
 
 fn indent(said: &str, most: usize) -> String {
-    let lines: Vec<String> = said.lines().take(most).map(|l| format!("    | {l}")).collect();
+    let lines: Vec<String> = said
+        .lines()
+        .take(most)
+        .map(|l| format!("    | {l}"))
+        .collect();
     lines.join("\n")
 }
 
 /// Invented programs, as long as there is time.
-fn invent(asked: &Asked, end: Instant) -> usize {
+fn play_invented(asked: &Asked, end: Instant) -> usize {
     let from = asked.program.or(asked.seed).unwrap_or_else(by_clock);
     println!("programs from {from} on");
     let (mut programs, mut schedules) = (0_u64, 0);
@@ -229,7 +278,10 @@ fn invent(asked: &Asked, end: Instant) -> usize {
     let each = asked.most.unwrap_or(EACH);
     while Instant::now() < end {
         let seed = from + programs;
-        let program = Box::leak(Box::new(program::without(program::invent(seed, &asked.no), &asked.without)));
+        let program = Box::leak(Box::new(program::without(
+            invent::invent(seed, &asked.no),
+            &asked.without,
+        )));
         let (tried, found) = first_failure(program, 0..each, asked.jobs(), end);
         programs += 1;
         schedules += tried;
@@ -259,7 +311,7 @@ fn by_clock() -> u64 {
 
 /// Leaves out node after node while some schedule still fails in the same way.
 fn shrink(seed: u64, asked: &Asked) {
-    let program = program::invent(seed, &asked.no);
+    let program = invent::invent(seed, &asked.no);
     let tries = asked.most.unwrap_or(300);
     let far = Instant::now() + Duration::from_secs(asked.seconds.unwrap_or(600));
     let try_out = |gone: &[usize]| {
@@ -291,12 +343,26 @@ fn shrink(seed: u64, asked: &Asked) {
     let smallest = Box::leak(Box::new(program::without(program, &gone)));
     let mut runner = Runner::new(1);
     let length = length(smallest, &mut runner);
-    runner.begin(Job { program: smallest, seed: schedule, length, verbose: true }, ());
+    runner.begin(
+        Job {
+            program: smallest,
+            seed: schedule,
+            length,
+            verbose: true,
+        },
+        (),
+    );
     if let Some(told) = runner.wait().failure {
         failure = told;
     }
-    println!("{smallest}\n{kind} in schedule {schedule}\n{}", indent(&failure.said, 400));
+    println!(
+        "{smallest}\n{kind} in schedule {schedule}\n{}",
+        indent(&failure.said, 400)
+    );
     let list: Vec<String> = gone.iter().map(usize::to_string).collect();
     let without = list.join(",");
-    println!("again: tests/schedules.sh --program {seed} --schedule {schedule} --without {without}{}", asked.no());
+    println!(
+        "again: tests/schedules.sh --program {seed} --schedule {schedule} --without {without}{}",
+        asked.no()
+    );
 }

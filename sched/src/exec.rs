@@ -38,7 +38,9 @@ pub(crate) fn program(program: &'static Program) {
             // SAFETY: the only thread of the process.
             unsafe { std::env::set_var("TINE_NUM_THREADS", threads.to_string()) };
         } else {
-            let builder = ThreadPoolBuilder::new().num_threads(threads).panic_handler(planned);
+            let builder = ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .panic_handler(planned);
             builder.build_global().expect("the first");
         }
     }
@@ -72,23 +74,41 @@ pub(crate) fn program(program: &'static Program) {
         handlers(i, spec);
     }
     check::all_has_ended();
-    let spares = count(program, |v| matches!(v, Verb::Blocking(_) | Verb::Broadcast(_)));
-    let most = program.global.map_or(0, |g| g.threads + spares * g.threads * 8);
+    let spares = count(program, |v| {
+        matches!(v, Verb::Blocking(_) | Verb::Broadcast(_))
+    });
+    let most = program
+        .global
+        .map_or(0, |g| g.threads + spares * g.threads * 8);
     if rt::living() > 1 + most {
-        fail(&format!("{} threads are left, not {most}", rt::living() - 1));
+        fail(&format!(
+            "{} threads are left, not {most}",
+            rt::living() - 1
+        ));
     }
 }
 
 fn count(program: &Program, what: impl Fn(&Verb) -> bool + Copy) -> usize {
     fn walk(block: &Block, what: impl Fn(&Verb) -> bool + Copy) -> usize {
-        let inner = |n: &Node| n.verb.blocks().into_iter().map(|b| walk(b, what)).sum::<usize>();
-        block.iter().map(|n| usize::from(what(&n.verb)) + inner(n)).sum()
+        let inner = |n: &Node| {
+            n.verb
+                .blocks()
+                .into_iter()
+                .map(|b| walk(b, what))
+                .sum::<usize>()
+        };
+        block
+            .iter()
+            .map(|n| usize::from(what(&n.verb)) + inner(n))
+            .sum()
     }
     program.threads.iter().map(|b| walk(b, what)).sum()
 }
 
 fn build(i: usize, spec: &'static Pool) -> ThreadPool {
-    let mut builder = ThreadPoolBuilder::new().num_threads(spec.threads).panic_handler(planned);
+    let mut builder = ThreadPoolBuilder::new()
+        .num_threads(spec.threads)
+        .panic_handler(planned);
     if spec.greedy {
         builder = builder.greedy_waiting(true);
     }
@@ -110,10 +130,14 @@ fn build(i: usize, spec: &'static Pool) -> ThreadPool {
 fn handlers(i: usize, spec: &Pool) {
     let wrong = |n: usize| n < spec.threads;
     if spec.start.is_some() && wrong(BEGUN[i].load(Relaxed)) {
-        fail(&format!("pool {i}: the start handler was not run on each thread"));
+        fail(&format!(
+            "pool {i}: the start handler was not run on each thread"
+        ));
     }
     if spec.exit.is_some() && wrong(ENDED[i].load(Relaxed)) {
-        fail(&format!("pool {i}: the exit handler was not run on each thread"));
+        fail(&format!(
+            "pool {i}: the exit handler was not run on each thread"
+        ));
     }
 }
 
@@ -179,7 +203,11 @@ fn step(node: &'static Node, within: &Within<'_, '_>, home: Option<usize>) -> u6
         Verb::Meet(a, b) => join(id, a, b, Some(&Barrier::new(2)), within, home),
         Verb::Loop(kind, len, nanos) => over(id, *kind, *len, *nanos),
         Verb::LoopMeet { kind, len, before } => over_meeting(id, *kind, *len, *before),
-        Verb::Scope { fifo, in_place, body } => scope(id, *fifo, *in_place, body, home),
+        Verb::Scope {
+            fifo,
+            in_place,
+            body,
+        } => scope(id, *fifo, *in_place, body, home),
         Verb::Task(body) => {
             task(id, body, within, home);
             1
@@ -194,7 +222,11 @@ fn step(node: &'static Node, within: &Within<'_, '_>, home: Option<usize>) -> u6
                 token.run();
                 run(body, &Within::Nothing, home);
             };
-            if *fifo { tine_pool::spawn_fifo(job) } else { tine_pool::spawn(job) }
+            if *fifo {
+                tine_pool::spawn_fifo(job)
+            } else {
+                tine_pool::spawn(job)
+            }
             1
         }
         Verb::SpawnMany(n) => {
@@ -211,7 +243,13 @@ fn step(node: &'static Node, within: &Within<'_, '_>, home: Option<usize>) -> u6
         Verb::Handle(end, body) => handle(id, *end, body, home),
         Verb::Broadcast(body) => broadcast(id, body, None, None, home),
         Verb::BroadcastHome(body) => {
-            broadcast(id, body, None, Some(tine_pool::current_thread_index()), home);
+            broadcast(
+                id,
+                body,
+                None,
+                Some(tine_pool::current_thread_index()),
+                home,
+            );
             1
         }
         Verb::BroadcastMeet => {
@@ -279,10 +317,15 @@ fn work(nanos: u64, home: Option<usize>) -> u64 {
 
 /// Calls `f`, and sees to it that no two threads of a pool have one index meanwhile.
 fn seated(pool: usize, f: impl FnOnce()) {
-    let Some(index) = tine_pool::current_thread_index() else { return f() };
+    let Some(index) = tine_pool::current_thread_index() else {
+        return f();
+    };
     let me = (pool, index, thread::current().id());
     let mut all = SEATED.lock().unwrap_or_else(PoisonError::into_inner);
-    if all.iter().any(|o| (o.0, o.1) == (me.0, me.1) && o.2 != me.2) {
+    if all
+        .iter()
+        .any(|o| (o.0, o.1) == (me.0, me.1) && o.2 != me.2)
+    {
         fail(&format!("two threads have the index {index}"));
     }
     all.push(me);
@@ -305,8 +348,14 @@ fn join(
     let frame = Lasting::new();
     let token = |what, often| Token::new(id, what, often, Some(frame.0), None);
     let (first, second) = (
-        token("the first half of a join", Often::ONCE.perhaps_if(panics(b))),
-        token("the second half of a join", Often::ONCE.perhaps_if(panics(a))),
+        token(
+            "the first half of a join",
+            Often::ONCE.perhaps_if(panics(b)),
+        ),
+        token(
+            "the second half of a join",
+            Often::ONCE.perhaps_if(panics(a)),
+        ),
     );
     let half = |token: Token, block: &'static Block| {
         move || {
@@ -337,7 +386,11 @@ fn over(id: usize, kind: Loop, len: u64, nanos: u64) -> u64 {
     let items = (0..len).into_par_iter();
     match kind {
         Loop::Each => items.for_each(|i| assert!(item(i) < len)),
-        Loop::Sum => expect(items.map(item).sum(), len * len.saturating_sub(1) / 2, "a sum"),
+        Loop::Sum => expect(
+            items.map(item).sum(),
+            len * len.saturating_sub(1) / 2,
+            "a sum",
+        ),
         Loop::Collect => {
             let all: Vec<u64> = items.map(item).collect();
             expect(u64::from(all.into_iter().eq(0..len)), 1, "a collected loop");
@@ -386,7 +439,8 @@ fn over_meeting(id: usize, kind: Meeting, len: u64, before: u64) -> u64 {
             }
             Meeting::Chunks => {
                 let all: Vec<u64> = (0..len * 3).collect();
-                all.par_chunks(3).for_each(|c| assert!(item(c[0] / 3) < len));
+                all.par_chunks(3)
+                    .for_each(|c| assert!(item(c[0] / 3) < len));
             }
         }
     }
@@ -507,7 +561,11 @@ fn broadcast(
             meet.wait();
         }
         let here = only.is_none_or(|only| only == Some(context.index()));
-        let value = if here { run(body, &Within::Nothing, home) } else { value(body) };
+        let value = if here {
+            run(body, &Within::Nothing, home)
+        } else {
+            value(body)
+        };
         token.look("used");
         (context.index(), value)
     });

@@ -27,6 +27,8 @@ mod command;
 #[cfg(tine_sched)]
 mod exec;
 #[cfg(tine_sched)]
+mod invent;
+#[cfg(tine_sched)]
 mod program;
 #[cfg(tine_sched)]
 mod rt;

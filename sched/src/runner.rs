@@ -57,7 +57,10 @@ pub(crate) struct Done<T> {
     pub(crate) failure: Option<Failure>,
 }
 
-const LIMITS: Limits = Limits { steps: 400_000, time: 60_000_000_000 };
+const LIMITS: Limits = Limits {
+    steps: 400_000,
+    time: 60_000_000_000,
+};
 /// Seconds of real time after which a child is stuck: something waits that the machine does not
 /// know of.
 const STUCK: u32 = 20;
@@ -65,7 +68,10 @@ const STUCK: u32 = 20;
 impl<T> Runner<T> {
     pub(crate) fn new(count: usize) -> Self {
         let slots = (0..count.max(1)).map(|_| Slot::new()).collect();
-        Self { slots, at_work: BTreeMap::new() }
+        Self {
+            slots,
+            at_work: BTreeMap::new(),
+        }
     }
 
     pub(crate) fn is_idle(&self) -> bool {
@@ -78,7 +84,11 @@ impl<T> Runner<T> {
 
     /// Starts a child; there is room.
     pub(crate) fn begin(&mut self, job: Job, tag: T) {
-        let slot = self.slots.iter().position(|s| s.free).expect("there is room");
+        let slot = self
+            .slots
+            .iter()
+            .position(|s| s.free)
+            .expect("there is room");
         let place = &mut self.slots[slot];
         place.output.set_len(0).expect("memory");
         place.output.rewind().expect("memory");
@@ -130,7 +140,12 @@ impl<T> Runner<T> {
             said.push_str(&String::from_utf8_lossy(&bytes));
             Failure { kind, said }
         });
-        Done { tag, steps, print, failure }
+        Done {
+            tag,
+            steps,
+            print,
+            failure,
+        }
     }
 }
 
@@ -140,7 +155,10 @@ impl Slot {
         let fd = unsafe { libc::memfd_create(c"said".as_ptr(), 0) };
         assert!(fd >= 0, "the system gives no file");
         let size = size_of::<[u64; 2]>();
-        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+        let (protection, flags) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+        );
         // SAFETY: new memory.
         let page = unsafe { libc::mmap(std::ptr::null_mut(), size, protection, flags, -1, 0) };
         assert!(page != libc::MAP_FAILED, "the system gives no memory");
@@ -165,8 +183,18 @@ fn child(job: Job, slot: usize, place: &Slot) -> ! {
         // SAFETY: no preconditions.
         unsafe { libc::_exit(13) }
     }));
-    let Job { program, seed, length, verbose } = job;
-    rt::start(How { seed, limits: LIMITS, length, verbose });
+    let Job {
+        program,
+        seed,
+        length,
+        verbose,
+    } = job;
+    rt::start(How {
+        seed,
+        limits: LIMITS,
+        length,
+        verbose,
+    });
     exec::program(program);
     // SAFETY: mapped for as long as the process lasts, for this child alone.
     unsafe { place.steps.write(rt::steps()) };
@@ -188,7 +216,9 @@ fn stay_on(slot: usize) {
         // SAFETY: below the size of the set.
         .filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &allowed) })
         .collect();
-    let Some(&cpu) = all.get(slot % all.len().max(1)) else { return };
+    let Some(&cpu) = all.get(slot % all.len().max(1)) else {
+        return;
+    };
     // SAFETY: any bits are a valid set.
     let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: below the size of the set.

@@ -21,7 +21,10 @@ fn number(block: &mut Block, next: &mut usize) {
 
 fn scene(name: &'static str, mut program: Program) -> Scene {
     let mut next = 0;
-    program.threads.iter_mut().for_each(|block| number(block, &mut next));
+    program
+        .threads
+        .iter_mut()
+        .for_each(|block| number(block, &mut next));
     for pool in &mut program.pools {
         let handlers = pool.start.iter_mut().chain(&mut pool.exit);
         handlers.for_each(|block| number(block, &mut next));
@@ -34,19 +37,40 @@ fn block(verbs: impl IntoIterator<Item = Verb>) -> Block {
 }
 
 fn global(threads: usize) -> Option<Global> {
-    Some(Global { threads, lazy: false })
+    Some(Global {
+        threads,
+        lazy: false,
+    })
 }
 
 fn pool(threads: usize) -> Pool {
-    Pool { threads, greedy: false, start: None, exit: None, shutdown: true }
+    Pool {
+        threads,
+        greedy: false,
+        start: None,
+        exit: None,
+        shutdown: true,
+    }
 }
 
 /// All scenes.
 pub(crate) fn all() -> Vec<Scene> {
     let work = || block([Verb::Work(100)]);
-    let scope = |body| Verb::Scope { fifo: false, in_place: false, body };
-    let meet = |len, before| Verb::LoopMeet { kind: Meeting::Each, len, before };
-    let in_place = |body| Verb::Scope { fifo: false, in_place: true, body };
+    let scope = |body| Verb::Scope {
+        fifo: false,
+        in_place: false,
+        body,
+    };
+    let meet = |len, before| Verb::LoopMeet {
+        kind: Meeting::Each,
+        len,
+        before,
+    };
+    let in_place = |body| Verb::Scope {
+        fifo: false,
+        in_place: true,
+        body,
+    };
     let spawn = |body| Verb::Spawn { fifo: false, body };
     let joins = || block((0..6).map(|_| Verb::Join(work(), work())));
     vec![
@@ -108,7 +132,10 @@ pub(crate) fn all() -> Vec<Scene> {
             "f-exit-handler-spawns",
             Program {
                 global: None,
-                pools: vec![Pool { exit: Some(block([spawn(Vec::new())])), ..pool(1) }],
+                pools: vec![Pool {
+                    exit: Some(block([spawn(Vec::new())])),
+                    ..pool(1)
+                }],
                 threads: vec![block([Verb::Install(0, Vec::new())])],
             },
         ),
@@ -185,7 +212,10 @@ pub(crate) fn all() -> Vec<Scene> {
                         0,
                         block([Verb::Sleep(100_000_000), Verb::Install(0, Vec::new())]),
                     )]),
-                    block([Verb::Sleep(1000), Verb::Install(0, block([Verb::Lock(0, Vec::new())]))]),
+                    block([
+                        Verb::Sleep(1000),
+                        Verb::Install(0, block([Verb::Lock(0, Vec::new())])),
+                    ]),
                 ],
             },
         ),

@@ -92,7 +92,11 @@ enum Strategy {
     Random(u64),
     Priorities,
     /// As random, and once in so many points a thread is frozen.
-    Freeze { switch: u64, freeze: u64, long: u64 },
+    Freeze {
+        switch: u64,
+        freeze: u64,
+        long: u64,
+    },
 }
 
 struct Machine {
@@ -162,11 +166,21 @@ pub(crate) fn start(how: How) {
         2 => Strategy::Random(16),
         3 => Strategy::Random(100),
         4 | 5 => Strategy::Priorities,
-        6 => Strategy::Freeze { switch: 3, freeze: 200, long: 400 },
-        _ => Strategy::Freeze { switch: 30, freeze: 500, long: 4000 },
+        6 => Strategy::Freeze {
+            switch: 3,
+            freeze: 200,
+            long: 400,
+        },
+        _ => Strategy::Freeze {
+            switch: 30,
+            freeze: 500,
+            long: 4000,
+        },
     };
     let depth = random.below(5);
-    let mut falls: Vec<u64> = (0..depth).map(|_| random.below(how.length.max(10))).collect();
+    let mut falls: Vec<u64> = (0..depth)
+        .map(|_| random.below(how.length.max(10)))
+        .collect();
     falls.sort_unstable_by(|a, b| b.cmp(a));
     let tick = random.of(&[5, 20, 20, 100]);
     let hasty = random.of(&[0, 0, 300, 3000]);
@@ -214,7 +228,9 @@ pub(crate) fn steps() -> [u64; 2] {
 
 /// How many threads have not ended.
 pub(crate) fn living() -> usize {
-    machine().map_or(0, |m| m.tasks.iter().filter(|t| t.run != Run::Ended).count())
+    machine().map_or(0, |m| {
+        m.tasks.iter().filter(|t| t.run != Run::Ended).count()
+    })
 }
 
 /// An operation on shared memory.
@@ -465,7 +481,9 @@ impl Machine {
         self.current = next;
         self.since = self.steps;
         let turn = self.steps << 8 | next as u64;
-        self.print = (self.print ^ turn).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        self.print = (self.print ^ turn)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(29);
         pass_baton(&self.tasks[next].baton);
         wait_for_baton(&self.tasks[me].baton);
         if self.dying == Some(me) {
@@ -507,7 +525,11 @@ impl Machine {
                 }
                 self.highest()
             }
-            Strategy::Freeze { switch, freeze, long } => {
+            Strategy::Freeze {
+                switch,
+                freeze,
+                long,
+            } => {
                 if able && self.frozen.is_none() && self.random.once_in(freeze) {
                     let until = self.steps + self.random.below(long);
                     self.frozen = Some((me, until));
@@ -526,7 +548,9 @@ impl Machine {
         let me = self.current;
         let frozen = self.frozen.map(|(task, _)| task);
         let ready = |m: &Self| {
-            (0..m.tasks.len()).filter(|&t| m.is_ready(t) && Some(t) != frozen).count()
+            (0..m.tasks.len())
+                .filter(|&t| m.is_ready(t) && Some(t) != frozen)
+                .count()
         };
         let mut count = ready(self);
         if count == 0 {
@@ -566,7 +590,9 @@ impl Machine {
                 self.fail(Outcome::Endless, "too much time has passed");
             }
         }
-        let ready: Vec<usize> = (0..self.tasks.len()).filter(|&t| self.is_ready(t)).collect();
+        let ready: Vec<usize> = (0..self.tasks.len())
+            .filter(|&t| self.is_ready(t))
+            .collect();
         if !ready.is_empty() {
             let which = self.random.below(ready.len() as u64) as usize;
             return ready[which];
@@ -588,7 +614,9 @@ impl Machine {
             self.strategy,
         ));
         for (i, task) in self.tasks.iter().enumerate() {
-            let name = std::str::from_utf8(&task.name).unwrap_or("?").trim_end_matches('\0');
+            let name = std::str::from_utf8(&task.name)
+                .unwrap_or("?")
+                .trim_end_matches('\0');
             let wait = match task.run {
                 Run::Blocked(On::End(of)) => format!("waits for the end of thread {of}"),
                 Run::Blocked(On::Futex(at)) => format!("waits at {at:#x}"),
@@ -597,9 +625,15 @@ impl Machine {
                 Run::Ready => "could run".into(),
                 Run::Ended => continue,
             };
-            let limit = if task.until < u64::MAX { " with a limit of time" } else { "" };
+            let limit = if task.until < u64::MAX {
+                " with a limit of time"
+            } else {
+                ""
+            };
             let steps = task.steps;
-            system::say(&format!("  thread {i} {name}: {wait}{limit}, after {steps} steps\n"));
+            system::say(&format!(
+                "  thread {i} {name}: {wait}{limit}, after {steps} steps\n"
+            ));
         }
         if self.how.verbose {
             let me = self.current;
@@ -621,9 +655,18 @@ impl Machine {
         let trace = std::backtrace::Backtrace::force_capture().to_string();
         let mut told = format!("thread {task} stands at\n");
         for line in trace.lines() {
-            let Some((_, place)) = line.split_once("at ./") else { continue };
-            let ours = ["pool/src", "iter/src", "sched/src"].iter().any(|w| place.starts_with(w));
-            let machinery = ["/rt/", "pool/src/sync", "pool/src/unwind", "sched/src/runner"];
+            let Some((_, place)) = line.split_once("at ./") else {
+                continue;
+            };
+            let ours = ["pool/src", "iter/src", "sched/src"]
+                .iter()
+                .any(|w| place.starts_with(w));
+            let machinery = [
+                "/rt/",
+                "pool/src/sync",
+                "pool/src/unwind",
+                "sched/src/runner",
+            ];
             if ours && !machinery.iter().any(|w| place.contains(w)) {
                 told += &format!("    {place}\n");
             }

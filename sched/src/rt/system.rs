@@ -35,12 +35,13 @@ macro_rules! own {
             OWN.store(address, Ordering::Relaxed);
         }
         // SAFETY: the C library's function of this name has this type.
-        unsafe { std::mem::transmute::<*const (), $type>(std::ptr::with_exposed_provenance(address)) }
+        unsafe {
+            std::mem::transmute::<*const (), $type>(std::ptr::with_exposed_provenance(address))
+        }
     }};
 }
 
-type Syscall =
-    extern "C" fn(c_long, usize, usize, usize, usize, usize, usize) -> c_long;
+type Syscall = extern "C" fn(c_long, usize, usize, usize, usize, usize, usize) -> c_long;
 
 fn real_syscall() -> Syscall {
     own!(c"syscall", Syscall)
@@ -49,13 +50,29 @@ fn real_syscall() -> Syscall {
 /// Sleeps in the kernel while `word` holds `value`.
 pub(super) fn sleep_on(word: &AtomicU32, value: u32) {
     let op = (libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG) as usize;
-    real_syscall()(libc::SYS_futex, word.as_ptr().expose_provenance(), op, value as usize, 0, 0, 0);
+    real_syscall()(
+        libc::SYS_futex,
+        word.as_ptr().expose_provenance(),
+        op,
+        value as usize,
+        0,
+        0,
+        0,
+    );
 }
 
 /// Wakes who sleeps there.
 pub(super) fn rouse(word: &AtomicU32) {
     let op = (libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG) as usize;
-    real_syscall()(libc::SYS_futex, word.as_ptr().expose_provenance(), op, 1, 0, 0, 0);
+    real_syscall()(
+        libc::SYS_futex,
+        word.as_ptr().expose_provenance(),
+        op,
+        1,
+        0,
+        0,
+        0,
+    );
 }
 
 /// Writes to a descriptor, past all locks.
@@ -180,7 +197,10 @@ pub extern "C" fn sched_yield() -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clock_gettime(clock: c_int, time: *mut timespec) -> c_int {
     let Some(now) = machine::now() else {
-        let own = own!(c"clock_gettime", extern "C" fn(c_int, *mut timespec) -> c_int);
+        let own = own!(
+            c"clock_gettime",
+            extern "C" fn(c_int, *mut timespec) -> c_int
+        );
         return own(clock, time);
     };
     let answer = timespec {
@@ -225,7 +245,11 @@ pub unsafe extern "C" fn clock_nanosleep(
         type Own = extern "C" fn(c_int, c_int, *const timespec, *mut timespec) -> c_int;
         return own!(c"clock_nanosleep", Own)(clock, flags, time, left);
     };
-    let begin = if flags & libc::TIMER_ABSTIME != 0 { 0 } else { now };
+    let begin = if flags & libc::TIMER_ABSTIME != 0 {
+        0
+    } else {
+        now
+    };
     debug_assert!(begin == 0 || now >= EPOCH);
     sleep_until(begin.saturating_add(nanos(time)));
     0
@@ -243,8 +267,9 @@ pub unsafe extern "C" fn getrandom(buffer: *mut c_void, len: size_t, flags: u32)
     }
     for i in 0..len {
         let byte = machine::random().unwrap_or(0) as u8;
+        let place = buffer.cast::<u8>().wrapping_add(i);
         // SAFETY: a duty of the caller.
-        unsafe { buffer.cast::<u8>().add(i).write(byte) };
+        unsafe { place.write(byte) };
     }
     len as ssize_t
 }
@@ -269,8 +294,14 @@ extern "C" fn live(birth: *mut c_void) -> *mut c_void {
         static __dso_handle: u8;
     }
     let register = own!(c"__cxa_thread_atexit_impl", Register);
-    register(leave, std::ptr::null_mut(), (&raw const __dso_handle).cast_mut().cast());
-    let Birth { start, argument, .. } = *birth;
+    register(
+        leave,
+        std::ptr::null_mut(),
+        (&raw const __dso_handle).cast_mut().cast(),
+    );
+    let Birth {
+        start, argument, ..
+    } = *birth;
     start(argument)
 }
 
@@ -289,14 +320,17 @@ pub unsafe extern "C" fn pthread_create(
     start: Start,
     argument: *mut c_void,
 ) -> c_int {
-    type Own =
-        extern "C" fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int;
+    type Own = extern "C" fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int;
     let own = own!(c"pthread_create", Own);
     if !machine::is_running() {
         return own(thread, attributes, start, argument);
     }
     let task = machine::add();
-    let birth = Box::into_raw(Box::new(Birth { start, argument, task }));
+    let birth = Box::into_raw(Box::new(Birth {
+        start,
+        argument,
+        task,
+    }));
     let failed = own(thread, attributes, live, birth.cast());
     if failed == 0 {
         // SAFETY: written by the C library.
@@ -318,7 +352,10 @@ pub unsafe extern "C" fn pthread_join(thread: pthread_t, value: *mut *mut c_void
     if let Some(task) = machine::find(thread) {
         machine::wait_for_end(task);
     }
-    own!(c"pthread_join", extern "C" fn(pthread_t, *mut *mut c_void) -> c_int)(thread, value)
+    own!(
+        c"pthread_join",
+        extern "C" fn(pthread_t, *mut *mut c_void) -> c_int
+    )(thread, value)
 }
 
 /// Names a thread, for the machine's reports too.
@@ -326,10 +363,7 @@ pub unsafe extern "C" fn pthread_join(thread: pthread_t, value: *mut *mut c_void
 /// # Safety
 /// As the C library's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pthread_setname_np(
-    thread: pthread_t,
-    name: *const libc::c_char,
-) -> c_int {
+pub unsafe extern "C" fn pthread_setname_np(thread: pthread_t, name: *const libc::c_char) -> c_int {
     // SAFETY: a duty of the caller.
     machine::set_name(unsafe { CStr::from_ptr(name) }.to_bytes());
     type Own = extern "C" fn(pthread_t, *const libc::c_char) -> c_int;
