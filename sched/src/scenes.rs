@@ -72,6 +72,7 @@ pub(crate) fn all() -> Vec<Scene> {
         body,
     };
     let spawn = |body| Verb::Spawn { fifo: false, body };
+    let blocking = Verb::Blocking;
     let joins = || block((0..6).map(|_| Verb::Join(work(), work())));
     vec![
         // A scope's broadcast: its closure is dropped before the scope is left.
@@ -217,6 +218,46 @@ pub(crate) fn all() -> Vec<Scene> {
                         Verb::Install(0, block([Verb::Lock(0, Vec::new())])),
                     ]),
                 ],
+            },
+        ),
+        // A half lies on a guest's seat, and no thread of the pool has been started yet.
+        scene(
+            "guest-leaves-beside-a-half",
+            Program {
+                global: Some(Global {
+                    threads: 2,
+                    lazy: true,
+                }),
+                pools: Vec::new(),
+                threads: vec![
+                    block([Verb::Meet(Vec::new(), Vec::new())]),
+                    block([Verb::Loop(Loop::Each, 7, 10)]),
+                ],
+            },
+        ),
+        // The thread that is back from blocking waits for a spare one that is not.
+        scene(
+            "blocking-below-a-wait",
+            Program {
+                global: global(1),
+                pools: Vec::new(),
+                threads: vec![block([spawn(block([Verb::Join(
+                    block([blocking(Vec::new())]),
+                    block([blocking(block([Verb::Join(Vec::new(), Vec::new())]))]),
+                )]))])],
+            },
+        ),
+        // A start handler brings a spare thread, which runs the start handler.
+        scene(
+            "start-handler-blocks",
+            Program {
+                global: None,
+                pools: vec![Pool {
+                    start: Some(block([blocking(Vec::new())])),
+                    shutdown: false,
+                    ..pool(2)
+                }],
+                threads: Vec::new(),
             },
         ),
     ]

@@ -84,6 +84,8 @@ struct Task {
     pthread: libc::pthread_t,
     name: [u8; 16],
     steps: u64,
+    /// When it ran last, or became ready.
+    last: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -391,6 +393,7 @@ impl Machine {
             pthread: 0,
             name: bytes,
             steps: 0,
+            last: self.steps,
         }));
         self.tasks.len() - 1
     }
@@ -400,6 +403,7 @@ impl Machine {
         self.steps += 1;
         let current = self.current;
         self.tasks[current].steps += 1;
+        self.tasks[current].last = self.steps;
         self.now += nanos;
         if self.steps > self.how.limits.steps {
             self.fail(Outcome::Endless, "too many steps");
@@ -422,6 +426,7 @@ impl Machine {
             if let Run::Blocked(_) = task.run {
                 if task.until <= self.now {
                     task.run = Run::Ready;
+                    task.last = self.steps;
                     task.timed_out = true;
                     task.until = u64::MAX;
                 } else {
@@ -470,6 +475,7 @@ impl Machine {
             let task = self.tasks.iter_mut().filter(|t| asleep(t)).nth(which);
             let task = task.expect("counted");
             task.run = Run::Ready;
+            task.last = self.steps;
             task.until = u64::MAX;
             woken += 1;
         }
@@ -574,6 +580,14 @@ impl Machine {
     }
 
     fn highest(&mut self) -> usize {
+        // Nobody is kept from running for ever: two that wake each other in turn do not fall.
+        let late = |t: &Task| t.run == Run::Ready && self.steps - t.last > 5 * PATIENCE;
+        if let Some(task) = self.tasks.iter().position(|t| late(t)) {
+            self.tasks[task].last = self.steps;
+            self.tasks[task].priority =
+                self.tasks.iter().map(|t| t.priority).max().unwrap_or(0) + 1;
+            return task;
+        }
         let best = (0..self.tasks.len())
             .filter(|&t| self.is_ready(t))
             .max_by_key(|&t| self.tasks[t].priority);
