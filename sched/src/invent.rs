@@ -12,6 +12,8 @@ use crate::rt::Random;
 /// * Under a lock stands nothing that runs strangers or needs all threads: no other pool, no
 ///   broadcast, no yield. A closure of a broadcast may run on a thread that waits under a lock, so
 ///   it takes none. In a pool built for greedy waiting nobody holds a lock across a call.
+/// * A program has broadcasts, or halves and items that wait for each other, not both.
+/// * Inside `blocking` nothing waits for a broadcast: a closure may be for the thread that is away.
 /// * Halves, items and closures that wait for one another stand on the **spine** alone: what the
 ///   main thread does in sequence. So no two such waits meet, and some seat comes free for each.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +29,8 @@ struct Place {
     scope: bool,
     /// In a handler of a pool.
     handler: bool,
+    /// Inside `blocking`: a thread of some pool is away, and reads no mail.
+    aside: bool,
     depth: u32,
 }
 
@@ -122,6 +126,25 @@ pub(crate) fn invent(seed: u64, no: &[String]) -> Program {
             (kind, if left_out { 0 } else { weight })
         })
         .collect();
+    // Who waits for a broadcast waits for all threads, and runs nobody's half or item meanwhile.
+    let mut weights = weights;
+    let meets = [Kind::Meet, Kind::LoopMeet];
+    let all = [
+        Kind::Broadcast,
+        Kind::BroadcastMeet,
+        Kind::SpawnBroadcast,
+        Kind::TaskToAll,
+    ];
+    let left_out = if random.once_in(2) {
+        &meets[..]
+    } else {
+        &all[..]
+    };
+    for (kind, weight) in &mut weights {
+        if left_out.contains(kind) {
+            *weight = 0;
+        }
+    }
     let greedy = weights.contains(&(Kind::Greedy, 4));
     let own = random.of(&[0, 1, 1, 2]);
     let pools: Vec<(usize, bool)> = (0..own)
@@ -155,6 +178,7 @@ impl Inventor {
             spine: false,
             scope: false,
             handler: false,
+            aside: false,
             depth: 0,
         };
         let threads = (0..count)
@@ -289,7 +313,7 @@ impl Inventor {
             ..alone
         };
         let meets = place.spine && threads.is_some_and(|n| n >= 2) && !place.locked;
-        let all = !place.locked && !self.is_greedy(place.on);
+        let all = !place.locked && !place.aside && !self.is_greedy(place.on);
         Some(match kind {
             Kind::Work => self.leaf(place),
             Kind::Sleep => Verb::Sleep(self.random.of(&[1000, 100_000, 30_000_000])),
@@ -368,11 +392,15 @@ impl Inventor {
                     locks: None,
                     ..alone
                 };
-                let body = self.block(mail, 2);
                 if self.random.once_in(3) {
-                    Verb::BroadcastHome(body)
+                    // Perhaps nobody runs it, and so nobody panics.
+                    let calm = Place {
+                        may_panic: false,
+                        ..mail
+                    };
+                    Verb::BroadcastHome(self.block(calm, 2))
                 } else {
-                    Verb::Broadcast(body)
+                    Verb::Broadcast(self.block(mail, 2))
                 }
             }
             Kind::BroadcastMeet if free && all && place.spine => Verb::BroadcastMeet,
@@ -396,6 +424,7 @@ impl Inventor {
             Kind::Blocking if place.on != On::Nothing && !place.locked && !place.handler => {
                 let body = Place {
                     on: On::Nothing,
+                    aside: true,
                     ..inner
                 };
                 Verb::Blocking(self.block(body, 2))

@@ -193,6 +193,7 @@ fn child(job: Job, slot: usize, place: &Slot) -> ! {
         seed,
         limits: LIMITS,
         length,
+        has_global: program.global.is_some(),
         verbose,
     });
     exec::program(program);

@@ -41,6 +41,8 @@ pub(crate) struct How {
     pub(crate) limits: Limits,
     /// About how many points such a program has, for the change points of priorities.
     pub(crate) length: u64,
+    /// Whether there is a global pool to draw a picture of.
+    pub(crate) has_global: bool,
     /// Whether each thread tells where it stands when the schedule fails.
     pub(crate) verbose: bool,
 }
@@ -111,6 +113,8 @@ struct Machine {
     /// The points at which the running thread falls, the next one last.
     falls: Vec<u64>,
     lowest: u64,
+    /// Until then priorities do not count.
+    relief: u64,
     frozen: Option<(usize, u64)>,
     now: u64,
     /// What one point takes.
@@ -134,7 +138,8 @@ unsafe impl Sync for Global {}
 static MACHINE: Global = Global(UnsafeCell::new(None));
 static RUNNING: AtomicBool = AtomicBool::new(false);
 
-/// After so many points in a row a thread of the highest priority falls.
+/// After so many points in a row a thread of the highest priority falls, and anybody runs for a
+/// while: those that pause, and fall at each step, come to something then.
 const PATIENCE: u64 = 3000;
 const NOBODY: usize = usize::MAX;
 /// Where time begins: nobody's clock is near zero.
@@ -193,6 +198,7 @@ pub(crate) fn start(how: How) {
         strategy,
         falls,
         lowest: 1 << 32,
+        relief: 0,
         frozen: None,
         now: EPOCH,
         tick,
@@ -517,9 +523,19 @@ impl Machine {
                 }
                 self.anybody(pausing && able)
             }
+            Strategy::Priorities if self.steps < self.relief => {
+                if able && !pausing && !self.random.once_in(4) {
+                    return me;
+                }
+                self.anybody(pausing && able)
+            }
             Strategy::Priorities => {
                 // A loop that waits without a pause must not keep the others from what it waits for.
-                let mut fall = pausing || self.steps - self.since > PATIENCE;
+                let long = self.steps - self.since > PATIENCE;
+                if long {
+                    self.relief = self.steps + 5 * PATIENCE;
+                }
+                let mut fall = pausing || long;
                 while self.falls.last().is_some_and(|&at| at <= self.steps) {
                     self.falls.pop();
                     fall = true;
@@ -580,13 +596,11 @@ impl Machine {
     }
 
     fn highest(&mut self) -> usize {
-        // Nobody is kept from running for ever: two that wake each other in turn do not fall.
+        // Two that wake each other in turn never fall: when a third is passed over for long, anybody
+        // runs for a while.
         let late = |t: &Task| t.run == Run::Ready && self.steps - t.last > 5 * PATIENCE;
-        if let Some(task) = self.tasks.iter().position(|t| late(t)) {
-            self.tasks[task].last = self.steps;
-            self.tasks[task].priority =
-                self.tasks.iter().map(|t| t.priority).max().unwrap_or(0) + 1;
-            return task;
+        if self.tasks.iter().any(|t| late(t)) {
+            self.relief = self.steps + 5 * PATIENCE;
         }
         let best = (0..self.tasks.len())
             .filter(|&t| self.is_ready(t))
@@ -659,6 +673,11 @@ impl Machine {
                 }
             }
             self.tell(me);
+        }
+        if self.how.verbose && self.how.has_global {
+            // Alone from now on: if the picture needs a lock that is held, the alarm ends this.
+            stop();
+            system::say(&tine_pool::picture());
         }
         system::exit(outcome as i32, 2);
     }
