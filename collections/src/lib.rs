@@ -8,8 +8,7 @@
 //! | [`ParallelGrouping`] | `count_by`, `fold_by`, `group_by`, `distinct`, `join_by` … on every parallel iterator |
 //!
 //! ```
-//! use tine_collections::prelude::*;
-//! use tine_iter::prelude::*;
+//! use tine::prelude::*;
 //!
 //! let words = ["fork", "prong", "fork", "tine", "fork"];
 //! let counts = words.par_iter().copied().count_by(|&word| word);
@@ -22,6 +21,8 @@
 
 #[cfg(not(loom))]
 mod collect;
+#[cfg(not(loom))]
+mod foresight;
 #[cfg(not(loom))]
 mod gather;
 #[cfg(not(loom))]
@@ -40,6 +41,8 @@ mod models;
 mod pages;
 #[cfg(not(loom))]
 mod partition;
+#[cfg(not(loom))]
+mod parts;
 #[cfg(not(loom))]
 pub mod prelude;
 #[cfg(all(feature = "serde", not(loom)))]

@@ -21,10 +21,10 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use tine_pool::join;
 
-/// Bytes in a part's first block, and in its largest ones.
+/// Bytes in a part's first block, and in its largest blocks.
 const FIRST_BLOCK: usize = 256;
 const LAST_BLOCK: usize = 8 << 10;
-/// Bytes in an arena's first chunk, and in its largest ones.
+/// Bytes in an arena's first chunk, and in its largest chunks.
 const FIRST_CHUNK: usize = 128 << 10;
 const LAST_CHUNK: usize = 4 << 20;
 
@@ -234,7 +234,7 @@ impl<T> Iterator for List<T> {
         (self.len, Some(self.len))
     }
 
-    /// Block by block: two loops, where `next` would be one with a question.
+    /// Block by block: two plain loops are quicker than one that asks at each item for a new block.
     #[inline]
     fn fold<A, F: FnMut(A, T) -> A>(mut self, mut all: A, mut f: F) -> A {
         loop {

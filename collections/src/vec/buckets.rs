@@ -8,11 +8,11 @@
 //! The base is what a vector brought along or what was asked for in advance;
 //! most often it is empty. A slot goes through *reserved* (its index was handed
 //! out by `reserved.fetch_add`), *filled* and *ready* (its flag is set, with
-//! Release); whoever finds the flag set (Acquire) may look at the value for as
+//! Release); a thread that finds the flag set (Acquire) may look at the value for as
 //! long as it shares the storage. No slot is ever emptied but through `&mut`.
 //!
 //! A bucket's pointer goes from null to its slab once, by compare-exchange;
-//! who comes second frees its own.
+//! the thread that comes second frees its own.
 
 #![allow(unsafe_code)]
 
@@ -94,7 +94,7 @@ impl<T> Buckets<T> {
 
     /// How many slots were handed out.
     pub(crate) fn reserved(&self) -> usize {
-        // Who refused an index beyond the limit has not taken it back yet.
+        // A push that was refused beyond the limit may not have taken its index back yet.
         self.reserved.load(Ordering::Relaxed).min(LIMIT)
     }
 
@@ -188,7 +188,7 @@ impl<T> Buckets<T> {
         index
     }
 
-    /// Allocates the next bucket before everybody needs it at once.
+    /// Allocates the next bucket before all threads need it at once.
     #[cold]
     fn look_ahead(&self, place: Place) {
         let next = place.bucket.map_or(0, |bucket| bucket + 1);
@@ -215,7 +215,7 @@ impl<T> Buckets<T> {
 
     /// How many slots from the first one on are ready without a gap.
     pub(crate) fn prefix(&self) -> usize {
-        // Acquire pairs with the Release below, by whoever saw the flags.
+        // Acquire pairs with the Release below, by the thread that saw the flags.
         let start = self.prefix.load(Ordering::Acquire);
         let end = self.reserved();
         let mut at = start;

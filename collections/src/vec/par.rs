@@ -1,8 +1,8 @@
 //! Walking a vector in parallel, and building and extending one.
 #![forbid(unsafe_code)]
 
-use super::ParVec;
 use super::iter::{Row, Rows};
+use super::par_vec::ParVec;
 use std::fmt;
 use tine_iter::iter::plumbing::{Consumer, Producer, ProducerCallback, UnindexedConsumer, bridge};
 use tine_iter::iter::{
@@ -87,8 +87,8 @@ par_rows! {
     /// The values of a [`ParVec`], by index, in parallel.
     ///
     /// ```
-    /// use tine_collections::{ParVec, vec::ParIter};
-    /// use tine_iter::prelude::*;
+    /// use tine::{ParVec, par_vec::ParIter};
+    /// use tine::prelude::*;
     ///
     /// let vec = ParVec::from(vec![1, 2]);
     /// let values: ParIter<'_, i32> = vec.par_iter();
@@ -98,8 +98,8 @@ par_rows! {
     /// The values of a [`ParVec`], to change, by index, in parallel.
     ///
     /// ```
-    /// use tine_collections::{ParVec, vec::ParIterMut};
-    /// use tine_iter::prelude::*;
+    /// use tine::{ParVec, par_vec::ParIterMut};
+    /// use tine::prelude::*;
     ///
     /// let mut vec = ParVec::from(vec![1, 2]);
     /// let values: ParIterMut<'_, i32> = vec.par_iter_mut();

@@ -25,10 +25,10 @@ mod memory {
     use std::sync::atomic::{AtomicU8, Ordering};
 
     const READY: u8 = 1;
-    /// So many slots that are filled as one need no flags of their own.
+    /// This many slots, filled as one, need no flags of their own.
     const RANK: usize = 64;
 
-    /// A row of `cap` slots. It does not drop its values: who owns it knows
+    /// A row of `cap` slots. It does not drop its values: its owner knows
     /// how many there are.
     pub(in crate::vec) struct Slab<T> {
         values: NonNull<T>,

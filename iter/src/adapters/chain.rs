@@ -11,7 +11,7 @@ use crate::plumbing::{
 /// What [`chain`](ParallelIterator::chain) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Chain, prelude::*};
+/// use tine::{iter::Chain, prelude::*};
 ///
 /// let both: Chain<_, _> = [1, 2].par_iter().chain(&[3]);
 /// assert_eq!(both.sum::<i32>(), 6);

@@ -1,4 +1,4 @@
-//! `chunks`, `fold_chunks` and `fold_chunks_with`: one item for every so many
+//! `chunks`, `fold_chunks` and `fold_chunks_with`: one item for every N
 //! that follow one another.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::plumbing::{Producer, ProducerCallback};
 /// What [`chunks`](IndexedParallelIterator::chunks) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Chunks, prelude::*};
+/// use tine::{iter::Chunks, prelude::*};
 ///
 /// let chunks: Chunks<_> = (0..5).into_par_iter().chunks(2);
 /// assert_eq!(chunks.collect::<Vec<_>>(), [vec![0, 1], vec![2, 3], vec![4]]);
@@ -40,7 +40,7 @@ reshaped! {
 /// What [`fold_chunks`](IndexedParallelIterator::fold_chunks) returns.
 ///
 /// ```
-/// use tine_iter::{iter::FoldChunks, prelude::*};
+/// use tine::{iter::FoldChunks, prelude::*};
 ///
 /// let sums: FoldChunks<_, _, _> =
 ///     (0..4).into_par_iter().fold_chunks(2, i32::default, i32::wrapping_add);
@@ -89,7 +89,7 @@ reshaped! {
 /// What [`fold_chunks_with`](IndexedParallelIterator::fold_chunks_with) returns.
 ///
 /// ```
-/// use tine_iter::{iter::FoldChunksWith, prelude::*};
+/// use tine::{iter::FoldChunksWith, prelude::*};
 ///
 /// let sums: FoldChunksWith<_, _, _> =
 ///     (0..4).into_par_iter().fold_chunks_with(2, 10, i32::wrapping_add);

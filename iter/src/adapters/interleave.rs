@@ -9,7 +9,7 @@ use crate::plumbing::{Producer, ProducerCallback};
 /// What [`interleave`](IndexedParallelIterator::interleave) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Interleave, prelude::*};
+/// use tine::{iter::Interleave, prelude::*};
 ///
 /// let turns: Interleave<_, _> = (0..3).into_par_iter().interleave(7..8);
 /// assert_eq!(turns.collect::<Vec<i32>>(), [0, 7, 1, 2]);
@@ -44,7 +44,7 @@ reshaped! {
 /// returns.
 ///
 /// ```
-/// use tine_iter::{iter::InterleaveShortest, prelude::*};
+/// use tine::{iter::InterleaveShortest, prelude::*};
 ///
 /// let turns: InterleaveShortest<_, _> = (0..3).into_par_iter().interleave_shortest(7..8);
 /// assert_eq!(turns.collect::<Vec<i32>>(), [0, 7, 1]);

@@ -11,7 +11,7 @@ use crate::plumbing::{
 /// What [`intersperse`](ParallelIterator::intersperse) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Intersperse, prelude::*};
+/// use tine::{iter::Intersperse, prelude::*};
 ///
 /// let spaced: Intersperse<_> = ["a", "b"].into_par_iter().intersperse(" ");
 /// assert_eq!(spaced.collect::<String>(), "a b");

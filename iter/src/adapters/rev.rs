@@ -9,7 +9,7 @@ use crate::plumbing::{Producer, ProducerCallback};
 /// What [`rev`](IndexedParallelIterator::rev) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Rev, prelude::*};
+/// use tine::{iter::Rev, prelude::*};
 ///
 /// let down: Rev<_> = (0..3).into_par_iter().rev();
 /// assert_eq!(down.collect::<Vec<i32>>(), [2, 1, 0]);

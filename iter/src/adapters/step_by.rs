@@ -1,4 +1,4 @@
-//! `step_by`: the first item of every so many.
+//! `step_by`: the first item of every N.
 
 use std::iter;
 
@@ -9,7 +9,7 @@ use crate::plumbing::{Producer, ProducerCallback};
 /// What [`step_by`](IndexedParallelIterator::step_by) returns.
 ///
 /// ```
-/// use tine_iter::{iter::StepBy, prelude::*};
+/// use tine::{iter::StepBy, prelude::*};
 ///
 /// let thirds: StepBy<_> = (0..7).into_par_iter().step_by(3);
 /// assert_eq!(thirds.collect::<Vec<i32>>(), [0, 3, 6]);

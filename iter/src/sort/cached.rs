@@ -3,9 +3,10 @@
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use tine_pool::{current_num_threads, join};
+use crate::plumbing::both;
+use tine_pool::current_num_threads;
 
-use super::dispatch::{self, Asked};
+use super::dispatch::{self, ONCE};
 use super::{fork, permute, unstable};
 
 /// Shorter slices are std's: computing keys is work, so this is soon worth it.
@@ -21,7 +22,7 @@ where
     if v.len() < CUTOFF || size_of::<T>() == 0 {
         return v.sort_by_cached_key(key);
     }
-    if dispatch::by_key_type(v, Asked::Once, key) {
+    if dispatch::by_key_type::<ONCE, _, _, _>(v, key) {
         return;
     }
     let grain = fork::grain(v.len(), current_num_threads());
@@ -89,7 +90,7 @@ where
     let mid = v.len() / 2;
     let (v0, v1) = v.split_at_mut(mid);
     let (r0, r1) = room.split_at_mut(mid);
-    let (left, right) = join(
+    let (left, right) = both(
         || fill(at, v0, r0, grain, key),
         || fill(at + mid, v1, r1, grain, key),
     );

@@ -7,7 +7,8 @@
 
 use std::cmp::Ordering;
 
-use tine_pool::{current_num_threads, join};
+use crate::plumbing::both;
+use tine_pool::current_num_threads;
 
 use super::{nearly, partition, runs, shape};
 
@@ -140,7 +141,7 @@ fn quicksort<'v, T, F>(
         if let Some(less) = parted {
             let (left, right) = v.split_at_mut(less);
             let (pivot, right) = right.split_first_mut().expect("the pivot is there");
-            join(
+            both(
                 || quicksort(left, None, patience - 1, plan),
                 || quicksort(right, Some(pivot), patience - 1, plan),
             );
@@ -168,7 +169,7 @@ fn quicksort<'v, T, F>(
         let (left, right) = v.split_at_mut(less);
         let (pivot, right) = right.split_first_mut().expect("the pivot is there");
         if len > plan.fork {
-            join(
+            both(
                 || quicksort(left, before, patience, plan),
                 || quicksort(right, Some(pivot), patience, plan),
             );

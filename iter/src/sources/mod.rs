@@ -1,8 +1,8 @@
 //! Where items come from: one file for each kind of source.
 //!
 //! `kit` writes the iterator traits, `body` says how slices and strings are
-//! cut, `pieces` splits them where a predicate says so. The modules that are
-//! public here are the public paths of the crate.
+//! cut, `pieces` splits them where a predicate says so. The public modules
+//! here are public paths of the crate.
 
 mod body;
 mod character;

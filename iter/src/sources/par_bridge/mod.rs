@@ -1,7 +1,7 @@
 //! From sequential iterators to parallel ones.
 //!
-//! The iterator stays one: whoever needs an item calls `next`, one thread at a
-//! time. [`tap`] is what the threads draw from, [`turn`] and [`patience`] say
+//! The iterator stays in one piece: a thread that needs an item calls `next`, one
+//! thread at a time. [`tap`] is what the threads draw from, [`turn`] and [`patience`] say
 //! how they wait for it, [`ordered`] puts the results back in order, [`crew`]
 //! says which threads take part.
 #![forbid(unsafe_code)]
@@ -23,7 +23,7 @@ use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 /// only has `next`. Where `par_iter` or `into_par_iter` exist they are faster.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 /// use std::io::{BufRead, Cursor};
 ///
 /// let file = Cursor::new("12\n30\n");
@@ -43,17 +43,17 @@ use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 /// handed out is being worked on. So an item may wait for a later one, as a
 /// request waits for its response, as long as there are threads for both. The
 /// one exception: an iterator that knows it has more, by the lower bound of
-/// its `size_hint`, is asked for several at once once items have proved quick,
-/// and whoever has nothing else to do takes those that have not been started.
-/// The last ones, twice as many as there are threads, come one by one, so as
-/// many items as threads may all wait for each other.
+/// its `size_hint`, is asked for several at once as soon as items have proved
+/// quick, and a thread that has nothing else to do takes those that have not been
+/// started. The last items, two for each thread, come one by one. So one item for
+/// each thread may wait for all the others.
 ///
 /// # Waiting in `next`
 ///
 /// A thread that waits in `next`, or for its turn to call it, holds its seat in
 /// the pool meanwhile. While an iterator waits (for a channel, a socket, a
-/// slow disk), whoever takes part in its bridge waits with it, and that may be
-/// the whole pool. Where other work is to go on, give the bridge a pool of its own.
+/// slow disk), all threads that take part in its bridge wait with it, and that may be
+/// the whole pool. Where other work must go on, give the bridge a pool of its own.
 ///
 /// # Panics
 ///
@@ -65,7 +65,7 @@ pub trait ParallelBridge: Sized {
     /// particular order.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let (send, receive) = std::sync::mpsc::channel();
     /// for word in ["one", "two", "three"] {
@@ -88,7 +88,7 @@ pub trait ParallelBridge: Sized {
     /// An item may wait for a later one only within those `look_ahead`.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut log = Vec::new();
     /// (1..)
@@ -119,7 +119,7 @@ impl<T: Iterator<Item: Send> + Send> ParallelBridge for T {
 /// see [`ParallelBridge::par_bridge`].
 ///
 /// ```
-/// use tine_iter::{iter::IterBridge, prelude::*};
+/// use tine::{iter::IterBridge, prelude::*};
 ///
 /// let bridge: IterBridge<_> = (1..5).map(|n| n * n).par_bridge();
 /// assert_eq!(bridge.sum::<i32>(), 30);

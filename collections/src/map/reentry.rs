@@ -1,0 +1,198 @@
+//! Which maps this thread is inside of: a deadlock becomes a message.
+//!
+//! A closure or a guard that holds a shard of a map must not go back into the
+//! map for writing: the shard may be its own, or another thread may hold that
+//! one and want this. Each entry to a map is noted here for as long as it
+//! lasts, and an entry that could wait for itself panics. Whether the two keys
+//! happen to share a shard makes no difference, so a mistake shows in the
+//! first test. Reading while reading is allowed.
+#![forbid(unsafe_code)]
+
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+
+/// As many entries as are kept without allocating.
+const NEAR: usize = 8;
+/// Set in an entry that writes; addresses of shards are even.
+const WRITES: usize = 1;
+
+/// What `OUTER` says while the list has the entries.
+const LISTED: usize = 2;
+
+struct Held {
+    count: Cell<usize>,
+    near: [Cell<usize>; NEAR],
+}
+
+thread_local! {
+    // Nothing here needs dropping, so looking costs no more than a static.
+    /// The only entry; or 0, or `LISTED`.
+    static OUTER: Cell<usize> = const { Cell::new(0) };
+    static HELD: Held =
+        const { Held { count: Cell::new(0), near: [const { Cell::new(0) }; NEAR] } };
+    static FAR: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The note that this thread is inside a map; dropping it is leaving.
+#[derive(Debug)]
+pub(crate) struct Hold {
+    tag: usize,
+    nested: bool,
+    /// The note is this thread's.
+    _local: PhantomData<*const ()>,
+}
+
+impl Hold {
+    /// Notes that this thread enters the map at `map`.
+    ///
+    /// # Panics
+    /// If it is inside already, and one of the two entries writes.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn enter(map: usize, writes: bool) -> Hold {
+        debug_assert!(map & 3 == 0, "maps lie at multiples of a cache line");
+        let tag = map | usize::from(writes);
+        let nested = OUTER.get() != 0;
+        if nested {
+            enter_nested(tag);
+        } else {
+            OUTER.set(tag);
+        }
+        Hold {
+            tag,
+            nested,
+            _local: PhantomData,
+        }
+    }
+
+    /// Was this thread inside of any map before? Then others may wait for it,
+    /// and as a reader it must not queue behind a writer.
+    #[inline]
+    pub(crate) fn nested(&self) -> bool {
+        self.nested
+    }
+}
+
+impl Drop for Hold {
+    #[inline]
+    fn drop(&mut self) {
+        if OUTER.get() == self.tag {
+            OUTER.set(0);
+        } else {
+            leave_listed(self.tag);
+        }
+    }
+}
+
+/// Enters where there is an entry already: from here on there is a list.
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn enter_nested(tag: usize) {
+    let fits = HELD.with(|held| {
+        if OUTER.get() != LISTED {
+            note(held, OUTER.replace(LISTED));
+        }
+        let fits = !would_deadlock(held, tag & !WRITES, tag & WRITES != 0);
+        if fits {
+            note(held, tag);
+        }
+        fits
+    });
+    // Not in the closure above, whose caller is not the user's code.
+    assert!(
+        fits,
+        "this thread went back into a ParHashMap or ParHashSet from inside one of its \
+         closures or while holding one of its guards, and one of the two writes: \
+         it would wait for itself"
+    );
+}
+
+fn note(held: &Held, tag: usize) {
+    let count = held.count.get();
+    match held.near.get(count) {
+        Some(slot) => slot.set(tag),
+        None => FAR.with_borrow_mut(|far| far.push(tag)),
+    }
+    held.count.set(count + 1);
+}
+
+#[cold]
+#[inline(never)]
+fn leave_listed(tag: usize) {
+    HELD.with(|held| {
+        let last = held.count.get() - 1;
+        if last < NEAR && held.near[last].get() == tag {
+            held.count.set(last);
+        } else {
+            forget(held, last, tag);
+        }
+        if last == 0 {
+            OUTER.set(0);
+        }
+    });
+}
+
+/// Is the map among the entries, and does one of the two write?
+#[cold]
+fn would_deadlock(held: &Held, map: usize, writes: bool) -> bool {
+    let near = held.near[..held.count.get().min(NEAR)]
+        .iter()
+        .map(Cell::get);
+    let far = FAR.with_borrow(|far| far.clone());
+    let mut inside = near.chain(far).filter(|tag| tag & !WRITES == map);
+    inside.any(|tag| writes || tag & WRITES != 0)
+}
+
+/// Takes out an entry that was not the last.
+#[cold]
+fn forget(held: &Held, last: usize, tag: usize) {
+    FAR.with_borrow_mut(|far| {
+        let near = &held.near[..(last + 1).min(NEAR)];
+        if let Some(at) = far.iter().rposition(|&entry| entry == tag) {
+            far.swap_remove(at);
+        } else if let Some(slot) = near.iter().rev().find(|slot| slot.get() == tag) {
+            let filler = far.pop().unwrap_or_else(|| near[near.len() - 1].get());
+            slot.set(filler);
+        }
+    });
+    held.count.set(last);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Hold;
+
+    #[test]
+    fn any_order_of_leaving() {
+        let mut holds: Vec<Hold> = (1..41).map(|map| Hold::enter(map * 64, false)).collect();
+        while !holds.is_empty() {
+            let victim = holds.len() * 7 / 11;
+            let gone = holds.swap_remove(victim);
+            let map = gone.tag;
+            drop(gone);
+            let again = Hold::enter(map, true);
+            assert_eq!(again.nested(), !holds.is_empty());
+            assert!(
+                holds
+                    .iter()
+                    .all(|left| Hold::enter(left.tag, false).nested())
+            );
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "wait for itself")]
+    fn writing_while_reading() {
+        let _read = Hold::enter(64, false);
+        let _write = Hold::enter(64, true);
+    }
+
+    #[test]
+    #[should_panic(expected = "wait for itself")]
+    fn reading_while_writing() {
+        let _others: Vec<Hold> = (2..30).map(|map| Hold::enter(map * 64, true)).collect();
+        let _write = Hold::enter(64, true);
+        let _read = Hold::enter(64, false);
+    }
+}
