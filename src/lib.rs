@@ -62,6 +62,7 @@
 //! * [`guide::choosing`]: which method for which job.
 //! * [`guide::from_rayon`]: how a program moves here, and what differs.
 //! * [`guide::when_slow`]: what to look at when it is not faster.
+//! * [`guide::many_machines`]: the same pipelines on more than one machine.
 //! * [`guide::how_it_works`]: what happens beneath a call.
 //!
 //! # Features

@@ -42,6 +42,9 @@ mod pages;
 mod partition;
 #[cfg(not(loom))]
 pub mod prelude;
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub mod raw;
 #[cfg(all(feature = "serde", not(loom)))]
 mod serde;
 #[cfg(not(loom))]
