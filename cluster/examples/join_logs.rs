@@ -25,7 +25,7 @@ const COUNTRIES: [&str; 5] = ["Chile", "Ghana", "India", "Japan", "Malta"];
 fn request(i: usize) -> Request {
     let mixed = (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 24;
     // Some users have gone since, and are in no table.
-    let user = if i % 3 == 0 {
+    let user = if i.is_multiple_of(3) {
         mixed % (USERS as u64 + 500)
     } else {
         7
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
             .filter(|i| request(*i).user as usize >= USERS)
             .count();
         assert_eq!(strangers, gone);
-        for country in 0..COUNTRIES.len() {
+        for (country, name) in COUNTRIES.iter().enumerate() {
             let all = (0..REQUESTS)
                 .map(request)
                 .filter(|r| (r.user as usize) < USERS);
@@ -73,7 +73,7 @@ fn main() -> ExitCode {
                 .filter(|r| r.user as usize % 5 == country)
                 .map(|r| r.bytes)
                 .sum();
-            assert_eq!(traffic.get(COUNTRIES[country]), Some(expected));
+            assert_eq!(traffic.get(*name), Some(expected));
         }
         if let Some(traffic) = traffic.into_vec().sort().gather() {
             for (country, bytes) in traffic {

@@ -99,10 +99,6 @@ impl<T> DistVec<T> {
     ///     Ok(())
     /// }).unwrap();
     /// ```
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "the trait is tine's, and local"
-    )]
     pub fn into_par_iter(self) -> DistIter<vec::IntoIter<T>>
     where
         T: Send,

@@ -61,7 +61,6 @@ impl<K, V> DistMap<K, V> {
     /// }).unwrap();
     /// ```
     #[track_caller]
-    #[expect(clippy::len_without_is_empty, reason = "it is below")]
     pub fn len(&self) -> usize {
         let here = Location::caller();
         let call = self.cluster.enter("map len", here, self.map.len() as u64);
@@ -146,10 +145,6 @@ impl<K: Travel + Eq + Hash, V: Send> DistMap<K, V> {
     ///     Ok(())
     /// }).unwrap();
     /// ```
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "the trait is tine's, and local"
-    )]
     pub fn into_par_iter(self) -> DistIter<map::IntoParIter<K, V>> {
         DistIter::new(self.cluster, self.map.into_par_iter())
     }

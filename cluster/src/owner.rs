@@ -16,7 +16,7 @@ pub(crate) fn hash_of<K: Hash + ?Sized>(key: &K) -> u64 {
 /// The rank that has the keys of this hash.
 #[inline]
 pub(crate) fn owner(hash: u64, ranks: usize) -> usize {
-    (u128::from(hash) * ranks as u128 >> 64) as usize
+    ((u128::from(hash) * ranks as u128) >> 64) as usize
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 use crate::cluster::Site;
 use crate::travel::Travel;
 use crate::vec::DistVec;
-use std::mem;
 use std::ops::Add;
 use std::panic::Location;
 use tine_iter::prelude::*;
@@ -88,7 +87,7 @@ impl<T: Travel + Clone + Sync> DistVec<T> {
                 Some(before) => f(before, &total),
                 None => total,
             };
-            starts.push(mem::replace(&mut before, Some(next)));
+            starts.push(before.replace(next));
         }
         let exclusive = first.is_some();
         let chunks = part.par_chunks_mut(size).zip(starts);

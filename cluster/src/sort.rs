@@ -349,7 +349,7 @@ impl Random {
     }
 
     fn below(&mut self, bound: usize) -> usize {
-        (u128::from(self.next()) * bound as u128 >> 64) as usize
+        ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 
     fn fraction(&mut self) -> f64 {

@@ -36,7 +36,6 @@ impl Cluster {
     ///     Ok(())
     /// }).unwrap();
     /// ```
-    #[expect(clippy::wrong_self_convention, reason = "the vector is what is made")]
     pub fn from_local<T>(&self, part: Vec<T>) -> DistVec<T> {
         DistVec::new(self.clone(), part)
     }

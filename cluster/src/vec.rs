@@ -63,7 +63,6 @@ impl<T> DistVec<T> {
     /// }).unwrap();
     /// ```
     #[track_caller]
-    #[expect(clippy::len_without_is_empty, reason = "it is below")]
     pub fn len(&self) -> usize {
         let here = Location::caller();
         let call = self.cluster.enter("len", here, self.part.len() as u64);
