@@ -22,7 +22,8 @@ where
     if v.len() < CUTOFF || size_of::<T>() == 0 {
         return v.sort_by_cached_key(key);
     }
-    if dispatch::by_key_type::<ONCE, _, _, _>(v, key) {
+    let order = |a: &T, b: &T| key(a).cmp(&key(b));
+    if dispatch::by_key_type::<ONCE, _, _, _, _>(v, key, &order) {
         return;
     }
     let grain = fork::grain(v.len(), current_num_threads());

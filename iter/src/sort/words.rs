@@ -5,6 +5,9 @@
 //! are turned into their *unsigned images* where they are, sorted, and turned back. So a
 //! program that sorts `i64`, `f64` and `usize` holds the sort of eight bytes once, and one
 //! that sorts none of them holds nothing.
+//!
+//! The sort of eight bytes, which is asked for most, is compiled with this crate: it costs a
+//! program that uses it a call. The others are compiled where they are used.
 #![forbid(unsafe_code)]
 
 use std::any::TypeId;
@@ -73,11 +76,19 @@ pub(super) trait Words: OwnKey {
     /// The kind of the primitive of this width whose type this is, and whether it is wrapped in
     /// `Reverse`.
     fn kind(id: TypeId) -> Option<(Kind, bool)>;
+    /// Sorts words by the order of their images.
+    fn sort(v: &mut [Self], image: Image<Self>);
 }
 
 macro_rules! words {
-    ($($word:ty: [$($unsigned:ty),*] [$($signed:ty),*] [$($float:ty),*];)*) => {$(
+    ($($(#[$where:meta])? $word:ty: [$($unsigned:ty),*] [$($signed:ty),*] [$($float:ty),*];)*) => {$(
         impl Words for $word {
+            // Without the attribute this is compiled in this crate.
+            $(#[$where])?
+            fn sort(v: &mut [Self], image: Image<Self>) {
+                by_image(v, image);
+            }
+
             #[inline]
             fn kind(id: TypeId) -> Option<(Kind, bool)> {
                 let is = |other: TypeId| id == other;
@@ -105,17 +116,22 @@ macro_rules! words {
     )*};
 }
 words! {
+    #[inline]
     u8: [u8, bool] [i8] [];
+    #[inline]
     u16: [u16] [i16] [];
+    #[inline]
     u128: [u128] [i128] [];
 }
 #[cfg(target_pointer_width = "64")]
 words! {
+    #[inline]
     u32: [u32, char] [i32] [f32];
     u64: [u64, usize] [i64, isize] [f64];
 }
 #[cfg(not(target_pointer_width = "64"))]
 words! {
+    #[inline]
     u32: [u32, usize, char] [i32, isize] [f32];
     u64: [u64] [i64] [f64];
 }
@@ -127,7 +143,7 @@ const SPECIAL: usize = if cfg!(test) { 512 } else { 8192 };
 const SHARED: usize = if cfg!(test) { 1 << 12 } else { 1 << 16 };
 
 /// Sorts words by the order of their images.
-pub(super) fn sort<W: OwnKey>(v: &mut [W], image: Image<W>) {
+fn by_image<W: OwnKey>(v: &mut [W], image: Image<W>) {
     if image.is_identity() {
         return by_own_order(v);
     }
