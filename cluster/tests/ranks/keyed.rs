@@ -22,9 +22,9 @@ where
     found
 }
 
-fn sorted<T: Ord>(v: DistVec<T>) -> Vec<T>
+fn sorted<T>(v: DistVec<T>) -> Vec<T>
 where
-    T: Travel + Clone,
+    T: Ord + Travel + Clone,
 {
     let mut items = v.all_gather();
     items.sort();

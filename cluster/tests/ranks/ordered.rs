@@ -32,7 +32,7 @@ fn sorts_are_stable() {
         let mut up = items.clone();
         up.sort_by_key(|item| item.0);
         let mut down = items.clone();
-        down.sort_by(|a, b| b.0.cmp(&a.0));
+        down.sort_by_key(|b| std::cmp::Reverse(b.0));
         let mut whole = items.clone();
         whole.sort();
         for &ranks in RANKS {

@@ -257,7 +257,7 @@ fn keys_that_lie() {
 
 #[test]
 fn what_is_wrong_is_said() {
-    let mut v = vec![1, 2, 3];
+    let mut v = [1, 2, 3];
     assert!(message(|| v.par_rotate_left(4)).contains("should be <= len (is 3)"));
     assert!(message(|| v.par_rotate_right(4)).contains("should be <= len (is 3)"));
     assert!(message(|| v.par_swap_with_slice(&mut [1])).contains("lengths 3 and 1"));
@@ -271,7 +271,7 @@ fn what_is_wrong_is_said() {
 #[test]
 fn elements_without_size() {
     in_pools(|| {
-        let mut v = vec![(); 100_000];
+        let mut v = [(); 100_000];
         v.par_reverse();
         v.par_rotate_left(40_000);
         v.par_shuffle(1);

@@ -198,7 +198,7 @@ struct Fickle<'c>(&'c AtomicUsize);
 
 impl PartialEq for Fickle<'_> {
     fn eq(&self, _: &Self) -> bool {
-        self.0.fetch_add(1, SeqCst) % 3 > 0
+        !self.0.fetch_add(1, SeqCst).is_multiple_of(3)
     }
 }
 
@@ -210,7 +210,9 @@ fn elements_that_lie() {
         assert!(v.par_mismatch(&v).is_some_and(|at| at < v.len()));
         let found = v.par_find_slice(&v[..50]);
         assert!(found.is_none_or(|at| at <= v.len() - 50));
-        let bounds = v.par_bounds_by(&[(); 100], |_, ()| calls.fetch_add(1, SeqCst) % 2 == 0);
+        let bounds = v.par_bounds_by(&[(); 100], |_, ()| {
+            calls.fetch_add(1, SeqCst).is_multiple_of(2)
+        });
         assert!(bounds.into_iter().all(|at| at <= v.len()));
     });
     let nans = [f64::NAN; 100];

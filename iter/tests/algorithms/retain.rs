@@ -128,7 +128,7 @@ fn elements_without_size() {
         let dropped = AtomicUsize::new(0);
         let asked = AtomicUsize::new(0);
         let mut v: Vec<_> = (0..10_000).map(|_| Tick(&dropped)).collect();
-        v.par_retain(|_| asked.fetch_add(1, Relaxed) % 4 == 0);
+        v.par_retain(|_| asked.fetch_add(1, Relaxed).is_multiple_of(4));
         assert_eq!((v.len(), dropped.load(Relaxed)), (2500, 7500));
         drop(v);
         assert_eq!(dropped.into_inner(), 10_000);
