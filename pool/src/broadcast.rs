@@ -170,12 +170,11 @@ fn run_on_all<R: Send>(
         *results[index]
             .lock()
             .unwrap_or_else(PoisonError::into_inner) = Some(result);
-        // SAFETY: this closure's own count; nothing is touched after.
-        unsafe { CountLatch::decrement(&raw const latch, 1) };
     };
     let run = &run;
     let bodies: Vec<_> = (0..threads).map(|index| move || run(index)).collect();
-    let jobs: Vec<_> = bodies.iter().map(Borrowed::new).collect();
+    let jobs = bodies.iter().map(|body| Borrowed::new(body, &latch));
+    let jobs: Vec<_> = jobs.collect();
     for (index, job) in jobs.iter().enumerate() {
         // SAFETY: jobs, bodies and all that they borrow stay until the latch is set, which is
         // waited for below without unwinding; `op` is `Sync` and results are `Send`.
@@ -186,6 +185,8 @@ fn run_on_all<R: Send>(
     }
     if let Some(index) = own {
         run(index);
+        // SAFETY: this closure's own count, of a latch that is waited for below.
+        unsafe { CountLatch::decrement(&raw const latch, 1) };
     }
     wait(&latch);
     let results = results

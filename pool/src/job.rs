@@ -22,6 +22,7 @@
 
 use crate::deque::spawned::Entry;
 use crate::injector::{self, Injector, Link, Linked, Taken as Batch};
+use crate::latch::Signal;
 use crate::park::Parker;
 use crate::slab::Slab;
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell};
@@ -333,11 +334,6 @@ impl Repeated {
         }
     }
 
-    /// What goes into a deque, as often as is wanted.
-    pub(crate) fn erase(&self) -> *mut () {
-        ptr::from_ref(self).cast_mut().cast()
-    }
-
     /// # Safety
     /// As for [`execute`]; `job` is of this type.
     unsafe fn run(job: *mut (), _: Taken) {
@@ -512,31 +508,36 @@ impl<F: FnOnce()> QueuedJob<F> {
     }
 }
 
-/// A job for a queue that borrows from somebody who waits until it has run.
+/// A job for a queue that borrows from the thread which waits for `done` until it has run.
 #[repr(C)]
-pub(crate) struct Borrowed<'a, F> {
+pub(crate) struct Borrowed<'a, F, L> {
     head: Queued,
     body: &'a F,
+    /// Not part of the body: while that is called, it is a reference that must stay good, and the
+    /// signal ends its life.
+    done: *const L,
 }
 
-impl<'a, F: Fn()> Borrowed<'a, F> {
+impl<'a, F: Fn(), L: Signal> Borrowed<'a, F, L> {
     const VTABLE: Vtable = Vtable {
         run: Self::run,
         queues: true,
     };
 
-    pub(crate) fn new(body: &'a F) -> Self {
+    pub(crate) fn new(body: &'a F, done: &'a L) -> Self {
         Self {
             head: Queued::new(&Self::VTABLE, 0),
             body,
+            done,
         }
     }
 
     /// What goes into a queue.
     ///
     /// # Safety
-    /// Once for each job. The caller keeps the job and what its body borrows until the body
-    /// says that it is done, and the body may be run on any thread.
+    /// Once for each job. The caller keeps the job, what its body borrows, and `done` until that
+    /// has had a signal from each of its jobs; the body may be run on any thread, and does not
+    /// panic.
     pub(crate) unsafe fn parcel(&self) -> Parcel {
         Parcel(NonNull::from(self).cast())
     }
@@ -544,8 +545,29 @@ impl<'a, F: Fn()> Borrowed<'a, F> {
     /// # Safety
     /// As for [`execute`]; the job is of this type.
     unsafe fn run(job: *mut (), _: Taken) {
-        // SAFETY: alive until the body has let its owner go, and not touched after.
-        let body = unsafe { (*job.cast::<Self>()).body };
+        let this = job.cast_const().cast::<Self>();
+        // SAFETY: the owner waits for the signal.
+        let done = unsafe { (*this).done };
+        // SAFETY: as above.
+        let body = unsafe { (*this).body };
         body();
+        // SAFETY: this job's own signal; nothing of the owner's is touched after.
+        unsafe { L::signal(done) };
+    }
+}
+
+/// A closure, and all that it captured, at rest. Where a closure is called, the references in it
+/// have to stay good until the call is over; not so those inside of this. A task that lets go of
+/// its owner before it returns keeps what it got from there in one.
+pub(crate) struct AtRest<F>(MaybeUninit<F>);
+
+impl<F> AtRest<F> {
+    pub(crate) fn new(closure: F) -> Self {
+        Self(MaybeUninit::new(closure))
+    }
+
+    pub(crate) fn wake(self) -> F {
+        // SAFETY: `new` alone makes these, of something initialised.
+        unsafe { self.0.assume_init() }
     }
 }

@@ -22,6 +22,29 @@ const SLEEPY: u32 = 1;
 const SLEEPING: u32 = 2;
 const SET: u32 = 3;
 
+/// What a job tells its owner by that it has been run.
+pub(crate) trait Signal {
+    /// One of the things waited for is done. `this` may be gone when this returns.
+    ///
+    /// # Safety
+    /// `this` is alive at the call, and waits for this signal.
+    unsafe fn signal(this: *const Self);
+}
+
+impl Signal for Latch {
+    unsafe fn signal(this: *const Self) {
+        // SAFETY: handed on.
+        unsafe { Self::set(this) };
+    }
+}
+
+impl Signal for CountLatch {
+    unsafe fn signal(this: *const Self) {
+        // SAFETY: handed on.
+        unsafe { Self::decrement(this, 1) };
+    }
+}
+
 /// A latch with one waiter.
 #[derive(Debug)]
 pub(crate) struct Latch {

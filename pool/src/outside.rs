@@ -159,10 +159,8 @@ fn errand<R: Send>(
     let body = || {
         let run = || Worker::with(|w| w.zip(op.take()).map(|(worker, op)| op(worker)));
         result.set(Some(unwind::catch(run)));
-        // SAFETY: the owner waits for just this; nothing of it is touched after.
-        unsafe { Latch::set(&raw const latch) };
     };
-    let job = Borrowed::new(&body);
+    let job = Borrowed::new(&body, &latch);
     // SAFETY: this frame is not left before the latch is set, and `wait` does not unwind. The
     // cells are touched by the thread that runs the job until then, and by this one after.
     let parcel = unsafe { job.parcel() };

@@ -6,7 +6,8 @@
 //! owner, waiting, can tell its own tasks from strangers.
 
 use crate::broadcast::{BroadcastContext, send_to_all};
-use crate::job::{Queue, QueuedJob, Repeated};
+use crate::deque::spawned::Entry;
+use crate::job::{AtRest, Queue, QueuedJob, Repeated};
 use crate::latch::CountLatch;
 use crate::outside;
 use crate::pool::{self, ThreadPool};
@@ -252,11 +253,13 @@ impl<'scope> Scope<'scope> {
     where
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        let me = Outliving(self);
+        let (me, body) = (Outliving(self), AtRest::new(body));
         self.base.push(move || {
             // SAFETY: the scope is not left before this task has been counted down, below.
             let scope = unsafe { me.get() };
-            scope.base.run_task(|| body(scope));
+            scope.base.caught(|| body.wake()(scope));
+            // SAFETY: the task's own count; its body is gone, and nothing is touched after.
+            unsafe { Base::count_down(&raw const scope.base) };
         });
     }
 
@@ -280,7 +283,9 @@ impl<'scope> Scope<'scope> {
         self.base.push_to_all(move |context| {
             // SAFETY: as in `spawn`.
             let scope = unsafe { me.get() };
-            scope.base.run_task(|| body(scope, context));
+            scope.base.caught(|| body(scope, context));
+            // SAFETY: as in `spawn`.
+            unsafe { Base::count_down(&raw const scope.base) };
         });
     }
 }
@@ -294,6 +299,15 @@ impl<'scope> ScopeFifo<'scope> {
         }
     }
 
+    /// What goes into a deque: a pointer to the ticket from which the way leads to the whole scope.
+    fn ticket(&self) -> *mut () {
+        let whole = ptr::from_ref(self);
+        whole
+            .wrapping_byte_add(std::mem::offset_of!(Self, ticket))
+            .cast_mut()
+            .cast()
+    }
+
     /// What a ticket does; `ticket` is that of a scope.
     ///
     /// # Safety
@@ -303,7 +317,7 @@ impl<'scope> ScopeFifo<'scope> {
         let scope = unsafe { ticket.byte_sub(std::mem::offset_of!(Self, ticket)) }.cast::<Self>();
         // SAFETY: alive until the task has been run and counted down.
         let queue = unsafe { &(*scope).queue };
-        run_first(queue);
+        run_entry(first(queue));
     }
 
     fn open_on<R>(worker: &Worker<'_>, op: impl FnOnce(&Self) -> R) -> R {
@@ -327,12 +341,14 @@ impl<'scope> ScopeFifo<'scope> {
     where
         BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
     {
-        let me = Outliving(self);
+        let (me, body) = (Outliving(self), AtRest::new(body));
         let base = &self.base;
         let task = move || {
             // SAFETY: the scope is not left before this task has been counted down, below.
             let scope = unsafe { me.get() };
-            scope.base.run_task(|| body(scope));
+            scope.base.caught(|| body.wake()(scope));
+            // SAFETY: the task's own count; its body is gone, and nothing is touched after.
+            unsafe { Base::count_down(&raw const scope.base) };
         };
         // SAFETY: the body is `Send`, and what it borrows outlives the scope, which waits.
         let parcel = unsafe { QueuedJob::parcel(base.tag, task) };
@@ -341,7 +357,7 @@ impl<'scope> ScopeFifo<'scope> {
                 base.count_one(Some(worker));
                 self.queue.push(parcel);
                 // SAFETY: the ticket lives as long as the scope, which waits for the task.
-                unsafe { worker.push_spawned(self.ticket.erase(), base.tag) };
+                unsafe { worker.push_spawned(self.ticket(), base.tag) };
                 base.shared.announce();
             }
             None => {
@@ -366,22 +382,33 @@ impl<'scope> ScopeFifo<'scope> {
         self.base.push_to_all(move |context| {
             // SAFETY: as in `spawn_fifo`.
             let scope = unsafe { me.get() };
-            scope.base.run_task(|| body(scope, context));
+            scope.base.caught(|| body(scope, context));
+            // SAFETY: as in `spawn_fifo`.
+            unsafe { Base::count_down(&raw const scope.base) };
         });
     }
 }
 
 /// Runs the first job of a queue that is known to have one.
 pub(crate) fn run_first(queue: &Queue) {
-    let mut first = None;
-    while first.is_none() {
+    run_entry(first(queue));
+}
+
+/// Takes the first job of a queue that is known to have one.
+fn first(queue: &Queue) -> Entry {
+    loop {
+        let mut first = None;
         queue.take(1, |entry| first = Some(entry));
-        if first.is_none() {
-            relax();
+        if let Some(entry) = first {
+            return entry;
         }
+        relax();
     }
-    Worker::with(|worker| match worker.zip(first) {
-        Some((worker, entry)) => worker.run(entry),
+}
+
+fn run_entry(entry: Entry) {
+    Worker::with(|worker| match worker {
+        Some(worker) => worker.run(entry),
         None => unreachable!("a ticket was run by no worker"),
     });
 }
@@ -472,17 +499,22 @@ impl<'scope> Base<'scope> {
         }
     }
 
-    /// What the job of a task does. The scope may be gone when this returns.
-    fn run_task(&self, body: impl FnOnce()) {
-        self.caught(body);
-        let at_home = self.with_worker(|worker| worker.is_some_and(|w| self.is_home(w)));
+    /// One task less. The scope may be gone when this returns, and so there is no reference to it
+    /// among the arguments, which would have to stay good.
+    ///
+    /// # Safety
+    /// `this` is alive at the call, and the caller has one of its counts.
+    unsafe fn count_down(this: *const Self) {
+        // SAFETY: alive until it is counted down.
+        let base = unsafe { &*this };
+        let at_home = base.with_worker(|worker| worker.is_some_and(|w| base.is_home(w)));
         if at_home {
             // The owner's frame is below this one, and settles before it goes.
-            self.credit
-                .store(self.credit.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            base.credit
+                .store(base.credit.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         } else {
-            // SAFETY: the task's own count.
-            unsafe { CountLatch::decrement(&raw const self.latch, 1) };
+            // SAFETY: the caller's own count.
+            unsafe { CountLatch::decrement(&raw const base.latch, 1) };
         }
     }
 
