@@ -14,7 +14,7 @@
 #   FILE [FUNCTION] : MODEL…            a file of pool/src by its name, wherever it lies
 #   - the text to find                  lines are trimmed, lines of comments do not count;
 #   + the text to put                   the first and the last may be parts of a line
-#   ! WHY                               it changes nothing that can be noticed, and why
+#   ! WHY                               nothing can notice it, and why
 #
 # The text stands once in the function (of one of the functions of that name), or once in the file
 # if none is named. A text that is not found is an error that names its mutant. A mutant is put
@@ -216,8 +216,8 @@ try() {
     local data=$1 number=$2 heading=$3 source=$4 first=$5 mark=$6 path level said rc
     local asked="" slow="" verdict=survived
     cd "$copy" || return
-    path=$(source_of . "$source")
-    if ! mutate "$number" "$root/$data" "$root/$path" >"$copy/mutant" 2>"$copy/log"; then
+    path=$(source_of whole "$source")
+    if ! mutate "$number" "$root/$data" "whole/$path" >"$copy/mutant" 2>"$copy/log"; then
         printf 'LOST\t%s\t%s\n' "$heading" "$(cat "$copy/log")"
         return
     fi
@@ -230,7 +230,7 @@ try() {
         [ $rc -ne 2 ] || { verdict=BROKEN; said=$(grep -m1 '^error' "$copy/log"); break; }
         [ $rc -ne 0 ] || { verdict=noticed; break; }
     done
-    cp "$root/$path" "$path"
+    cp "whole/$path" "$path"
     [ $verdict != survived ] || said="${slow:+no answer in time:$slow}"
     case $verdict,${mark:+marked} in
     survived,marked) verdict=equal said=$mark ;;
@@ -252,6 +252,10 @@ make_copy() {
     (cd "$1/pool" && find src -type f) | while read -r file; do
         [ -e "pool/$file" ] || rm -f "$1/pool/$file"
     done
+    # What is mutated, and put back: the project may be worked on meanwhile.
+    rm -rf "$1/whole"
+    mkdir -p "$1/whole/pool"
+    cp -r pool/src "$1/whole/pool/src"
 }
 
 case ${1:-} in
