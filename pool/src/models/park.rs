@@ -2,8 +2,8 @@
 //! sleeper that was woken for nothing sleeps on.
 
 use super::{Load, beside, check, explore, parker};
-use crate::park::Parker;
-use crate::sync::{AtomicUsize, Ordering};
+use crate::base::park::Parker;
+use crate::base::sync::{AtomicUsize, Ordering};
 use loom::thread;
 use std::sync::Arc;
 use std::time::Duration;
@@ -101,7 +101,7 @@ fn tells_whether_it_woke() {
 /// Twins: the parker in few lines, with rules that can be left out.
 mod twin {
     use super::{Load, beside, explore, thread};
-    use crate::sync::{AtomicU32, AtomicUsize, Condvar, Mutex, Ordering};
+    use crate::base::sync::{AtomicU32, AtomicUsize, Condvar, Mutex, Ordering};
     use std::sync::Arc;
 
     const EMPTY: u32 = 0;
