@@ -16,6 +16,8 @@ mod traits;
 
 pub use bridge::{bridge, bridge_producer_consumer, bridge_unindexed};
 pub(crate) use fixed::bridge_fixed;
+#[doc(hidden)]
+pub use fixed::{bridge_node, leaf_size, middle};
 pub(crate) use fork::both;
 pub use traits::{
     Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, UnindexedProducer,
