@@ -1,7 +1,10 @@
 //! Every verb of the pool once, so small that an interpreter of Rust can run it: what Miri sees
 //! of the memory model no other test can. See `tests/miri.sh`.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, mpsc};
+use std::thread;
 use tine_pool::{ThreadPool, ThreadPoolBuilder};
 
 fn pool(threads: usize) -> ThreadPool {
@@ -85,4 +88,124 @@ fn broadcasts() {
     let mut indices: Vec<_> = receive.iter().collect();
     indices.sort_unstable();
     assert_eq!(indices, [0, 1]);
+}
+
+#[test]
+fn spawns_of_all_kinds() {
+    let (send, receive) = mpsc::channel();
+    let two = pool(2);
+    let say = |n: usize| {
+        let (send, n) = (send.clone(), Box::new(n));
+        move || send.send(*n).unwrap()
+    };
+    two.spawn(say(0));
+    two.spawn_fifo(say(1));
+    two.spawn_many((2..5).map(say));
+    let inner = say(5);
+    two.spawn(move || tine_pool::spawn(inner));
+    let (last, first) = (say(7), say(6));
+    two.spawn(move || {
+        tine_pool::spawn_fifo(first);
+        tine_pool::spawn_many([last]);
+    });
+    drop(send);
+    let mut seen: Vec<_> = receive.iter().collect();
+    seen.sort_unstable();
+    assert_eq!(seen, [0, 1, 2, 3, 4, 5, 6, 7]);
+    two.shutdown();
+}
+
+#[test]
+fn handles() {
+    let two = pool(2);
+    // What a task gives back may have been part of it.
+    let kept: &'static mut [usize] = Box::leak(vec![1, 2, 3].into_boxed_slice());
+    let given = two.spawn_join(move || kept).join().unwrap();
+    given[1] = 7;
+    // SAFETY: leaked above, and this is the only reference to it.
+    drop(unsafe { Box::from_raw(given) });
+    assert!(two.spawn_join(|| panic!("as planned")).join().is_err());
+    let nested = two.spawn_join(|| tine_pool::spawn_join(|| tree(2)).join().unwrap());
+    assert_eq!(nested.join().unwrap(), 7);
+    two.spawn_join(|| ()).cancel();
+    two.spawn_join(|| ()).detach();
+}
+
+#[test]
+fn panics_pass() {
+    let two = pool(2);
+    let all = Arc::new(());
+    let held = || Arc::clone(&all);
+    let caught = |f: &dyn Fn()| assert!(catch_unwind(AssertUnwindSafe(f)).is_err());
+    caught(&|| {
+        let (a, b) = (held(), held());
+        two.join(
+            move || drop(a),
+            move || panic!("as planned {}", Arc::strong_count(&b)),
+        );
+    });
+    caught(&|| {
+        let (a, b) = (held(), held());
+        two.join(
+            move || panic!("as planned {}", Arc::strong_count(&a)),
+            move || b,
+        );
+    });
+    caught(&|| {
+        two.scope(|s| {
+            let a = held();
+            s.spawn(|_| panic!("as planned"));
+            s.spawn(move |_| drop(a));
+        });
+    });
+    caught(&|| two.install(|| panic!("as planned")));
+    caught(&|| drop(two.broadcast(|c| assert!(c.index() == 0, "as planned"))));
+    assert_eq!(Arc::strong_count(&all), 1);
+}
+
+#[test]
+fn pools_in_pools() {
+    let (outer, inner) = (pool(2), pool(1));
+    let sum = outer.install(|| {
+        let (a, b) = tine_pool::join(|| inner.install(|| tree(2)), || tree(2));
+        let c = inner.join(|| outer.install(|| tree(1)), || 1);
+        a + b + c.0 + c.1
+    });
+    assert_eq!(sum, 7 + 7 + 3 + 1);
+}
+
+#[test]
+fn who_blocks_is_replaced() {
+    let one = pool(1);
+    let (send, receive) = mpsc::channel();
+    let got = one.install(move || {
+        tine_pool::spawn(move || send.send(Box::new(5)).unwrap());
+        tine_pool::blocking(|| *receive.recv().unwrap())
+    });
+    assert_eq!(got, 5);
+}
+
+#[test]
+fn several_guests_at_once() {
+    let two = pool(2);
+    thread::scope(|s| {
+        for _ in 0..3 {
+            s.spawn(|| assert_eq!(two.install(|| tree(2)), 7));
+        }
+    });
+    assert_eq!(
+        two.scope(|s| {
+            s.spawn(|_| ());
+            tree(2)
+        }),
+        7
+    );
+}
+
+#[test]
+fn many_tasks() {
+    let (ran, two) = (AtomicUsize::new(0), pool(2));
+    // More than the first buffer of a deque holds.
+    two.scope(|s| (0..100).for_each(|_| s.spawn(|_| add(&ran))));
+    assert_eq!(ran.into_inner(), 100);
 }

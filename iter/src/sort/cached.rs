@@ -10,7 +10,7 @@ use super::dispatch::{self, ONCE};
 use super::{fork, permute, unstable};
 
 /// Shorter slices are not worth a look at what their keys are.
-const CUTOFF: usize = 2048;
+const CUTOFF: usize = if cfg!(miri) { 64 } else { 2048 };
 
 /// Sorts stably by keys that are each computed once.
 pub(super) fn sort_by_key<T, K, F>(v: &mut [T], key: &F)
@@ -43,57 +43,51 @@ where
     unsafe { permute::by_order(v, &mut order, grain) };
 }
 
-/// Keys that have been computed, dropped if nobody asks for them.
-struct Filled<K> {
-    start: *mut (K, usize),
+/// Keys that have been computed, the first so many of a room; dropped if nobody asks for them.
+struct Filled<'a, K> {
+    room: &'a mut [MaybeUninit<(K, usize)>],
     len: usize,
 }
 
-// SAFETY: it owns the keys, which are `Send`.
-unsafe impl<K: Send> Send for Filled<K> {}
-
-impl<K> Filled<K> {
+impl<K> Filled<'_, K> {
     /// Gives up the keys; says how many.
     fn release(self) -> usize {
         std::mem::ManuallyDrop::new(self).len
     }
 }
 
-impl<K> Drop for Filled<K> {
+impl<K> Drop for Filled<'_, K> {
     fn drop(&mut self) {
-        let keys = ptr::slice_from_raw_parts_mut(self.start, self.len);
+        let keys = ptr::from_mut(&mut self.room[..self.len]) as *mut [(K, usize)];
         // SAFETY: this many are initialised, and nobody else's.
         unsafe { ptr::drop_in_place(keys) }
     }
 }
 
 /// Computes the keys of `v` into `room`, with numbers from `at` on.
-fn fill<T, K, F>(
+fn fill<'a, T, K, F>(
     at: usize,
     v: &mut [T],
-    room: &mut [MaybeUninit<(K, usize)>],
+    room: &'a mut [MaybeUninit<(K, usize)>],
     grain: usize,
     key: &F,
-) -> Filled<K>
+) -> Filled<'a, K>
 where
     T: Send,
     K: Send,
     F: Fn(&T) -> K + Sync,
 {
-    let mut filled = Filled {
-        start: room.as_mut_ptr().cast(),
-        len: 0,
-    };
+    let mut filled = Filled { room, len: 0 };
     if v.len() <= grain {
-        for (i, (value, place)) in v.iter().zip(room).enumerate() {
-            place.write((key(value), at + i));
+        for (i, value) in v.iter().enumerate() {
+            filled.room[i].write((key(value), at + i));
             filled.len += 1;
         }
         return filled;
     }
     let mid = v.len() / 2;
     let (v0, v1) = v.split_at_mut(mid);
-    let (r0, r1) = room.split_at_mut(mid);
+    let (r0, r1) = filled.room.split_at_mut(mid);
     let (left, right) = both(
         || fill(at, v0, r0, grain, key),
         || fill(at + mid, v1, r1, grain, key),

@@ -12,7 +12,7 @@ use tine_pool::current_num_threads;
 use super::fork;
 
 /// Shorter vectors are std's.
-const CUTOFF: usize = 20_000;
+const CUTOFF: usize = if cfg!(miri) { 64 } else { 20_000 };
 
 /// Removes all but the first of consecutive elements that `same` relates.
 pub(super) fn dedup_by<T, F>(v: &mut Vec<T>, same: &F)

@@ -9,13 +9,15 @@ use crate::plumbing::both;
 /// How many pieces per thread a pass over memory is cut into: enough that a
 /// late thread does not hold up the others, few enough that a piece is long.
 const PIECES_PER_THREAD: usize = 4;
+/// The shortest piece worth a job.
+const SHORTEST: usize = if cfg!(miri) { 32 } else { 1024 };
 
 /// The length of a piece when `len` elements are shared by `threads` threads.
 pub(super) fn grain(len: usize, threads: usize) -> usize {
     if threads == 1 {
         return len.max(1);
     }
-    (len / (threads * PIECES_PER_THREAD)).max(1024)
+    (len / (threads * PIECES_PER_THREAD)).max(SHORTEST)
 }
 
 /// Calls `f` once for every number in `parts`, in parallel.

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use crate::plumbing::both;
 
 /// Below this length a fork costs more than it gives.
-const FORK: usize = 8192;
+const FORK: usize = if cfg!(miri) { 64 } else { 8192 };
 
 /// Merges the sorted `v[..mid]` and `v[mid..]`, stably.
 ///

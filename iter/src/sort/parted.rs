@@ -10,7 +10,13 @@ use tine_pool::current_num_threads;
 use super::fork;
 
 /// Shorter vectors are parted by the calling thread.
-const CUTOFF: usize = if cfg!(test) { 1 << 12 } else { 1 << 16 };
+const CUTOFF: usize = if cfg!(miri) {
+    128
+} else if cfg!(test) {
+    1 << 12
+} else {
+    1 << 16
+};
 
 /// Those that satisfy `left`, and the others.
 pub(super) fn into_two<T, P>(mut v: Vec<T>, left: &P) -> (Vec<T>, Vec<T>)

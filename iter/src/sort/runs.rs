@@ -11,10 +11,16 @@ use tine_pool::current_num_threads;
 use super::fork;
 
 /// Shorter slices are sorted in too little time for a look at them.
-pub(super) const PROBED: usize = 512;
+pub(super) const PROBED: usize = if cfg!(miri) { 64 } else { 512 };
 /// So many elements are looked at, or reversed, in less time than it takes to get
 /// another thread to help.
-const ALONE: usize = if cfg!(test) { 1 << 12 } else { 1 << 16 };
+const ALONE: usize = if cfg!(miri) {
+    64
+} else if cfg!(test) {
+    1 << 12
+} else {
+    1 << 16
+};
 /// Shorter slices are not shared at all.
 const SHARED: usize = 3 * ALONE;
 /// Between looks at what the others have found.

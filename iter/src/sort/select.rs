@@ -9,7 +9,7 @@ use tine_pool::current_num_threads;
 use super::{fork, partition, unstable};
 
 /// Shorter slices are std's.
-const CUTOFF: usize = 50_000;
+const CUTOFF: usize = if cfg!(miri) { 128 } else { 50_000 };
 
 /// Puts at `index` what sorting would put there, with nothing greater before it
 /// and nothing less after it.

@@ -23,7 +23,7 @@ use tine_pool::current_num_threads;
 use super::{fork, inplace, leaf, merge, runs, scratch::Scratch, shape};
 
 /// Shorter slices are std's: waking a second thread costs more than it saves.
-pub(super) const CUTOFF: usize = 20_000;
+pub(super) const CUTOFF: usize = if cfg!(miri) { 128 } else { 20_000 };
 
 /// Sorts `v`, keeping equal elements in their order.
 pub(crate) fn sort_by<T, F>(v: &mut [T], compare: &F)

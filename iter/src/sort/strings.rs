@@ -7,7 +7,7 @@ use super::radix::keyed;
 use super::{fork, stable};
 
 /// Shorter slices are better off with a comparison sort.
-pub(super) const SHORTEST: usize = 2048;
+pub(super) const SHORTEST: usize = if cfg!(miri) { 64 } else { 2048 };
 /// A stretch of more elements with one word in common is sorted by the next.
 const LONG: usize = 1024;
 /// After so many words an element that still has its like is compared: there

@@ -13,13 +13,13 @@ use tine_pool::current_num_threads;
 use super::{leaf, nearly, partition, runs, shape};
 
 /// Shorter slices are std's: waking a second thread costs more than it saves.
-pub(super) const CUTOFF: usize = 20_000;
+pub(super) const CUTOFF: usize = if cfg!(miri) { 128 } else { 20_000 };
 
 /// Elements of more bytes than this are sorted by blocks all the way down:
 /// std moves them at a branch each.
 const WIDE: usize = 32;
 /// Shorter parts are not worth a fork.
-const SHORTEST: usize = if cfg!(test) { 32 } else { 2048 };
+const SHORTEST: usize = if cfg!(any(test, miri)) { 32 } else { 2048 };
 /// Where blocks stop paying, and std sorts by insertion.
 const SMALL: usize = 20;
 /// So many elements are sorted to see whether more like them are nearly in order.

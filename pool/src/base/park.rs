@@ -9,10 +9,80 @@
 //! a free list and go back to it ([`Lease`]). A late `unpark` then hits a living word, and at
 //! worst wakes its next user once for nothing.
 
-use crate::base::sync::Ordering;
+use self::futex::Futex;
+use crate::base::sync::{AtomicU32, Ordering};
 use std::time::Duration;
 
-pub(crate) use self::imp::Parker;
+const EMPTY: u32 = 0;
+const TOKEN: u32 = 1;
+const ASLEEP: u32 = 2;
+
+/// The word is EMPTY, has a TOKEN in it, or says that its one sleeper is ASLEEP, or about to be.
+///
+/// ```text
+///         unpark            park
+///   EMPTY ───────► TOKEN ──────────► EMPTY
+///     │ park         ▲
+///     ▼              │ unpark, which wakes
+///   ASLEEP ──────────┘
+/// ```
+///
+/// The futex sleeps only while the word still says ASLEEP, so a token that comes in between is
+/// seen. A wake may come late, when the sleeper has taken its token and lain down again: it goes
+/// by the word, not by having been woken.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct Parker {
+    word: AtomicU32,
+    futex: Futex,
+}
+
+impl Parker {
+    pub(crate) fn new() -> Self {
+        Self {
+            word: AtomicU32::new(EMPTY),
+            futex: Futex::new(),
+        }
+    }
+
+    pub(crate) fn park(&self) {
+        self.park_until(None);
+    }
+
+    /// Sleeps for at most `limit`; says whether there was a token.
+    pub(crate) fn park_timeout(&self, limit: Duration) -> bool {
+        self.park_until(Some(limit))
+    }
+
+    fn park_until(&self, limit: Option<Duration>) -> bool {
+        // Relaxed: what a token hands on is taken by the swap below.
+        let empty = self
+            .word
+            .compare_exchange(EMPTY, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
+        if empty.is_ok() {
+            loop {
+                self.futex.wait(&self.word, ASLEEP, limit);
+                if limit.is_some() || self.word.load(Ordering::Relaxed) == TOKEN {
+                    break;
+                }
+            }
+        }
+        // Acquire: pairs with the swap in `unpark`. A swap, since with a time limit the
+        // token may come between the end of the wait and this line.
+        self.word.swap(EMPTY, Ordering::Acquire) == TOKEN
+    }
+
+    /// Leaves a token; says whether somebody had to be woken for it.
+    pub(crate) fn unpark(&self) -> bool {
+        // Release: pairs with the swap in `park_until`. A swap and not a store: a store
+        // could overtake the sleeper's own step to ASLEEP unseen.
+        let asleep = self.word.swap(TOKEN, Ordering::Release) == ASLEEP;
+        if asleep {
+            self.futex.wake(&self.word);
+        }
+        asleep
+    }
+}
 
 /// A parker on loan from the free list, given back when dropped.
 #[derive(Debug)]
@@ -57,155 +127,108 @@ impl Lease {
     }
 }
 
-/// Linux: the token is the futex word.
+/// Linux's own.
 #[cfg(all(target_os = "linux", not(loom)))]
-mod imp {
-    use super::{Duration, Ordering};
+mod futex {
+    use super::Duration;
     use crate::base::sync::AtomicU32;
 
-    const EMPTY: u32 = 0;
-    const TOKEN: u32 = 1;
-    const ASLEEP: u32 = 2;
-
+    /// Everything is in the kernel, by the word's address.
     #[derive(Debug)]
-    #[repr(align(128))]
-    pub(crate) struct Parker(AtomicU32);
+    pub(super) struct Futex;
 
-    impl Parker {
-        pub(crate) const fn new() -> Self {
-            Self(AtomicU32::new(EMPTY))
+    impl Futex {
+        pub(super) fn new() -> Self {
+            Self
         }
 
-        pub(crate) fn park(&self) {
-            self.park_until(None);
+        /// Sleeps, if the word is as expected; for at most `limit`, and perhaps for no time.
+        pub(super) fn wait(&self, word: &AtomicU32, expected: u32, limit: Option<Duration>) {
+            let limit = limit.map(|d| libc::timespec {
+                tv_sec: d.as_secs() as libc::time_t,
+                tv_nsec: d.subsec_nanos() as libc::c_long,
+            });
+            let limit = limit
+                .as_ref()
+                .map_or(std::ptr::null(), |t| t as *const libc::timespec);
+            // SAFETY: the word and the time outlive the call; the kernel only reads them.
+            unsafe {
+                libc::syscall(
+                    libc::SYS_futex,
+                    word.as_ptr(),
+                    libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+                    expected,
+                    limit,
+                )
+            };
         }
 
-        /// Sleeps for at most `limit`; says whether there was a token.
-        pub(crate) fn park_timeout(&self, limit: Duration) -> bool {
-            self.park_until(Some(limit))
+        /// Wakes who sleeps on the word.
+        pub(super) fn wake(&self, word: &AtomicU32) {
+            // SAFETY: parkers are never freed, and the kernel uses the address as a name only.
+            unsafe {
+                libc::syscall(
+                    libc::SYS_futex,
+                    word.as_ptr(),
+                    libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+                    1,
+                )
+            };
         }
-
-        fn park_until(&self, limit: Option<Duration>) -> bool {
-            // Acquire: pairs with the swap in `unpark`.
-            if self
-                .0
-                .compare_exchange(EMPTY, ASLEEP, Ordering::Acquire, Ordering::Acquire)
-                .is_ok()
-            {
-                loop {
-                    futex_wait(&self.0, ASLEEP, limit);
-                    if limit.is_some() || self.0.load(Ordering::Relaxed) == TOKEN {
-                        break;
-                    }
-                }
-            }
-            // Acquire: pairs with the swap in `unpark`. A swap, since with a time limit the
-            // token may come between the end of the wait and this line.
-            self.0.swap(EMPTY, Ordering::Acquire) == TOKEN
-        }
-
-        /// Leaves a token; says whether somebody had to be woken for it.
-        pub(crate) fn unpark(&self) -> bool {
-            // Release: pairs with the exchange in `park_until`. A swap and not a store: a store
-            // could overtake the sleeper's own step to ASLEEP unseen.
-            let asleep = self.0.swap(TOKEN, Ordering::Release) == ASLEEP;
-            if asleep {
-                futex_wake(&self.0);
-            }
-            asleep
-        }
-    }
-
-    fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) {
-        let limit = limit.map(|d| libc::timespec {
-            tv_sec: d.as_secs() as libc::time_t,
-            tv_nsec: d.subsec_nanos() as libc::c_long,
-        });
-        let limit = limit
-            .as_ref()
-            .map_or(std::ptr::null(), |t| t as *const libc::timespec);
-        // SAFETY: the word and the time outlive the call; the kernel only reads them.
-        unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                word.as_ptr(),
-                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-                expected,
-                limit,
-            )
-        };
-    }
-
-    fn futex_wake(word: &AtomicU32) {
-        // SAFETY: parkers are never freed, and the kernel uses the address as a name only.
-        unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                word.as_ptr(),
-                libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
-                1,
-            )
-        };
     }
 }
 
-/// Elsewhere, and in models: a lock and a condition variable.
+/// Elsewhere, and in models: what the kernel does, by a lock and a condition variable.
 #[cfg(any(not(target_os = "linux"), loom))]
-mod imp {
+mod futex {
     use super::{Duration, Ordering};
-    use crate::base::sync::{AtomicBool, Condvar, Mutex};
+    use crate::base::sync::{AtomicU32, Condvar, Mutex};
 
     #[derive(Debug)]
-    pub(crate) struct Parker {
-        token: AtomicBool,
+    pub(super) struct Futex {
         lock: Mutex<()>,
-        changed: Condvar,
+        woken: Condvar,
     }
 
-    impl Parker {
-        pub(crate) fn new() -> Self {
+    impl Futex {
+        pub(super) fn new() -> Self {
             Self {
-                token: AtomicBool::new(false),
                 lock: Mutex::new(()),
-                changed: Condvar::new(),
+                woken: Condvar::new(),
             }
         }
 
-        pub(crate) fn park(&self) {
-            let mut held = self.lock.lock().unwrap();
-            // Acquire: pairs with the swap in `unpark`.
-            while !self.token.swap(false, Ordering::Acquire) {
-                held = self.changed.wait(held).unwrap();
-            }
-        }
-
-        /// Sleeps for at most `limit`; says whether there was a token.
-        #[cfg(not(loom))]
-        pub(crate) fn park_timeout(&self, limit: Duration) -> bool {
+        /// Sleeps, if the word is as expected; for at most `limit`, and perhaps for no time.
+        pub(super) fn wait(&self, word: &AtomicU32, expected: u32, limit: Option<Duration>) {
+            // Nothing panics while it is held.
             let held = self.lock.lock().unwrap();
-            // Acquire: pairs with the swap in `unpark`.
-            let found = self.token.swap(false, Ordering::Acquire);
-            if found {
-                return true;
+            // Under the lock, which `wake` takes after the word was changed: either the change
+            // is seen here, or the wake comes when this thread sleeps.
+            if word.load(Ordering::Relaxed) != expected {
+                return;
             }
-            drop(self.changed.wait_timeout(held, limit).unwrap());
-            // Acquire: as above.
-            self.token.swap(false, Ordering::Acquire)
+            match limit {
+                None => drop(self.woken.wait(held).unwrap()),
+                Some(limit) => sleep(&self.woken, held, limit),
+            }
         }
 
-        #[cfg(loom)]
-        pub(crate) fn park_timeout(&self, _: Duration) -> bool {
-            self.park();
-            true
-        }
-
-        /// Leaves a token; says whether there was none before.
-        pub(crate) fn unpark(&self) -> bool {
-            // Release: pairs with the swaps above.
-            let fresh = !self.token.swap(true, Ordering::Release);
+        /// Wakes who sleeps on the word.
+        pub(super) fn wake(&self, _: &AtomicU32) {
             drop(self.lock.lock().unwrap());
-            self.changed.notify_one();
-            fresh
+            self.woken.notify_one();
         }
+    }
+
+    #[cfg(not(loom))]
+    fn sleep(woken: &Condvar, held: std::sync::MutexGuard<'_, ()>, limit: Duration) {
+        drop(woken.wait_timeout(held, limit).unwrap());
+    }
+
+    /// Models have no clock: the time is up as soon as another thread has had its turn.
+    #[cfg(loom)]
+    fn sleep(_: &Condvar, held: loom::sync::MutexGuard<'_, ()>, _: Duration) {
+        drop(held);
+        crate::base::sync::yield_now();
     }
 }

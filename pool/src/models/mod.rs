@@ -16,6 +16,7 @@ mod injector;
 mod job;
 mod latch;
 mod nested;
+mod park;
 mod scope;
 mod seats;
 mod slab;

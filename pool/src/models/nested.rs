@@ -219,6 +219,46 @@ fn publishes_for_an_owner_that_retires() {
     });
 }
 
+/// An owner whose job is being run elsewhere makes a join while it waits; the thread that has the
+/// job publishes for it.
+#[test]
+fn publishes_for_an_owner_that_waits() {
+    explore(4, || {
+        let nested = Arc::new(Nested::new(2));
+        let loads = loads::<2>();
+        loads[0].fill();
+        let job = Arc::new(StackJob::new({
+            let loads = Arc::clone(&loads);
+            move |_| loads[0].spend()
+        }));
+        nested.push(0, job.erase());
+        nested.publish(1);
+        let Steal::Taken(stolen) = nested.steal() else {
+            panic!("a public job can be stolen");
+        };
+        assert_eq!(stolen, job.erase());
+        let thief = {
+            let (nested, job) = (Arc::clone(&nested), Arc::clone(&job));
+            thread::spawn(move || {
+                nested.publish_for_owner(barrier);
+                run(nested.steal());
+                // SAFETY: stolen above; its owner waits for it.
+                unsafe { execute(job.erase(), NOWHERE) };
+            })
+        };
+        assert_eq!(nested.pop(0), Pop::Stolen);
+        join(&nested, |_| (), || (), &loads[1]);
+        while job.head().word().state() != State::Done {
+            yield_now();
+        }
+        // SAFETY: done, and taken here alone.
+        unsafe { job.take_result() }.unwrap_or_else(|panic| unwind::resume(panic));
+        nested.retire(0);
+        thief.join().unwrap();
+        loads.iter().for_each(Load::assert_spent);
+    });
+}
+
 /// The same twice, so that the second time meets what the first has left behind.
 #[test]
 fn publishes_for_its_owner_again() {
@@ -260,8 +300,9 @@ fn two_publish_for_one_owner() {
 }
 
 /// A seat runs a job that somebody waits for, and after it something else: whoever waits helps
-/// with pieces of the first alone. `turn` says whether the seat tells the two apart.
-fn helps_a_seat_that_goes_on(turn: bool) {
+/// with pieces of the first alone. `turn` says whether the seat tells the two apart; `for_owner`,
+/// whether somebody else publishes the second one's push.
+fn helps_a_seat_that_goes_on(turn: bool, for_owner: bool) {
     explore(3, move || {
         let seat = Arc::new(Seat::new(0, 2, Holder::Awake));
         let loads = loads::<2>();
@@ -288,12 +329,21 @@ fn helps_a_seat_that_goes_on(turn: bool) {
                     seat.begin(0);
                 }
                 let nested = &seat.nested;
+                // There is nothing yet: that must not pass for the next one's publication.
+                nested.publish(usize::MAX);
                 loads[1].fill();
                 let stranger = |stolen: bool| {
                     assert!(!stolen, "a helper took a stranger's job");
                     loads[1].spend();
                 };
-                join_with(nested, publish(nested), || (), stranger);
+                let push = |_| {
+                    if for_owner {
+                        nested.publish_for_owner(barrier);
+                    } else {
+                        nested.publish(usize::MAX);
+                    }
+                };
+                join_with(nested, push, || (), stranger);
             })
         };
         let word = awaited.head().word();
@@ -311,7 +361,32 @@ fn helps_a_seat_that_goes_on(turn: bool) {
 
 #[test]
 fn a_helper_takes_pieces_of_what_it_waits_for() {
-    helps_a_seat_that_goes_on(true);
+    helps_a_seat_that_goes_on(true, false);
+}
+
+/// The owner is stuck in the second job, and does not publish itself.
+#[test]
+fn a_helper_leaves_what_was_published_for_its_owner() {
+    helps_a_seat_that_goes_on(true, true);
+}
+
+/// What its owner had pushed before the awaited job began is no piece of it.
+#[test]
+fn a_helper_takes_nothing_below_its_base() {
+    check(|| {
+        let nested = Nested::new(2);
+        let (stranger, piece) = (Load::new(), Load::new());
+        nested.push(0, stranger.erase());
+        nested.publish(1);
+        nested.push(1, piece.erase());
+        assert!(matches!(
+            nested.steal_if(1, || true),
+            Steal::Empty | Steal::Private
+        ));
+        nested.publish(1);
+        assert!(matches!(nested.steal_if(1, || true), Steal::Empty));
+        assert_eq!((nested.pop(1), nested.pop(0)), (Pop::Mine, Pop::Mine));
+    });
 }
 
 /// Twin: no new epoch between two jobs, so the helper's exchange succeeds on ends that only
@@ -319,7 +394,7 @@ fn a_helper_takes_pieces_of_what_it_waits_for() {
 #[test]
 #[should_panic(expected = "a helper took a stranger's job")]
 fn twin_without_epochs_helps_a_stranger() {
-    helps_a_seat_that_goes_on(false);
+    helps_a_seat_that_goes_on(false, false);
 }
 
 /// Twins: the core of the deque in few lines, with rules that can be left out.

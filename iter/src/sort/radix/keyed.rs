@@ -17,9 +17,15 @@ use crate::sort::runs::{self, Run};
 use crate::sort::{fork, permute, scratch::Scratch};
 
 /// Shorter slices are better off with a comparison sort.
-pub(crate) const SHORTEST: usize = 1024;
+pub(crate) const SHORTEST: usize = if cfg!(miri) { 128 } else { 1024 };
 /// Shorter slices are sorted on the calling thread. Tests start earlier.
-const CUTOFF: usize = if cfg!(test) { 1 << 14 } else { 1 << 16 };
+const CUTOFF: usize = if cfg!(miri) {
+    256
+} else if cfg!(test) {
+    1 << 14
+} else {
+    1 << 16
+};
 
 /// How many threads sort so many elements by key.
 pub(crate) fn threads(len: usize) -> usize {

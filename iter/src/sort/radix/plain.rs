@@ -8,7 +8,7 @@ use super::word::{RadixBits, Record};
 use crate::sort::scratch::Scratch;
 
 /// Shorter slices are better off with a comparison sort.
-pub(crate) const SHORTEST: usize = 512;
+pub(crate) const SHORTEST: usize = if cfg!(miri) { 128 } else { 512 };
 /// Slices of no more bytes are sorted by one thread without a scatter: they and their copies fit a
 /// cache of the second level, and two threads take as long to start and to meet. Tests share earlier.
 const CACHED: usize = if cfg!(test) { 1 << 18 } else { 3 << 18 };

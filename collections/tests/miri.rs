@@ -1,0 +1,84 @@
+//! The collections at sizes that an interpreter of Rust can run. See `tests/miri.sh`.
+
+use std::sync::Arc;
+use tine_collections::prelude::*;
+use tine_collections::{ParHashMap, ParHashSet, ParVec};
+use tine_iter::prelude::*;
+use tine_pool::ThreadPoolBuilder;
+
+fn two<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    pool.install(f)
+}
+
+#[test]
+fn a_vector_that_all_push_to() {
+    let all = Arc::new(());
+    let vec = ParVec::new();
+    two(|| {
+        (0..60_usize).into_par_iter().with_max_len(7).for_each(|i| {
+            let at = vec.push((Box::new(i), Arc::clone(&all)));
+            assert_eq!(*vec.get(at).unwrap().0, i);
+        });
+        (0..4).into_par_iter().with_max_len(1).for_each(|_| {
+            let mut pusher = vec.pusher();
+            (60..70).for_each(|i| pusher.push((Box::new(i), Arc::clone(&all))));
+        });
+    });
+    let mut vec = vec;
+    assert_eq!(vec.len(), 100);
+    vec.truncate(90);
+    vec.iter_mut().for_each(|b| *b.0 += 1);
+    vec.pop();
+    let sum: usize = two(|| vec.par_iter().with_max_len(9).map(|b| *b.0).sum());
+    assert!(sum > 0);
+    let plain = vec.into_vec();
+    assert_eq!(plain.len(), 89);
+    drop(plain);
+    assert_eq!(Arc::strong_count(&all), 1);
+}
+
+#[test]
+fn a_map_that_all_write_to() {
+    let all = Arc::new(());
+    let map = ParHashMap::new();
+    two(|| {
+        (0..80_usize).into_par_iter().with_max_len(9).for_each(|i| {
+            map.insert((i % 40).to_string(), (Box::new(i), Arc::clone(&all)));
+            map.update(&(i % 40).to_string(), |v| *v.0 += 1);
+            if i % 8 == 0 {
+                map.remove(&(i / 2).to_string());
+            }
+            map.read("7", |v| *v.0);
+        });
+    });
+    let mut map = map;
+    let len = map.len();
+    assert_eq!(two(|| map.par_iter().count()), len);
+    two(|| map.par_values_mut().for_each(|v| *v.0 = 1));
+    two(|| map.par_retain(|k, _| k.len() == 2));
+    assert!(map.get("12").is_none_or(|v| *v.0 == 1));
+    let frozen = map.freeze();
+    assert!(frozen.iter().all(|(k, v)| k.len() == 2 && *v.0 == 1));
+    let drained = two(|| frozen.thaw().par_drain().count());
+    assert!(drained <= 40);
+    assert_eq!(Arc::strong_count(&all), 1);
+}
+
+#[test]
+fn a_set_and_groups() {
+    two(|| {
+        let set: ParHashSet<Box<u32>> = (0..50).into_par_iter().map(|i| Box::new(i % 20)).collect();
+        assert_eq!(set.len(), 20);
+        assert!(set.contains(&Box::new(3)) && set.remove(&Box::new(3)));
+        let tally = (0..60_u32)
+            .into_par_iter()
+            .with_max_len(7)
+            .count_by(|i| i % 5);
+        assert!(tally.into_iter().all(|(_, n)| n == 12));
+        let boxed = (0..60_u32).into_par_iter().with_max_len(7).map(Box::new);
+        let groups = boxed.group_by(|b| **b % 5);
+        assert!(groups.iter().all(|(k, v)| v.iter().all(|b| **b % 5 == *k)));
+        assert_eq!(groups.into_map().len(), 5);
+    });
+}

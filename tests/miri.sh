@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# The tour that Miri takes: pool, iterators, sorts and collections at small sizes, interpreted, so
+# that each access is held to the rules of the language. Under both models of aliasing, Stacked
+# Borrows and Tree Borrows, at once.
+#
+#   tests/miri.sh                       the tour once, and that of the pool with 4 seeds
+#   SEEDS=0..64 tests/miri.sh pool      one part, and more seeds: orders of threads, weak memory
+#   PARTS: pool iter collections
+#
+# Needs rustup and a network; fetches a nightly toolchain with Miri if there is none.
+#
+# The tour is tests/miri.rs of each package. What Miri cannot do is left out of it, or done in
+# another way (`cfg(miri)`):
+#
+#   fork                  there is no fork under Miri: pool/tests/fork.rs
+#   stuck owners          a waiter publishes for them with the system's barrier (membarrier); the
+#                         protocol is in the models, the call in pool/tests/waiting.rs
+#   stack that is left    guests are asked for none (pthread_getattr_np)
+#   affinity              calls of Linux: sched_setaffinity
+#   the global pool       its threads never end, which Miri calls an error: own pools only
+#   huge pages            advice to Linux (madvise): sort/scratch.rs, sinks/huge.rs
+#   long inputs           sorts take their long ways from some hundred elements on
+set -u
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+nightly=${NIGHTLY:-nightly}
+if ! cargo "+$nightly" miri --version >/dev/null 2>&1; then
+    rustup toolchain install "$nightly" --profile minimal --component miri --component rust-src ||
+        exit 1
+fi
+
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(pool iter collections)
+logs=target/miri-tour
+mkdir -p $logs
+# Panics are part of the tour, and to trace each of them takes Miri seconds.
+export RUST_BACKTRACE=0
+
+# tour <model> <flags>: all parts, one after the other.
+tour() {
+    local flags="-Zmiri-disable-isolation $2" part seeds
+    for part in "${parts[@]}"; do
+        seeds=
+        [ "$part" != pool ] || seeds="-Zmiri-many-seeds=${SEEDS:-0..4}"
+        [ -z "${SEEDS:-}" ] || seeds="-Zmiri-many-seeds=$SEEDS"
+        echo "== $part, $1 Borrows"
+        MIRIFLAGS="$flags $seeds" cargo "+$nightly" miri test -p "tine-$part" --test miri \
+            --target-dir "target/miri-$1" -- --test-threads=1 || return 1
+    done
+}
+
+tour stacked "" >$logs/stacked.log 2>&1 &
+stacked=$!
+tour tree "-Zmiri-tree-borrows" >$logs/tree.log 2>&1 &
+tree=$!
+failed=
+wait $stacked || failed+=" stacked"
+wait $tree || failed+=" tree"
+for model in stacked tree; do
+    # What many seeds print at once stands in one line at times.
+    grep -hE '^(== |test result|error)|Undefined Behavior' $logs/$model.log
+    [[ $failed != *$model* ]] || tail -n 60 $logs/$model.log
+done
+[ -z "$failed" ] || { echo "FAILED:$failed"; exit 1; }

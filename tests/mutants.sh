@@ -1,0 +1,295 @@
+#!/usr/bin/env bash
+# One step of a protocol left out, weakened or swapped at a time: do the checks notice?
+#
+#   tests/mutants.sh                    every mutant; prints those that survive, and fails then
+#   tests/mutants.sh pop_slow latch     those with one of these words in their heading
+#   tests/mutants.sh --list             their headings
+#   tests/mutants.sh --check            only whether each one's text is still to be found, once
+#   JOBS=2 tests/mutants.sh             on so many copies of the project at once
+#   LEVELS=own tests/mutants.sh         own, models, tests, schedules: only these, in this order
+#
+# The mutants are data, tests/mutants/*.mutants:
+#
+#   == HEADING
+#   FILE [FUNCTION] : MODEL…            a file of pool/src by its name, wherever it lies
+#   - the text to find                  lines are trimmed, lines of comments do not count;
+#   + the text to put                   the first and the last may be parts of a line
+#   ! WHY                               nothing can notice it, and why
+#
+# The text stands once in the function (of one of the functions of that name), or once in the file
+# if none is named. A text that is not found is an error that names its mutant. A mutant is put
+# into a copy of the project, below target/mutants. Its own models are asked first, then all models,
+# then the tests of the pool, then the schedules where there is a tests/schedules.sh, each within a
+# limit of time. What is marked with `!` must survive all of them, or the mark is wrong.
+#
+# A check that ends in time and passes has not noticed. One that fails has. A model that gets over
+# its limit gives no answer; a test that does hangs, and has noticed.
+set -u
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+root=$PWD
+work=$root/target/mutants
+mkdir -p "$work"
+: "${JOBS:=1}" "${LEVELS:=own models tests schedules}"
+: "${MODEL_LIMIT:=60}" "${TEST_LIMIT:=120}" "${SCHEDULE_LIMIT:=60}"
+models=(nested spawned slab injector latch job park seats scope spares sleep)
+
+# mutate <mutant's number> <file of mutants> <source>: the source with the mutant in it.
+mutate() {
+    awk -v wanted="$1" -f - "$2" "$3" <<'AWK'
+function trim(s) { sub(/^[ \t]+/, "", s); sub(/[ \t]+$/, "", s); return s }
+function complain(why) { print why >"/dev/stderr"; failed = 1; exit 1 }
+FNR == NR {
+    if (/^== /) { n++; next }
+    if (n != wanted) next
+    if (/^- /) { find = find (finds++ ? "\n" : "") trim(substr($0, 3)); next }
+    if (/^\+/) { put = put (puts++ ? "\n" : "") trim(substr($0, 2)); next }
+    if (/ : / && name == "" && finds == 0) {
+        split($0, halves, " : ")
+        if (split(halves[1], words, " ") > 1) name = words[2]
+    }
+    next
+}
+{ line[++lines] = $0 }
+# Replaces in the lines from..to; says how often the text is there.
+function look(from, to,    i, text, t, count, rest, at) {
+    text = ""
+    for (i = from; i <= to; i++) {
+        t = trim(line[i])
+        if (t ~ /^\/\// || t == "") continue
+        text = text (text == "" ? "" : "\n") t
+    }
+    rest = text
+    while ((at = index(rest, find)) > 0) { count++; rest = substr(rest, at + length(find)) }
+    if (count == 1) {
+        at = index(text, find)
+        new = substr(text, 1, at - 1) put substr(text, at + length(find))
+        new_from = from; new_to = to
+    }
+    return count
+}
+END {
+    if (failed) exit 1
+    if (find == "") complain("no text to find")
+    if (name == "") total = look(1, lines)
+    else {
+        for (i = 1; i <= lines; i++) {
+            if (line[i] !~ ("(^|[^a-z_])fn " name "[(<]")) continue
+            match(line[i], /^ */)
+            end = "^" substr(line[i], 1, RLENGTH) "}"
+            for (j = i; j <= lines; j++) if (line[j] ~ end) break
+            total += look(i, j)
+            i = j
+        }
+    }
+    if (total == 0) complain("its text is not to be found")
+    if (total > 1) complain("its text is there " total " times")
+    for (i = 1; i < new_from; i++) print line[i]
+    print new
+    for (i = new_to + 1; i <= lines; i++) print line[i]
+}
+AWK
+}
+
+# source_of <name>: the path of the file of that name, below <copy>'s pool/src.
+source_of() {
+    local found
+    found=$(cd "$1" && find pool/src -name models -prune -o -type f -path "*/$2" -print)
+    [ "$(wc -l <<<"$found")" -eq 1 ] && [ -n "$found" ] && echo "$found"
+}
+
+# The mutants, a line each: file of mutants, number, heading, source, models, mark.
+mutants() {
+    local data
+    for data in tests/mutants/*.mutants; do
+        awk -v data="$data" 'function flush() {
+                if (heading != "") print data "\t" n "\t" heading "\t" source "\t" models "\t" mark
+            }
+            /^== / { flush(); n++; heading = substr($0, 4); source = models = mark = ""; next }
+            /^! / { mark = substr($0, 3); next }
+            / : / && source == "" {
+                split($0, halves, " : "); split(halves[1], words, " ")
+                source = words[1]; models = halves[2]
+            }
+            END { flush() }' "$data"
+    done
+}
+
+chosen() {
+    local all word
+    all=$(mutants)
+    [ $# -gt 0 ] || { echo "$all"; return; }
+    for word in "$@"; do awk -F'\t' -v w="$word" 'index($3, w)' <<<"$all"; done | sort -u
+}
+
+# ask <limit> <log> <command...>: 0 if it passed, 1 if it failed, 2 if it took too long. It is not
+# waited for once its output tells of a failed test.
+ask() {
+    local limit=$1 log=$2 pid rc
+    shift 2
+    set -m
+    timeout -k 5 "$limit" "$@" >"$log" 2>&1 </dev/null &
+    pid=$!
+    set +m
+    while kill -0 $pid 2>/dev/null; do
+        if grep -q '^test .*FAILED$' "$log"; then
+            kill -- -$pid 2>/dev/null
+            wait $pid 2>/dev/null
+            return 1
+        fi
+        sleep 0.2
+    done
+    wait $pid 2>/dev/null
+    rc=$?
+    case $rc in 0) return 0 ;; 124 | 137) return 2 ;; *) return 1 ;; esac
+}
+
+# built <log> <command...>: builds, and names the program that cargo tells of.
+built() {
+    local log=$1
+    shift
+    "$@" >"$log" 2>&1 </dev/null || return 1
+    sed -n 's/.*Executable .*(\(.*\))$/\1/p' "$log"
+}
+
+loom() {
+    RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=2 CARGO_TARGET_DIR=$copy/target/loom \
+        CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_INCREMENTAL=1 "$@"
+}
+
+# Each level says what noticed the mutant in <copy>, if anything did (0), that nothing did (1),
+# that it does not compile (2).
+level_own() {
+    # shellcheck disable=SC2086
+    ask_models $1
+}
+
+level_models() {
+    ask_models "${models[@]}"
+}
+
+ask_models() {
+    local program model rc
+    program=$(loom built "$copy/log" cargo test -p tine-pool --release --lib --no-run) || return 2
+    for model in "$@"; do
+        [[ " $asked " != *" $model "* ]] || continue
+        asked+=" $model"
+        [ -e pool/src/models/"$model".rs ] || continue
+        loom ask "$MODEL_LIMIT" "$copy/log" "$program" "models::$model::"
+        rc=$?
+        [ $rc -ne 1 ] || { echo "model $model: $(failure "$copy/log")"; return 0; }
+        [ $rc -ne 2 ] || slow+=" $model"
+    done
+    return 1
+}
+
+level_tests() {
+    local program programs
+    programs=$(CARGO_TARGET_DIR=$copy/target/tests built "$copy/log" cargo test -p tine-pool --lib \
+        --tests --no-run) || return 2
+    for program in $programs; do
+        # From where they were built, as cargo does it.
+        (cd "$copy/pool" && TINE_SHORT=1 ask "$TEST_LIMIT" "$copy/log" "$program")
+        case $? in
+        1) echo "tests, $(basename "${program%-*}"): $(failure "$copy/log")"; return 0 ;;
+        2) echo "tests, $(basename "${program%-*}"): hangs"; return 0 ;;
+        esac
+    done
+    return 1
+}
+
+level_schedules() {
+    [ -x "$copy/tests/schedules.sh" ] || return 1
+    (cd "$copy" && ask "$((SCHEDULE_LIMIT + 300))" "$copy/log" tests/schedules.sh "$SCHEDULE_LIMIT" 1)
+    [ $? -ne 1 ] || { echo "schedules: $(tail -n 1 "$copy/log")"; return 0; }
+    return 1
+}
+
+failure() {
+    local name
+    name=$(sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$1" | head -n 1)
+    echo "${name:-it ended badly}"
+}
+
+# Puts a mutant into the copy, asks, takes it out, and prints a line: verdict, heading, why.
+try() {
+    local data=$1 number=$2 heading=$3 source=$4 first=$5 mark=$6 path level said rc
+    local asked="" slow="" verdict=survived
+    cd "$copy" || return
+    path=$(source_of whole "$source")
+    if ! mutate "$number" "$root/$data" "whole/$path" >"$copy/mutant" 2>"$copy/log"; then
+        printf 'LOST\t%s\t%s\n' "$heading" "$(cat "$copy/log")"
+        return
+    fi
+    cp "$copy/mutant" "$path"
+    for level in $LEVELS; do
+        said_to=$copy/said
+        "level_$level" "$first" >"$said_to"
+        rc=$?
+        said=$(cat "$said_to")
+        [ $rc -ne 2 ] || { verdict=BROKEN; said=$(grep -m1 '^error' "$copy/log"); break; }
+        [ $rc -ne 0 ] || { verdict=noticed; break; }
+    done
+    cp "whole/$path" "$path"
+    [ $verdict != survived ] || said="${slow:+no answer in time:$slow}"
+    case $verdict,${mark:+marked} in
+    survived,marked) verdict=equal said=$mark ;;
+    survived,) verdict=SURVIVED ;;
+    noticed,marked) verdict=UNEQUAL ;;
+    esac
+    printf '%s\t%s\t%s\n' "$verdict" "$heading" "$said"
+}
+
+# The sources as they are now, in a copy whose unchanged files keep their times.
+make_copy() {
+    mkdir -p "$1"
+    git ls-files --cached --others --exclude-standard -z | tar -c --null -T - 2>/dev/null |
+        tar -x -C "$1" --keep-newer-files 2>/dev/null
+    # A mutant that an earlier run has left behind.
+    (cd pool && find src -type f) | while read -r file; do
+        cmp -s "pool/$file" "$1/pool/$file" || cp "pool/$file" "$1/pool/$file"
+    done
+    (cd "$1/pool" && find src -type f) | while read -r file; do
+        [ -e "pool/$file" ] || rm -f "$1/pool/$file"
+    done
+    # What is mutated, and put back: the project may be worked on meanwhile.
+    rm -rf "$1/whole"
+    mkdir -p "$1/whole/pool"
+    cp -r pool/src "$1/whole/pool/src"
+}
+
+case ${1:-} in
+--list)
+    mutants | cut -f 3
+    exit
+    ;;
+--check)
+    wrong=0
+    while IFS=$'\t' read -r data number heading source _; do
+        path=$(source_of . "$source")
+        why=$(mutate "$number" "$data" "${path:-/dev/null}" 2>&1 >/dev/null) ||
+            { echo "$heading ($source): ${path:+$why}${path:-there is no such file}"; wrong=1; }
+    done < <(mutants)
+    echo "$(mutants | wc -l) mutants, $(mutants | cut -f 6 | grep -c .) of them marked as equal"
+    exit $wrong
+    ;;
+esac
+
+results=$work/results
+: >"$results"
+list=$work/list
+chosen "$@" >"$list"
+worker() {
+    local copy=$work/copy-$1 data number heading source first mark
+    make_copy "$copy"
+    # Every n-th, by what this one's number is. Fields may be empty, so not split by tabs.
+    while IFS= read -r line; do
+        IFS=$'\x1f' read -r data number heading source first mark <<<"${line//$'\t'/$'\x1f'}"
+        (try "$data" "$number" "$heading" "$source" "$first" "$mark") | tee -a "$results"
+    done < <(awk -v jobs="$JOBS" -v mine="$1" 'NR % jobs == mine - 1' "$list")
+}
+for ((job = 1; job <= JOBS; job++)); do worker $job & done
+wait
+echo
+cut -f 1 "$results" | sort | uniq -c
+! grep -E '^(SURVIVED|LOST|BROKEN|UNEQUAL)' "$results"
