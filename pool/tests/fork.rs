@@ -113,3 +113,28 @@ fn pools_in_a_child() {
 fn use_nothing() {}
 
 fn ignore<T>(_: T) {}
+
+/// A fork comes at any moment: while other threads make pools and end them, and so hold whatever
+/// locks there are.
+#[test]
+fn a_child_of_a_process_that_is_at_work() {
+    let over = std::sync::atomic::AtomicBool::new(false);
+    thread::scope(|s| {
+        for _ in 0..2 {
+            s.spawn(|| {
+                while !over.load(SeqCst) {
+                    let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+                    pool.install(|| ());
+                    pool.shutdown();
+                }
+            });
+        }
+        let children = catch_unwind(|| {
+            for _ in 0..20 {
+                assert_eq!(forked(|| assert_eq!(sum(0, 1_000), 499_500)), 0);
+            }
+        });
+        over.store(true, SeqCst);
+        children.unwrap();
+    });
+}

@@ -97,25 +97,37 @@ impl Lease {
 #[cfg(not(loom))]
 mod pool_of_parkers {
     use super::{Lease, Parker};
-    use std::sync::{Mutex, PoisonError};
+    use crate::base::sync::yield_now;
+    use std::sync::{Mutex, MutexGuard, TryLockError};
 
     static FREE: Mutex<Vec<&'static Parker>> = Mutex::new(Vec::new());
 
+    /// The list, unless it stays locked: in a child that was forked while another thread held the
+    /// lock it does so for ever.
+    fn free() -> Option<MutexGuard<'static, Vec<&'static Parker>>> {
+        for _ in 0..1_000 {
+            match FREE.try_lock() {
+                Ok(free) => return Some(free),
+                Err(TryLockError::Poisoned(free)) => return Some(free.into_inner()),
+                Err(TryLockError::WouldBlock) => yield_now(),
+            }
+        }
+        None
+    }
+
     impl Lease {
         pub(crate) fn new() -> Self {
-            let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
-            Self(
-                free.pop()
-                    .unwrap_or_else(|| Box::leak(Box::new(Parker::new()))),
-            )
+            let used = free().and_then(|mut free| free.pop());
+            Self(used.unwrap_or_else(|| Box::leak(Box::new(Parker::new()))))
         }
     }
 
     impl Drop for Lease {
         fn drop(&mut self) {
-            FREE.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(self.0);
+            // A parker that finds no place is never used again.
+            if let Some(mut free) = free() {
+                free.push(self.0);
+            }
         }
     }
 }
