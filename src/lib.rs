@@ -80,8 +80,8 @@ pub use tine_collections::{
     ParVec, ParallelGrouping, Pusher, TryReserveError, group, map, set,
 };
 pub use tine_iter::{
-    array, collections, iter, option, range, range_inclusive, result, slice, smallest, sort, str,
-    string, vec,
+    array, collections, iter, option, range, range_inclusive, result, scan, slice, smallest, sort,
+    str, string, vec,
 };
 #[allow(deprecated)]
 pub use tine_pool::{

@@ -15,5 +15,6 @@
 pub use crate::progress::ParallelProgress;
 pub use tine_collections::prelude::*;
 pub use tine_iter::prelude::*;
+pub use tine_iter::scan::{ParallelScan, ParallelScanMut};
 pub use tine_iter::smallest::Smallest;
 pub use tine_iter::sort::{ParallelDedup, ParallelSort, ParallelSorted, RadixKey};

@@ -155,6 +155,12 @@ const HOUSE: &[Crate] = &[
                 "sources::collections::walk",
             ],
             &["sources", "adapters", "sinks", "smallest"],
+            // made of what every program can write: the loops of sources, and where sinks put items
+            &["scan::op"],
+            &["scan::run"],
+            &["scan::sweep", "scan::walk", "scan::inplace"],
+            &["scan::adapter", "scan::slice"],
+            &["scan"],
             &["prelude"],
         ],
         // the provided methods of one name the adapters; the other is a second face of the crate

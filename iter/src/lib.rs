@@ -12,6 +12,7 @@ pub mod iter;
 mod kit;
 mod plumbing;
 pub mod prelude;
+pub mod scan;
 mod sinks;
 pub mod smallest;
 pub mod sort;
