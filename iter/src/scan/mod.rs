@@ -11,6 +11,8 @@
 //!   (What needs values by position, such as `zip` after a scan, keeps all of them in that case.)
 //! * **Floats.** Where the blocks are cut follows from the number of items alone. So results are the same
 //!   to the last bit on any number of threads. Up to 4096 items they are also those of a loop.
+//! * **Overflow**, where it panics, may do so for the sum of some neighbours even if no running value
+//!   overflows: that takes items of both signs. Wrapping operations are exact.
 //! * **Panics** in the operation or in `Clone` reach the caller; every value is dropped once.
 #![forbid(unsafe_code)]
 
@@ -144,10 +146,8 @@ pub trait ParallelScan: ParallelIterator {
     /// use tine_iter::prelude::*;
     /// use tine_iter::scan::ParallelScan;
     ///
-    /// let squares = (0..1000_u64).into_par_iter().map(|n| n * n);
-    /// let last = (0..1000_usize).into_par_iter().map(|n| n as u64).pure().prefix_sum::<u64>().max();
-    /// assert_eq!(last, Some(499_500));
-    /// # assert_eq!(squares.prefix_sum::<u64>().max(), Some(332_833_500));
+    /// let squares = (0..1000_u64).into_par_iter().map(|n| n * n).pure();
+    /// assert_eq!(squares.prefix_sum::<u64>().max(), Some(332_833_500));
     /// ```
     fn pure(self) -> Pure<Self>
     where

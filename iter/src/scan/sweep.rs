@@ -285,8 +285,10 @@ where
         };
         let (mut k, mut left) = (0, items);
         loop {
-            if k == self.slots.len() {
-                self.slots.push(Slot::default());
+            match self.slots.get_mut(k) {
+                // What its last block came to is no matter of this one.
+                Some(slot) => slot.value = None,
+                None => self.slots.push(Slot::default()),
             }
             if left <= self.size {
                 self.slots[k].block = Some(producer);

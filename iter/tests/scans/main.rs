@@ -2,7 +2,7 @@
 //! what panics leave; floats; slices in place; and what the compiler says to `.scan(…)`.
 
 #[path = "../sources/kit.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, unused_macros, unused_imports)]
 mod kit;
 
 mod drops;
@@ -27,7 +27,7 @@ pub(crate) fn pools() -> &'static [ThreadPool] {
 
 /// What `op` comes to in each of them, several times: a site is shared or not as it is known.
 pub(crate) fn in_pools<R: Send>(op: impl Fn() -> R + Sync) -> Vec<R> {
-    let times = if cfg!(miri) { 1 } else { 3 };
+    let times = if cfg!(miri) { 1 } else { 2 };
     let runs = pools()
         .iter()
         .flat_map(|pool| (0..times).map(move |_| pool));
