@@ -60,6 +60,7 @@
 //! # Where to read on
 //!
 //! * [`guide::choosing`]: which method for which job.
+//! * [`guide::scanning`]: running sums and their kin.
 //! * [`guide::from_rayon`]: how a program moves here, and what differs.
 //! * [`guide::when_slow`]: what to look at when it is not faster.
 //! * [`guide::how_it_works`]: what happens beneath a call.

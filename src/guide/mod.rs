@@ -10,5 +10,8 @@ pub mod from_rayon {}
 #[doc = include_str!("how_it_works.md")]
 pub mod how_it_works {}
 
+#[doc = include_str!("scanning.md")]
+pub mod scanning {}
+
 #[doc = include_str!("when_slow.md")]
 pub mod when_slow {}
