@@ -1,16 +1,71 @@
 #!/usr/bin/env bash
-# Compile time and binary size of a program with twenty pipelines, on tine and
-# on rayon: a release build after a touch, the least of several, in seconds, and
-# the stripped size in bytes. Usage: benches/compile.sh [ROUNDS]
+# What programs on tine and on rayon cost to build: CPU seconds of all that cargo
+# starts, and bytes. Prints a table; every cell comes from this run.
+#
+#   benches/compile.sh [ROUNDS]          all rows but the last; ROUNDS (default 3) of those after a touch
+#   benches/compile.sh --tests           only the last: `cargo test --workspace` of a fresh clone
+#
+# The programs are in benches/compile/. A cold build has an empty target directory; what is
+# downloaded is there already. Of repeated builds the least counts. Times are of one machine
+# at one time: read the ratios.
 set -euo pipefail
 house=$(cd "$(dirname "$0")/.." && pwd)
-rounds=${1:-5}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+unset CARGO_TARGET_DIR
+TIMEFORMAT='%U %S'
 
-# The twenty pipelines, the same text for both.
-program() {
-    echo "use $1::prelude::*;"
+# The CPU seconds of a command.
+cpu() {
+    { time "$@" >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; exit 1; }; } 2>"$scratch/time" ||
+        { cat "$scratch/time" >&2; exit 1; }
+    tail -1 "$scratch/time" | awk '{ printf "%.2f\n", $1 + $2 }'
+}
+
+if [ "${1:-}" = --tests ]; then
+    git clone --quiet "$house" "$scratch/clone"
+    cargo fetch --quiet --manifest-path "$scratch/clone/Cargo.toml"
+    cd "$scratch/clone"
+    echo "cargo test --workspace --no-run, fresh clone: $(cpu cargo test --workspace --no-run) CPU s"
+    echo "cargo test --workspace, after that:           $(cpu cargo test --workspace) CPU s"
+    exit
+fi
+rounds=${1:-3}
+
+# package WHO NAME: a package of one program, whose text comes from stdin.
+package() {
+    local dependency="tine = { path = \"$house\" }"
+    [ "$1" = tine ] || dependency='rayon = "=1.12"'
+    mkdir -p "$scratch/$1/$2/src"
+    cat >"$scratch/$1/$2/Cargo.toml" <<END
+[package]
+name = "$2"
+version = "0.0.0"
+edition = "2024"
+[dependencies]
+$dependency
+[workspace]
+END
+    sed "s/library/$1/g" >"$scratch/$1/$2/src/main.rs"
+}
+
+# build WHO NAME DIR [FLAG]: builds in a target directory; gives CPU seconds.
+build() {
+    cd "$scratch/$1/$2"
+    cpu cargo build --quiet --offline --target-dir "$scratch/$1/$3" ${4:+"$4"}
+}
+
+# again WHO NAME: after a touch; gives the least of several.
+again() {
+    for _ in $(seq "$rounds"); do
+        touch "$scratch/$1/$2/src/main.rs"
+        build "$1" "$2" warm --release
+    done | sort -n | head -1
+}
+
+# The twenty pipelines, after the pattern of many small functions.
+pipelines() {
+    echo 'use library::prelude::*;'
     for number in $(seq 20); do
         cat <<END
 #[inline(never)]
@@ -31,41 +86,70 @@ END
     echo '}'
 }
 
-# A package that depends on one of them.
-package() {
-    mkdir -p "$scratch/$1/src"
-    cat >"$scratch/$1/Cargo.toml" <<END
-[package]
-name = "pipelines"
-version = "0.0.0"
-edition = "2024"
-[dependencies]
-$2
-[profile.release]
-strip = true
-[workspace]
-END
-    program "$3" >"$scratch/$1/src/main.rs"
-    (cd "$scratch/$1" && cargo build --release --quiet)
+stripped() {
+    strip -o "$scratch/stripped" "$scratch/$1/warm/release/$2"
+    stat -c %s "$scratch/stripped"
 }
 
-# Seconds that a build takes after a touch.
-build() {
-    touch "$scratch/$1/src/main.rs"
-    local begun=$EPOCHREALTIME
-    (cd "$scratch/$1" && cargo build --release --quiet)
-    awk -v a="$begun" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.2f\n", b - a }'
+text() {
+    size -A "$scratch/$1/warm/release/$2" | awk '$1 == ".text" { print $2 }'
 }
 
-package tine "tine-iter = { path = \"$house/iter\" }" tine_iter
-package rayon 'rayon = "=1.12"' rayon
-for _ in $(seq "$rounds"); do
-    for who in tine rayon; do build "$who" >>"$scratch/$who/times"; done
-done
-printf '|       | seconds |   bytes |\n|-------|---------|---------|\n'
+less() {
+    awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f\n", a - b }'
+}
+
+here=$house/benches/compile
 for who in tine rayon; do
-    (cd "$scratch/$who" && ./target/release/pipelines >"$scratch/$who/answer")
-    printf '| %-5s | %7s | %7s |\n' "$who" "$(sort -n "$scratch/$who/times" | head -1)" \
-        "$(stat -c %s "$scratch/$who/target/release/pipelines")"
+    package $who minimal <"$here/minimal.rs"
+    package $who eight <"$here/eight.rs"
+    package $who plain <"$here/plain.rs"
+    sed 's|// HERE|numbers.par_sort_unstable();|' "$here/plain.rs" | package $who words
+    sed 's|// HERE|people.par_sort_unstable_by_key(\|person\| person.born);|' "$here/plain.rs" |
+        package $who keyed
+    pipelines | package $who pipelines
+    (cd "$scratch/$who/minimal" && cargo fetch --quiet)
+    for name in eight plain words keyed pipelines; do
+        cp "$scratch/$who/minimal/Cargo.lock" "$scratch/$who/$name/"
+        sed -i "s/name = \"minimal\"/name = \"$name\"/" "$scratch/$who/$name/Cargo.lock"
+    done
 done
-cmp "$scratch/tine/answer" "$scratch/rayon/answer"
+
+declare -A cell
+for who in tine rayon; do
+    cell[$who:cold]=$(build $who minimal warm --release)
+    cell[$who:dev]=$(build $who minimal dev)
+done
+for name in minimal eight plain words keyed pipelines; do
+    for who in tine rayon; do
+        cell[$who:$name]=$(again $who $name)
+        "$scratch/$who/warm/release/$name" >"$scratch/$who/answer-$name"
+    done
+    # Both libraries must come to the same; only unstable sorts by key may differ.
+    cmp "$scratch/tine/answer-$name" "$scratch/rayon/answer-$name"
+done
+
+row() {
+    printf '| %-58s | %9s | %9s | %5s |\n' "$1" "$2" "$3" \
+        "$(awk -v a="$2" -v b="$3" 'BEGIN { if (b > 0) printf "%.2f", a / b; else print "–" }')"
+}
+printf '| %-58s | %9s | %9s | %5s |\n' what tine rayon ratio
+printf '|%s|%s|%s|%s|\n' "$(printf -- '-%.0s' {1..60})" ----------: ----------: ------:
+row 'cold release build of a minimal program, CPU s' "${cell[tine:cold]}" "${cell[rayon:cold]}"
+row 'the same, dev profile' "${cell[tine:dev]}" "${cell[rayon:dev]}"
+row 'release build after a touch, minimal' "${cell[tine:minimal]}" "${cell[rayon:minimal]}"
+row 'the same, eight small programs in one' "${cell[tine:eight]}" "${cell[rayon:eight]}"
+row 'the same, twenty pipelines' "${cell[tine:pipelines]}" "${cell[rayon:pipelines]}"
+for name in minimal eight pipelines; do
+    row "stripped binary, $name, bytes" "$(stripped tine $name)" "$(stripped rayon $name)"
+done
+for name in words keyed; do
+    case $name in
+        words) what='par_sort_unstable of u64' ;;
+        keyed) what='par_sort_unstable_by_key of a struct by u64' ;;
+    esac
+    row "$what adds, CPU s" "$(less "${cell[tine:$name]}" "${cell[tine:plain]}")" \
+        "$(less "${cell[rayon:$name]}" "${cell[rayon:plain]}")"
+    row "$what adds, bytes of text" "$(($(text tine $name) - $(text tine plain)))" \
+        "$(($(text rayon $name) - $(text rayon plain)))"
+done

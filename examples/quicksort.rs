@@ -5,7 +5,7 @@
 use std::env;
 use std::time::Instant;
 
-/// Below so many elements a fork would cost more than it gives.
+/// Below this many elements a fork would cost more than it gives.
 const SMALL: usize = 1_000;
 
 /// Puts smaller elements before larger ones; returns the first of the latter,

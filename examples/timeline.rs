@@ -16,7 +16,7 @@ use std::{env, fs, path::PathBuf, thread};
 use tine::prelude::*;
 use tine::timeline;
 
-/// Arithmetic for about so many microseconds.
+/// Arithmetic for about `micros` microseconds.
 fn work(micros: u64) -> u64 {
     (0..micros * 400).fold(micros, |x, n| black_box(x.rotate_left(5) ^ n))
 }

@@ -1,5 +1,5 @@
 //! A tour of tine: a whole pipeline first, from the text of a log to the pages
-//! that somebody ought to look at, then each part of the library by itself. Each
+//! that need a look, then each part of the library by itself. Each
 //! stop does its work in sequence and in parallel, checks that the two answers
 //! are equal, and prints both times. At the end the pool says what it did.
 //!

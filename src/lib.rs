@@ -60,29 +60,36 @@
 //! # Where to read on
 //!
 //! * [`guide::choosing`]: which method for which job.
+//! * [`guide::from_loops`]: ten plain loops, and what each becomes.
+//! * [`guide::from_rayon`]: how a program moves here from rayon, and what differs.
+//! * [`guide::from_elsewhere`]: the words that you know from C++ and from Python.
 //! * [`guide::scanning`]: running sums and their kin.
-//! * [`guide::from_rayon`]: how a program moves here, and what differs.
+//! * [`guide::sharing`]: one result from many threads: fold, maps, atomics, locks.
+//! * [`guide::servers`]: beside an async runtime, and in a server.
 //! * [`guide::when_slow`]: what to look at when it is not faster.
 //! * [`guide::how_it_works`]: what happens beneath a call.
 //!
 //! # Features
 //!
-//! * `serde`: the collections can be written and read.
-//! * `progress`: bars on parallel iterators, by `indicatif`.
-//! * `timeline`: what each thread did when, recorded, drawn and reported.
+//! * `serde`: `ParHashMap`, `ParHashSet` and `ParVec` can be written and read.
+//! * `progress`: `.progress()` and its kin ([`ParallelProgress`](prelude)) put bars on parallel
+//!   iterators, by `indicatif`.
+//! * `timeline`: `tine::report` and `tine::timeline`: what each thread did when, recorded, drawn and
+//!   reported.
 //! * `tracing`: what a thread does for a call as spans of the crate `tracing`, target `tine`: `guest`
 //!   and `job` at the level of debugging, `wait` at that of tracing, each with the `seat` that it
 //!   was on. A span is on the thread that does the work; that of a stolen job has no parent. The
 //!   example `spans` shows a subscriber.
 #![forbid(unsafe_code)]
 
+pub use tine_collections::vec as par_vec;
 pub use tine_collections::{
-    Change, DefaultHashBuilder, DefaultHasher, FrozenMap, Groups, Join, ParHashMap, ParHashSet,
-    ParVec, ParallelGrouping, Pusher, TryReserveError, group, map, set,
+    Change, DefaultHashBuilder, DefaultHasher, FrozenMap, Groups, Join, ParBitSet, ParHashMap,
+    ParHashSet, ParVec, ParallelGrouping, Pusher, TryReserveError, bits, group, map, set,
 };
 pub use tine_iter::{
-    array, collections, iter, option, range, range_inclusive, result, scan, slice, smallest, sort,
-    str, string, vec,
+    algorithms, array, collections, iter, option, range, range_inclusive, result, scan, slice,
+    smallest, sort, str, string, vec,
 };
 #[allow(deprecated)]
 pub use tine_pool::{

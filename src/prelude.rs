@@ -14,6 +14,10 @@
 #[cfg(feature = "progress")]
 pub use crate::progress::ParallelProgress;
 pub use tine_collections::prelude::*;
+pub use tine_iter::algorithms::{
+    ParallelAccumulate, ParallelBytes, ParallelFlat, ParallelGrid, ParallelGridMut, ParallelRetain,
+    ParallelSliceChange, ParallelSliceLook, ParallelSortedSets, ParallelStringSearch,
+};
 pub use tine_iter::prelude::*;
 pub use tine_iter::scan::{ParallelScan, ParallelScanMut};
 pub use tine_iter::smallest::Smallest;

@@ -1,7 +1,9 @@
-//! Progress bars on parallel iterators.
+//! Progress bars on parallel iterators: the feature `progress`.
 //!
 //! Items are counted where they pass, by each thread on its own; the bar is told about every ten
-//! milliseconds, so that even the shortest items are not slowed down by being counted.
+//! milliseconds, so that even the shortest items are not slowed down by being counted. A bar in the
+//! style of [`progress`](ParallelProgress::progress) says how much time is left, as far as the items
+//! so far can tell.
 #![forbid(unsafe_code)]
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,7 +16,7 @@ const BEAT: Duration = Duration::from_millis(10);
 /// Most items that are counted before the clock is looked at again.
 const MOST: u64 = 1 << 20;
 
-/// Progress bars for every parallel iterator.
+/// Progress bars for every parallel iterator, with the feature `progress` of `tine`.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -22,7 +24,8 @@ const MOST: u64 = 1 << 20;
 /// assert_eq!((0..100).into_par_iter().progress().map(|n| n * 2).max(), Some(198));
 /// ```
 pub trait ParallelProgress: ParallelIterator {
-    /// Shows how many items have passed on a new bar, which knows the length if the iterator does.
+    /// Shows how many items have passed on a new bar: out of how many and how much time is left, if
+    /// the iterator knows its length; else how many a second.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -35,7 +38,7 @@ pub trait ParallelProgress: ParallelIterator {
         self.progress_with(bar)
     }
 
-    /// The same for a number of items that is known to the caller alone.
+    /// The same for a number of items that only the caller knows.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -44,10 +47,10 @@ pub trait ParallelProgress: ParallelIterator {
     /// assert_eq!(evens.progress_count(500).count(), 500);
     /// ```
     fn progress_count(self, len: u64) -> Progress<Self> {
-        self.progress_with(ProgressBar::new(len))
+        self.progress_with(styled(ProgressBar::new(len)))
     }
 
-    /// The same in a style of one's own.
+    /// The same in a style of your own.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -63,6 +66,9 @@ pub trait ParallelProgress: ParallelIterator {
 
     /// Shows how many items have passed on `bar`, and finishes it as its style says.
     ///
+    /// A bar that has no length yet takes the iterator's, if that knows it. A length that the bar
+    /// has stays.
+    ///
     /// ```
     /// use tine::prelude::*;
     /// use indicatif::ProgressBar;
@@ -72,8 +78,15 @@ pub trait ParallelProgress: ParallelIterator {
     /// assert_eq!(v.len(), 100);
     /// assert_eq!(bar.position(), 100);
     /// assert!(bar.is_finished());
+    ///
+    /// let bar = ProgressBar::no_length();
+    /// let twice = (0..50).into_par_iter().progress_with(bar.clone()).map(|n| n * 2);
+    /// assert_eq!((twice.max(), bar.length()), (Some(98), Some(50)));
     /// ```
     fn progress_with(self, bar: ProgressBar) -> Progress<Self> {
+        if let (None, Some(len)) = (bar.length(), self.opt_len()) {
+            bar.set_length(len as u64);
+        }
         Watch::new(self, Bar(bar))
     }
 }
@@ -81,10 +94,19 @@ pub trait ParallelProgress: ParallelIterator {
 impl<I: ParallelIterator> ParallelProgress for I {}
 
 fn bar_for(items: &impl ParallelIterator) -> ProgressBar {
-    match items.opt_len() {
+    styled(match items.opt_len() {
         Some(len) => ProgressBar::new(len as u64),
         None => ProgressBar::no_length(),
-    }
+    })
+}
+
+/// With the time that is left, or, where the end is not known, with the time so far.
+fn styled(bar: ProgressBar) -> ProgressBar {
+    let template = match bar.length() {
+        Some(_) => "{wide_bar} {human_pos}/{human_len}, {eta} left",
+        None => "{spinner} {human_pos} in {elapsed}, {per_sec}",
+    };
+    bar.with_style(ProgressStyle::with_template(template).expect("a template that is known"))
 }
 
 /// A parallel iterator with a progress bar; [`progress`](ParallelProgress::progress) makes one.
@@ -173,5 +195,89 @@ impl Drop for Count {
         if self.untold > 0 {
             self.tell();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indicatif::{ProgressDrawTarget, TermLike};
+    use std::io;
+    use std::sync::{Arc, Mutex};
+    use tine_iter::iter::IntoParallelIterator;
+
+    /// A terminal of 80 columns that keeps what is written to it.
+    #[derive(Debug, Clone, Default)]
+    struct Screen(Arc<Mutex<String>>);
+
+    impl TermLike for Screen {
+        fn width(&self) -> u16 {
+            80
+        }
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn write_line(&self, text: &str) -> io::Result<()> {
+            self.write_str(text)
+        }
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.0.lock().unwrap().push_str(text);
+            Ok(())
+        }
+        fn clear_line(&self) -> io::Result<()> {
+            Ok(())
+        }
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What a bar shows.
+    fn shown(bar: ProgressBar, position: u64) -> String {
+        let screen = Screen::default();
+        bar.set_draw_target(ProgressDrawTarget::term_like(Box::new(screen.clone())));
+        bar.set_position(position);
+        bar.tick();
+        bar.force_draw();
+        screen.0.lock().unwrap().clone()
+    }
+
+    #[test]
+    fn a_bar_of_known_length_says_what_is_left() {
+        let text = shown(bar_for(&(0..1000).into_par_iter()), 300);
+        assert!(text.contains("300/1,000"), "{text:?}");
+        assert!(text.contains("left"), "{text:?}");
+    }
+
+    #[test]
+    fn a_bar_without_a_length_says_how_many() {
+        let evens = (0..1000).into_par_iter().filter(|n| n % 2 == 0);
+        let text = shown(bar_for(&evens), 300);
+        assert!(text.contains("300 in"), "{text:?}");
+        assert!(!text.contains("left"), "{text:?}");
+    }
+
+    #[test]
+    fn a_length_that_is_known_is_told_and_one_that_is_set_stays() {
+        let items = || (0..10).into_par_iter();
+        let told = ProgressBar::no_length();
+        items().progress_with(told.clone()).count();
+        assert_eq!(told.length(), Some(10));
+        let set = ProgressBar::new(7);
+        items().progress_with(set.clone()).count();
+        assert_eq!(set.length(), Some(7));
+        let unknown = ProgressBar::no_length();
+        let evens = items().filter(|n| n % 2 == 0);
+        evens.progress_with(unknown.clone()).count();
+        assert_eq!((unknown.length(), unknown.position()), (None, 5));
     }
 }

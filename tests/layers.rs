@@ -15,6 +15,8 @@ mod paths;
 mod rules;
 #[path = "layers/samples.rs"]
 mod samples;
+#[path = "layers/tables.rs"]
+mod tables;
 
 use rules::{Crate, File, complaints};
 use std::fs;
@@ -26,60 +28,87 @@ const HOUSE: &[Crate] = &[
     Crate {
         source: "pool/src",
         layers: &[
-            // what asks nobody
-            &["sync", "sys", "unwind", "deque::steal"],
-            &["clock", "stats", "config"],
-            &["trace::event"],
-            &["trace"],
+            // base: what asks nobody
+            &["base::sync", "base::sys", "base::unwind"],
+            &["base::clock", "base::stats", "base::config"],
+            &["base::trace::event"],
+            &["base::trace"],
+            &["base::park", "base::patience", "base::row"],
+            &["base"],
+            // queue: jobs, and where they lie
+            &["queue::steal"],
             &[
-                "deque::nested",
-                "deque::spawned",
-                "injector",
-                "park",
-                "ledger",
-                "patience",
-                "row",
-                "slab",
+                "queue::nested",
+                "queue::spawned",
+                "queue::injector",
+                "queue::slab",
+                "queue::latch",
             ],
-            &["deque", "latch"],
-            &["job", "seat"],
-            &["sleep"],
-            &["spares"],
-            &["shared"],
-            &["worker"],
-            // the two halves of a worker's time that are not work, and what joins ask
-            &["wait", "idle", "pace"],
-            // and the time that it spends elsewhere
-            &["outside", "thread", "blocking"],
-            &["pool"],
-            &["builder", "picture", "join", "broadcast"],
-            &["loops", "scope"],
-            &["spawn"],
-            &["handle"],
+            &["queue::job"],
+            &["queue"],
+            // pace: what decides how work is spread, and acts on nothing
+            &["pace::site_costs", "pace::wakes"],
+            &["pace::join_pace", "pace::loop_pace"],
+            &["pace"],
+            // seat: who holds which seat, and who sleeps
+            &[
+                "seat::context",
+                "seat::notes",
+                "seat::thread_state",
+                "seat::word",
+            ],
+            &["seat"],
+            &["seat::sleep", "seat::looker"],
+            &["seat::spares"],
+            // work: threads on seats
+            &["work::abroad", "work::lifetime", "work::place"],
+            &["work::shared"],
+            &["work::post", "work::end"],
+            &["work::worker"],
+            &["work::find", "work::wait", "work::stand_in"],
+            &["work::kin", "work::idle", "work::attend"],
+            &["work::guest", "work::thread"],
+            &["work::errand"],
+            &["work"],
+            // verbs: what users call
+            &["verbs::blocking", "verbs::pool"],
+            &[
+                "verbs::builder",
+                "verbs::picture",
+                "verbs::join",
+                "verbs::broadcast",
+            ],
+            &["verbs::loops", "verbs::scope"],
+            &["verbs::spawn"],
+            &["verbs::handle"],
+            &["verbs"],
         ],
         may_look_up: &[],
         may_be_unsafe: &[
-            "sys",
-            "park",
-            "deque",
-            "injector",
-            "slab",
-            "latch",
-            "job",
-            "worker",
-            "wait",
-            "outside",
-            "join",
-            "scope",
-            "spawn",
-            "broadcast",
+            "base::sys",
+            "base::park",
+            "queue::nested",
+            "queue::spawned",
+            "queue::injector",
+            "queue::slab",
+            "queue::latch",
+            "queue::job",
+            "work::worker",
+            "work::find",
+            "work::kin",
+            "work::errand",
+            "work::attend",
+            "verbs::join",
+            "verbs::scope",
+            "verbs::spawn",
+            "verbs::broadcast",
         ],
         for_tests: FOR_TESTS,
     },
     Crate {
         source: "iter/src",
         layers: &[
-            &["plumbing::traits"],
+            &["plumbing::traits", "order"],
             &["iter"],
             &["convert"],
             &["plumbing::fork", "plumbing::pace"],
@@ -89,6 +118,7 @@ const HOUSE: &[Crate] = &[
             &["kit::gather", "kit::attempt"],
             &["kit"],
             // sorts know nothing of iterators
+            &["sort::leaf"],
             &[
                 "sort::fork",
                 "sort::inplace",
@@ -135,7 +165,7 @@ const HOUSE: &[Crate] = &[
             &[
                 "sources::kit",
                 "sources::pieces",
-                "sources::collections::lend",
+                "sources::collections::as_vec",
                 "sources::par_bridge::crew",
                 "sources::par_bridge::patience",
                 "sources::par_bridge::turn",
@@ -148,10 +178,16 @@ const HOUSE: &[Crate] = &[
                 "sources::option",
                 "sources::range",
             ],
-            &["sources::vec", "sources::str", "sources::par_bridge::tap"],
+            &["sources::str::numbered"],
+            &[
+                "sources::vec",
+                "sources::str",
+                "sources::par_bridge::batched",
+                "sources::par_bridge::tap",
+            ],
             &[
                 "adapters::skip",
-                "sources::collections::gather",
+                "sources::collections::via_vec",
                 "sources::collections::walk",
             ],
             &["sources", "adapters", "sinks", "smallest"],
@@ -161,6 +197,22 @@ const HOUSE: &[Crate] = &[
             &["scan::sweep", "scan::walk", "scan::inplace"],
             &["scan::adapter", "scan::slice"],
             &["scan"],
+            // what is made of all of these
+            &[
+                "algorithms::scatter",
+                "algorithms::moves",
+                "algorithms::search",
+                "algorithms::sets",
+                "algorithms::flat",
+                "algorithms::retain",
+                "algorithms::accumulate",
+                "algorithms::worklist",
+                "algorithms::text",
+                "algorithms::tiles",
+            ],
+            &["algorithms::random", "algorithms::grid"],
+            &["algorithms::change", "algorithms::look"],
+            &["algorithms"],
             &["prelude"],
         ],
         // the provided methods of one name the adapters; the other is a second face of the crate
@@ -171,29 +223,56 @@ const HOUSE: &[Crate] = &[
             "sinks::collect",
             "sinks::huge",
             "sort",
+            // a vector closes ranks in place; elements change places by way of a spare vector
+            "algorithms::retain",
+            "algorithms::scatter",
+            // a tile is no slice: its rows lie between those of others
+            "algorithms::tiles",
         ],
         for_tests: FOR_TESTS,
     },
     Crate {
         source: "collections/src",
         layers: &[
-            &["sync", "pages", "hasher", "tag", "map::held", "group::hot"],
-            &["vec::slab", "map::lock", "partition"],
-            &["vec::buckets", "map::shard"],
-            &["gather"],
-            &["vec", "map"],
             &[
-                "vec::iter",
+                "sync",
+                "pages",
+                "hasher",
+                "tag",
+                "parts",
+                "map::reentry",
+                "group::hot",
+                "bits",
+            ],
+            &[
+                "vec::slab",
+                "map::lock",
+                "map::chart",
+                "map::table",
+                "partition",
+            ],
+            &[
+                "vec::buckets",
+                "map::shard",
+                "foresight",
+                "gather",
+                "group::fold",
+            ],
+            &["vec::iter", "map::concurrent"],
+            &[
+                "vec::par_vec",
                 "map::entry",
                 "map::iter",
                 "map::convert",
-                "map::own",
+                "map::exclusive",
+                "map::par",
             ],
-            &["vec::face", "vec::par", "map::par", "collect"],
-            &["map::frozen", "set"],
-            &["set::algebra"],
-            &["group::tally", "group::rows", "serde"],
-            &["group::join"],
+            &["vec::par", "map::frozen"],
+            &["vec", "map"],
+            &["collect", "set", "group::tally::merging"],
+            &["set::algebra", "group::tally::worker"],
+            &["group::tally::consumer", "group::rows", "serde"],
+            &["group::tally", "group::join"],
             &["group"],
             &["prelude"],
         ],
@@ -252,6 +331,41 @@ fn every_crate_keeps_its_layers() {
         found.extend(complaints(house, &files));
     }
     assert!(found.is_empty(), "\n{}\n", found.join("\n"));
+}
+
+#[test]
+fn the_tables_that_people_read_are_these() {
+    let copies = [
+        ("ARCHITECTURE.md", "layers", tables::layers(HOUSE)),
+        ("CONTRIBUTING.md", "unsafe", tables::unsafe_modules(HOUSE)),
+    ];
+    for (file, mark, table) in copies {
+        let path = root().join(file);
+        let page = fs::read_to_string(&path).unwrap();
+        let right = tables::with_table(&page, mark, &table);
+        let right = right.unwrap_or_else(|| panic!("{file} has no place for the table {mark:?}"));
+        if std::env::var_os("TINE_WRITE_TABLES").is_some() {
+            fs::write(&path, &right).unwrap();
+            continue;
+        }
+        assert!(
+            page == right,
+            "{file}: the table {mark:?} is old; `TINE_WRITE_TABLES=1 cargo test --test layers \
+             tables` writes this one:\n{table}"
+        );
+    }
+}
+
+#[test]
+fn a_table_that_has_changed_is_seen() {
+    let page = "a\n<!-- t: from tests/layers.rs -->\n\nold\n\n<!-- t: end -->\nb\n";
+    let right = tables::with_table(page, "t", "new").unwrap();
+    assert!(right != page && right.contains("new") && !right.contains("old"));
+    assert_eq!(
+        tables::with_table(&right, "t", "new").as_deref(),
+        Some(&right[..])
+    );
+    assert_eq!(tables::with_table(page, "other", "new"), None);
 }
 
 #[test]

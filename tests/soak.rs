@@ -1,6 +1,6 @@
 //! Everything at once, at random, on more threads than there are processors.
 //!
-//! As part of `cargo test` for a second or two; `tests/soak.sh 120` runs it for so many seconds
+//! As part of `cargo test` for a second or two; `tests/soak.sh 120` runs it for 120 seconds
 //! under the thread sanitizer. `TINE_SOAK` says for how many seconds, `TINE_SEED` where the
 //! choices begin: what runs beside what is up to the system, what is run is not. A watchdog ends
 //! the process if an actor stands still, and tells what each was at.

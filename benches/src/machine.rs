@@ -2,7 +2,7 @@
 //!
 //! Two questions, asked before, between and after the sections of a run. Does
 //! arithmetic on as many threads as there are cores take the time of one? Does
-//! somebody else use the cores? A table of a noisy run is not kept.
+//! other programs use the cores? A table of a noisy run is not kept.
 #![forbid(unsafe_code)]
 
 use crate::options::cores;
@@ -13,7 +13,7 @@ use std::{fs, hint, process, thread};
 
 /// Above this, threads of pure arithmetic are in each other's way.
 const STRETCH_LIMIT: f64 = 1.10;
-/// Above this, somebody else is at work.
+/// Above this, other programs are at work.
 const OTHERS_LIMIT: f64 = 0.05;
 
 /// One look at the machine.

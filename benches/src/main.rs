@@ -1,4 +1,4 @@
-//! One command for the whole table: measures, prints, writes it into the README.
+//! One command for the whole table: measures, prints, writes it into TABLES.md.
 #![forbid(unsafe_code)]
 
 use std::path::PathBuf;

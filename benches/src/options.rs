@@ -14,7 +14,7 @@ tine-bench [FILTER…] [--threads N,N…] [--quick] [--into FILE] [--list]
   --quick         few rounds
   --into FILE     write the table there, between the markers, even if it is partial
   --list          print the names of the rows
-A complete run writes benches/README.md. No run on a noisy machine writes.";
+A complete run writes benches/TABLES.md. No run on a noisy machine writes.";
 
 /// What a run of the table is asked for.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Options {
     pub filters: Vec<String>,
     /// Few rounds.
     pub quick: bool,
-    /// Where to write the table in place of the README.
+    /// Where to write the table in place of TABLES.md.
     pub into: Option<PathBuf>,
 }
 

@@ -1,6 +1,7 @@
-//! The table: one for each pool size, for the screen and for the README.
+//! The table: one for each pool size, for the screen and for TABLES.md.
 #![forbid(unsafe_code)]
 
+use crate::options::cores;
 use crate::samples::{Measured, median, p10};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,9 +17,21 @@ pub fn tables(all: &[Measured]) -> String {
     for section in all.chunk_by(|a, b| a.threads == b.threads) {
         let threads = section[0].threads;
         let plural = if threads == 1 { "" } else { "s" };
-        writeln!(text, "### {threads} thread{plural}\n\n{}", table(section)).expect("a string");
+        let more = larger_than_the_machine(threads);
+        let table = table(section);
+        writeln!(text, "### {threads} thread{plural}\n\n{more}{table}").expect("a string");
     }
     text
+}
+
+/// What stands over a table of more threads than there are cores.
+pub fn larger_than_the_machine(threads: usize) -> String {
+    match cores() {
+        cores if threads > cores => {
+            format!("The machine has {cores} cores: this is a pool larger than the machine.\n\n")
+        }
+        _ => String::new(),
+    }
 }
 
 fn table(section: &[Measured]) -> String {
@@ -112,13 +125,13 @@ pub fn versions_of(packages: &[&str]) -> String {
         .join(", ")
 }
 
-/// In this variable stands the page that a program writes its table into, if not the README.
+/// In this variable stands the page that a program writes its table into, if not TABLES.md.
 pub const INTO: &str = "TINE_BENCH_INTO";
 
 /// The page that tables are written into.
 pub fn page() -> PathBuf {
-    let readme = || Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    env::var_os(INTO).map_or_else(readme, PathBuf::from)
+    let tables = || Path::new(env!("CARGO_MANIFEST_DIR")).join("TABLES.md");
+    env::var_os(INTO).map_or_else(tables, PathBuf::from)
 }
 
 /// Puts `text` between the markers of the file, which is made if there is none.

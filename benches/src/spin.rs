@@ -8,7 +8,7 @@ use std::time::Instant;
 
 static PER_MILLISECOND: AtomicU64 = AtomicU64::new(0);
 
-/// Runs so many rounds of dependent arithmetic.
+/// Runs N rounds of dependent arithmetic.
 #[inline(never)]
 pub fn rounds(count: u64) -> u64 {
     let mut x = black_box(0x9e37_79b9_7f4a_7c15_u64);
@@ -20,7 +20,7 @@ pub fn rounds(count: u64) -> u64 {
     black_box(x)
 }
 
-/// Runs about so many nanoseconds of arithmetic, on an undisturbed core.
+/// Runs about N nanoseconds of arithmetic, on an undisturbed core.
 pub fn nanoseconds(count: u64) {
     let rate = PER_MILLISECOND.load(Relaxed);
     assert!(rate > 0, "spin::set_rate comes first");

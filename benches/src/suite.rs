@@ -14,10 +14,11 @@ use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
 /// The programs, the first being this one, and what their blocks are called.
-const PROGRAMS: [(&str, &str); 4] = [
+const PROGRAMS: [(&str, &str); 5] = [
     ("tine-bench", "table"),
     ("iterators", "iterators"),
     ("sorts", "sorts"),
+    ("algorithms", "algorithms"),
     ("collections", "collections"),
 ];
 /// How often a program is asked for a table.
@@ -44,11 +45,11 @@ pub fn run() -> io::Result<()> {
     let programs = programs.parent().expect("a program lies in a directory");
     let scratch = programs.join("tables");
     fs::create_dir_all(&scratch)?;
-    let scratch = scratch.join("README.md");
+    let scratch = scratch.join("TABLES.md");
     let mut missing = vec![];
     for (program, name) in PROGRAMS {
         match measured(&programs.join(program), name, &scratch)? {
-            Some(text) => report::write_between(&home().join("README.md"), name, &text)?,
+            Some(text) => report::write_between(&home().join("TABLES.md"), name, &text)?,
             None => missing.push(program),
         }
     }
@@ -93,99 +94,238 @@ fn measured(program: &Path, name: &str, scratch: &Path) -> io::Result<Option<Str
     Ok(None)
 }
 
-/// Draws the tables as they stand, and puts their excerpt on the front page.
+/// Makes what is made from the tables as they stand: the pictures, the TSV files, the rows of this
+/// directory's page and the excerpt on the front page.
 pub fn draw() -> io::Result<()> {
-    let readme = home().join("README.md");
-    plots::write(&readme, &home().join("plots"))?;
+    let tables = home().join("TABLES.md");
+    plots::write(&tables, &home().join("plots"))?;
+    let page = fs::read_to_string(tables)?;
+    let results = home().join("results");
+    fs::create_dir_all(&results)?;
+    for (file, text) in plots::separated(&page) {
+        fs::write(results.join(file), text)?;
+    }
+    report::write_between(&home().join("README.md"), "rows", &rows(&page))?;
     let front: PathBuf = home().join("../README.md");
-    let text = excerpt(&fs::read_to_string(readme)?);
-    report::write_between(&front, "excerpt", &text)?;
+    report::write_between(&front, "excerpt", &excerpt(&page))?;
     eprintln!("Written into {}", front.display());
     Ok(())
 }
 
-/// A row for the front page: what it is called there, the block, the section, the row.
-type Pick = (&'static str, &'static str, &'static str, &'static str);
+/// A row that a user would ask for: what it is called, where it is, and whom it is compared with.
+struct Pick {
+    label: &'static str,
+    /// The block, the beginning of the section's title, and the row's name.
+    place: [&'static str; 3],
+    peer: &'static str,
+    /// Is it on the front page too?
+    front: bool,
+}
+
+const fn pick(label: &'static str, place: [&'static str; 3], peer: &'static str) -> Pick {
+    Pick {
+        label,
+        place,
+        peer,
+        front: false,
+    }
+}
+
+const fn front(label: &'static str, place: [&'static str; 3]) -> Pick {
+    Pick {
+        label,
+        place,
+        peer: "rayon",
+        front: true,
+    }
+}
 
 /// Of each kind some, and also such as are not to our credit.
-const PICKS: [Pick; 12] = [
-    (
+const PICKS: [Pick; 30] = [
+    front(
         "fib(32) by joins, on one thread, ns per join",
-        "table",
-        "1 thread",
-        "fib(32)",
+        ["table", "1 thread", "fib(32)"],
     ),
-    (
+    front(
         "join of two empty closures, pool asleep, ns",
-        "table",
-        "2 threads",
-        "join of two empty closures, pool asleep",
+        [
+            "table",
+            "2 threads",
+            "join of two empty closures, pool asleep",
+        ],
     ),
-    (
+    pick(
+        "join of two closures of 1 ms, pool asleep, µs",
+        [
+            "table",
+            "2 threads",
+            "join of two 1 ms closures, pool asleep",
+        ],
+        "rayon",
+    ),
+    front(
         "10⁶ empty spawns, ns each",
-        "table",
-        "2 threads",
-        "10⁶ empty spawns in a scope, time",
+        ["table", "2 threads", "10⁶ empty spawns in a scope, time"],
     ),
-    (
+    pick(
+        "unbalanced tree search, ns per node",
+        ["table", "2 threads", "unbalanced tree search"],
+        "rayon",
+    ),
+    pick(
+        "CPU burnt while idle for 2 s after work, ms",
+        ["table", "2 threads", "CPU burnt, idle for 2 s after work"],
+        "rayon",
+    ),
+    pick(
+        "nested loops, 1000 × 10,000, ns per inner loop",
+        ["table", "2 threads", "nested loops, 1000 × 10,000"],
+        "rayon",
+    ),
+    front(
         "map and sum of 10³",
-        "iterators",
-        "Sum of x",
-        "squares of 10^3",
+        ["iterators", "Sum of x", "squares of 10^3"],
     ),
-    (
+    front(
         "map and sum of 10⁷",
-        "iterators",
-        "Sum of x",
-        "squares of 10^7",
+        ["iterators", "Sum of x", "squares of 10^7"],
     ),
-    (
+    front(
         "map and sum of 10⁴, pool asleep",
-        "iterators",
-        "The same, the pool asleep",
-        "squares of 10^4, asleep",
+        [
+            "iterators",
+            "The same, the pool asleep",
+            "squares of 10^4, asleep",
+        ],
     ),
-    (
+    pick(
+        "1000 items of 100 ns",
+        ["iterators", "100 ns an item", "100 ns each of 10^3"],
+        "rayon",
+    ),
+    pick(
+        "1000 items, the last 20 hold 90 % of 20 ms",
+        [
+            "iterators",
+            "Uneven items",
+            "the last 20 of 1,000 items hold 90 %",
+        ],
+        "rayon",
+    ),
+    pick(
+        "collect of 1000 numbers",
+        ["iterators", "Small collects", "collect 10^3"],
+        "rayon",
+    ),
+    front(
         "collect of 80 MB",
-        "iterators",
-        "Collecting",
-        "collect, 80 MB",
+        ["iterators", "Collecting", "collect, 80 MB"],
     ),
-    (
+    front(
         "filter and collect, half of 10⁷",
-        "iterators",
-        "Collecting",
-        "filter+collect, a random half of 10⁷",
+        [
+            "iterators",
+            "Collecting",
+            "filter+collect, a random half of 10⁷",
+        ],
     ),
-    ("words of a text of 50 MB", "iterators", "Text", "words"),
-    (
+    pick(
+        "flat_map and collect of 10⁷",
+        ["iterators", "Collecting", "flat_map of 100, collect 10⁷"],
+        "rayon",
+    ),
+    pick(
+        "collect of a HashMap of 10⁶",
+        ["iterators", "Collecting", "collect a HashMap of 10⁶"],
+        "rayon",
+    ),
+    pick(
+        "find_first, a hit at a third of 10⁷",
+        ["iterators", "Pipelines", "find_first, at a third"],
+        "rayon",
+    ),
+    pick(
+        "sum of 10⁷ floats, the same bits each time",
+        ["iterators", "Sum of floats", "deterministic sum of 10^7"],
+        "rayon",
+    ),
+    front("words of a text of 50 MB", ["iterators", "Text", "words"]),
+    pick(
+        "par_bridge, 10⁶ items of 100 ns",
+        ["iterators", "par_bridge", "par_bridge, 100 ns each"],
+        "rayon",
+    ),
+    front(
         "sort of 10⁶ u64, µs",
-        "sorts",
-        "2 threads",
-        "u64, 10⁶ random",
+        ["sorts", "2 threads", "u64, 10⁶ random"],
     ),
-    (
+    front(
         "the same with a comparator, µs",
-        "sorts",
-        "2 threads",
-        "u64 compared, 10⁶ random",
+        ["sorts", "2 threads", "u64 compared, 10⁶ random"],
     ),
-    (
+    front(
         "sort of 10⁶ × 64 bytes by key, µs",
-        "sorts",
-        "2 threads",
-        "64 bytes by key, 10⁶ random",
+        ["sorts", "2 threads", "64 bytes by key, 10⁶ random"],
+    ),
+    pick(
+        "sort of 10⁶ strings, µs",
+        ["sorts", "2 threads", "String, 10⁶ of 16 characters"],
+        "rayon",
+    ),
+    pick(
+        "sort of 10⁷ u64, µs",
+        ["sorts", "2 threads", "u64, 10⁷ random"],
+        "rayon",
+    ),
+    pick(
+        "count_by, 10⁷ keys, 10⁵ different, ms",
+        ["collections", "", "count 1e5"],
+        "rayon fold+reduce",
+    ),
+    pick(
+        "group_by, 5·10⁶ pairs, 10⁵ keys, ms",
+        ["collections", "", "group 1e5"],
+        "rayon fold+reduce",
+    ),
+    pick(
+        "inserting 5·10⁶ pairs into one map, 2 threads, ms",
+        ["collections", "", "insert, 2 threads"],
+        "dashmap",
+    ),
+    pick(
+        "pushing 10⁷ values to one vector, 2 threads, ms",
+        ["collections", "", "push, 2 threads"],
+        "boxcar",
     ),
 ];
+
+/// The rows for this directory's page.
+fn rows(page: &str) -> String {
+    let mut text = "| | tine | peer | sequential | tine ÷ peer | tine ÷ sequential |\n\
+                    |---|---|---|---|---|---|\n"
+        .to_owned();
+    for pick in &PICKS {
+        if let Some([ours, peer, sequential, by_peer, by_sequential]) =
+            plots::picked(page, pick.place, pick.peer)
+        {
+            text += &format!(
+                "| {} | {ours} | {}: {peer} | {sequential} | {by_peer} | {by_sequential} |\n",
+                pick.label, pick.peer
+            );
+        }
+    }
+    let source = block(page, "iterators").map(taken).unwrap_or_default();
+    text + &format!("\n{source}; a cell is the median, and in brackets the best tenth.")
+}
 
 /// Some rows of the tables, with where they are from, and the pictures.
 fn excerpt(page: &str) -> String {
     let mut text = "| | tine | rayon | sequential | tine ÷ rayon | tine ÷ sequential |\n\
                     |---|---|---|---|---|---|\n"
         .to_owned();
-    for (label, name, section, row) in PICKS {
-        if let Some(cells) = plots::picked(page, name, section, row) {
-            text += &format!("| {label} | {} |\n", cells.join(" | "));
+    for pick in PICKS.iter().filter(|pick| pick.front) {
+        if let Some(cells) = plots::picked(page, pick.place, pick.peer) {
+            text += &format!("| {} | {} |\n", pick.label, cells.join(" | "));
         }
     }
     let source = block(page, "iterators").map(taken).unwrap_or_default();
@@ -204,11 +344,34 @@ fn excerpt(page: &str) -> String {
 mod tests {
     use super::*;
 
+    const TABLES: &str = include_str!("../TABLES.md");
+
+    #[test]
+    fn the_page_has_thirty_rows_of_the_tables() {
+        let found = rows(TABLES);
+        assert_eq!(
+            found.lines().filter(|line| line.starts_with("| ")).count(),
+            31
+        );
+        let kept = block(include_str!("../README.md"), "rows").expect("a place for them");
+        assert!(kept.trim() == found.trim(), "old: run `tine-bench plots`");
+    }
+
+    #[test]
+    fn the_results_are_those_of_the_tables() {
+        let files = plots::separated(TABLES);
+        assert!(files.len() > 10, "the tables were not found");
+        for (file, text) in files {
+            let kept = fs::read_to_string(home().join("results").join(&file)).unwrap_or_default();
+            assert!(kept == text, "{file} is old: run `tine-bench plots`");
+        }
+    }
+
     #[test]
     fn the_front_page_has_the_excerpt_of_the_tables() {
         let front = include_str!("../../README.md");
         let kept = block(front, "excerpt").expect("a place for it").trim();
-        let found = excerpt(include_str!("../README.md"));
+        let found = excerpt(TABLES);
         assert!(kept == found.trim(), "old: run `tine-bench plots`");
     }
 }

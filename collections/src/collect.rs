@@ -2,10 +2,13 @@
 //! then each shard filled by one thread, without a lock.
 #![forbid(unsafe_code)]
 
+use crate::foresight::Foresight;
 use crate::gather::{Gathered, Lists, gather};
 use crate::map::ParHashMap;
-use crate::map::shard::{CROWD, breadth, make_room};
+use crate::map::shard::CROWD;
+use crate::map::table::make_room;
 use crate::partition::{List, par_map};
+use crate::parts::breadth;
 use crate::tag::{Tag, is_cheap};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
@@ -13,55 +16,6 @@ use std::hash::{BuildHasher, Hash};
 use tine_iter::iter::{
     FromParallelIterator, IntoParallelIterator, ParallelExtend, ParallelIterator,
 };
-
-/// Room for the rows to come, judged by those that came: how many of them met
-/// their own key tells how many keys there are, if all are equally frequent.
-/// If they are not, that is too low, and the table just grows once more.
-pub(crate) struct Foresight {
-    rows: usize,
-    seen: usize,
-    probe: usize,
-}
-
-impl Foresight {
-    pub(crate) fn new(rows: usize) -> Self {
-        Foresight {
-            rows,
-            seen: 0,
-            probe: if rows < 64 { usize::MAX } else { rows / 16 },
-        }
-    }
-
-    /// Notes a row, and makes room when the time has come.
-    #[inline]
-    pub(crate) fn step<T>(&mut self, table: &mut HashTable<T>, rehash: impl Fn(&T) -> u64) {
-        self.seen += 1;
-        if self.seen == self.probe {
-            self.decide(table, rehash);
-        }
-    }
-
-    #[cold]
-    fn decide<T>(&mut self, table: &mut HashTable<T>, rehash: impl Fn(&T) -> u64) {
-        let keys = self.keys(table.len());
-        if keys > table.capacity() {
-            table.reserve(keys - table.len(), rehash);
-        }
-    }
-
-    /// How many different keys to expect of all rows, after so many of those seen.
-    fn keys(&self, met: usize) -> usize {
-        let again = self.seen.saturating_sub(met) as f64;
-        if again == 0.0 {
-            return self.rows;
-        }
-        // Of `seen` draws from `all` equal keys `seen² / (2 all)` are repeats,
-        // while they are few.
-        let all = self.seen as f64 * self.seen as f64 / (2.0 * again);
-        let share = 1.0 - (-(self.rows as f64) / all).exp();
-        ((all * share) as usize).min(self.rows)
-    }
-}
 
 impl<K, V, S> ParHashMap<K, V, S>
 where

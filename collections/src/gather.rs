@@ -2,14 +2,14 @@
 //! lists by the part that its key's hash belongs to, in the iterator's order.
 #![forbid(unsafe_code)]
 
-use crate::map::shard::part_of;
 use crate::partition::{List, Scatter, par_map, transpose};
+use crate::parts::part_of;
 use crate::tag::Tag;
 use std::hash::{BuildHasher, Hash};
 use tine_iter::iter::ParallelIterator;
 use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 
-/// So many values in a piece are kept as they come; more are scattered.
+/// Up to this many values of a piece are kept as they come; more are scattered.
 const FEW: usize = 1024;
 
 /// What one worker made of one piece of the input.

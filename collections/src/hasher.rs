@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, Hasher};
 ///
 /// ```
 /// use std::hash::BuildHasher;
-/// use tine_collections::{DefaultHashBuilder, ParHashMap};
+/// use tine::{DefaultHashBuilder, ParHashMap};
 ///
 /// let hasher = DefaultHashBuilder::default();
 /// assert_eq!(hasher.hash_one("fork"), hasher.hash_one("fork"));
@@ -33,7 +33,7 @@ impl BuildHasher for DefaultHashBuilder {
 /// ```
 /// use std::hash::{BuildHasher, Hasher};
 ///
-/// let mut hasher = tine_collections::DefaultHashBuilder::default().build_hasher();
+/// let mut hasher = tine::DefaultHashBuilder::default().build_hasher();
 /// hasher.write_u32(7);
 /// let before = hasher.finish();
 /// hasher.write_u32(7);

@@ -4,12 +4,12 @@
 //! |---|---|
 //! | [`ParHashMap`], [`ParHashSet`] | many threads insert, look up and remove at once; built, walked, merged and emptied in parallel |
 //! | [`FrozenMap`] | a map that is only read, without locks |
+//! | [`ParBitSet`] | a bit for each number below a bound; many threads insert and remove at once |
 //! | [`ParVec`] | many threads push at once; values never move |
 //! | [`ParallelGrouping`] | `count_by`, `fold_by`, `group_by`, `distinct`, `join_by` … on every parallel iterator |
 //!
 //! ```
-//! use tine_collections::prelude::*;
-//! use tine_iter::prelude::*;
+//! use tine::prelude::*;
 //!
 //! let words = ["fork", "prong", "fork", "tine", "fork"];
 //! let counts = words.par_iter().copied().count_by(|&word| word);
@@ -21,7 +21,11 @@
 //! `serde`: maps are written as maps, sets and vectors as sequences.
 
 #[cfg(not(loom))]
+pub mod bits;
+#[cfg(not(loom))]
 mod collect;
+#[cfg(not(loom))]
+mod foresight;
 #[cfg(not(loom))]
 mod gather;
 #[cfg(not(loom))]
@@ -41,6 +45,8 @@ mod pages;
 #[cfg(not(loom))]
 mod partition;
 #[cfg(not(loom))]
+mod parts;
+#[cfg(not(loom))]
 pub mod prelude;
 #[cfg(all(feature = "serde", not(loom)))]
 mod serde;
@@ -51,6 +57,8 @@ mod sync;
 mod tag;
 pub mod vec;
 
+#[cfg(not(loom))]
+pub use bits::ParBitSet;
 #[cfg(not(loom))]
 pub use group::{Groups, Join, ParallelGrouping};
 #[cfg(not(loom))]

@@ -49,7 +49,7 @@ fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     builder.check(model);
 }
 
-/// No two writers at once, and whoever sleeps is woken: a lost wake-up is a
+/// No two writers at once, and a thread that sleeps is woken: a lost wake-up is a
 /// deadlock, which loom reports.
 #[test]
 fn writers_exclude_each_other() {

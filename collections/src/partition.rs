@@ -21,10 +21,10 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use tine_pool::join;
 
-/// Bytes in a part's first block, and in its largest ones.
+/// Bytes in a part's first block, and in its largest blocks.
 const FIRST_BLOCK: usize = 256;
 const LAST_BLOCK: usize = 8 << 10;
-/// Bytes in an arena's first chunk, and in its largest ones.
+/// Bytes in an arena's first chunk, and in its largest chunks.
 const FIRST_CHUNK: usize = 128 << 10;
 const LAST_CHUNK: usize = 4 << 20;
 
@@ -234,7 +234,7 @@ impl<T> Iterator for List<T> {
         (self.len, Some(self.len))
     }
 
-    /// Block by block: two loops, where `next` would be one with a question.
+    /// Block by block: two plain loops are quicker than one that asks at each item for a new block.
     #[inline]
     fn fold<A, F: FnMut(A, T) -> A>(mut self, mut all: A, mut f: F) -> A {
         loop {
@@ -262,8 +262,18 @@ impl<T> FusedIterator for List<T> {}
 
 impl<T> Drop for List<T> {
     fn drop(&mut self) {
+        /// Drops what is left, also once a destructor has panicked.
+        struct Rest<'l, T>(&'l mut List<T>);
+
+        impl<T> Drop for Rest<'_, T> {
+            fn drop(&mut self) {
+                self.0.for_each(drop);
+            }
+        }
+
         if mem::needs_drop::<T>() {
-            self.by_ref().for_each(drop);
+            let rest = Rest(self);
+            rest.0.for_each(drop);
         }
     }
 }
@@ -349,7 +359,10 @@ fn halves<I: Send, O: Send>(slots: &mut [(Option<I>, Option<O>)], f: &(impl Fn(I
 #[cfg(test)]
 mod tests {
     use super::{Scatter, par_map, settle, transpose};
+    use std::mem::forget;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     #[test]
     fn lists_keep_their_order() {
@@ -363,6 +376,32 @@ mod tests {
             let found: Vec<usize> = lists.into_iter().flatten().map(|boxed| *boxed).collect();
             assert!(found.iter().all(|i| i % 7 == part) && found.is_sorted());
             assert_eq!(found.len(), (0..40_000).filter(|i| i % 7 == part).count());
+        }
+    }
+
+    #[test]
+    fn a_destructor_that_panics_does_not_stop_the_others() {
+        struct Touchy<'a>(usize, &'a AtomicUsize);
+
+        impl Drop for Touchy<'_> {
+            fn drop(&mut self) {
+                self.1.fetch_add(1, Relaxed);
+                assert!(self.0 != 3000, "on purpose");
+            }
+        }
+
+        let dropped = AtomicUsize::new(0);
+        let list = |count| {
+            let mut scatter = Scatter::new(1);
+            (0..count).for_each(|i| scatter.push(0, Touchy(i, &dropped)));
+            scatter.into_lists().remove(0)
+        };
+        for taken in [0, 1, 2999, 3000, 3001, 5000] {
+            let mut list = list(5000);
+            assert_eq!(list.by_ref().take(taken).map(forget).count(), taken);
+            let panicked = catch_unwind(AssertUnwindSafe(|| drop(list))).is_err();
+            assert_eq!(panicked, taken <= 3000);
+            assert_eq!(dropped.swap(0, Relaxed), 5000 - taken);
         }
     }
 

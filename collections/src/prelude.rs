@@ -1,7 +1,7 @@
 //! What brings the parallel methods into scope.
 //!
 //! ```
-//! use tine_collections::prelude::*;
+//! use tine::prelude::*;
 //! ```
 #![forbid(unsafe_code)]
 

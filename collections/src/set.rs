@@ -4,7 +4,7 @@
 mod algebra;
 
 use crate::hasher::DefaultHashBuilder;
-use crate::map::{self, ParHashMap, TryReserveError};
+use crate::map::{self, ParHashMap, TryReserveError, WalkShared};
 use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::fmt;
@@ -19,11 +19,12 @@ use tine_iter::iter::{
 /// merged and dropped in parallel.
 ///
 /// What [`ParHashMap`] says of its two faces, of closures and deadlocks, of
-/// panics and of hashing holds here too.
+/// panics and of hashing holds here too. With the feature `serde` a set can be
+/// written and read, as a sequence.
 ///
 /// ```
-/// use tine_collections::ParHashSet;
-/// use tine_iter::prelude::*;
+/// use tine::ParHashSet;
+/// use tine::prelude::*;
 ///
 /// let seen = ParHashSet::new();
 /// let fresh = [3, 1, 3, 2].par_iter().filter(|&&n| seen.insert(n)).count();
@@ -37,7 +38,7 @@ impl<T> ParHashSet<T> {
     /// An empty set. Allocates nothing.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// assert!(ParHashSet::<i32>::new().is_empty());
     /// ```
     pub fn new() -> Self {
@@ -49,10 +50,10 @@ impl<T> ParHashSet<T> {
     /// An empty set with room for `capacity` items.
     ///
     /// # Panics
-    /// If so many items exceed what can be addressed.
+    /// If that many items cannot be addressed.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// assert!(ParHashSet::<i32>::with_capacity(10).capacity() >= 10);
     /// ```
     pub fn with_capacity(capacity: usize) -> Self {
@@ -66,7 +67,7 @@ impl<T, S> ParHashSet<T, S> {
     /// An empty set that hashes by `hasher`.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// use std::hash::RandomState;
     /// assert!(ParHashSet::with_hasher(RandomState::new()).insert("from outside"));
     /// ```
@@ -79,10 +80,10 @@ impl<T, S> ParHashSet<T, S> {
     /// An empty set with room for `capacity` items that hashes by `hasher`.
     ///
     /// # Panics
-    /// If so many items exceed what can be addressed.
+    /// If that many items cannot be addressed.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// use std::hash::RandomState;
     /// let set = ParHashSet::with_capacity_and_hasher(100, RandomState::new());
     /// assert!(set.insert(1));
@@ -96,7 +97,7 @@ impl<T, S> ParHashSet<T, S> {
     /// What hashes the items.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// use std::hash::BuildHasher;
     /// let set: ParHashSet<i32> = ParHashSet::new();
     /// assert_eq!(set.hasher().hash_one(1), set.hasher().hash_one(1));
@@ -108,9 +109,10 @@ impl<T, S> ParHashSet<T, S> {
     /// How many items there are: exact if nobody changes the set meanwhile.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// assert_eq!(ParHashSet::from([1, 2, 2]).len(), 2);
     /// ```
+    #[track_caller]
     pub fn len(&self) -> usize {
         self.map.len()
     }
@@ -118,9 +120,10 @@ impl<T, S> ParHashSet<T, S> {
     /// Is there no item?
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// assert!(!ParHashSet::from([1]).is_empty());
     /// ```
+    #[track_caller]
     pub fn is_empty(&self) -> bool {
         self.map.is_empty()
     }
@@ -128,9 +131,10 @@ impl<T, S> ParHashSet<T, S> {
     /// How many items have room before any shard grows, added up.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// assert_eq!(ParHashSet::<i32>::new().capacity(), 0);
     /// ```
+    #[track_caller]
     pub fn capacity(&self) -> usize {
         self.map.capacity()
     }
@@ -138,9 +142,10 @@ impl<T, S> ParHashSet<T, S> {
     /// Clones of all items; a shard is locked only while it is cloned.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// assert_eq!(ParHashSet::from([1, 2]).iter().sum::<i32>(), 3);
     /// ```
+    #[track_caller]
     pub fn iter(&self) -> Iter<'_, T> {
         Iter(self.map.keys())
     }
@@ -148,11 +153,12 @@ impl<T, S> ParHashSet<T, S> {
     /// Calls `visit` with each item, one shard at a time under its lock.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let mut sum = 0;
     /// ParHashSet::from([1, 2]).for_each(|item| sum += item);
     /// assert_eq!(sum, 3);
     /// ```
+    #[track_caller]
     pub fn for_each(&self, mut visit: impl FnMut(&T)) {
         self.map.for_each(|item, ()| visit(item));
     }
@@ -161,11 +167,12 @@ impl<T, S> ParHashSet<T, S> {
     /// lock.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let set = ParHashSet::from([1, 2, 3]);
     /// set.retain(|item| item % 2 == 1);
     /// assert_eq!(set, ParHashSet::from([1, 3]));
     /// ```
+    #[track_caller]
     pub fn retain(&self, mut keep: impl FnMut(&T) -> bool) {
         self.map.retain(|item, ()| keep(item));
     }
@@ -173,11 +180,12 @@ impl<T, S> ParHashSet<T, S> {
     /// Removes all items; room is kept.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let set = ParHashSet::from([1]);
     /// set.clear();
     /// assert!(set.is_empty());
     /// ```
+    #[track_caller]
     pub fn clear(&self) {
         self.map.clear();
     }
@@ -185,7 +193,7 @@ impl<T, S> ParHashSet<T, S> {
     /// All items, which leave the set; room is kept.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let mut set = ParHashSet::from([1, 2]);
     /// assert_eq!(set.drain().sum::<i32>(), 3);
     /// assert!(set.is_empty());
@@ -194,12 +202,20 @@ impl<T, S> ParHashSet<T, S> {
         self.map.drain().map(|(item, ())| item)
     }
 
+    /// Never called: `into_par_iter` on a `&ParHashSet` ends here, with a message.
+    #[doc(hidden)]
+    pub fn into_par_iter(&self)
+    where
+        Self: WalkShared,
+    {
+    }
+
     /// All items, in parallel. Takes `&mut self` because that proves that
     /// nobody else is there.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
-    /// use tine_iter::prelude::*;
+    /// # use tine::ParHashSet;
+    /// use tine::prelude::*;
     /// assert_eq!(ParHashSet::from([1, 2]).par_iter().sum::<i32>(), 3);
     /// ```
     pub fn par_iter(&mut self) -> impl ParallelIterator<Item = &T>
@@ -212,8 +228,8 @@ impl<T, S> ParHashSet<T, S> {
     /// All items, which leave the set at once, in parallel.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
-    /// use tine_iter::prelude::*;
+    /// # use tine::ParHashSet;
+    /// use tine::prelude::*;
     /// let mut set = ParHashSet::from([1, 2]);
     /// assert_eq!(set.par_drain().sum::<i32>(), 3);
     /// ```
@@ -226,7 +242,7 @@ impl<T: Send, S> ParHashSet<T, S> {
     /// Keeps the items of which `keep` says so, shards in parallel.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let mut set = ParHashSet::from([1, 2, 3]);
     /// set.par_retain(|item| item % 2 == 1);
     /// assert_eq!(set.len(), 2);
@@ -238,7 +254,7 @@ impl<T: Send, S> ParHashSet<T, S> {
     /// Removes all items, shards in parallel; room is kept.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let mut set = ParHashSet::from([1, 2, 3]);
     /// set.par_clear();
     /// assert!(set.is_empty());
@@ -252,10 +268,11 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Adds an item; `true` if it was not there.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let set = ParHashSet::new();
     /// assert!(set.insert(1) && !set.insert(1));
     /// ```
+    #[track_caller]
     pub fn insert(&self, item: T) -> bool {
         self.map.upsert(item, || (), |()| ())
     }
@@ -263,9 +280,10 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Is the item there?
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// assert!(ParHashSet::from([String::from("a")]).contains("a"));
     /// ```
+    #[track_caller]
     pub fn contains<Q>(&self, item: &Q) -> bool
     where
         T: Borrow<Q>,
@@ -277,9 +295,10 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// A clone of the item that equals this one.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// assert_eq!(ParHashSet::from([String::from("a")]).get_cloned("a"), Some("a".into()));
     /// ```
+    #[track_caller]
     pub fn get_cloned<Q>(&self, item: &Q) -> Option<T>
     where
         T: Borrow<Q> + Clone,
@@ -291,10 +310,11 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Removes an item; `true` if it was there.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let set = ParHashSet::from([1]);
     /// assert!(set.remove(&1) && !set.remove(&1));
     /// ```
+    #[track_caller]
     pub fn remove<Q>(&self, item: &Q) -> bool
     where
         T: Borrow<Q>,
@@ -306,9 +326,10 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Removes and returns an item.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// assert_eq!(ParHashSet::from([1]).take(&1), Some(1));
     /// ```
+    #[track_caller]
     pub fn take<Q>(&self, item: &Q) -> Option<T>
     where
         T: Borrow<Q>,
@@ -320,10 +341,10 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Makes room for `additional` items more.
     ///
     /// # Panics
-    /// If so many items exceed what can be addressed.
+    /// If that many items cannot be addressed.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let mut set = ParHashSet::from([1]);
     /// set.reserve(100);
     /// assert!(set.capacity() > 100);
@@ -335,10 +356,10 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Makes room for `additional` items more, or says why it cannot.
     ///
     /// # Errors
-    /// If so many items exceed what can be addressed, or memory is refused.
+    /// If that many items cannot be addressed, or memory is refused.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let mut set = ParHashSet::from([1]);
     /// assert!(set.try_reserve(usize::MAX).is_err());
     /// ```
@@ -349,11 +370,12 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Puts an item in the place of an equal one, which is returned.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let set = ParHashSet::from([String::from("a")]);
     /// assert_eq!(set.replace(String::from("a")), Some(String::from("a")));
     /// assert_eq!(set.replace(String::from("b")), None);
     /// ```
+    #[track_caller]
     pub fn replace(&self, item: T) -> Option<T> {
         self.map.replace_entry(item, ()).map(|(old, ())| old)
     }
@@ -362,7 +384,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// walked; those that it does not reach stay.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let mut set: ParHashSet<i32> = (0..10).collect();
     /// assert_eq!(set.extract_if(|item| item % 5 == 0).sum::<i32>(), 5);
     /// assert_eq!(set.len(), 8);
@@ -376,7 +398,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Gives back room beyond that for `capacity` items.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let mut set = ParHashSet::<i32>::with_capacity(1000);
     /// set.shrink_to(10);
     /// assert!((10..1000).contains(&set.capacity()));
@@ -388,7 +410,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Gives back room that is not needed.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let mut set = ParHashSet::<i32>::with_capacity(1000);
     /// set.shrink_to_fit();
     /// assert_eq!(set.capacity(), 0);
@@ -400,7 +422,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Moves the items of `other` into this set, shards in parallel.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let mut set = ParHashSet::from([1, 2]);
     /// set.par_merge(ParHashSet::from([2, 3]));
     /// assert_eq!(set, ParHashSet::from([1, 2, 3]));
@@ -417,7 +439,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
 /// Clones of a set's items, from [`ParHashSet::iter`].
 ///
 /// ```
-/// use tine_collections::{ParHashSet, set::Iter};
+/// use tine::{ParHashSet, set::Iter};
 ///
 /// let set = ParHashSet::from([4, 30]);
 /// let items: Iter<'_, i32> = set.iter();
@@ -429,7 +451,7 @@ pub struct Iter<'a, T>(map::Keys<'a, T, ()>);
 /// A set's items, from [`ParHashSet::into_iter`].
 ///
 /// ```
-/// use tine_collections::{ParHashSet, set::IntoIter};
+/// use tine::{ParHashSet, set::IntoIter};
 ///
 /// let items: IntoIter<i32> = ParHashSet::from([4, 30]).into_iter();
 /// assert_eq!(items.sum::<i32>(), 34);
@@ -441,8 +463,8 @@ pub struct IntoIter<T>(map::IntoIter<T, ()>);
 /// [`ParHashSet::par_drain`].
 ///
 /// ```
-/// use tine_collections::{ParHashSet, set::IntoParIter};
-/// use tine_iter::prelude::*;
+/// use tine::{ParHashSet, set::IntoParIter};
+/// use tine::prelude::*;
 ///
 /// let items: IntoParIter<i32> = ParHashSet::from([4, 30]).into_par_iter();
 /// assert_eq!(items.sum::<i32>(), 34);

@@ -1,5 +1,5 @@
-//! What is remembered of a hash between scattering and building: all of it,
-//! or nothing where computing it again costs less than carrying it.
+//! What is kept of a hash between scattering and building: all of it, or nothing
+//! where to compute it again costs less than to carry it.
 #![forbid(unsafe_code)]
 
 use std::mem;

@@ -138,6 +138,46 @@ fn hashing_blows_while_traces_of_removals_are_cleared() {
     }
 }
 
+/// The traces are in the way when a whole collection is taken in, or room is asked for.
+#[test]
+fn hashing_blows_while_room_is_made_among_traces() {
+    let dug_over = |fuse: &Arc<Fuse>| {
+        let mut map = ParHashMap::with_capacity(150_000);
+        (10_000..220_000).for_each(|i| drop(map.insert(Key(i, fuse.clone()), i)));
+        (0..8000).for_each(|i| drop(map.insert(Key(i, fuse.clone()), i)));
+        (10_000..220_000).for_each(|i| drop(map.remove(&Key(i, fuse.clone()))));
+        map.reserve(0);
+        map
+    };
+    // Each key is hashed once as it comes; more is for those that are there.
+    for (new, after) in [(40_000, 40_000), (80_000, 80_010), (100_000, 100_200)] {
+        let fuse = Fuse::new();
+        let mut map = dug_over(&fuse);
+        fuse.hash.store(after, Ordering::Relaxed);
+        let pairs = (0..new as u32).into_par_iter();
+        let pairs = pairs.map(|i| (Key(1_000_000 + i, fuse.clone()), 0));
+        blows(|| map.par_extend(pairs));
+        fuse.mend();
+        (0..8000).for_each(|i| {
+            assert_eq!(
+                map.get_cloned(&Key(i, fuse.clone())),
+                Some(i),
+                "{new} {after}"
+            );
+        });
+        drop(map);
+        assert_eq!(Arc::strong_count(&fuse), 1);
+    }
+    for after in [0, 1, 100, 7000] {
+        let fuse = Fuse::new();
+        let mut map = dug_over(&fuse);
+        fuse.hash.store(after, Ordering::Relaxed);
+        blows(|| map.reserve(40_000));
+        fuse.mend();
+        intact(&map, 8000, &fuse);
+    }
+}
+
 #[test]
 fn comparing_and_cloning_blow() {
     let fuse = Fuse::new();

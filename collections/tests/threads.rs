@@ -2,9 +2,11 @@
 //! deadlocks that must be messages, stress on more threads than cores.
 #![allow(dropping_copy_types)] // what a call returns is beside the point here
 
+use std::cell::RefCell;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, LazyLock};
 use std::thread;
 
 use tine_collections::{Change, ParHashMap, ParHashSet, ParVec};
@@ -229,6 +231,75 @@ fn going_back_in_is_loud() {
     // And a snapshot holds nothing.
     map.iter()
         .for_each(|(key, value)| drop(map.insert(key, value)));
+}
+
+/// A guard that is forgotten keeps its shard for good. Which map that is, is no matter of where maps
+/// lie: another one in its place is free, and itself it is held wherever it goes.
+#[test]
+fn forgotten_guards() {
+    let mut place = ParHashMap::from([(1, 1)]);
+    let mut places = vec![];
+    for _ in 0..20 {
+        mem::forget(place.get(&1));
+        let held = mem::replace(&mut place, ParHashMap::from([(1, 1)]));
+        assert_eq!(place.insert(2, 2), None);
+        assert_eq!(place.remove(&2), Some(2));
+        places.push(held);
+    }
+    for held in &mut places {
+        let write = catch_unwind(AssertUnwindSafe(|| held.insert(2, 2)));
+        let panic = write.expect_err("a shard is held");
+        assert!(
+            panic
+                .downcast_ref::<&str>()
+                .unwrap()
+                .contains("wait for itself")
+        );
+        assert_eq!(held.get_cloned(&1), Some(1));
+        // By right of `&mut` there is nothing to wait for.
+        assert_eq!(held.get_mut(&1), Some(&mut 1));
+    }
+}
+
+/// The destructors of thread-locals run in any order, and may use maps; many at once, too.
+#[test]
+fn maps_in_destructors_of_threads() {
+    static MAPS: LazyLock<Vec<ParHashMap<u32, u32>>> =
+        LazyLock::new(|| (0..20).map(|i| ParHashMap::from([(0, i)])).collect());
+
+    /// Holds all maps at once when it is dropped.
+    struct Last(Arc<AtomicU32>);
+
+    impl Drop for Last {
+        fn drop(&mut self) {
+            let guards: Vec<_> = MAPS.iter().map(|map| map.get(&0).unwrap()).collect();
+            let sum = guards.iter().map(|guard| **guard).sum();
+            drop(guards);
+            MAPS.iter().for_each(|map| drop(map.update(&0, |v| *v)));
+            self.0.store(sum, Ordering::Relaxed);
+        }
+    }
+
+    thread_local! {
+        static FIRST: RefCell<Option<Last>> = const { RefCell::new(None) };
+    }
+
+    for before in [0, 2, 20] {
+        let sum = Arc::new(AtomicU32::new(0));
+        let told = sum.clone();
+        let thread = thread::spawn(move || {
+            FIRST.set(Some(Last(told)));
+            // What these leave behind is put down after that destructor, and goes before it.
+            drop(
+                MAPS[..before]
+                    .iter()
+                    .map(|map| map.get(&0).unwrap())
+                    .collect::<Vec<_>>(),
+            );
+        });
+        thread.join().unwrap();
+        assert_eq!(sum.load(Ordering::Relaxed), 190);
+    }
 }
 
 /// A reader inside of a reader must not queue behind a writer that waits.

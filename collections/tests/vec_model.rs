@@ -4,6 +4,7 @@
 use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use tine_collections::ParVec;
@@ -198,6 +199,112 @@ fn values_of_no_size() {
     vec.extend(iter::repeat_n((), 10_000));
     assert_eq!(vec.par_iter().count(), 20_000);
     assert_eq!(vec.into_vec().len(), 20_000);
+}
+
+/// Whatever a `Vec` can do with more of them than there is memory for anything.
+#[test]
+fn any_number_of_values_of_no_size() {
+    const LIMIT: usize = isize::MAX as usize / 2;
+    for len in [
+        0,
+        1,
+        100,
+        1 << 40,
+        LIMIT - 1,
+        LIMIT,
+        LIMIT + 1,
+        LIMIT + 9,
+        usize::MAX - 1,
+        usize::MAX,
+    ] {
+        let mut model = vec![(); len];
+        let mut vec = ParVec::from(model.clone());
+        assert_eq!(vec.capacity(), model.capacity());
+        let agree = |vec: &mut ParVec<()>, model: &mut Vec<()>| {
+            let len = model.len();
+            assert_eq!((vec.len(), vec.is_empty()), (len, model.is_empty()));
+            assert_eq!((vec.iter().len(), vec.iter_mut().len()), (len, len));
+            assert_eq!((vec.par_iter().len(), vec.par_iter_mut().len()), (len, len));
+            for at in [
+                0,
+                1,
+                LIMIT - 1,
+                LIMIT,
+                LIMIT + 1,
+                usize::MAX - 1,
+                usize::MAX,
+            ]
+            .into_iter()
+            .chain([len, len.wrapping_sub(1), len.wrapping_add(1)])
+            {
+                assert_eq!(vec.get(at), model.get(at), "{at} of {len}");
+                assert_eq!(vec.get_mut(at), model.get_mut(at), "{at} of {len}");
+            }
+        };
+        agree(&mut vec, &mut model);
+        for _ in 0..20 {
+            assert_eq!(vec.pop(), model.pop());
+        }
+        agree(&mut vec, &mut model);
+        for _ in 0..3 {
+            match catch_unwind(AssertUnwindSafe(|| vec.push(()))) {
+                Ok(at) => {
+                    assert_eq!(at, model.len());
+                    model.push(());
+                }
+                Err(_) => assert!(len >= LIMIT, "a push to {len} was refused"),
+            }
+        }
+        agree(&mut vec, &mut model);
+        for short in [usize::MAX, LIMIT + 2, LIMIT, 1000, 40, 3] {
+            vec.truncate(short);
+            model.truncate(short);
+            agree(&mut vec, &mut model);
+        }
+        vec.extend(iter::repeat_n((), 5000));
+        model.extend(iter::repeat_n((), 5000));
+        agree(&mut vec, &mut model);
+        for _ in 0..4990 {
+            assert_eq!(vec.pop(), model.pop());
+        }
+        agree(&mut vec, &mut model);
+        vec.par_extend((0..100).into_par_iter().map(|_| ()));
+        model.extend(iter::repeat_n((), 100));
+        agree(&mut vec, &mut model);
+        assert_eq!(vec.into_vec(), model);
+    }
+    for room in [0, 1, 1 << 40, usize::MAX] {
+        let vec = ParVec::with_capacity(room);
+        assert_eq!(vec.capacity(), Vec::<()>::with_capacity(room).capacity());
+        assert_eq!((vec.push(()), vec.len(), vec.iter().len()), (0, 1, 1));
+    }
+    let back = ParVec::from(vec![(); usize::MAX]).into_vec();
+    assert_eq!(back.len(), usize::MAX);
+}
+
+/// Values of no size are dropped as often as they were made.
+#[test]
+fn values_of_no_size_with_a_destructor() {
+    static DROPPED: AtomicUsize = AtomicUsize::new(0);
+
+    struct Unit;
+
+    impl Drop for Unit {
+        fn drop(&mut self) {
+            DROPPED.fetch_add(1, Relaxed);
+        }
+    }
+
+    let mut vec = ParVec::from((0..100).map(|_| Unit).collect::<Vec<_>>());
+    drop(vec.pop());
+    vec.truncate(90);
+    assert_eq!(DROPPED.load(Relaxed), 10);
+    (0..50).for_each(|i| assert_eq!(vec.push(Unit), 90 + i));
+    vec.truncate(80);
+    vec.push(Unit);
+    assert_eq!((DROPPED.load(Relaxed), vec.len()), (70, 81));
+    drop(vec);
+    assert_eq!(DROPPED.load(Relaxed), 151);
 }
 
 #[test]

@@ -38,12 +38,10 @@ pub(crate) fn visit(tour: &mut Tour) {
             in_order(groups.into_iter().map(best))
         },
         |sales, _| {
-            let groups = sales.par_iter().group_by(|sale| sale.shop);
-            let best = groups.iter().map(|(&shop, group)| {
-                let best = group.iter().map(|sale| sale.cents).max();
-                (shop, best)
-            });
-            in_order(best)
+            let cents = sales.par_iter().map(|sale| (sale.shop, sale.cents));
+            let groups = cents.group_pairs();
+            let best = groups.iter();
+            in_order(best.map(|(&shop, cents)| (shop, cents.iter().copied().max())))
         },
     );
 

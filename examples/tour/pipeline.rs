@@ -127,7 +127,7 @@ fn parsed<'a>(line: &'a str, progress: &Progress) -> Option<Request<'a>> {
     })
 }
 
-/// Tells of progress at every so many of the requests.
+/// Tells of progress at every `STRIDE`th request.
 fn seen(number: usize, progress: &Progress) {
     if number.is_multiple_of(STRIDE) {
         progress.done(STRIDE);

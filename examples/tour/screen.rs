@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// How often each loop of a stop runs; the fastest counts.
 const ROUNDS: usize = 3;
+/// What is said of a stop that was slower than its loop and should not have been.
+const NO_REASON: &str = "(Slower than the loop, this time: are other programs using the cores?)";
 /// How long the bar stands still between two looks at the work.
 const FRAME: Duration = Duration::from_millis(50);
 
@@ -29,6 +31,8 @@ pub(crate) struct Tour {
     wrong: usize,
     /// Times of the stops of this room, in sequence and in parallel.
     room: (Duration, Duration),
+    /// Why the next stop may well be slower than the loop.
+    reason: Option<&'static str>,
 }
 
 /// How far one loop has come. A loop that has finished `n` more of its steps
@@ -64,12 +68,18 @@ impl Tour {
             stops: 0,
             wrong: 0,
             room: (Duration::ZERO, Duration::ZERO),
+            reason: None,
         }
+    }
+
+    /// Says in advance why the next stop may be slower than its loop; shown if it is.
+    pub(crate) fn because(&mut self, reason: &'static str) {
+        self.reason = Some(reason);
     }
 
     /// Says something between the stops.
     pub(crate) fn say(&self, text: &str) {
-        line!("{}", wrapped(text));
+        line!("{}", wrapped(text, 80));
     }
 
     /// Opens a room: a heading over the stops that follow.
@@ -109,6 +119,10 @@ impl Tour {
             answer = Some(found);
         }
         row(name, alone, together, if same { "yes" } else { "NO" });
+        let reason = self.reason.take().unwrap_or(NO_REASON);
+        if together > alone {
+            line!("    {}", wrapped(reason, 76).replace('\n', "\n    "));
+        }
         self.room.0 += alone;
         self.room.1 += together;
         self.stops += 1;
@@ -168,7 +182,7 @@ impl Tour {
     }
 }
 
-/// Writes at once, to whoever is still there.
+/// Writes at once, if there is still a reader.
 fn show(text: &str) {
     let mut out = stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
@@ -208,12 +222,12 @@ fn draw(label: &str, share: Option<f64>, time: Duration) {
     show(&format!("\r\x1b[2K  {label:<54.54} {before}{full}{after}"));
 }
 
-/// The same text in lines of 80 columns at the most.
-fn wrapped(text: &str) -> String {
+/// The same text in lines of `width` columns at the most.
+fn wrapped(text: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let last = lines.last_mut().expect("a line");
-        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > 80 {
+        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > width {
             lines.push(word.to_owned());
         } else {
             last.push_str(if last.is_empty() { "" } else { " " });

@@ -12,7 +12,7 @@ use crate::iter::ParallelIterator;
 /// does every parallel iterator, as itself.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// /// Whatever is iterated over, twice.
 /// fn twice(numbers: impl IntoParallelIterator<Item = i32>) -> Vec<i32> {
@@ -21,6 +21,12 @@ use crate::iter::ParallelIterator;
 /// assert_eq!(twice(1..3), [2, 4]);
 /// assert_eq!(twice(vec![5]), [10]);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be iterated over in parallel",
+    label = "this has no `into_par_iter`",
+    note = "an iterator of std becomes parallel by `.par_bridge()`, or once collected into a `Vec`",
+    note = "a `ParHashMap` or `ParHashSet` behind `&` is shared, so a walk would need locks: `freeze()` it, or borrow it as `&mut`"
+)]
 pub trait IntoParallelIterator {
     /// The parallel iterator that it becomes.
     type Iter: ParallelIterator<Item = Self::Item>;
@@ -31,7 +37,7 @@ pub trait IntoParallelIterator {
     /// Turns `self` into a parallel iterator.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let total: u64 = (1..=10_u64).into_par_iter().sum();
     /// assert_eq!(total, 55);
@@ -54,7 +60,7 @@ impl<T: ParallelIterator> IntoParallelIterator for T {
 /// which [`IntoParallelIterator`] takes a shared reference.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let v = vec![1, 2, 3];
 /// assert_eq!(v.par_iter().sum::<i32>(), 6);
@@ -70,7 +76,7 @@ pub trait IntoParallelRefIterator<'data> {
     /// A parallel iterator over references to the items of `self`.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let v = vec![1, 2, 3];
     /// assert!(v.par_iter().all(|&x| x > 0));
@@ -94,7 +100,7 @@ where
 /// which [`IntoParallelIterator`] takes an exclusive reference.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let mut words = [String::from("fork"), String::from("tine")];
 /// words.par_iter_mut().for_each(|word| word.push('s'));
@@ -110,7 +116,7 @@ pub trait IntoParallelRefMutIterator<'data> {
     /// A parallel iterator over exclusive references to the items of `self`.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = vec![1, 2, 3];
     /// v.par_iter_mut().for_each(|x| *x *= 2);
@@ -135,7 +141,7 @@ where
 ///
 /// ```
 /// use std::collections::HashMap;
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let mut map = HashMap::from([(1, "a"), (2, "b")]);
 /// assert_eq!(map.par_drain().map(|(n, _)| n).max(), Some(2));
@@ -154,7 +160,7 @@ pub trait ParallelDrainFull {
     ///
     /// ```
     /// use std::collections::HashSet;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut set = HashSet::from([1, 2, 3]);
     /// assert_eq!(set.par_drain().sum::<i32>(), 6);
@@ -166,7 +172,7 @@ pub trait ParallelDrainFull {
 /// What a range can be taken out of by a parallel iterator.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let mut text = String::from("a long fork");
 /// assert_eq!(text.par_drain(2..7).count(), 5);
@@ -188,7 +194,7 @@ pub trait ParallelDrainRange<Idx = usize> {
     /// If the range is reversed or reaches beyond the end.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = vec![1, 2, 3, 4, 5];
     /// assert_eq!(v.par_drain(1..4).sum::<i32>(), 9);
@@ -200,7 +206,7 @@ pub trait ParallelDrainRange<Idx = usize> {
 /// What can be made from a parallel iterator, by `collect` for one.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// /// How many bytes are there, and how many of them are zero?
 /// #[derive(Debug, PartialEq)]
@@ -214,6 +220,11 @@ pub trait ParallelDrainRange<Idx = usize> {
 /// }
 /// assert_eq!([7, 0, 9].into_par_iter().collect::<Zeros>(), Zeros(3, 1));
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "a `{Self}` cannot be collected from parallel items of type `{T}`",
+    label = "`{Self}` is not collected from `{T}`",
+    note = "maps are collected from pairs `(key, value)`; a slice or an array is collected as a `Vec` first"
+)]
 pub trait FromParallelIterator<T>
 where
     T: Send,
@@ -221,7 +232,7 @@ where
     /// Makes `Self` from what the parallel iterator hands out.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let squares = Vec::from_par_iter((1..4).into_par_iter().map(|x| x * x));
     /// assert_eq!(squares, [1, 4, 9]);
@@ -234,7 +245,7 @@ where
 /// What can be extended by the items of a parallel iterator.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let mut text = String::from("a fork");
 /// text.par_extend([" has", " tines"]);
@@ -247,7 +258,7 @@ where
     /// Adds what the parallel iterator hands out.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = vec![1, 2];
     /// v.par_extend(3..5);

@@ -5,11 +5,14 @@
 //! `collect` …) asks for its items. Then contiguous *pieces* of them are worked
 //! on, as many at a time as there are threads free to help.
 //!
+//! More methods come with other traits of `tine::prelude`: grouping by key (`ParallelGrouping`), the
+//! few smallest (`Smallest`), and, with the feature `progress` of `tine`, bars (`.progress()`).
+//!
 //! # Pieces and their state
 //!
-//! A call begins with all its items as one piece. A piece is given up by halves
-//! to whoever is idle, and only then. A half that was offered and that nobody
-//! took is gone on with by the thread that offered it, where it had left off.
+//! A call begins with all its items as one piece. A thread gives half of its piece away
+//! when another thread is idle, and only then. If no thread takes that half, the
+//! thread that offered it goes on with it where it had left off.
 //! So what is made once for a piece is made **once, and once more for each
 //! piece that another thread took**, however many items there are. That holds
 //! for the state of [`map_init`](ParallelIterator::map_init),
@@ -72,10 +75,11 @@ pub use crate::convert::{
     FromParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
     IntoParallelRefMutIterator, ParallelDrainFull, ParallelDrainRange, ParallelExtend,
 };
+pub use crate::order::TotalOrder;
 #[expect(deprecated, reason = "kept for the programs that name it")]
 pub use crate::sources::repeatn;
 pub use crate::sources::{
-    Empty, IterBridge, MultiZip, Once, OrderedBridge, OrderedMap, ParallelBridge, Repeat, RepeatN,
-    Split, WalkTree, WalkTreePostfix, WalkTreePrefix, empty, once, repeat, repeat_n, split,
-    walk_tree, walk_tree_postfix, walk_tree_prefix,
+    BatchedBridge, Empty, IterBridge, MultiZip, Once, OrderedBridge, OrderedMap, ParallelBridge,
+    Repeat, RepeatN, Split, WalkTree, WalkTreePostfix, WalkTreePrefix, empty, once, repeat,
+    repeat_n, split, walk_tree, walk_tree_postfix, walk_tree_prefix,
 };

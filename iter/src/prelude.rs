@@ -1,7 +1,7 @@
 //! The traits that make parallel iteration read like iteration.
 //!
 //! ```
-//! use tine_iter::prelude::*;
+//! use tine::prelude::*;
 //! ```
 #![forbid(unsafe_code)]
 

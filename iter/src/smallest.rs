@@ -5,6 +5,8 @@
 use std::cmp::Ordering;
 
 use crate::iter::ParallelIterator;
+use crate::order::TotalOrder;
+use crate::sort::par_sort_unstable_by;
 
 /// Shorter candidate lists are not worth shortening.
 const FEW: usize = 64;
@@ -14,8 +16,7 @@ const FEW: usize = 64;
 /// Which of several equal items are given is not specified.
 ///
 /// ```
-/// use tine_iter::prelude::*;
-/// use tine_iter::smallest::Smallest;
+/// use tine::prelude::*;
 ///
 /// let scores = [3, 1, 4, 1, 5];
 /// assert_eq!(scores.into_par_iter().k_smallest(2), [1, 1]);
@@ -25,15 +26,14 @@ pub trait Smallest: ParallelIterator {
     /// The `k` smallest items, smallest first; all of them if there are fewer.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
-    /// use tine_iter::smallest::Smallest;
+    /// use tine::prelude::*;
     ///
     /// let best = (0..1000_u32).into_par_iter().map(|x| x * 7 % 1000).k_smallest(3);
     /// assert_eq!(best, [0, 1, 2]);
     /// ```
     fn k_smallest(self, k: usize) -> Vec<Self::Item>
     where
-        Self::Item: Ord,
+        Self::Item: TotalOrder,
     {
         self.k_smallest_by(k, Ord::cmp)
     }
@@ -41,8 +41,7 @@ pub trait Smallest: ParallelIterator {
     /// The `k` items that come first in the order of `compare`, in that order.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
-    /// use tine_iter::smallest::Smallest;
+    /// use tine::prelude::*;
     ///
     /// let v = vec![0.5, -1.0, 3.0];
     /// assert_eq!(v.into_par_iter().k_smallest_by(2, f64::total_cmp), [-1.0, 0.5]);
@@ -52,20 +51,23 @@ pub trait Smallest: ParallelIterator {
         F: Fn(&Self::Item, &Self::Item) -> Ordering + Sync + Send,
     {
         let room = k.saturating_mul(2).max(FEW);
-        let add = |mut some: Vec<Self::Item>, item| {
-            some.push(item);
-            if some.len() >= room {
-                shorten(&mut some, k, &compare);
+        let add = |mut best: Best<Self::Item>, item| {
+            if best.takes(&item, k, &compare) {
+                best.some.push(item);
+                if best.some.len() >= room {
+                    best.shorten(k, &compare);
+                }
             }
-            some
+            best
         };
-        let both = |mut some: Vec<Self::Item>, mut others: Vec<Self::Item>| {
-            some.append(&mut others);
-            shorten(&mut some, k, &compare);
-            some
+        let both = |mut best: Best<Self::Item>, mut others: Best<Self::Item>| {
+            best.some.append(&mut others.some);
+            best.shorten(k, &compare);
+            best
         };
-        let mut smallest = self.fold(Vec::new, add).reduce(Vec::new, both);
-        smallest.sort_unstable_by(&compare);
+        let best = self.fold(Best::new, add).reduce_with(both);
+        let mut smallest = best.map_or_else(Vec::new, |best| best.some);
+        par_sort_unstable_by(&mut smallest, &compare);
         smallest.truncate(k);
         smallest
     }
@@ -73,15 +75,14 @@ pub trait Smallest: ParallelIterator {
     /// The `k` largest items, largest first; all of them if there are fewer.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
-    /// use tine_iter::smallest::Smallest;
+    /// use tine::prelude::*;
     ///
     /// let words = ["fork", "join", "tine", "prong"];
     /// assert_eq!(words.par_iter().k_largest(2), [&"tine", &"prong"]);
     /// ```
     fn k_largest(self, k: usize) -> Vec<Self::Item>
     where
-        Self::Item: Ord,
+        Self::Item: TotalOrder,
     {
         self.k_smallest_by(k, |a, b| b.cmp(a))
     }
@@ -89,8 +90,7 @@ pub trait Smallest: ParallelIterator {
     /// The `k` items that come last in the order of `compare`, the last first.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
-    /// use tine_iter::smallest::Smallest;
+    /// use tine::prelude::*;
     ///
     /// let v = vec![0.5, -1.0, 3.0];
     /// assert_eq!(v.into_par_iter().k_largest_by(2, f64::total_cmp), [3.0, 0.5]);
@@ -105,13 +105,41 @@ pub trait Smallest: ParallelIterator {
 
 impl<I: ParallelIterator> Smallest for I {}
 
-/// Leaves the `k` smallest, in no order.
-fn shorten<T>(some: &mut Vec<T>, k: usize, compare: impl Fn(&T, &T) -> Ordering) {
-    if some.len() > k {
-        if k > 0 {
-            some.select_nth_unstable_by(k - 1, compare);
+/// Candidates of one piece.
+struct Best<T> {
+    some: Vec<T>,
+    /// Were they shortened before? Then the first `k` are the least so far, the greatest of these
+    /// last.
+    shortened: bool,
+}
+
+impl<T> Best<T> {
+    fn new() -> Self {
+        Best {
+            some: Vec::new(),
+            shortened: false,
         }
-        some.truncate(k);
+    }
+
+    /// Can an item be among the `k` smallest? Most of a long input cannot, which one comparison
+    /// tells.
+    #[inline]
+    fn takes(&self, item: &T, k: usize, compare: impl Fn(&T, &T) -> Ordering) -> bool {
+        !self.shortened
+            || k.checked_sub(1)
+                .and_then(|last| self.some.get(last))
+                .is_some_and(|last| compare(item, last).is_lt())
+    }
+
+    /// Leaves the `k` smallest.
+    fn shorten(&mut self, k: usize, compare: impl Fn(&T, &T) -> Ordering) {
+        if self.some.len() >= k {
+            if k > 0 {
+                self.some.select_nth_unstable_by(k - 1, compare);
+            }
+            self.some.truncate(k);
+            self.shortened = true;
+        }
     }
 }
 

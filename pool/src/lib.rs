@@ -35,87 +35,43 @@
 // Models use the parts, not the whole.
 #![cfg_attr(loom, allow(dead_code, unreachable_pub))]
 
-mod clock;
-mod config;
-mod deque;
-mod injector;
-mod job;
-mod latch;
-mod ledger;
+mod base;
 #[cfg(all(test, loom))]
 mod models;
-mod park;
-mod row;
+mod queue;
 mod seat;
-mod slab;
-mod sleep;
-mod spares;
-mod stats;
-mod sync;
-mod sys;
-mod unwind;
 
-#[cfg(not(loom))]
-mod blocking;
-#[cfg(not(loom))]
-mod broadcast;
-#[cfg(not(loom))]
-mod builder;
-#[cfg(not(loom))]
-mod handle;
-#[cfg(not(loom))]
-mod idle;
-#[cfg(not(loom))]
-mod join;
-#[cfg(not(loom))]
-#[doc(hidden)]
-pub mod loops;
-#[cfg(not(loom))]
-mod outside;
 #[cfg(not(loom))]
 mod pace;
 #[cfg(not(loom))]
-mod patience;
+mod verbs;
 #[cfg(not(loom))]
-mod picture;
-#[cfg(not(loom))]
-mod pool;
-#[cfg(not(loom))]
-mod scope;
-#[cfg(not(loom))]
-mod shared;
-#[cfg(not(loom))]
-mod spawn;
-#[cfg(not(loom))]
-mod thread;
-#[cfg(not(loom))]
-#[doc(hidden)]
-pub mod trace;
-#[cfg(not(loom))]
-mod wait;
-#[cfg(not(loom))]
-mod worker;
+mod work;
 
 #[cfg(not(loom))]
 mod public {
-    pub use crate::blocking::blocking;
-    pub use crate::broadcast::{BroadcastContext, broadcast, spawn_broadcast};
+    pub use crate::base::stats::{PoolStats, SeatStats};
+    #[doc(hidden)]
+    pub use crate::base::trace;
+    pub use crate::verbs::blocking::blocking;
+    pub use crate::verbs::broadcast::{BroadcastContext, broadcast, spawn_broadcast};
     #[allow(deprecated)]
-    pub use crate::builder::{
+    pub use crate::verbs::builder::{
         Configuration, ThreadBuilder, ThreadPoolBuildError, ThreadPoolBuilder, initialize,
     };
-    pub use crate::handle::{JoinHandle, spawn_join};
-    pub use crate::join::{FnContext, join, join_context};
-    pub use crate::picture::picture;
-    pub use crate::pool::{
+    pub use crate::verbs::handle::{JoinHandle, spawn_join};
+    pub use crate::verbs::join::{FnContext, join, join_context};
+    #[doc(hidden)]
+    pub use crate::verbs::loops;
+    pub use crate::verbs::picture::picture;
+    pub use crate::verbs::pool::{
         StaticPool, ThreadPool, current_num_threads, current_thread_has_pending_tasks,
         current_thread_index, max_num_threads, stats,
     };
-    pub use crate::scope::{
+    pub use crate::verbs::scope::{
         Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo,
     };
-    pub use crate::spawn::{Yield, spawn, spawn_fifo, spawn_many, yield_local, yield_now};
-    pub use crate::stats::{PoolStats, SeatStats};
+    pub use crate::verbs::spawn::{Yield, spawn, spawn_fifo, spawn_many, yield_local, yield_now};
 }
 #[cfg(not(loom))]
 pub use public::*;

@@ -1,8 +1,15 @@
-//! Pages to read: what to choose, how to move, how it works, what to do when it is slow.
+//! Pages to read: what to choose, how to move here, how to share state, how to live beside an async
+//! runtime, what to do when it is slow, and how it works.
 #![forbid(unsafe_code)]
 
 #[doc = include_str!("choosing.md")]
 pub mod choosing {}
+
+#[doc = include_str!("from_elsewhere.md")]
+pub mod from_elsewhere {}
+
+#[doc = include_str!("from_loops.md")]
+pub mod from_loops {}
 
 #[doc = include_str!("from_rayon.md")]
 pub mod from_rayon {}
@@ -12,6 +19,12 @@ pub mod how_it_works {}
 
 #[doc = include_str!("scanning.md")]
 pub mod scanning {}
+
+#[doc = include_str!("servers.md")]
+pub mod servers {}
+
+#[doc = include_str!("sharing.md")]
+pub mod sharing {}
 
 #[doc = include_str!("when_slow.md")]
 pub mod when_slow {}

@@ -3,7 +3,7 @@
 
 use crate::timeline::spans::{self, Span};
 use std::time::Duration;
-use tine_pool::trace::{self, Event, What};
+use tine_pool::trace::{self, Act, Event, What};
 
 /// What was recorded; [`record`](crate::timeline::record) makes one.
 ///
@@ -33,19 +33,32 @@ pub struct Lane {
     pub(super) moments: Vec<Event>,
     pub(super) busy: u64,
     longest_block: u64,
+    /// Was it an ordinary thread for a while, that worked as a guest?
+    guest: bool,
 }
 
 impl Timeline {
-    pub(super) fn new(took: u64, recorded: Vec<trace::Lane>) -> Self {
+    /// The lanes in an order that is the same every time: the thread called `caller` first, then
+    /// other guests, then the pool's own threads by their seats.
+    pub(super) fn new(took: u64, recorded: Vec<trace::Lane>, caller: Option<&str>) -> Self {
         let missed = recorded.iter().map(|lane| lane.missed).sum();
-        let mut lanes: Vec<Lane> = recorded
-            .into_iter()
-            .map(|lane| Lane::new(lane, took))
-            .collect();
-        lanes.sort_by_key(|lane| lane.spans.first().map(|span| span.seat));
+        let place = |lane: trace::Lane| {
+            let called = lane.name.as_deref() == caller;
+            let seat = lane.events.first().map(|event| event.seat);
+            let lane = Lane::new(lane, took);
+            let place = (
+                !(called && lane.guest),
+                !lane.guest,
+                seat,
+                lane.name.clone(),
+            );
+            (place, lane)
+        };
+        let mut placed: Vec<_> = recorded.into_iter().map(place).collect();
+        placed.sort_by(|a, b| a.0.cmp(&b.0));
         Self {
             took,
-            lanes,
+            lanes: placed.into_iter().map(|(_, lane)| lane).collect(),
             missed,
         }
     }
@@ -60,7 +73,8 @@ impl Timeline {
         Duration::from_nanos(self.took)
     }
 
-    /// One lane for each thread that did anything in a pool.
+    /// One lane for each thread that did anything in a pool: the caller first, then others that
+    /// worked as guests, then the pool's own.
     ///
     /// ```
     /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
@@ -92,6 +106,7 @@ impl Lane {
                 .name
                 .unwrap_or_else(|| format!("thread on seat {seat}")),
             busy: spans::busy(&spans),
+            guest: spans.iter().any(|span| span.act == Act::Guest),
             spans,
             moments,
             longest_block: lane.longest_block,
@@ -166,5 +181,41 @@ impl Lane {
     /// ```
     pub fn longest_block(&self) -> Duration {
         Duration::from_nanos(self.longest_block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caller_comes_first_and_the_pools_threads_by_their_seats() {
+        let lane = |name: Option<&str>, seat, act| trace::Lane {
+            name: name.map(str::to_owned),
+            events: vec![Event {
+                at: 1,
+                seat,
+                what: What::Begin(act),
+            }],
+            missed: 0,
+            longest_block: 0,
+        };
+        let lanes = || {
+            vec![
+                lane(Some("worker 1"), 1, Act::Run),
+                lane(None, 0, Act::Guest),
+                lane(Some("worker 0"), 0, Act::Sleep),
+                lane(Some("main"), 2, Act::Guest),
+            ]
+        };
+        let names = |recorded, caller| -> Vec<String> {
+            let timeline = Timeline::new(10, recorded, caller);
+            timeline.lanes.into_iter().map(|lane| lane.name).collect()
+        };
+        let expected = ["main", "thread on seat 0", "worker 0", "worker 1"];
+        assert_eq!(names(lanes(), Some("main")), expected);
+        let turned = lanes().into_iter().rev().collect();
+        assert_eq!(names(turned, Some("main")), expected);
+        assert_eq!(names(lanes(), None)[0], "thread on seat 0");
     }
 }

@@ -1,4 +1,4 @@
-//! What each thread did when: recorded, summed up, and drawn.
+//! What each thread did when: recorded, summed up, and drawn. The feature `timeline`.
 //!
 //! ```
 //! use tine::prelude::*;
@@ -27,6 +27,7 @@ mod svg;
 
 pub use lanes::{Lane, Timeline};
 pub use report::Report;
+use std::thread;
 use tine_pool::trace::Recording;
 
 /// Runs `work`, and gives what it returns and what all threads of all pools did meanwhile.
@@ -43,7 +44,8 @@ pub fn record<R>(work: impl FnOnce() -> R) -> (R, Timeline) {
     let recording = Recording::new();
     let result = work();
     let (took, lanes) = recording.end();
-    (result, Timeline::new(took, lanes))
+    let caller = thread::current();
+    (result, Timeline::new(took, lanes, caller.name()))
 }
 
 /// Runs `work` and prints, to the standard error, where its time went: an answer to "why is this

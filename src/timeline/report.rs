@@ -30,7 +30,7 @@ pub struct Report {
     pub wakes: usize,
     /// The longest block of a loop that ran without a look at the others.
     pub longest_block: Duration,
-    /// Time of all seats in which nobody worked there.
+    /// The seats' time in which no thread worked there, added up.
     pub idle: Duration,
 }
 
@@ -52,38 +52,142 @@ impl Report {
         }
     }
 
+    /// In what part of the seats' time no thread worked there: 0 to 1.
+    ///
+    /// ```
+    /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
+    /// assert!((0.0..=1.0).contains(&timeline.report().idle_share()));
+    /// ```
+    pub fn idle_share(&self) -> f64 {
+        let all = self.took.as_secs_f64() * self.seats as f64;
+        (self.idle.as_secs_f64() / all.max(1e-9)).min(1.0)
+    }
+
     /// What the numbers say, in a sentence.
     fn advice(&self) -> &'static str {
         let used = self.effective_cores / self.seats.max(1) as f64;
         if self.seats < 2 {
-            "There is one seat only: nothing can run beside anything."
+            "The pool has one seat: nothing can run beside anything."
+        } else if used > 0.95 {
+            "Every seat was busy nearly all the time: what is left is the work itself."
+        } else if self.took < TOO_SHORT {
+            "Too short to share: the call was over before another thread could have helped. \
+             Give it more work at a time."
         } else if used > 0.85 {
-            "Nearly every seat was busy nearly all the time; what is left is the work itself."
-        } else if self.took < Duration::from_micros(50) {
-            "The call is shorter than a wake-up is worth; give it more work at a time."
+            "Every seat was busy most of the time: what is left is mostly the work itself."
         } else if self.longest_block > self.took / 4 {
-            "A large part went by in one block: one item is very long, or the pieces cannot be cut."
+            "A large part ran as one block: one item is very long, or the pieces cannot be cut."
+        } else if self.offers == 0 && self.steals == 0 {
+            "It ran in sequence: nothing was put on offer. Is the work in a parallel call at all?"
         } else if self.steals == 0 {
-            "Nobody took a part of it: is the work in a parallel call at all?"
+            "Work was put on offer and nobody took any: the other threads came too late, or are \
+             busy elsewhere."
         } else {
             "Part of it ran in sequence, or the threads waited for each other: see the picture."
         }
     }
 }
 
+/// A call that is over by then is over before a woken thread can help.
+const TOO_SHORT: Duration = Duration::from_micros(50);
+
+/// A number and what it counts: `1 job`, `2 jobs`.
+fn counted(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "took             {:.1?}", self.took)?;
-        writeln!(
-            f,
-            "effective cores  {:.2} of {}",
-            self.effective_cores, self.seats
-        )?;
-        writeln!(f, "idle             {:.1?} of seats' time", self.idle)?;
-        writeln!(f, "put on offer     {} times", self.offers)?;
-        writeln!(f, "stolen           {} jobs", self.steals)?;
-        writeln!(f, "woken            {} threads", self.wakes)?;
-        writeln!(f, "longest block    {:.1?}", self.longest_block)?;
+        let mut line = |name: &str, value: String| writeln!(f, "{name:<16} {value}");
+        line("took", format!("{:.1?}", self.took))?;
+        let cores = format!("{:.2} of {}", self.effective_cores, self.seats);
+        line("effective cores", cores)?;
+        let idle = format!("{:.0} % of the seats' time", 100.0 * self.idle_share());
+        line("idle", idle)?;
+        line("put on offer", counted(self.offers, "time"))?;
+        line("stolen", counted(self.steals, "job"))?;
+        line("woken", counted(self.wakes, "thread"))?;
+        let longest = if self.longest_block.is_zero() {
+            "not measured: no loop ran in blocks".to_owned()
+        } else {
+            format!("{:.1?}", self.longest_block)
+        };
+        line("longest block", longest)?;
         write!(f, "{}", self.advice())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> Report {
+        Report {
+            took: Duration::from_millis(10),
+            seats: 2,
+            effective_cores: 1.0,
+            offers: 1,
+            steals: 1,
+            wakes: 2,
+            longest_block: Duration::ZERO,
+            idle: Duration::from_millis(10),
+        }
+    }
+
+    #[test]
+    fn numbers_read_as_english() {
+        let text = report().to_string();
+        for line in [
+            "took             10.0ms",
+            "effective cores  1.00 of 2",
+            "idle             50 % of the seats' time",
+            "put on offer     1 time",
+            "stolen           1 job",
+            "woken            2 threads",
+            "longest block    not measured: no loop ran in blocks",
+        ] {
+            assert!(
+                text.lines().any(|l| l == line),
+                "{line:?} is not in\n{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn advice_tells_one_case_from_the_other() {
+        let advised = |change: fn(&mut Report)| {
+            let mut report = report();
+            change(&mut report);
+            report.advice().split([':', ',']).next().unwrap_or_default()
+        };
+        assert_eq!(advised(|r| r.seats = 1), "The pool has one seat");
+        assert_eq!(
+            advised(|r| r.effective_cores = 1.92),
+            "Every seat was busy nearly all the time"
+        );
+        assert_eq!(
+            advised(|r| r.effective_cores = 1.8),
+            "Every seat was busy most of the time"
+        );
+        assert_eq!(advised(|r| r.took = TOO_SHORT / 2), "Too short to share");
+        let alone = |r: &mut Report| (r.offers, r.steals) = (0, 0);
+        assert_eq!(advised(alone), "It ran in sequence");
+        assert_eq!(
+            advised(|r| r.steals = 0),
+            "Work was put on offer and nobody took any"
+        );
+        assert_eq!(
+            advised(|r| r.longest_block = r.took / 2),
+            "A large part ran as one block"
+        );
+        assert_eq!(advised(|_| ()), "Part of it ran in sequence");
+    }
+
+    #[test]
+    fn a_recording_of_nothing_has_no_part_that_is_not_a_number() {
+        let mut nothing = report();
+        (nothing.took, nothing.idle) = (Duration::ZERO, Duration::ZERO);
+        assert_eq!(nothing.idle_share(), 0.0);
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn pair(events: &[Event], took: u64) -> Vec<Span> {
     spans
 }
 
-/// A span ends whose beginning nobody saw: it holds all that is closed so far.
+/// A span ends whose beginning was not recorded: it holds all that is closed so far.
 fn wrap(spans: &mut Vec<Span>, open: &mut [usize], act: Act, end: &Event) {
     open.iter_mut().for_each(|at| *at += 1);
     spans.iter_mut().for_each(|span| span.depth += 1);

@@ -1,14 +1,16 @@
 //! A picture of a recording: a row for each thread, a colour for each thing that it may be at.
 //!
 //! ```text
+//!  What the threads did: 12.3 ms in all, 1.62 cores busy on average
 //!  name   ┌──────────────────────────────────────┐  busy
 //!  name   ├──────────────────────────────────────┤  busy
 //!         0        axis        axis           took
 //! ```
 //!
-//! A thread that was woken is shown by what lies between: a red mark on the row of the one that
-//! woke it, a red line from there down or up to its own row, and in its sleep, from that moment
-//! until it runs, a bar in light red. The longer that bar, the later the wake-up came.
+//! A wake-up is shown from the call to its effect: a red disc on the row of the thread that called,
+//! a red line from there to the sleeper's row, and in the sleeper's row a light red bar until it
+//! runs. The longer that bar, the later the wake-up came. A steal is a dark triangle: the two marks
+//! differ in shape, for readers who cannot tell their colours apart.
 //!
 //! Spans narrower than half a pixel are drawn together with their neighbours, so that the picture
 //! of a million jobs is no larger than that of a thousand.
@@ -23,13 +25,15 @@ use tine_pool::trace::{Act, What};
 const LEFT: f64 = 150.0;
 const WIDTH: f64 = 1000.0;
 const RIGHT: f64 = 70.0;
-const TOP: f64 = 48.0;
+const TOP: f64 = 72.0;
 const ROW: f64 = 34.0;
 const BAR: f64 = 22.0;
 /// Nothing narrower is drawn by itself.
 const THIN: f64 = 0.5;
 /// A thread that has been woken and sleeps still.
 const WAKING: &str = "#f29b9b";
+/// The picture's ground: where nothing is drawn, the thread was not in a pool.
+const OUTSIDE: &str = "#ffffff";
 const ACTS: [Act; 5] = [Act::Guest, Act::Run, Act::Wait, Act::Search, Act::Sleep];
 
 /// The picture.
@@ -46,6 +50,18 @@ pub(super) fn draw(timeline: &Timeline) -> String {
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
         ),
     );
+    title(&mut svg, timeline);
+    if timeline.lanes.is_empty() {
+        add(
+            &mut svg,
+            format_args!(
+                "<text x=\"{LEFT}\" y=\"{}\">Nothing was recorded: no thread did anything in a \
+                 pool.</text>\n</svg>\n",
+                TOP + 10.0
+            ),
+        );
+        return svg;
+    }
     legend(&mut svg);
     axis(&mut svg, took, height);
     let tops = || (0..).map(|nth| TOP + ROW * f64::from(nth));
@@ -76,37 +92,55 @@ fn colour(act: Act) -> &'static str {
     }
 }
 
+/// What is drawn, and what it comes to.
+fn title(svg: &mut String, timeline: &Timeline) {
+    let busy: u64 = timeline.lanes.iter().map(|lane| lane.busy).sum();
+    let cores = busy as f64 / timeline.took.max(1) as f64;
+    add(
+        svg,
+        format_args!(
+            "<text x=\"{LEFT}\" y=\"20\" font-size=\"15\">What the threads did: {:.1?} in all, \
+             {cores:.2} cores busy on average</text>\n",
+            timeline.took()
+        ),
+    );
+}
+
 fn legend(svg: &mut String) {
-    let mut x = LEFT;
+    let mut x = 10.0;
     let acts = ACTS.map(|act| (colour(act), name_of(act)));
-    for (fill, name) in acts.into_iter().chain([(WAKING, "woken, not there yet")]) {
+    let others = [
+        (WAKING, "woken, not there yet"),
+        (OUTSIDE, "outside the pool"),
+    ];
+    for (fill, name) in acts.into_iter().chain(others) {
         add(
             svg,
             format_args!(
-                "<rect x=\"{x}\" y=\"10\" width=\"12\" height=\"12\" fill=\"{fill}\"/>\
-             <text x=\"{}\" y=\"20\">{name}</text>\n",
+                "<rect x=\"{x}\" y=\"34\" width=\"12\" height=\"12\" fill=\"{fill}\" \
+                 stroke=\"#b6bcc4\"/><text x=\"{}\" y=\"44\">{name}</text>\n",
                 x + 17.0
             ),
         );
-        x += 36.0 + 6.5 * name.len() as f64;
+        x += 34.0 + 5.9 * name.len() as f64;
     }
     for (mark, name) in [(STEAL, "takes a job"), (WAKE, "wakes a thread")] {
         add(
             svg,
             format_args!(
-                "<path d=\"M{x} 22 {}\" fill=\"{}\"/><text x=\"{}\" y=\"20\">{name}</text>\n",
+                "<path d=\"M{x} 46 {}\" fill=\"{}\"/><text x=\"{}\" y=\"44\">{name}</text>\n",
                 mark.0,
                 mark.1,
                 x + 10.0
             ),
         );
-        x += 36.0 + 6.5 * name.len() as f64;
+        x += 34.0 + 5.9 * name.len() as f64;
     }
 }
 
 /// The shapes of the moments, drawn from their lowest point, and their colours.
 const STEAL: (&str, &str) = ("l-4 -8 h8 z", "#14532d");
-const WAKE: (&str, &str) = ("l-4 -8 h8 z", "#b91c1c");
+const WAKE: (&str, &str) = ("a4 4 0 1 1 0.1 0 z", "#b91c1c");
 
 /// Lines at round times.
 fn axis(svg: &mut String, took: u64, height: f64) {
@@ -194,10 +228,10 @@ fn marks(svg: &mut String, lane: &Lane, y: f64, took: u64) {
     }
 }
 
-/// A sleep that somebody ended.
+/// A sleep that another thread ended.
 #[derive(Debug, PartialEq)]
 struct Wake {
-    /// The row of the one who did, and when.
+    /// The row of the thread that did, and when.
     by: usize,
     at: u64,
     /// The row of the sleeper, and when it was there.
@@ -205,7 +239,7 @@ struct Wake {
     there: u64,
 }
 
-/// The sleeps of all rows that somebody ended: the last call to a sleeping seat counts.
+/// The sleeps of all rows that another thread ended: the last call to a sleeping seat counts.
 fn wakes(lanes: &[Lane]) -> Vec<Wake> {
     let mut calls = Vec::new();
     for (by, lane) in lanes.iter().enumerate() {
@@ -308,6 +342,36 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_recording_of_nothing_says_so() {
+        let svg = draw(&Timeline::new(5_000, Vec::new(), None));
+        assert!(svg.contains("Nothing was recorded"), "{svg}");
+        assert!(svg.ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn a_picture_has_a_title_with_the_total_and_marks_of_two_shapes() {
+        let what = [
+            (0, What::Begin(Act::Guest)),
+            (1_000, What::Wake(1)),
+            (2_000, What::Steal(1)),
+            (4_000_000, What::End(Act::Guest)),
+        ];
+        let lane = trace::Lane {
+            name: Some("main".to_owned()),
+            events: what.map(|(at, what)| Event { at, seat: 0, what }).to_vec(),
+            missed: 0,
+            longest_block: 0,
+        };
+        let svg = draw(&Timeline::new(8_000_000, vec![lane], Some("main")));
+        assert!(svg.contains("8.0ms in all, 0.50 cores busy"), "{svg}");
+        assert!(svg.contains("outside the pool"));
+        assert_ne!(STEAL.0, WAKE.0);
+        // once in the legend, once in the row
+        assert_eq!(svg.matches(STEAL.0).count(), 2);
+        assert_eq!(svg.matches(WAKE.0).count(), 2);
+    }
     use tine_pool::trace::{self, Event};
 
     #[test]

@@ -170,7 +170,7 @@ fn spawns(random: &mut Random, _: &Common) {
         }
     }
     drop(send);
-    // A worker that waits outside of tine says so: else nobody might be left to run them.
+    // A worker that waits outside of tine says so: else no thread might be left to run them.
     let sum: u64 = tine::blocking(|| receive.iter().sum());
     assert_eq!(sum, (0..count).sum());
 }

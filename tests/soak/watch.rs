@@ -1,4 +1,4 @@
-//! Who does what, and an end to it if somebody does it for ever.
+//! Which thread does what, and an end to it if one does it for ever.
 
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};

@@ -30,7 +30,7 @@ use tine_iter::prelude::*;
 
 /// What a row may have grown by.
 const LIMIT: f64 = 0.03;
-/// The least of so many counts stands.
+/// How many counts are taken; the least stands.
 const COUNTS: usize = 3;
 /// A workload runs so often before it is counted.
 const WARM: usize = 3;

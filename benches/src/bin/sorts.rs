@@ -1,7 +1,7 @@
 //! Every sort against every peer.
 //!
 //! ```text
-//! sorts                          the whole table, into README.md if all was quiet
+//! sorts                          the whole table, into TABLES.md if all was quiet
 //! sorts ROW [ROUNDS] [THREADS]   only rows whose names contain ROW, printed; of the patterns there
 //!                                are more sizes then: "u64, 15000", "compared, 100000 killer"
 //! sorts --cutoffs                short inputs on one thread and on two, against std, printed
@@ -467,8 +467,9 @@ fn cutoffs() {
 /// One table: the rows at one number of threads.
 fn table(threads: usize, lines: &str) -> String {
     let mut text = format!(
-        "### {threads} thread{}, µs\n\n",
-        if threads == 1 { "" } else { "s" }
+        "### {threads} thread{}, µs\n\n{}",
+        if threads == 1 { "" } else { "s" },
+        report::larger_than_the_machine(threads),
     );
     let ratios = [
         "tine ÷ rayon",

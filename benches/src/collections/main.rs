@@ -3,7 +3,7 @@
 //!
 //! `collections [ROW…] [--rounds N] [--small]`: rows whose name contains a word
 //! given; `--small` divides sizes by ten. A whole run on a quiet machine writes
-//! its table into `benches/README.md`.
+//! its table into `benches/TABLES.md`.
 
 #![allow(dropping_copy_types)] // what a call returns is beside the point here
 
@@ -53,5 +53,5 @@ fn main() {
     vectors::run(&options);
     memory::run(&mut options);
     println!("\n{}", options.table());
-    options.keep().expect("the table in the README");
+    options.keep().expect("the table in TABLES.md");
 }

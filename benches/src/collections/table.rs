@@ -114,7 +114,7 @@ impl Options {
         text
     }
 
-    /// Writes the table into the README, if the run was whole and the machine quiet.
+    /// Writes the table into TABLES.md, if the run was whole and the machine quiet.
     pub fn keep(&self) -> io::Result<()> {
         if !self.words.is_empty() || self.scale != 1 {
             return Ok(());

@@ -49,6 +49,6 @@ pub trait Peer: 'static {
 
 /// A peer that has scopes too.
 pub trait Spawns: Peer {
-    /// One scope, opened in the pool, that spawns `task` so many times.
+    /// One scope, opened in the pool, that spawns `task` N times.
     fn spawn_each(count: usize, task: impl Fn() + Send + Sync);
 }

@@ -35,6 +35,8 @@ pub(super) enum Line {
 pub(super) struct Chart {
     pub(super) title: String,
     pub(super) source: String,
+    /// What a reader must know to read it.
+    pub(super) note: String,
     pub(super) shape: Line,
     pub(super) series: Vec<Series>,
 }
@@ -45,34 +47,60 @@ macro_rules! put {
 }
 
 const WIDTH: f64 = 860.0;
-const TOP: f64 = 74.0;
+const TOP: f64 = 86.0;
 const ROW: f64 = 22.0;
 /// Of the peers. All can be told apart on white and on black.
 const COLOURS: [&str; 7] = [
     "#1c7ed6", "#2f9e44", "#9c36b5", "#e8a100", "#0c8599", "#e64980", "#a5673f",
 ];
 
-/// How a contender is drawn.
+/// How a contender is drawn: the colour tells whose it is, the shape which of several.
 #[derive(Clone, Copy)]
 struct Paint {
     colour: &'static str,
-    ring: bool,
+    shape: Shape,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Shape {
+    Disc,
+    Ring,
+    Square,
+    Cross,
 }
 
 impl Paint {
-    /// A dot; inside, what may be seen when it is pointed at.
+    /// A mark; inside, what may be seen when it is pointed at.
     fn dot(self, svg: &mut String, x: f64, y: f64, inside: &str) {
         let colour = self.colour;
-        let (r, fill) = if self.ring {
-            (3.7, "none")
-        } else {
-            (4.5, colour)
-        };
-        put!(
-            svg,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\" fill=\"{fill}\" stroke=\"{colour}\" \
-             stroke-width=\"1.6\">{inside}</circle>"
-        );
+        match self.shape {
+            Shape::Disc | Shape::Ring => {
+                let (r, fill) = if self.shape == Shape::Ring {
+                    (3.7, "none")
+                } else {
+                    (4.5, colour)
+                };
+                put!(
+                    svg,
+                    "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\" fill=\"{fill}\" \
+                     stroke=\"{colour}\" stroke-width=\"1.6\">{inside}</circle>"
+                );
+            }
+            Shape::Square => put!(
+                svg,
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"7.6\" height=\"7.6\" fill=\"none\" \
+                 stroke=\"{colour}\" stroke-width=\"1.6\">{inside}</rect>",
+                x - 3.8,
+                y - 3.8
+            ),
+            Shape::Cross => put!(
+                svg,
+                "<path d=\"M{:.1} {:.1} l8 8 m0 -8 l-8 8\" stroke=\"{colour}\" \
+                 stroke-width=\"1.8\">{inside}</path>",
+                x - 4.0,
+                y - 4.0
+            ),
+        }
     }
 }
 
@@ -82,7 +110,12 @@ struct Axis {
     high: f64,
     from: f64,
     to: f64,
+    /// Does the stretch from 0.5 to 2 get half of the room?
+    wide: bool,
 }
+
+/// The ends of the stretch where most of the difference lies, as powers of ten.
+const NEAR: f64 = 0.30103;
 
 impl Axis {
     /// Whole powers of ten around all values.
@@ -96,16 +129,51 @@ impl Axis {
             high: high.max(low + 1.0 / 3.0),
             from,
             to,
+            wide: false,
         }
     }
 
+    /// The same axis, which gives half of its room to what lies from 0.5 to 2.
+    fn widened(self) -> Self {
+        Self {
+            low: self.low.min(-NEAR - 0.05),
+            high: self.high.max(NEAR + 0.05),
+            wide: true,
+            ..self
+        }
+    }
+
+    /// How much room a stretch of values takes from the beginning: 0 to 1.
+    fn share(&self, power: f64) -> f64 {
+        if !self.wide {
+            return (power - self.low) / (self.high - self.low);
+        }
+        let (below, above) = (-NEAR - self.low, self.high - NEAR);
+        let outside = 0.5 / (below + above);
+        let inside = 0.5 / (2.0 * NEAR);
+        let part = |from: f64, to: f64| (power.clamp(from, to) - from).max(0.0);
+        part(self.low, -NEAR) * outside
+            + part(-NEAR, NEAR) * inside
+            + part(NEAR, self.high) * outside
+    }
+
     fn place(&self, value: f64) -> f64 {
-        let share = (value.log10() - self.low) / (self.high - self.low);
-        self.from + share * (self.to - self.from)
+        self.from + self.share(value.log10()) * (self.to - self.from)
     }
 
     /// The values to name: powers of ten, and where there are few of these, what lies between.
     fn ticks(&self) -> Vec<f64> {
+        if self.wide {
+            let near = [0.5, 0.6, 0.7, 0.8, 1.0, 1.2, 1.5, 2.0];
+            let far = (-6..9).map(|power| 10_f64.powi(power));
+            let mut all: Vec<f64> = near
+                .into_iter()
+                .chain(far.filter(|far| *far != 1.0))
+                .collect();
+            all.retain(|value| (self.low..=self.high).contains(&value.log10()));
+            all.sort_by(f64::total_cmp);
+            return all;
+        }
         let few = self.high - self.low < 3.0;
         let steps: &[f64] = if few { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let powers = self.low.floor() as i32..=self.high.ceil() as i32;
@@ -138,7 +206,7 @@ impl Chart {
             Line::Curves(_) => (60.0, TOP + 360.0),
             Line::Rows(rows) => (230.0, TOP + ROW * rows.len() as f64),
         };
-        let height = bottom + 54.0;
+        let height = bottom + 68.0;
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
              width=\"{WIDTH}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
@@ -147,10 +215,13 @@ impl Chart {
              @media (prefers-color-scheme: dark) {{ text {{ fill: #9198a1 }} \
              .title {{ fill: #f0f6fc }} .one {{ stroke: #9198a1 }} }}</style>\n\
              <text class=\"title\" x=\"10\" y=\"22\">{}</text>\n\
-             <text x=\"10\" y=\"{}\" font-size=\"11\">{}. Below 1 is faster.</text>\n",
+             <text x=\"10\" y=\"{}\" font-size=\"11\">{}. Below 1 is faster.</text>\n\
+             <text x=\"10\" y=\"{}\" font-size=\"11\">{}</text>\n",
             escaped(&self.title),
             height - 8.0,
             escaped(&self.source),
+            height - 22.0,
+            escaped(&self.note),
         );
         self.legend(&mut svg);
         match &self.shape {
@@ -161,7 +232,7 @@ impl Chart {
     }
 
     /// The first word of the name says whose it is: ours, what all are compared with (grey), or a
-    /// peer's. Of several with one owner the first is filled, the others are rings.
+    /// peer's. Of several with one owner each has a shape of its own.
     fn paint(&self, nth: usize) -> Paint {
         let owner = |series: &Series| {
             let word = series.name.split([' ', ',', '-']).next();
@@ -179,7 +250,12 @@ impl Chart {
         let place = peers.iter().position(|peer| *peer == me).unwrap_or(0);
         Paint {
             colour: fixed(me).unwrap_or(COLOURS[place % COLOURS.len()]),
-            ring: owners[..nth].contains(me),
+            shape: match owners[..nth].iter().filter(|owner| *owner == me).count() {
+                0 => Shape::Disc,
+                1 => Shape::Ring,
+                2 => Shape::Square,
+                _ => Shape::Cross,
+            },
         }
     }
 
@@ -210,7 +286,7 @@ impl Chart {
         let right = WIDTH - 14.0;
         let lengths = self.series.iter().flat_map(|series| &series.points);
         let across = Axis::around(lengths.map(|point| point.0), left, right);
-        let upwards = Axis::around(self.values(), bottom, TOP);
+        let upwards = Axis::around(self.values(), bottom, TOP).widened();
         for value in across.ticks() {
             let x = across.place(value);
             put!(
@@ -318,5 +394,39 @@ mod tests {
         assert_eq!(axis.ticks(), [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]);
         assert_eq!(number(0.5), "0.5");
         assert_eq!(number(1e6), "10⁶");
+    }
+
+    #[test]
+    fn a_widened_axis_gives_half_of_its_room_to_what_lies_near_one() {
+        let axis = Axis::around([0.3, 400.0].into_iter(), 0.0, 100.0).widened();
+        assert!((axis.place(2.0) - axis.place(0.5) - 50.0).abs() < 0.1);
+        assert!(axis.place(0.3) >= 0.0 && axis.place(400.0) <= 100.0 + 1e-6);
+        let places: Vec<f64> = axis.ticks().iter().map(|tick| axis.place(*tick)).collect();
+        assert!(places.is_sorted(), "{places:?}");
+    }
+
+    #[test]
+    fn series_of_one_owner_differ_in_shape() {
+        let names = [
+            "tine count_by",
+            "tine group",
+            "tine into_map",
+            "rayon",
+            "rayon local",
+        ];
+        let chart = Chart {
+            title: String::new(),
+            source: String::new(),
+            note: String::new(),
+            shape: Line::Rows(vec![]),
+            series: names.map(Series::new).into(),
+        };
+        let looks: Vec<_> = (0..names.len())
+            .map(|nth| (chart.paint(nth).colour, chart.paint(nth).shape))
+            .collect();
+        let once = looks
+            .iter()
+            .all(|look| looks.iter().filter(|other| *other == look).count() == 1);
+        assert!(once, "{looks:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Pictures of the tables: drawn from what the programs have written into the README, so that a
+//! Pictures of the tables: drawn from what the programs have written into TABLES.md, so that a
 //! picture never says anything that no table says.
 #![forbid(unsafe_code)]
 
@@ -28,7 +28,7 @@ pub fn draw(readme: &str) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// Draws the README's tables into the directory.
+/// Draws the page's tables into the directory.
 pub fn write(readme: &Path, into: &Path) -> io::Result<()> {
     fs::create_dir_all(into)?;
     for (file, svg) in draw(&fs::read_to_string(readme)?) {
@@ -38,23 +38,57 @@ pub fn write(readme: &Path, into: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Of a row of a table, as they stand: the cells of tine, of rayon and of the sequential contender,
+/// Of a row of a table, as they stand: the cells of tine, of a peer and of the sequential contender,
 /// and the ratios of the first to both.
-pub fn picked(readme: &str, name: &str, title: &str, row: &str) -> Option<Vec<String>> {
-    let table = table(readme, name, title)?;
+pub fn picked(page: &str, [name, title, row]: [&str; 3], peer: &str) -> Option<[String; 5]> {
+    let table = table(page, name, title)?;
     let row = table.rows.iter().find(|cells| cells[0] == row)?;
+    if name == "collections" {
+        return read::contenders(row, peer);
+    }
     let cell = |names: [&str; 2]| {
         let mut heads = table.head.iter();
         let at = heads.position(|head| names.contains(&head.as_str()));
         at.map_or("–".to_owned(), |at| row[at].clone())
     };
-    Some(vec![
+    Some([
         cell(["tine"; 2]),
-        cell(["rayon"; 2]),
+        cell([peer; 2]),
         cell(["sequential", "std"]),
-        cell(["tine ÷ rayon"; 2]),
+        cell([&format!("tine ÷ {peer}"); 2]),
         cell(["tine ÷ sequential", "tine ÷ std"]),
     ])
+}
+
+/// Every table as a file of values between tabs, with a line on its machine and day at the top.
+pub fn separated(page: &str) -> Vec<(String, String)> {
+    let mut files: Vec<(String, String)> = vec![];
+    for name in ["table", "collections", "sorts", "iterators"] {
+        let Some(text) = block(page, name) else {
+            continue;
+        };
+        for (nth, table) in tables(text).into_iter().enumerate() {
+            let kind = if name == "table" { "pool" } else { name };
+            let words: Vec<String> = table.title.split_whitespace().take(6).map(plain).collect();
+            let title = words.join("-").trim_matches('-').replace("--", "-");
+            let file = match title.as_str() {
+                "" => format!("{kind}-{}.tsv", nth + 1),
+                title => format!("{kind}-{title}.tsv"),
+            };
+            let mut text = format!("# {}. {}\n", table.title, taken(text));
+            for row in std::iter::once(&table.head).chain(&table.rows) {
+                text += &(row.join("\t") + "\n");
+            }
+            files.push((file, text));
+        }
+    }
+    files
+}
+
+/// A word of a title as part of a file's name.
+fn plain(word: &str) -> String {
+    let word = word.replace('µ', "u").to_lowercase();
+    word.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
 /// A table of a block, found by how its title begins.
@@ -97,6 +131,7 @@ fn sweep(readme: &str, table: &Table, what: &str) -> Option<Chart> {
     Some(Chart {
         title: format!("{what}: time ÷ the sequential loop's"),
         source: taken(block(readme, "iterators")?),
+        note: "The scale is wider between 0.5 and 2, where most of the difference lies.".into(),
         shape: Line::Curves("items"),
         series,
     })
@@ -120,6 +155,9 @@ fn sorts(readme: &str) -> Option<Chart> {
     Some(Chart {
         title: "10⁶ elements on 2 threads: time ÷ that of std's sort_unstable".into(),
         source: taken(block(readme, "sorts")?),
+        note:
+            "Names that end in -u are the unstable sorts; the others keep equal elements in order."
+                .into(),
         shape: Line::Rows(rows),
         series,
     })
@@ -155,8 +193,12 @@ fn groups(readme: &str) -> Option<Chart> {
         rows.push(row[0].clone());
     }
     Some(Chart {
-        title: "Counting and grouping by key: time ÷ the sequential loop's".into(),
+        title: "Counting and grouping by key, 2 threads: time ÷ the sequential loop's".into(),
         source: taken(text),
+        note:
+            "count N: 10⁷ keys, N of them different; zipf N: drawn from N ranks, low ones often; \
+               group N: 5·10⁶ pairs of N keys; words: a text."
+                .into(),
         shape: Line::Rows(rows),
         series,
     })
@@ -166,18 +208,18 @@ fn groups(readme: &str) -> Option<Chart> {
 mod tests {
     use super::*;
 
-    const README: &str = include_str!("../../README.md");
+    const TABLES: &str = include_str!("../../TABLES.md");
 
     #[test]
     fn every_picture_is_drawn_from_the_tables_as_they_stand() {
-        let files: Vec<_> = draw(README).into_iter().map(|(file, _)| file).collect();
+        let files: Vec<_> = draw(TABLES).into_iter().map(|(file, _)| file).collect();
         assert_eq!(files, FILES.map(|(file, _)| file));
     }
 
     #[test]
     fn the_pictures_that_are_kept_are_those_of_the_tables() {
         let plots = Path::new(env!("CARGO_MANIFEST_DIR")).join("plots");
-        for (file, svg) in draw(README) {
+        for (file, svg) in draw(TABLES) {
             let kept = fs::read_to_string(plots.join(file)).unwrap_or_default();
             assert!(kept == svg, "{file} is old: run `tine-bench plots`");
         }

@@ -107,6 +107,30 @@ pub(super) fn contender(cell: &str) -> Option<(String, f64)> {
     Some((words[..at].join(" "), words[at].parse().ok()?))
 }
 
+/// Of a row whose cells hold contenders: ours, a peer's and the sequential one's time, and the ratios
+/// of the first to both.
+pub(super) fn contenders(row: &[String], peer: &str) -> Option<[String; 5]> {
+    let ours = row[1]
+        .split_whitespace()
+        .skip_while(|word| word.parse::<f64>().is_err());
+    let ours = ours.collect::<Vec<_>>().join(" ");
+    let of = |name: &str| {
+        let cells = row[2..].iter().flat_map(|cell| cell.split("; "));
+        let mut cells = cells.filter(|cell| {
+            contender(cell).is_some_and(|(known, _)| {
+                known == name || { name == "sequential" && known.starts_with("sequential") }
+            })
+        });
+        let (time, ratio) = cells.next()?.split_once(" → ")?;
+        let time = time.split_whitespace().last()?;
+        Some((time.to_owned(), ratio.trim_matches('*').to_owned()))
+    };
+    let none = || ("–".to_owned(), "–".to_owned());
+    let (peers, by_peer) = of(peer)?;
+    let (sequential, by_sequential) = of("sequential").unwrap_or_else(none);
+    Some([ours, peers, sequential, by_peer, by_sequential])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +150,19 @@ mod tests {
         assert_eq!(all[0].time(&all[0].rows[0], "c"), None);
         assert_eq!(all[1].rows, [["s", "7"]]);
         assert_eq!(block(PAGE, "b"), None);
+    }
+
+    #[test]
+    fn contenders_of_a_row_are_found_by_name() {
+        let row = [
+            "count",
+            "tine count_by 2.5 (2.0)",
+            "rayon fold+reduce 5.0 → **0.50**; sequential 10.0 → **0.25**",
+        ];
+        let row = row.map(str::to_owned);
+        let expected = ["2.5 (2.0)", "5.0", "10.0", "0.50", "0.25"].map(str::to_owned);
+        assert_eq!(contenders(&row, "rayon fold+reduce"), Some(expected));
+        assert_eq!(contenders(&row, "nobody"), None);
     }
 
     #[test]

@@ -30,7 +30,7 @@ fn joins<P: Peer>(cx: &mut P::Cx<'_>, count: usize) {
     }
 }
 
-/// The other half of the outer join gives somebody else 20 µs of work. Once it
+/// The other half of the outer join gives another worker 20 µs of work. Once it
 /// has begun, that worker is awake, and soon looks for more.
 fn sample<P: Peer>() -> f64 {
     let begun = &AtomicBool::new(false);

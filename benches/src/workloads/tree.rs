@@ -1,4 +1,4 @@
-//! Trees of joins without a cut-off: what a fork costs when nobody needs it.
+//! Trees of joins without a cut-off: what a fork costs when no thread needs it.
 #![forbid(unsafe_code)]
 
 use super::nanoseconds_each;

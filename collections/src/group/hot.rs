@@ -1,10 +1,10 @@
 //! A small table in front of the others, for keys that keep coming.
 //!
-//! A hash has one slot, so looking is one comparison. A slot is given to the
-//! first key that comes to it twice in a row, which frequent keys do and rare
-//! ones hardly ever; its owner keeps it until all are taken out. What an owner
-//! brought before it got its slot was folded elsewhere, so the sum in the slot
-//! is that of later items: order is kept if it is combined last.
+//! A hash has one slot, so looking is one comparison. The first
+//! key that comes to a slot twice in a row gets it. Frequent keys do that, rare
+//! keys hardly ever. A key keeps its slot until all slots are emptied. What came
+//! of that key before was folded elsewhere, so the slot holds the sum of later
+//! items: combine it last, and the order is kept.
 #![forbid(unsafe_code)]
 
 use std::{array, mem};
@@ -13,7 +13,7 @@ use std::{array, mem};
 const SLOTS: usize = 1024;
 /// Larger slots are not worth it.
 const SLOT_BYTES: usize = 64;
-/// After so many misses it is asked whether the table pays: a power of two.
+/// After this many misses the worker asks whether the table pays: a power of two.
 const TRIAL: usize = 4096;
 
 struct Slot<K, A> {

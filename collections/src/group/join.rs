@@ -15,8 +15,7 @@ use tine_iter::iter::ParallelIterator;
 /// order, and for one left item in the right side's.
 ///
 /// ```
-/// use tine_collections::prelude::*;
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let orders = [(1, "tea"), (2, "rye"), (1, "oil"), (3, "fig")];
 /// let names = [(1, "Ada"), (2, "Bob")];
@@ -46,8 +45,7 @@ where
     /// Each pair of a left and a right item with the same key.
     ///
     /// ```
-    /// # use tine_collections::prelude::*;
-    /// # use tine_iter::prelude::*;
+    /// # use tine::prelude::*;
     /// let pairs = (0..4).into_par_iter().join_by((2..9).into_par_iter(), |&l| l, |&r| r % 4);
     /// assert_eq!(pairs.inner(), [(0, 4), (0, 8), (1, 5), (2, 2), (2, 6), (3, 3), (3, 7)]);
     /// ```
@@ -71,8 +69,7 @@ where
     /// partner by itself.
     ///
     /// ```
-    /// # use tine_collections::prelude::*;
-    /// # use tine_iter::prelude::*;
+    /// # use tine::prelude::*;
     /// let pairs = (0..3).into_par_iter().join_by((1..3).into_par_iter(), |&l| l, |&r| r);
     /// assert_eq!(pairs.left(), [(0, None), (1, Some(1)), (2, Some(2))]);
     /// ```
@@ -98,8 +95,7 @@ where
     /// Each left item that has a partner, once.
     ///
     /// ```
-    /// # use tine_collections::prelude::*;
-    /// # use tine_iter::prelude::*;
+    /// # use tine::prelude::*;
     /// let join = (0..6).into_par_iter().join_by([1, 3, 1].into_par_iter(), |&l| l, |&r| r);
     /// assert_eq!(join.semi(), [1, 3]);
     /// ```
@@ -112,8 +108,7 @@ where
     /// Each left item that has no partner.
     ///
     /// ```
-    /// # use tine_collections::prelude::*;
-    /// # use tine_iter::prelude::*;
+    /// # use tine::prelude::*;
     /// let join = (0..6).into_par_iter().join_by([1, 3, 1].into_par_iter(), |&l| l, |&r| r);
     /// assert_eq!(join.anti(), [0, 2, 4, 5]);
     /// ```

@@ -1,6 +1,7 @@
 //! Grouping, counting and joining parallel iterators by key.
 #![forbid(unsafe_code)]
 
+mod fold;
 mod hot;
 mod join;
 mod rows;
@@ -13,25 +14,27 @@ use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
 use crate::map::shard::Shards;
 use crate::tag::is_cheap;
+use fold::Fold;
 use hashbrown::HashTable;
 use std::cmp::Reverse;
 use std::hash::Hash;
 use std::marker::PhantomData;
-use tally::{Fold, tally};
+use std::panic::Location;
+use tally::tally;
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
+use tine_iter::slice::ParallelSliceMut;
 
 /// Counting, folding, grouping and joining by key, on every parallel iterator.
 ///
-/// All of it adapts while it runs: few different keys are folded in a table
-/// per thread, many are first scattered by hash so that each thread then works
-/// on keys of its own, and what turns out wrong is revised.
+/// All of it adapts while it runs. Few different keys are folded in a table for
+/// each thread. Many are first scattered by hash, so that each thread then works
+/// on keys of its own. A choice that turns out wrong is revised.
 ///
-/// Values of one key are met in the order of the input, whatever the number of
+/// Values of a key come in the order of the input, whatever the number of
 /// threads. In which order the *keys* come out of a map is not specified.
 ///
 /// ```
-/// use tine_collections::prelude::*;
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let words = ["tine", "fork", "comb", "prong"];
 /// let by_length = words.par_iter().copied().group_by(|word| word.len());
@@ -41,8 +44,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// How often each key occurs.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let counts = "a rose is a rose".par_split_whitespace().count_by(|word| *word);
     /// assert_eq!(counts.get_cloned("rose"), Some(2));
@@ -69,8 +71,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// combining the two. It need not be commutative.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let sums = (0..10_u64).into_par_iter().fold_by(
     ///     |n| n % 2 == 0,
@@ -104,8 +105,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// The items of each key, in the order of the input, in compressed rows.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let groups = (0..10).into_par_iter().group_by(|n| n % 3);
     /// assert_eq!(groups[&1], [1, 4, 7]);
@@ -127,8 +127,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// The values of each key, in the order of the input, of pairs.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let pairs = [("a", 1), ("b", 2), ("a", 3)];
     /// assert_eq!(pairs.into_par_iter().group_pairs()["a"], [1, 3]);
@@ -148,19 +147,24 @@ pub trait ParallelGrouping: ParallelIterator {
     /// If `bin` returns `bins` or more.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let bits = (0..100_u32).into_par_iter().histogram(4, |n| n.count_ones() as usize / 2);
     /// assert_eq!(bits, [8, 53, 37, 2]);
     /// ```
+    #[track_caller]
     fn histogram<F>(self, bins: usize, bin: F) -> Vec<usize>
     where
         F: Fn(&Self::Item) -> usize + Send + Sync,
     {
+        // The closure runs on any thread: the message names the call, whose place panics there lose.
+        let call = Location::caller();
         let count = |mut counts: Vec<usize>, item: Self::Item| {
             let bin = bin(&item);
-            assert!(bin < bins, "bin {bin} of a histogram with {bins} bins");
+            assert!(
+                bin < bins,
+                "bin {bin} of a histogram with {bins} bins, asked for at {call}"
+            );
             counts[bin] += 1;
             counts
         };
@@ -178,8 +182,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// The different items, in the order in which they first occur.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// assert_eq!([3, 1, 3, 2, 1].into_par_iter().distinct(), [3, 1, 2]);
     /// ```
@@ -197,8 +200,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// The first item of each key, in the order in which they occur.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let first = ["bee", "ant", "bat"].into_par_iter().distinct_by(|word| word.as_bytes()[0]);
     /// assert_eq!(first, ["bee", "ant"]);
@@ -220,8 +222,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// first, so let it be the smaller side.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let squares = (0..5).into_par_iter().map(|n| (n, n * n));
     /// let pairs = (3..9).into_par_iter().join_by(squares, |&n| n, |square| square.0).inner();
@@ -245,8 +246,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// equally frequent ones the smaller key first.
     ///
     /// ```
-    /// use tine_collections::prelude::*;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let top = "mississippi".par_chars().top_k_by_count(2, |&c| c);
     /// assert_eq!(top, [('i', 4), ('s', 4)]);
@@ -266,7 +266,7 @@ pub trait ParallelGrouping: ParallelIterator {
             counts.select_nth_unstable_by(k - 1, rank);
             counts.truncate(k);
         }
-        counts.sort_unstable_by(rank);
+        counts.par_sort_unstable_by(rank);
         counts
     }
 }

@@ -4,8 +4,9 @@
 use crate::gather::{Gathered, gather};
 use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
-use crate::map::shard::{CROWD, Shards, breadth, part_of};
+use crate::map::shard::{CROWD, Shards};
 use crate::partition::{List, par_map, settle};
+use crate::parts::{breadth, part_of};
 use crate::tag::{Tag, is_cheap};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
@@ -22,8 +23,7 @@ use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 /// thousands of groups. Which group comes first is not specified.
 ///
 /// ```
-/// use tine_collections::prelude::*;
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let words = ["ant", "bee", "ape", "bat", "asp"];
 /// let groups = words.par_iter().copied().group_by(|word| word.as_bytes()[0]);
@@ -186,8 +186,7 @@ impl<K, T, S> Groups<K, T, S> {
     /// How many groups there are.
     ///
     /// ```
-    /// # use tine_collections::prelude::*;
-    /// # use tine_iter::prelude::*;
+    /// # use tine::prelude::*;
     /// assert_eq!((0..10).into_par_iter().group_by(|n| n % 3).len(), 3);
     /// ```
     pub fn len(&self) -> usize {
@@ -197,8 +196,7 @@ impl<K, T, S> Groups<K, T, S> {
     /// Is there no group?
     ///
     /// ```
-    /// # use tine_collections::prelude::*;
-    /// # use tine_iter::prelude::*;
+    /// # use tine::prelude::*;
     /// assert!((0..0).into_par_iter().group_by(|n| n % 3).is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
@@ -208,8 +206,7 @@ impl<K, T, S> Groups<K, T, S> {
     /// How many values there are in all groups.
     ///
     /// ```
-    /// # use tine_collections::prelude::*;
-    /// # use tine_iter::prelude::*;
+    /// # use tine::prelude::*;
     /// assert_eq!((0..10).into_par_iter().group_by(|n| n % 3).values_len(), 10);
     /// ```
     pub fn values_len(&self) -> usize {
@@ -219,8 +216,7 @@ impl<K, T, S> Groups<K, T, S> {
     /// All groups.
     ///
     /// ```
-    /// # use tine_collections::prelude::*;
-    /// # use tine_iter::prelude::*;
+    /// # use tine::prelude::*;
     /// let groups = (0..10).into_par_iter().group_by(|n| n % 3);
     /// assert!(groups.iter().any(|(&key, row)| key == 1 && row == [1, 4, 7]));
     /// ```
@@ -231,8 +227,7 @@ impl<K, T, S> Groups<K, T, S> {
     /// All groups, in parallel.
     ///
     /// ```
-    /// # use tine_collections::prelude::*;
-    /// # use tine_iter::prelude::*;
+    /// # use tine::prelude::*;
     /// let groups = (0..10).into_par_iter().group_by(|n| n % 3);
     /// assert_eq!(groups.par_iter().map(|(_, row)| row.len()).max(), Some(4));
     /// ```
@@ -250,8 +245,7 @@ impl<K: Eq + Hash, T, S: BuildHasher> Groups<K, T, S> {
     /// The values of a key, in the order of the input.
     ///
     /// ```
-    /// # use tine_collections::prelude::*;
-    /// # use tine_iter::prelude::*;
+    /// # use tine::prelude::*;
     /// let groups = (0..10).into_par_iter().group_by(|n| n % 3);
     /// assert_eq!(groups.get(&1), Some(&[1, 4, 7][..]));
     /// assert_eq!(groups.get(&3), None);
@@ -272,8 +266,7 @@ impl<K: Eq + Hash, T, S: BuildHasher> Groups<K, T, S> {
     /// The same as a map, each group a vector of its own.
     ///
     /// ```
-    /// # use tine_collections::prelude::*;
-    /// # use tine_iter::prelude::*;
+    /// # use tine::prelude::*;
     /// let map = (0..10).into_par_iter().group_by(|n| n % 3).into_map();
     /// assert_eq!(map.get_cloned(&1), Some(vec![1, 4, 7]));
     /// ```
@@ -328,6 +321,7 @@ impl<K: Eq + Hash + Borrow<Q>, Q: Hash + Eq + ?Sized, T, S: BuildHasher> Index<&
 
     /// # Panics
     /// If there is no such group.
+    #[track_caller]
     fn index(&self, key: &Q) -> &[T] {
         self.get(key).expect("no group of this key")
     }

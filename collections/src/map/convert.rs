@@ -1,7 +1,7 @@
 //! A map as a citizen of std: cloned, compared, printed, converted.
 #![forbid(unsafe_code)]
 
-use super::ParHashMap;
+use super::concurrent::ParHashMap;
 use super::shard::Shards;
 use std::collections::HashMap;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Entries and guards: what holds a shard's lock for longer than one closure.
 #![forbid(unsafe_code)]
 
-use super::ParHashMap;
+use super::concurrent::ParHashMap;
 use super::shard::{Reading, Writing};
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
@@ -9,37 +9,12 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::ops::{Deref, DerefMut};
 
-/// What [`ParHashMap::compute`] is to do with an entry.
-///
-/// ```
-/// use tine_collections::{Change, ParHashMap};
-///
-/// let stock = ParHashMap::from([("fork", 1)]);
-/// let sell = |left: Option<&mut u32>| match left {
-///     Some(1) => Change::Remove,
-///     Some(&mut n) => Change::Put(n - 1),
-///     None => Change::Keep,
-/// };
-/// stock.compute("fork", sell);
-/// assert!(stock.is_empty());
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Change<V> {
-    /// Leave it as it is now, or absent.
-    Keep,
-    /// Set its value.
-    Put(V),
-    /// Remove it.
-    Remove,
-}
-
 /// A value that is being looked at: its shard stays locked for reading.
 ///
 /// Dereferences to the value.
 ///
 /// ```
-/// use tine_collections::{ParHashMap, map::Ref};
+/// use tine::{ParHashMap, map::Ref};
 ///
 /// let map = ParHashMap::from([("fork", 4)]);
 /// let tines: Ref<'_, _, _> = map.get("fork").unwrap();
@@ -55,7 +30,7 @@ pub struct Ref<'a, K, V> {
 /// Dereferences to the value.
 ///
 /// ```
-/// use tine_collections::{ParHashMap, map::RefMut};
+/// use tine::{ParHashMap, map::RefMut};
 ///
 /// let map = ParHashMap::from([("fork", 4)]);
 /// let mut tines: RefMut<'_, _, _> = map.entry("fork").or_insert(0);
@@ -79,7 +54,7 @@ impl<K, V> Ref<'_, K, V> {
     /// The key.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 'a')]);
     /// assert_eq!(map.get(&1).unwrap().key(), &1);
     /// ```
@@ -90,7 +65,7 @@ impl<K, V> Ref<'_, K, V> {
     /// The value.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 'a')]);
     /// assert_eq!(map.get(&1).unwrap().value(), &'a');
     /// ```
@@ -108,7 +83,7 @@ impl<K, V> RefMut<'_, K, V> {
     /// The key.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 'a')]);
     /// assert_eq!(map.lock(&1).unwrap().key(), &1);
     /// ```
@@ -119,7 +94,7 @@ impl<K, V> RefMut<'_, K, V> {
     /// The value.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 'a')]);
     /// assert_eq!(map.lock(&1).unwrap().value(), &'a');
     /// ```
@@ -130,7 +105,7 @@ impl<K, V> RefMut<'_, K, V> {
     /// The value, to change.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 'a')]);
     /// *map.lock(&1).unwrap().value_mut() = 'b';
     /// assert_eq!(map.get_cloned(&1), Some('b'));
@@ -187,10 +162,11 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// panics). Prefer [`read`](Self::read) or [`get_cloned`](Self::get_cloned).
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([("a", 1)]);
     /// assert_eq!(*map.get("a").unwrap(), 1);
     /// ```
+    #[track_caller]
     pub fn get<Q>(&self, key: &Q) -> Option<Ref<'_, K, V>>
     where
         K: Borrow<Q>,
@@ -207,11 +183,12 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// [`update`](Self::update).
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([("a", 1)]);
     /// *map.lock("a").unwrap() += 1;
     /// assert_eq!(map.get_cloned("a"), Some(2));
     /// ```
+    #[track_caller]
     pub fn lock<Q>(&self, key: &Q) -> Option<RefMut<'_, K, V>>
     where
         K: Borrow<Q>,
@@ -227,7 +204,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// of the `or_…` methods is called.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::new();
     /// for word in ["a", "b", "a"] {
     ///     *map.entry(word).or_insert(0) += 1;
@@ -235,6 +212,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// map.entry("a").and_modify(|n| *n *= 10).or_insert(0);
     /// assert_eq!(map.get_cloned("a"), Some(20));
     /// ```
+    #[track_caller]
     pub fn entry(&self, key: K) -> Entry<'_, K, V, S, fn(&mut V)> {
         Entry {
             map: self,
@@ -247,7 +225,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
 /// The place of one key in a map, from [`ParHashMap::entry`].
 ///
 /// ```
-/// use tine_collections::ParHashMap;
+/// use tine::ParHashMap;
 ///
 /// let map = ParHashMap::new();
 /// for word in ["a", "fork", "is", "a", "fork"] {
@@ -271,7 +249,7 @@ where
     /// The key.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// assert_eq!(ParHashMap::<_, ()>::new().entry(5).key(), &5);
     /// ```
     pub fn key(&self) -> &K {
@@ -281,12 +259,13 @@ where
     /// If there is a value, calls `modify` with it first, under the shard's lock.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([("a", 1)]);
     /// map.entry("a").and_modify(|n| *n += 1).or_insert(7);
     /// map.entry("b").and_modify(|n| *n += 1).or_insert(7);
     /// assert_eq!((map.get_cloned("a"), map.get_cloned("b")), (Some(2), Some(7)));
     /// ```
+    #[track_caller]
     pub fn and_modify<G>(self, modify: G) -> Entry<'a, K, V, S, impl FnOnce(&mut V)>
     where
         G: FnOnce(&mut V),
@@ -307,11 +286,12 @@ where
     /// shard locked.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::new();
     /// *map.entry("a").or_insert(1) += 1;
     /// assert_eq!(map.get_cloned("a"), Some(2));
     /// ```
+    #[track_caller]
     pub fn or_insert(self, value: V) -> RefMut<'a, K, V> {
         self.or_insert_with(|| value)
     }
@@ -319,11 +299,12 @@ where
     /// The value, which is `V::default()` if there was none.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map: ParHashMap<_, Vec<i32>> = ParHashMap::new();
     /// map.entry("a").or_default().push(1);
     /// assert_eq!(map.get_cloned("a"), Some(vec![1]));
     /// ```
+    #[track_caller]
     pub fn or_default(self) -> RefMut<'a, K, V>
     where
         V: Default,
@@ -334,10 +315,11 @@ where
     /// The value, which `make` supplies, under the shard's lock, if there was none.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::new();
     /// assert_eq!(*map.entry("a").or_insert_with(|| 3), 3);
     /// ```
+    #[track_caller]
     pub fn or_insert_with(self, make: impl FnOnce() -> V) -> RefMut<'a, K, V> {
         self.or_insert_with_key(|_| make())
     }
@@ -346,10 +328,11 @@ where
     /// if there was none.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::new();
     /// assert_eq!(*map.entry("abc").or_insert_with_key(|k| k.len()), 3);
     /// ```
+    #[track_caller]
     pub fn or_insert_with_key(self, make: impl FnOnce(&K) -> V) -> RefMut<'a, K, V> {
         let Entry { map, key, modify } = self;
         let hash = map.hash(&key);

@@ -1,11 +1,12 @@
 //! A map that nobody changes any more, and reads without locks.
 #![forbid(unsafe_code)]
 
-use super::ParHashMap;
+use super::concurrent::ParHashMap;
 use super::iter::IntoIter;
 use super::par::{IntoParIter, ParIter};
-use super::shard::{Shards, part_of};
+use super::shard::Shards;
 use crate::hasher::DefaultHashBuilder;
+use crate::parts::part_of;
 use hashbrown::HashTable;
 use std::borrow::Borrow;
 use std::fmt;
@@ -17,8 +18,8 @@ use tine_iter::iter::IntoParallelIterator;
 /// references, parallel iteration over `&self`.
 ///
 /// ```
-/// use tine_collections::ParHashMap;
-/// use tine_iter::prelude::*;
+/// use tine::ParHashMap;
+/// use tine::prelude::*;
 ///
 /// let squares: ParHashMap<u64, u64> = (0..100).map(|i| (i, i * i)).collect();
 /// let squares = squares.freeze();
@@ -36,7 +37,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// [thawed](FrozenMap::thaw)). Nothing is copied.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let frozen = ParHashMap::from([("a", 1)]).freeze();
     /// assert_eq!(frozen.get("a"), Some(&1));
     /// ```
@@ -52,7 +53,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// The same map, to be changed again. Nothing is copied.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([("a", 1)]).freeze().thaw();
     /// map.insert("b", 2);
     /// assert_eq!(map.len(), 2);
@@ -72,7 +73,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// How many entries there are.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// assert_eq!(ParHashMap::from([("a", 1)]).freeze().len(), 1);
     /// ```
     pub fn len(&self) -> usize {
@@ -82,7 +83,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// Is there no entry?
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// assert!(ParHashMap::<u8, u8>::new().freeze().is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
@@ -92,7 +93,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// All entries.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let frozen = ParHashMap::from([(1, 10), (2, 20)]).freeze();
     /// assert_eq!(frozen.iter().map(|(_, v)| v).sum::<i32>(), 30);
     /// ```
@@ -106,7 +107,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// All keys.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// assert!(ParHashMap::from([(1, 10)]).freeze().keys().eq(&[1]));
     /// ```
     pub fn keys(&self) -> impl Iterator<Item = &K> {
@@ -116,7 +117,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// All values.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// assert!(ParHashMap::from([(1, 10)]).freeze().values().eq(&[10]));
     /// ```
     pub fn values(&self) -> impl Iterator<Item = &V> {
@@ -128,7 +129,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
     /// The value of `key`.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let frozen = ParHashMap::from([(1, 10)]).freeze();
     /// assert_eq!((frozen.get(&1), frozen.get(&2)), (Some(&10), None));
     /// ```
@@ -148,7 +149,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
     /// Is there an entry for `key`?
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// assert!(ParHashMap::from([(1, 10)]).freeze().contains_key(&1));
     /// ```
     pub fn contains_key<Q>(&self, key: &Q) -> bool
@@ -170,6 +171,7 @@ where
 
     /// # Panics
     /// If the key is not there.
+    #[track_caller]
     fn index(&self, key: &Q) -> &V {
         self.get(key).expect("no entry for this key in the map")
     }

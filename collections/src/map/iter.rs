@@ -4,7 +4,7 @@
 //! between two steps. Owned, it yields what is there.
 #![forbid(unsafe_code)]
 
-use super::ParHashMap;
+use super::concurrent::ParHashMap;
 use super::shard::Walk;
 use hashbrown::{HashTable, hash_table};
 use std::fmt;
@@ -16,7 +16,7 @@ use std::vec;
 /// Each shard is cloned at one moment, the shards at different moments.
 ///
 /// ```
-/// use tine_collections::{ParHashMap, map::Iter};
+/// use tine::{ParHashMap, map::Iter};
 ///
 /// let map = ParHashMap::from([("fork", 4)]);
 /// let mut entries: Iter<'_, _, _> = map.iter();
@@ -48,7 +48,7 @@ impl<K: Clone, V: Clone> Iterator for Iter<'_, K, V> {
 /// Clones of a map's keys, from [`ParHashMap::keys`].
 ///
 /// ```
-/// use tine_collections::{ParHashMap, map::Keys};
+/// use tine::{ParHashMap, map::Keys};
 ///
 /// let map = ParHashMap::from([("fork", 4)]);
 /// let mut keys: Keys<'_, _, _> = map.keys();
@@ -81,7 +81,7 @@ impl<K: Clone, V> Iterator for Keys<'_, K, V> {
 /// Clones of a map's values, from [`ParHashMap::values`].
 ///
 /// ```
-/// use tine_collections::{ParHashMap, map::Values};
+/// use tine::{ParHashMap, map::Values};
 ///
 /// let map = ParHashMap::from([("fork", 4)]);
 /// let values: Values<'_, _, _> = map.values();
@@ -114,7 +114,7 @@ impl<K, V: Clone> Iterator for Values<'_, K, V> {
 /// A map's entries with values to change, from [`ParHashMap::iter_mut`].
 ///
 /// ```
-/// use tine_collections::{ParHashMap, map::IterMut};
+/// use tine::{ParHashMap, map::IterMut};
 ///
 /// let mut map = ParHashMap::from([("fork", 4)]);
 /// let entries: IterMut<'_, _, _> = map.iter_mut();
@@ -148,7 +148,7 @@ impl<'a, K, V> Iterator for IterMut<'a, K, V> {
 /// A map's entries, from [`ParHashMap::into_iter`].
 ///
 /// ```
-/// use tine_collections::{ParHashMap, map::IntoIter};
+/// use tine::{ParHashMap, map::IntoIter};
 ///
 /// let mut entries: IntoIter<_, _> = ParHashMap::from([("fork", 4)]).into_iter();
 /// assert_eq!(entries.next(), Some(("fork", 4)));
@@ -193,7 +193,7 @@ impl<K, V> Iterator for IntoIter<K, V> {
 /// Dropping it removes the rest.
 ///
 /// ```
-/// use tine_collections::{ParHashMap, map::Drain};
+/// use tine::{ParHashMap, map::Drain};
 ///
 /// let mut map = ParHashMap::from([("fork", 4)]);
 /// let mut entries: Drain<'_, _, _> = map.drain();
@@ -258,13 +258,14 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// the loop may do with the map what it likes.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 10), (2, 20)]);
     /// for (key, value) in map.iter() {
     ///     map.insert(key, value + 1);
     /// }
     /// assert_eq!(map.get_cloned(&2), Some(21));
     /// ```
+    #[track_caller]
     pub fn iter(&self) -> Iter<'_, K, V> {
         Iter {
             walk: self.shards.walk(),
@@ -275,10 +276,11 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// Clones of all keys.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 10), (2, 20)]);
     /// assert_eq!(map.keys().sum::<i32>(), 3);
     /// ```
+    #[track_caller]
     pub fn keys(&self) -> Keys<'_, K, V> {
         Keys {
             walk: self.shards.walk(),
@@ -289,10 +291,11 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// Clones of all values.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, 10), (2, 20)]);
     /// assert_eq!(map.values().sum::<i32>(), 30);
     /// ```
+    #[track_caller]
     pub fn values(&self) -> Values<'_, K, V> {
         Values {
             walk: self.shards.walk(),
@@ -303,7 +306,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All entries, their values to change.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
     /// map.iter_mut().for_each(|(k, v)| *v += k);
     /// assert_eq!(map.get_cloned(&2), Some(22));
@@ -321,7 +324,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All values, to change.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
     /// map.values_mut().for_each(|v| *v += 1);
     /// assert_eq!(map.get_cloned(&2), Some(21));
@@ -333,7 +336,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All entries, which leave the map; room is kept.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
     /// assert_eq!(map.drain().count(), 2);
     /// assert!(map.is_empty());
@@ -351,7 +354,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All keys, for good.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(String::from("a"), 1)]);
     /// assert!(map.into_keys().eq(["a"]));
     /// ```
@@ -362,7 +365,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All values, for good.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([(1, String::from("a"))]);
     /// assert!(map.into_values().eq(["a"]));
     /// ```

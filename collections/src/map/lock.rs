@@ -1,23 +1,23 @@
 //! A reader-writer lock in four bytes.
 //!
 //! The word holds the number of readers, or `WRITER`, and beside either
-//! `PARKED`: somebody sleeps, or is about to, in the lock's lot.
+//! `PARKED`: a thread sleeps, or is about to, in the lock's lot.
 //!
 //! | who | from | to |
 //! |---|---|---|
-//! | reader enters | n readers, nobody parked | n + 1 readers |
+//! | reader enters | n readers, no thread parked | n + 1 readers |
 //! | writer enters | free, parked or not | `WRITER`, parked or not |
 //! | sleeper, holding the lot's mutex | held | held and `PARKED` |
 //! | last one out | held and `PARKED` | free; then wakes the lot |
 //!
 //! No wake-up is lost: a sleeper sees `PARKED` in the word of a held lock and
-//! blocks without letting go of the lot's mutex in between; whoever clears
+//! blocks without letting go of the lot's mutex in between. The thread that clears
 //! `PARKED` passes through that mutex afterwards. A thread that slips in
 //! between a release and its clearing inherits `PARKED`, and the duty with it.
 //!
 //! A lot is a mutex and a condition variable chosen by the lock's address, so
 //! locks may share one: the woken look at their own word again. Readers give
-//! way to whoever is parked, so writers do not starve, unless they are
+//! way to parked threads, so writers do not starve, unless they are
 //! `nested`: a thread that reads already must not wait for a writer that
 //! waits for it.
 
@@ -105,7 +105,7 @@ impl RawLock {
     /// Enters as the only one; `true` if that meant waiting.
     #[inline]
     pub(crate) fn write(&self) -> bool {
-        // Acquire pairs with the Release of whoever was inside before.
+        // Acquire pairs with the Release of the thread that was inside before.
         let free = self
             .word
             .compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed);
@@ -125,7 +125,7 @@ impl RawLock {
                 word & READERS < READERS,
                 "more than a thousand million readers of one shard"
             );
-            // Acquire pairs with the Release of whoever was inside before.
+            // Acquire pairs with the Release of the thread that was inside before.
             match self.word.compare_exchange_weak(
                 word,
                 word + add,
@@ -182,7 +182,7 @@ impl RawLock {
         drop(lot.condvar.wait(quiet));
     }
 
-    /// Wakes everybody in the lot, after `PARKED` was cleared.
+    /// Wakes all threads in the lot, after `PARKED` was cleared.
     #[cold]
     fn wake(&self) {
         let lot = self.lot();
@@ -208,7 +208,7 @@ impl RawLock {
         }
     }
 
-    /// The last reader left somebody asleep.
+    /// The last reader left while a thread sleeps.
     #[cold]
     fn hand_on(&self) {
         let cleared = self
@@ -222,7 +222,7 @@ impl RawLock {
     /// Leaves as the writer.
     #[inline]
     pub(crate) fn unwrite(&self) {
-        // Release pairs with the Acquire of whoever enters next.
+        // Release pairs with the Acquire of the thread that enters next.
         let before = self.word.swap(0, Ordering::Release);
         debug_assert!(before & !PARKED == WRITER, "left a lock never entered");
         if before & PARKED != 0 {
@@ -255,7 +255,7 @@ impl<T> Lock<T> {
         ReadGuard { lock: self }
     }
 
-    /// The guard, and whether there was somebody to wait for.
+    /// The guard, and whether it had to wait.
     #[inline]
     pub(crate) fn write(&self) -> (WriteGuard<'_, T>, bool) {
         let waited = self.raw.write();

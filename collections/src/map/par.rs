@@ -4,7 +4,7 @@
 //! be split further becomes a list of its entries.
 #![forbid(unsafe_code)]
 
-use super::ParHashMap;
+use super::concurrent::ParHashMap;
 use crate::partition::par_map;
 use hashbrown::{HashTable, hash_table};
 use std::fmt;
@@ -145,8 +145,8 @@ walks! {
     /// A map's entries, looked at in parallel, from [`ParHashMap::par_iter`].
     ///
     /// ```
-    /// use tine_collections::{ParHashMap, map::ParIter};
-    /// use tine_iter::prelude::*;
+    /// use tine::{ParHashMap, map::ParIter};
+    /// use tine::prelude::*;
     ///
     /// let mut map = ParHashMap::from([("fork", 4), ("comb", 30)]);
     /// let entries: ParIter<'_, _, _> = map.par_iter();
@@ -156,8 +156,8 @@ walks! {
     /// A map's entries, changed in parallel, from [`ParHashMap::par_iter_mut`].
     ///
     /// ```
-    /// use tine_collections::{ParHashMap, map::ParIterMut};
-    /// use tine_iter::prelude::*;
+    /// use tine::{ParHashMap, map::ParIterMut};
+    /// use tine::prelude::*;
     ///
     /// let mut map = ParHashMap::from([("fork", 4), ("comb", 30)]);
     /// let entries: ParIterMut<'_, _, _> = map.par_iter_mut();
@@ -169,8 +169,8 @@ walks! {
     /// [`ParHashMap::par_drain`].
     ///
     /// ```
-    /// use tine_collections::{ParHashMap, map::IntoParIter};
-    /// use tine_iter::prelude::*;
+    /// use tine::{ParHashMap, map::IntoParIter};
+    /// use tine::prelude::*;
     ///
     /// let entries: IntoParIter<_, _> = ParHashMap::from([("fork", 4), ("comb", 30)]).into_par_iter();
     /// assert_eq!(entries.max(), Some(("fork", 4)));
@@ -186,15 +186,34 @@ impl<'a, K, V> ParIter<'a, K, V> {
     }
 }
 
+/// What a shared map would need to be walked: nothing has it, so that the compiler's message can
+/// name what helps.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a `{Self}` behind `&` cannot be walked in parallel: other threads may be changing it",
+    label = "this needs `&mut`, or the map or set by value",
+    note = "built and only read from now on: `let frozen = map.freeze();`, then `frozen.par_iter()`",
+    note = "nobody else is using it: `(&mut map).into_par_iter()`, or `map.par_iter()` on a `let mut map`"
+)]
+pub trait WalkShared {}
+
 impl<K, V, S> ParHashMap<K, V, S> {
+    /// Never called: `into_par_iter` on a `&ParHashMap` ends here, with a message.
+    #[doc(hidden)]
+    pub fn into_par_iter(&self)
+    where
+        Self: WalkShared,
+    {
+    }
+
     /// All entries, in parallel.
     ///
     /// It takes `&mut self` because that proves that nobody else is there, so
     /// nothing is locked; to walk a map that is shared, [freeze](Self::freeze) it.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
-    /// use tine_iter::prelude::*;
+    /// # use tine::ParHashMap;
+    /// use tine::prelude::*;
     /// let mut map: ParHashMap<u32, u32> = (0..100).map(|i| (i, i)).collect();
     /// assert_eq!(map.par_iter().map(|(k, v)| k + v).sum::<u32>(), 9900);
     /// ```
@@ -205,8 +224,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All entries, their values to change, in parallel.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
-    /// use tine_iter::prelude::*;
+    /// # use tine::ParHashMap;
+    /// use tine::prelude::*;
     /// let mut map: ParHashMap<u32, u32> = (0..100).map(|i| (i, i)).collect();
     /// map.par_iter_mut().for_each(|(k, v)| *v += k);
     /// assert_eq!(map.get_cloned(&7), Some(14));
@@ -220,8 +239,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All entries, which leave the map at once, in parallel.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
-    /// use tine_iter::prelude::*;
+    /// # use tine::ParHashMap;
+    /// use tine::prelude::*;
     /// let mut map: ParHashMap<u32, u32> = (0..100).map(|i| (i, i)).collect();
     /// assert_eq!(map.par_drain().map(|(_, v)| v).max(), Some(99));
     /// assert!(map.is_empty());
@@ -236,8 +255,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All keys, in parallel.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
-    /// use tine_iter::prelude::*;
+    /// # use tine::ParHashMap;
+    /// use tine::prelude::*;
     /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
     /// assert_eq!(map.par_keys().sum::<i32>(), 3);
     /// ```
@@ -252,8 +271,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All values, in parallel.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
-    /// use tine_iter::prelude::*;
+    /// # use tine::ParHashMap;
+    /// use tine::prelude::*;
     /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
     /// assert_eq!(map.par_values().sum::<i32>(), 30);
     /// ```
@@ -268,8 +287,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// All values, to change, in parallel.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
-    /// use tine_iter::prelude::*;
+    /// # use tine::ParHashMap;
+    /// use tine::prelude::*;
     /// let mut map = ParHashMap::from([(1, 10), (2, 20)]);
     /// map.par_values_mut().for_each(|v| *v *= 2);
     /// assert_eq!(map.get_cloned(&2), Some(40));
@@ -287,7 +306,7 @@ impl<K: Send, V: Send, S> ParHashMap<K, V, S> {
     /// Keeps the entries of which `keep` says so, shards in parallel.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map: ParHashMap<u32, u32> = (0..100).map(|i| (i, i)).collect();
     /// map.par_retain(|_, v| *v % 2 == 0);
     /// assert_eq!(map.len(), 50);
@@ -305,7 +324,7 @@ impl<K: Send, V: Send, S> ParHashMap<K, V, S> {
     /// drop a large map on all cores.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut map: ParHashMap<u32, String> = (0..100).map(|i| (i, i.to_string())).collect();
     /// map.par_clear();
     /// assert!(map.is_empty());
@@ -318,7 +337,7 @@ impl<K: Send, V: Send, S> ParHashMap<K, V, S> {
     /// both have a key, `merge` makes one of the two values, this map's first.
     ///
     /// ```
-    /// # use tine_collections::ParHashMap;
+    /// # use tine::ParHashMap;
     /// let mut stock = ParHashMap::from([("pen", 3), ("ink", 1)]);
     /// stock.par_merge_with(ParHashMap::from([("pen", 4), ("nib", 9)]), |have, more| *have += more);
     /// assert_eq!(stock, ParHashMap::from([("pen", 7), ("ink", 1), ("nib", 9)]));

@@ -6,24 +6,25 @@
 //!   large   [ lock | empty ]   →   [ lock | table ] [ lock | table ] …
 //! ```
 //!
-//! A map begins with its stem alone: it costs no allocation, and walking it is
-//! walking one table. The first insertion that finds the stem crowded, by
+//! A map begins with its stem alone. That costs no allocation, and a walk over it
+//! is a walk over one table. The first insertion that finds the stem crowded, by
 //! entries or by threads, moves everything into the wide shards. `wide` is set
-//! once, under the stem's write lock; who locks the stem looks again whether it
+//! once, under the stem's write lock; a thread that has locked the stem looks again whether it
 //! is still in use. Only `&mut` goes back.
 //!
 //! Nothing here knows what an entry is: callers bring hashes.
 #![forbid(unsafe_code)]
 
-use super::held::Hold;
+use super::chart::Chart;
 use super::lock::{Lock, ReadGuard, WriteGuard};
-use crate::pages::expect_read;
+use super::reentry::{Hold, NAMES};
+use super::table::{divide, make_room};
+use crate::parts::{breadth, part_of};
 use hashbrown::HashTable;
 use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::available_parallelism;
 
 /// A stem with more entries than this is crowded.
 pub(crate) const CROWD: usize = 2048;
@@ -32,71 +33,6 @@ pub(crate) const CROWD: usize = 2048;
 #[repr(align(64))]
 pub(crate) struct Shard<T>(Lock<HashTable<T>>, Chart);
 
-/// Where a table's memory is, for fetching ahead: a hint that may be out of date.
-///
-/// ```text
-/// … | entry 2 | entry 1 | entry 0 | control bytes 0, 1, 2 …
-///                                 └ middle
-/// ```
-///
-/// A lookup misses the cache twice, once in either half, and learns where the
-/// second miss will be only from the first. With the chart both are on their
-/// way before the lock is taken.
-struct Chart {
-    middle: AtomicUsize,
-    buckets: AtomicUsize,
-}
-
-impl Chart {
-    fn new<T>(table: &HashTable<T>) -> Self {
-        let chart = Chart {
-            middle: AtomicUsize::new(0),
-            buckets: AtomicUsize::new(0),
-        };
-        chart.draw(table);
-        chart
-    }
-
-    /// Draws the chart anew, by any entry there is.
-    #[cold]
-    fn draw<T>(&self, table: &HashTable<T>) {
-        let Some(at) = table.iter_buckets().next() else {
-            return self.forget();
-        };
-        let entry = table
-            .get_bucket(at)
-            .map_or(0, |entry| &raw const *entry as usize);
-        let middle = entry + (at + 1) * mem::size_of::<T>();
-        self.middle.store(middle, Ordering::Relaxed);
-        self.buckets.store(table.num_buckets(), Ordering::Relaxed);
-    }
-
-    fn forget(&self) {
-        self.buckets.store(0, Ordering::Relaxed);
-    }
-
-    /// Draws the chart anew if the table has grown.
-    #[inline]
-    fn check<T>(&self, table: &HashTable<T>) {
-        if self.buckets.load(Ordering::Relaxed) != table.num_buckets() && !table.is_empty() {
-            self.draw(table);
-        }
-    }
-
-    /// Fetches what a lookup of `hash` will most likely touch.
-    #[inline]
-    fn fetch<T>(&self, hash: u64) {
-        let buckets = self.buckets.load(Ordering::Relaxed);
-        // What lies in a page or two is in the cache already.
-        if buckets > 512 {
-            let at = hash as usize & (buckets - 1);
-            let middle = self.middle.load(Ordering::Relaxed);
-            expect_read(middle.wrapping_add(at));
-            expect_read(middle.wrapping_sub((at + 1).wrapping_mul(mem::size_of::<T>())));
-        }
-    }
-}
-
 impl<T> Shard<T> {
     fn new(table: HashTable<T>) -> Self {
         let chart = Chart::new(&table);
@@ -104,6 +40,7 @@ impl<T> Shard<T> {
     }
 
     #[inline]
+    #[track_caller]
     fn read(&self, hash: u64, hold: Hold) -> Reading<'_, T> {
         self.1.fetch::<T>(hash);
         let table = self.0.read(hold.nested());
@@ -111,6 +48,7 @@ impl<T> Shard<T> {
     }
 
     #[inline]
+    #[track_caller]
     fn write(&self, hash: u64, hold: Hold) -> Writing<'_, T> {
         self.1.fetch::<T>(hash);
         let (table, _) = self.0.write();
@@ -123,28 +61,47 @@ impl<T> Shard<T> {
     }
 }
 
-/// How many shards a large map has on this machine: a power of two.
-pub(crate) fn breadth() -> usize {
-    static BREADTH: OnceLock<usize> = OnceLock::new();
-    *BREADTH.get_or_init(|| {
-        let threads = available_parallelism().map_or(1, usize::from);
-        (16 * threads).next_power_of_two().clamp(256, 4096)
-    })
-}
-
-/// Which of `count` parts, a power of two, a hash belongs to.
-///
-/// Tables look at a hash's lowest bits and at its highest seven. A product
-/// with a large odd number brings all bits to bear on the ones used here.
-#[inline]
-pub(crate) fn part_of(hash: u64, count: usize) -> usize {
-    (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 44) as usize & (count - 1)
-}
-
 /// The shards of a map or set.
 pub(crate) struct Shards<T> {
     stem: Shard<T>,
     wide: OnceLock<Box<[Shard<T>]>>,
+    name: Name,
+}
+
+/// What the locks of a map are known by to the threads that hold them: a number
+/// that is drawn when the first of them is taken, and moves as they do. An address
+/// would not do, since another map may come to lie there while a note of this one
+/// is still kept, by a guard that was forgotten.
+struct Name(AtomicUsize);
+
+impl Name {
+    fn new() -> Self {
+        Name(AtomicUsize::new(0))
+    }
+
+    #[inline]
+    fn get(&self) -> usize {
+        match self.0.load(Ordering::Relaxed) {
+            0 => self.draw(),
+            name => name,
+        }
+    }
+
+    /// Of several threads that draw one at once the first wins.
+    #[cold]
+    fn draw(&self) -> usize {
+        static NEXT: AtomicUsize = AtomicUsize::new(NAMES);
+        let mut mine = 0;
+        while mine == 0 {
+            // Where numbers are of 32 bits they may run out, and begin anew.
+            mine = NEXT.fetch_add(NAMES, Ordering::Relaxed);
+        }
+        let relaxed = Ordering::Relaxed;
+        match self.0.compare_exchange(0, mine, relaxed, relaxed) {
+            Ok(_) => mine,
+            Err(theirs) => theirs,
+        }
+    }
 }
 
 /// Shared access to one shard's table.
@@ -201,6 +158,7 @@ impl<T> Shards<T> {
         Shards {
             stem: Shard::new(table),
             wide: OnceLock::new(),
+            name: Name::new(),
         }
     }
 
@@ -211,6 +169,7 @@ impl<T> Shards<T> {
         Shards {
             stem: Shard::new(HashTable::new()),
             wide: OnceLock::from(wide),
+            name: Name::new(),
         }
     }
 
@@ -229,7 +188,7 @@ impl<T> Shards<T> {
     }
 
     fn id(&self) -> usize {
-        &raw const self.stem as usize
+        self.name.get()
     }
 
     /// Are the wide shards in use?
@@ -239,6 +198,7 @@ impl<T> Shards<T> {
 
     /// Locks the shard of `hash` for reading.
     #[inline]
+    #[track_caller]
     pub(crate) fn read(&self, hash: u64) -> Reading<'_, T> {
         let hold = Hold::enter(self.id(), false);
         loop {
@@ -254,6 +214,7 @@ impl<T> Shards<T> {
 
     /// Locks the shard of `hash` for changing what is there.
     #[inline]
+    #[track_caller]
     pub(crate) fn write(&self, hash: u64) -> Writing<'_, T> {
         let hold = Hold::enter(self.id(), true);
         loop {
@@ -274,6 +235,7 @@ impl<T> Shards<T> {
 
     /// Locks the shard of `hash` for adding one entry, with room for it.
     #[inline]
+    #[track_caller]
     pub(crate) fn write_to_add(&self, hash: u64, hasher: impl Fn(&T) -> u64) -> Writing<'_, T> {
         let hold = Hold::enter(self.id(), true);
         loop {
@@ -302,7 +264,10 @@ impl<T> Shards<T> {
     }
 
     /// Each table in turn, each under its lock until the guard is dropped.
+    #[track_caller]
     pub(crate) fn walk(&self) -> Walk<'_, T> {
+        // Here the caller is known whom a panic should name; `next` is called from anywhere.
+        drop(Hold::enter(self.id(), false));
         Walk {
             shards: self,
             nth: None,
@@ -310,6 +275,7 @@ impl<T> Shards<T> {
     }
 
     /// Each table in turn, under its lock, to change.
+    #[track_caller]
     pub(crate) fn each_write(&self, mut visit: impl FnMut(&mut HashTable<T>)) {
         let _hold = Hold::enter(self.id(), true);
         if !self.is_wide() {
@@ -392,93 +358,10 @@ impl<'a, T> Iterator for Walk<'a, T> {
     }
 }
 
-/// Moves all entries of a table to `count` tables, each to the one of its hash.
-///
-/// If `hasher` panics, nothing has moved.
-pub(crate) fn divide<T>(
-    table: &mut HashTable<T>,
-    count: usize,
-    hasher: &impl Fn(&T) -> u64,
-) -> Vec<HashTable<T>> {
-    let hashes: Vec<u64> = table.iter().map(hasher).collect();
-    let mut sizes = vec![0; count];
-    hashes
-        .iter()
-        .for_each(|&hash| sizes[part_of(hash, count)] += 1);
-    let mut parts: Vec<HashTable<T>> = sizes.into_iter().map(HashTable::with_capacity).collect();
-    for (hash, entry) in hashes.into_iter().zip(table.drain()) {
-        parts[part_of(hash, count)].insert_unique(hash, entry, |_| unreachable!("room was made"));
-    }
-    *table = HashTable::new();
-    parts
-}
-
-/// Room for one more, so that nothing is lost should `hasher` panic.
-///
-/// A table that grows leaves the old one untouched until the new one is
-/// complete. A table that only clears away the traces of removals works in
-/// place, and would lose entries: here that case moves to a fresh table.
-#[inline]
-pub(crate) fn make_room<T>(table: &mut HashTable<T>, hasher: impl Fn(&T) -> u64) {
-    if table.len() == table.capacity() && !table.is_empty() {
-        make_room_slow(table, &hasher);
-    }
-}
-
-#[cold]
-fn make_room_slow<T>(table: &mut HashTable<T>, hasher: &impl Fn(&T) -> u64) {
-    let full = table.num_buckets() / 8 * 7;
-    if table.len() < full / 2 {
-        let capacity = full / 2 + 1;
-        let fresh = refresh(table, capacity, hasher);
-        *table = fresh;
-    } else {
-        // More than half of it is entries, so this grows, and growing is safe.
-        table.reserve(table.len().max(1), hasher);
-    }
-}
-
-/// The same entries in a fresh table.
-fn refresh<T>(
-    table: &mut HashTable<T>,
-    capacity: usize,
-    hasher: &impl Fn(&T) -> u64,
-) -> HashTable<T> {
-    let hashes: Vec<u64> = table.iter().map(hasher).collect();
-    let mut fresh = HashTable::with_capacity(capacity);
-    for (hash, entry) in hashes.into_iter().zip(table.drain()) {
-        fresh.insert_unique(hash, entry, |_| unreachable!("room was made"));
-    }
-    fresh
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Chart, Shards};
-    use hashbrown::HashTable;
+    use super::Shards;
     use std::sync::atomic::Ordering;
-
-    /// Were a table laid out differently, charts would fetch what nobody needs.
-    #[test]
-    fn charts_say_where_entries_are() {
-        let mut table = HashTable::new();
-        for i in 0..5000_u64 {
-            let hash = i.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            table.insert_unique(hash, (i, i), |&(i, _)| {
-                i.wrapping_mul(0x9E37_79B9_7F4A_7C15)
-            });
-        }
-        let chart = Chart::new(&table);
-        let middle = chart.middle.load(Ordering::Relaxed);
-        for at in table.iter_buckets() {
-            let entry = table.get_bucket(at).map(|entry| &raw const *entry as usize);
-            assert_eq!(entry, Some(middle - (at + 1) * 16));
-        }
-        table.clear();
-        chart.check(&table);
-        chart.draw(&table);
-        assert_eq!(chart.buckets.load(Ordering::Relaxed), 0);
-    }
 
     #[test]
     fn charts_follow_growth() {

@@ -13,7 +13,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Are all items of this set in the other?
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// assert!(ParHashSet::from([1]).is_subset(&ParHashSet::from([1, 2])));
     /// ```
     pub fn is_subset<Z: BuildHasher>(&self, other: &ParHashSet<T, Z>) -> bool {
@@ -23,7 +23,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Are all items of the other set in this one?
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// assert!(ParHashSet::from([1, 2]).is_superset(&ParHashSet::from([1])));
     /// ```
     pub fn is_superset<Z: BuildHasher>(&self, other: &ParHashSet<T, Z>) -> bool {
@@ -33,7 +33,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Have the two sets no item in common?
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// assert!(ParHashSet::from([1, 2]).is_disjoint(&ParHashSet::from([3])));
     /// ```
     pub fn is_disjoint<Z: BuildHasher>(&self, other: &ParHashSet<T, Z>) -> bool {
@@ -66,7 +66,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// The items of either set.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let (a, b) = (ParHashSet::from([1, 2]), ParHashSet::from([2, 3]));
     /// assert_eq!(a.union(&b), ParHashSet::from([1, 2, 3]));
     /// assert_eq!(&a | &b, a.union(&b));
@@ -86,7 +86,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// The items of both sets.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let (a, b) = (ParHashSet::from([1, 2]), ParHashSet::from([2, 3]));
     /// assert_eq!(a.intersection(&b), ParHashSet::from([2]));
     /// assert_eq!(&a & &b, a.intersection(&b));
@@ -102,7 +102,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// The items of this set that the other has not.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let (a, b) = (ParHashSet::from([1, 2]), ParHashSet::from([2, 3]));
     /// assert_eq!(a.difference(&b), ParHashSet::from([1]));
     /// assert_eq!(&a - &b, a.difference(&b));
@@ -118,7 +118,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// The items of one of the two sets and not of the other.
     ///
     /// ```
-    /// # use tine_collections::ParHashSet;
+    /// # use tine::ParHashSet;
     /// let (a, b) = (ParHashSet::from([1, 2]), ParHashSet::from([2, 3]));
     /// assert_eq!(a.symmetric_difference(&b), ParHashSet::from([1, 3]));
     /// assert_eq!(&a ^ &b, a.symmetric_difference(&b));

@@ -8,11 +8,15 @@
 //! The base is what a vector brought along or what was asked for in advance;
 //! most often it is empty. A slot goes through *reserved* (its index was handed
 //! out by `reserved.fetch_add`), *filled* and *ready* (its flag is set, with
-//! Release); whoever finds the flag set (Acquire) may look at the value for as
+//! Release); a thread that finds the flag set (Acquire) may look at the value for as
 //! long as it shares the storage. No slot is ever emptied but through `&mut`.
 //!
+//! Values of no size need no memory and no room: a vector of more of them than
+//! can be counted here brings a *surplus* along, all of it in the base. As long as
+//! there is one, every slot is handed out.
+//!
 //! A bucket's pointer goes from null to its slab once, by compare-exchange;
-//! who comes second frees its own.
+//! the thread that comes second frees its own.
 
 #![allow(unsafe_code)]
 
@@ -63,6 +67,8 @@ pub(crate) struct Buckets<T> {
     reserved: Counter,
     /// Slots below were all found ready.
     prefix: AtomicUsize,
+    /// How many values lie beyond the limit.
+    surplus: usize,
 }
 
 // SAFETY: it owns its values, as a `Vec<T>` does.
@@ -79,6 +85,7 @@ impl<T> Buckets<T> {
             buckets: [const { AtomicPtr::new(ptr::null_mut()) }; BUCKETS],
             reserved: Counter(AtomicUsize::new(0)),
             prefix: AtomicUsize::new(0),
+            surplus: 0,
         }
     }
 
@@ -89,12 +96,18 @@ impl<T> Buckets<T> {
             buckets: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
             reserved: Counter(AtomicUsize::new(0)),
             prefix: AtomicUsize::new(0),
+            surplus: 0,
         }
+    }
+
+    /// How many values were pushed.
+    pub(crate) fn len(&self) -> usize {
+        self.reserved() + self.surplus
     }
 
     /// How many slots were handed out.
     pub(crate) fn reserved(&self) -> usize {
-        // Who refused an index beyond the limit has not taken it back yet.
+        // A push that was refused beyond the limit may not have taken its index back yet.
         self.reserved.load(Ordering::Relaxed).min(LIMIT)
     }
 
@@ -114,6 +127,12 @@ impl<T> Buckets<T> {
                 }
             }
         }
+    }
+
+    /// The same, of any number.
+    #[inline]
+    fn place_to_find(&self, index: usize) -> Option<Place> {
+        (index < LIMIT || index < self.base.cap()).then(|| self.place(index))
     }
 
     /// The slab of a place, if it was ever needed.
@@ -188,7 +207,7 @@ impl<T> Buckets<T> {
         index
     }
 
-    /// Allocates the next bucket before everybody needs it at once.
+    /// Allocates the next bucket before all threads need it at once.
     #[cold]
     fn look_ahead(&self, place: Place) {
         let next = place.bucket.map_or(0, |bucket| bucket + 1);
@@ -203,10 +222,7 @@ impl<T> Buckets<T> {
     /// The value at `index`, if it is there.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
-        if index >= LIMIT {
-            return None;
-        }
-        let place = self.place(index);
+        let place = self.place_to_find(index)?;
         let slab = self.slab(place)?;
         // SAFETY: ready, and while it is shared nobody takes it out.
         slab.is_ready(place.at)
@@ -215,7 +231,7 @@ impl<T> Buckets<T> {
 
     /// How many slots from the first one on are ready without a gap.
     pub(crate) fn prefix(&self) -> usize {
-        // Acquire pairs with the Release below, by whoever saw the flags.
+        // Acquire pairs with the Release below, by the thread that saw the flags.
         let start = self.prefix.load(Ordering::Acquire);
         let end = self.reserved();
         let mut at = start;
@@ -253,22 +269,38 @@ impl<T> Buckets<T> {
         let len = vec.len();
         let mut buckets = Buckets::new();
         buckets.base = Slab::from_vec(vec);
-        *buckets.reserved.0.get_mut() = len;
-        *buckets.prefix.get_mut() = len;
+        buckets.count(len);
         buckets
+    }
+
+    /// Says of the first `len` values, by right of `&mut`, that they are there,
+    /// without a gap, and no others.
+    fn count(&mut self, len: usize) {
+        *self.reserved.0.get_mut() = len.min(LIMIT);
+        *self.prefix.get_mut() = len.min(LIMIT);
+        self.surplus = len.saturating_sub(LIMIT);
     }
 
     /// Storage whose first `capacity` slots lie in a row.
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         let mut buckets = Buckets::new();
-        if capacity != 0 {
+        // Values of no size always do.
+        if capacity != 0 && mem::size_of::<T>() != 0 {
             buckets.base = Slab::new(capacity);
         }
         buckets
     }
 
+    /// Is there no memory yet that would be lost if another storage took its place?
+    pub(crate) fn owns_nothing(&self) -> bool {
+        mem::size_of::<T>() == 0 || self.capacity() == 0
+    }
+
     /// How many slots have memory.
     pub(crate) fn capacity(&self) -> usize {
+        if mem::size_of::<T>() == 0 {
+            return usize::MAX;
+        }
         // Acquire pairs with the Release in `allocate`.
         let grown = self
             .buckets
@@ -316,7 +348,7 @@ impl<T> Buckets<T> {
 
     /// The values of the gapless prefix, slab by slab.
     pub(crate) fn slices(&self) -> Vec<&[T]> {
-        let mut left = self.prefix();
+        let mut left = self.prefix() + self.surplus;
         let mut slices = Vec::new();
         let mut place = Place {
             bucket: None,
@@ -336,7 +368,7 @@ impl<T> Buckets<T> {
 
     /// The values of the gapless prefix, slab by slab, to change.
     pub(crate) fn slices_mut(&mut self) -> Vec<&mut [T]> {
-        let mut left = self.prefix();
+        let mut left = self.prefix() + self.surplus;
         let mut slices = Vec::new();
         for slab in self.slabs_mut() {
             let count = slab.cap().min(left);
@@ -360,12 +392,16 @@ impl<T> Buckets<T> {
 
     /// The value at `index`, to change, if it is there.
     pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
-        let place = self.place(index.min(LIMIT));
+        let place = self.place_to_find(index)?;
         self.slab_mut(place)?.get_mut(place.at)
     }
 
     /// Takes the last slot back, and with it the value, if it is there.
     pub(crate) fn pop(&mut self) -> Option<T> {
+        if let Some(surplus) = self.surplus.checked_sub(1) {
+            self.surplus = surplus;
+            return self.base.take(LIMIT + surplus);
+        }
         loop {
             let index = self.reserved().checked_sub(1)?;
             *self.reserved.0.get_mut() = index;
@@ -381,31 +417,36 @@ impl<T> Buckets<T> {
     /// Takes back all slots but the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         if mem::needs_drop::<T>() {
-            while self.reserved() > len {
+            while self.len() > len {
                 drop(self.pop());
             }
             return;
         }
-        let mut start = 0;
+        if len >= self.len() {
+            return;
+        }
+        let mut start: usize = 0;
         for slab in self.slabs_mut() {
-            slab.forget_from(len.saturating_sub(start).min(slab.cap()));
-            start += slab.cap();
+            let cap = slab.cap();
+            slab.forget_from(len.saturating_sub(start).min(cap));
+            start = start.saturating_add(cap);
         }
         *self.reserved.0.get_mut() = self.reserved().min(len);
         *self.prefix.get_mut() = len.min(*self.prefix.get_mut());
+        self.surplus = len.saturating_sub(LIMIT);
     }
 
     /// Everything, slab by slab, each as a vector in its own memory; stragglers
     /// from beyond a gap come last.
     pub(crate) fn take_vecs(&mut self) -> Vec<Vec<T>> {
-        let mut left = self.prefix();
+        let sure = self.prefix();
         let mut stragglers = Vec::new();
-        for index in left..self.reserved() {
+        for index in sure..self.reserved() {
             let place = self.place(index);
             stragglers.extend(self.slab_mut(place).and_then(|slab| slab.take(place.at)));
         }
-        *self.reserved.0.get_mut() = 0;
-        *self.prefix.get_mut() = 0;
+        let mut left = sure + self.surplus;
+        self.count(0);
         let mut vecs = Vec::new();
         let base = mem::replace(&mut self.base, Slab::none());
         let grown = self.buckets.iter_mut().filter_map(|slab| {

@@ -175,7 +175,7 @@ rows! {
     /// The values of a [`ParVec`](super::ParVec), by index.
     ///
     /// ```
-    /// use tine_collections::{ParVec, vec::Iter};
+    /// use tine::{ParVec, par_vec::Iter};
     ///
     /// let vec = ParVec::from(vec![1, 2]);
     /// let values: Iter<'_, i32> = vec.iter();
@@ -185,7 +185,7 @@ rows! {
     /// The values of a [`ParVec`](super::ParVec), to change, by index.
     ///
     /// ```
-    /// use tine_collections::{ParVec, vec::IterMut};
+    /// use tine::{ParVec, par_vec::IterMut};
     ///
     /// let mut vec = ParVec::from(vec![1, 2]);
     /// let values: IterMut<'_, i32> = vec.iter_mut();
@@ -196,7 +196,7 @@ rows! {
     /// The values of a [`ParVec`](super::ParVec), for good, by index.
     ///
     /// ```
-    /// use tine_collections::{ParVec, vec::IntoIter};
+    /// use tine::{ParVec, par_vec::IntoIter};
     ///
     /// let values: IntoIter<i32> = ParVec::from(vec![1, 2]).into_iter();
     /// assert_eq!(values.collect::<Vec<_>>(), [1, 2]);

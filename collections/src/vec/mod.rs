@@ -1,19 +1,19 @@
-//! A vector that many threads push to at once: the type is in `face`, its
+//! A vector that many threads push to at once: the type is in `par_vec`, its
 //! storage in `buckets`, walking it in `iter` and, in parallel, in `par`.
 #![deny(unsafe_code)]
 
 pub(crate) mod buckets;
 #[cfg(not(loom))]
-mod face;
-#[cfg(not(loom))]
 mod iter;
 #[cfg(not(loom))]
 mod par;
+#[cfg(not(loom))]
+mod par_vec;
 mod slab;
 
-#[cfg(not(loom))]
-pub use face::{ParVec, Pusher};
 #[cfg(not(loom))]
 pub use iter::{IntoIter, Iter, IterMut};
 #[cfg(not(loom))]
 pub use par::{ParIter, ParIterMut};
+#[cfg(not(loom))]
+pub use par_vec::{ParVec, Pusher};

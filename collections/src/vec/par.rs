@@ -1,8 +1,8 @@
 //! Walking a vector in parallel, and building and extending one.
 #![forbid(unsafe_code)]
 
-use super::ParVec;
 use super::iter::{Row, Rows};
+use super::par_vec::ParVec;
 use std::fmt;
 use tine_iter::iter::plumbing::{Consumer, Producer, ProducerCallback, UnindexedConsumer, bridge};
 use tine_iter::iter::{
@@ -87,8 +87,8 @@ par_rows! {
     /// The values of a [`ParVec`], by index, in parallel.
     ///
     /// ```
-    /// use tine_collections::{ParVec, vec::ParIter};
-    /// use tine_iter::prelude::*;
+    /// use tine::{ParVec, par_vec::ParIter};
+    /// use tine::prelude::*;
     ///
     /// let vec = ParVec::from(vec![1, 2]);
     /// let values: ParIter<'_, i32> = vec.par_iter();
@@ -98,8 +98,8 @@ par_rows! {
     /// The values of a [`ParVec`], to change, by index, in parallel.
     ///
     /// ```
-    /// use tine_collections::{ParVec, vec::ParIterMut};
-    /// use tine_iter::prelude::*;
+    /// use tine::{ParVec, par_vec::ParIterMut};
+    /// use tine::prelude::*;
     ///
     /// let mut vec = ParVec::from(vec![1, 2]);
     /// let values: ParIterMut<'_, i32> = vec.par_iter_mut();
@@ -151,7 +151,7 @@ impl<T: Send> FromParallelIterator<T> for ParVec<T> {
 impl<T: Send> ParallelExtend<T> for ParVec<T> {
     fn par_extend<I: IntoParallelIterator<Item = T>>(&mut self, values: I) {
         let mut values = Vec::from_par_iter(values);
-        if self.is_empty() && self.capacity() == 0 {
+        if self.is_empty() && self.buckets.owns_nothing() {
             *self = values.into();
         } else {
             self.buckets.push_block(&mut values);

@@ -25,10 +25,10 @@ mod memory {
     use std::sync::atomic::{AtomicU8, Ordering};
 
     const READY: u8 = 1;
-    /// So many slots that are filled as one need no flags of their own.
+    /// This many slots, filled as one, need no flags of their own.
     const RANK: usize = 64;
 
-    /// A row of `cap` slots. It does not drop its values: who owns it knows
+    /// A row of `cap` slots. It does not drop its values: its owner knows
     /// how many there are.
     pub(in crate::vec) struct Slab<T> {
         values: NonNull<T>,
@@ -215,14 +215,18 @@ mod memory {
             Some(unsafe { slot.as_mut() })
         }
 
-        /// The value at `at`, which leaves its slot empty.
+        /// The value at `at`, the last one there is or one with a flag; it leaves its slot empty.
+        ///
+        /// A row of values of no size that came in a vector ends before that slot then.
         pub(in crate::vec) fn take(&mut self, at: usize) -> Option<T> {
             if !self.is_ready(at) {
                 return None;
             }
             self.doubt(at);
             self.disband(at / RANK);
-            *self.flags[at].get_mut() = 0;
+            if let Some(flag) = self.flags.get_mut(at) {
+                *flag.get_mut() = 0;
+            }
             // SAFETY: it was ready, and is not any more.
             Some(unsafe { self.slot(at).read() })
         }
@@ -241,6 +245,12 @@ mod memory {
         fn doubt(&mut self, at: usize) {
             if at < self.sure {
                 if self.flags.is_empty() {
+                    if mem::size_of::<T>() == 0 {
+                        // There may be more slots than there is memory for flags,
+                        // and those that are emptied keep no memory for later.
+                        (self.cap, self.sure) = (at, at);
+                        return;
+                    }
                     self.flags = no_flags(self.cap);
                     self.ranks = no_flags(self.cap / RANK);
                 }

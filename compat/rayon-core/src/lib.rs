@@ -4,9 +4,11 @@
 //!
 //! ```toml
 //! [patch.crates-io]
-//! rayon = { git = "https://github.com/tine-rs/tine" }
-//! rayon-core = { git = "https://github.com/tine-rs/tine" }
+//! rayon = { path = "../tine/compat/rayon" }
 //! ```
+//!
+//! and, where something besides rayon asks for `rayon-core`, with a second line
+//! `rayon-core = { path = "../tine/compat/rayon-core" }`.
 //!
 //! Nothing but names lives here: every one that rayon-core 1.13 exports, and
 //! its feature `web_spin_lock`, which switches nothing. There is no `links`

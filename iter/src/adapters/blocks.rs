@@ -14,7 +14,7 @@ use crate::plumbing::{
 /// returns.
 ///
 /// ```
-/// use tine_iter::{iter::ExponentialBlocks, prelude::*};
+/// use tine::{iter::ExponentialBlocks, prelude::*};
 ///
 /// let blocks: ExponentialBlocks<_> = (0..100).into_par_iter().by_exponential_blocks();
 /// assert_eq!(blocks.max(), Some(99));
@@ -44,7 +44,7 @@ impl<I: IndexedParallelIterator> ParallelIterator for ExponentialBlocks<I> {
 /// What [`by_uniform_blocks`](IndexedParallelIterator::by_uniform_blocks) returns.
 ///
 /// ```
-/// use tine_iter::{iter::UniformBlocks, prelude::*};
+/// use tine::{iter::UniformBlocks, prelude::*};
 ///
 /// let blocks: UniformBlocks<_> = (0..100).into_par_iter().by_uniform_blocks(10);
 /// assert_eq!(blocks.max(), Some(99));
@@ -113,6 +113,7 @@ where
             let block = bridge_producer_consumer(size, block, to_block);
             came_to = reducer.reduce(came_to, block);
         }
+        drop(rest);
         came_to
     }
 }

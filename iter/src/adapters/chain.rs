@@ -11,7 +11,7 @@ use crate::plumbing::{
 /// What [`chain`](ParallelIterator::chain) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Chain, prelude::*};
+/// use tine::{iter::Chain, prelude::*};
 ///
 /// let both: Chain<_, _> = [1, 2].par_iter().chain(&[3]);
 /// assert_eq!(both.sum::<i32>(), 6);
@@ -190,11 +190,13 @@ impl<P: Producer, Q: Producer<Item = P::Item>> Producer for Links<P, Q> {
     }
 
     fn fold_with<F: Folder<P::Item>>(self, folder: F) -> F {
-        let folder = self.a.fold_with(folder);
+        let Links { a, b, .. } = self;
+        let folder = a.fold_with(folder);
         if folder.full() {
+            drop(b);
             return folder;
         }
-        self.b.fold_with(folder)
+        b.fold_with(folder)
     }
 }
 

@@ -1,17 +1,17 @@
-//! `chunks`, `fold_chunks` and `fold_chunks_with`: one item for every so many
+//! `chunks`, `fold_chunks` and `fold_chunks_with`: one item for every N
 //! that follow one another.
 
 use std::fmt;
 
 use crate::iter::IndexedParallelIterator;
 use crate::kit::debug_base;
-use crate::kit::reshape::{Reshape, reshape, reshaped};
+use crate::kit::reshape::{Reshape, reach, reshape, reshaped};
 use crate::plumbing::{Producer, ProducerCallback};
 
 /// What [`chunks`](IndexedParallelIterator::chunks) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Chunks, prelude::*};
+/// use tine::{iter::Chunks, prelude::*};
 ///
 /// let chunks: Chunks<_> = (0..5).into_par_iter().chunks(2);
 /// assert_eq!(chunks.collect::<Vec<_>>(), [vec![0, 1], vec![2, 3], vec![4]]);
@@ -40,7 +40,7 @@ reshaped! {
 /// What [`fold_chunks`](IndexedParallelIterator::fold_chunks) returns.
 ///
 /// ```
-/// use tine_iter::{iter::FoldChunks, prelude::*};
+/// use tine::{iter::FoldChunks, prelude::*};
 ///
 /// let sums: FoldChunks<_, _, _> =
 ///     (0..4).into_par_iter().fold_chunks(2, i32::default, i32::wrapping_add);
@@ -89,7 +89,7 @@ reshaped! {
 /// What [`fold_chunks_with`](IndexedParallelIterator::fold_chunks_with) returns.
 ///
 /// ```
-/// use tine_iter::{iter::FoldChunksWith, prelude::*};
+/// use tine::{iter::FoldChunksWith, prelude::*};
 ///
 /// let sums: FoldChunksWith<_, _, _> =
 ///     (0..4).into_par_iter().fold_chunks_with(2, 10, i32::wrapping_add);
@@ -264,7 +264,7 @@ impl<P: Producer, K: Chunk<P::Item>> Producer for Cuts<P, K> {
 
     fn split_at(self, index: usize) -> (Self, Self) {
         let Cut { len, size, kind } = self.cut;
-        let here = index.saturating_mul(size).min(len);
+        let here = reach(index, size, len);
         let (left, right) = self.base.split_at(here);
         let with = |base, len, kind| Cuts {
             base,

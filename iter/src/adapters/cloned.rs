@@ -7,7 +7,7 @@ use crate::plumbing::Again;
 /// What [`cloned`](crate::iter::ParallelIterator::cloned) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Cloned, prelude::*};
+/// use tine::{iter::Cloned, prelude::*};
 ///
 /// let words = [String::from("fork")];
 /// let owned: Cloned<_> = words.par_iter().cloned();

@@ -7,7 +7,7 @@ use crate::plumbing::Again;
 /// What [`copied`](crate::iter::ParallelIterator::copied) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Copied, prelude::*};
+/// use tine::{iter::Copied, prelude::*};
 ///
 /// let numbers: Copied<_> = [1, 2].par_iter().copied();
 /// assert_eq!(numbers.collect::<Vec<i32>>(), [1, 2]);

@@ -1,4 +1,4 @@
-//! `deterministic`: the same tree whoever climbs it.
+//! `deterministic`: the same tree, whichever threads climb it.
 #![forbid(unsafe_code)]
 
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
@@ -7,7 +7,7 @@ use crate::plumbing::{Producer, ProducerCallback, UnindexedConsumer, bridge_fixe
 /// See [`IndexedParallelIterator::deterministic`].
 ///
 /// ```
-/// use tine_iter::{iter::Deterministic, prelude::*};
+/// use tine::{iter::Deterministic, prelude::*};
 ///
 /// let halves: Deterministic<_> = [0.5, 0.25].par_iter().deterministic();
 /// assert_eq!(halves.sum::<f64>(), 0.75);

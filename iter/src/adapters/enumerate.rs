@@ -7,7 +7,7 @@ use crate::plumbing::{Again, Producer, ProducerCallback};
 /// What [`enumerate`](IndexedParallelIterator::enumerate) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Enumerate, prelude::*};
+/// use tine::{iter::Enumerate, prelude::*};
 ///
 /// let numbered: Enumerate<_> = ["a", "b"].par_iter().enumerate();
 /// assert_eq!(numbered.max(), Some((1, &"b")));

@@ -6,7 +6,7 @@ use crate::kit::step::{Step, step};
 /// What [`filter`](crate::iter::ParallelIterator::filter) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Filter, prelude::*};
+/// use tine::{iter::Filter, prelude::*};
 ///
 /// let even: Filter<_, _> = (0..10).into_par_iter().filter(|n| n % 2 == 0);
 /// assert_eq!(even.count(), 5);

@@ -6,7 +6,7 @@ use crate::kit::step::{Step, step};
 /// What [`filter_map`](crate::iter::ParallelIterator::filter_map) returns.
 ///
 /// ```
-/// use tine_iter::{iter::FilterMap, prelude::*};
+/// use tine::{iter::FilterMap, prelude::*};
 ///
 /// let numbers: FilterMap<_, _> = ["4", "x"].par_iter().filter_map(|s| s.parse::<i32>().ok());
 /// assert_eq!(numbers.sum::<i32>(), 4);

@@ -9,7 +9,7 @@ use crate::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 /// What [`flat_map`](ParallelIterator::flat_map) returns.
 ///
 /// ```
-/// use tine_iter::{iter::FlatMap, prelude::*};
+/// use tine::{iter::FlatMap, prelude::*};
 ///
 /// let all: FlatMap<_, _> = (0..4).into_par_iter().flat_map(|n| 0..n);
 /// assert_eq!(all.collect::<Vec<i32>>(), [0, 0, 1, 0, 1, 2]);
@@ -46,7 +46,7 @@ where
 /// What [`flatten`](ParallelIterator::flatten) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Flatten, prelude::*};
+/// use tine::{iter::Flatten, prelude::*};
 ///
 /// let all: Flatten<_> = vec![vec![1, 2], vec![3]].into_par_iter().flatten();
 /// assert_eq!(all.collect::<Vec<i32>>(), [1, 2, 3]);

@@ -10,7 +10,7 @@ use crate::kit::step::{Step, step};
 /// What [`flat_map_iter`](ParallelIterator::flat_map_iter) returns.
 ///
 /// ```
-/// use tine_iter::{iter::FlatMapIter, prelude::*};
+/// use tine::{iter::FlatMapIter, prelude::*};
 ///
 /// let letters: FlatMapIter<_, _> = ["ab", "c"].par_iter().flat_map_iter(|word| word.chars());
 /// assert_eq!(letters.collect::<String>(), "abc");
@@ -33,7 +33,7 @@ debug_base!(FlatMapIter<I, F>);
 /// What [`flatten_iter`](ParallelIterator::flatten_iter) returns.
 ///
 /// ```
-/// use tine_iter::{iter::FlattenIter, prelude::*};
+/// use tine::{iter::FlattenIter, prelude::*};
 ///
 /// let all: FlattenIter<_> = vec![Some(1), None, Some(3)].into_par_iter().flatten_iter();
 /// assert_eq!(all.collect::<Vec<i32>>(), [1, 3]);

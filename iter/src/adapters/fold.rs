@@ -12,7 +12,7 @@ use crate::kit::seed::clones_of;
 /// What [`fold`](crate::iter::ParallelIterator::fold) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Fold, prelude::*};
+/// use tine::{iter::Fold, prelude::*};
 ///
 /// let sums: Fold<_, _, _> = (0..100).into_par_iter().fold(i32::default, i32::wrapping_add);
 /// assert_eq!(sums.sum::<i32>(), 4950);
@@ -46,7 +46,7 @@ gather! {
 /// What [`fold_with`](crate::iter::ParallelIterator::fold_with) returns.
 ///
 /// ```
-/// use tine_iter::{iter::FoldWith, prelude::*};
+/// use tine::{iter::FoldWith, prelude::*};
 ///
 /// let sums: FoldWith<_, _, _> = (0..100).into_par_iter().fold_with(0, i32::wrapping_add);
 /// assert_eq!(sums.sum::<i32>(), 4950);
@@ -83,7 +83,7 @@ gather! {
 /// What [`try_fold`](crate::iter::ParallelIterator::try_fold) returns.
 ///
 /// ```
-/// use tine_iter::{iter::TryFold, prelude::*};
+/// use tine::{iter::TryFold, prelude::*};
 ///
 /// let sums: TryFold<_, Option<u8>, _, _> =
 ///     (0..10).into_par_iter().try_fold(u8::default, u8::checked_add);
@@ -130,7 +130,7 @@ gather! {
 /// What [`try_fold_with`](crate::iter::ParallelIterator::try_fold_with) returns.
 ///
 /// ```
-/// use tine_iter::{iter::TryFoldWith, prelude::*};
+/// use tine::{iter::TryFoldWith, prelude::*};
 ///
 /// let sums: TryFoldWith<_, Option<u8>, _> =
 ///     (0..10).into_par_iter().try_fold_with(0, u8::checked_add);

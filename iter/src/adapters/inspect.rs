@@ -7,7 +7,7 @@ use crate::plumbing::Again;
 /// What [`inspect`](crate::iter::ParallelIterator::inspect) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Inspect, prelude::*};
+/// use tine::{iter::Inspect, prelude::*};
 ///
 /// let told: Inspect<_, _> = (0..3).into_par_iter().inspect(|n| println!("{n}"));
 /// assert_eq!(told.sum::<i32>(), 3);

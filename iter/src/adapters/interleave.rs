@@ -9,7 +9,7 @@ use crate::plumbing::{Again, Producer, ProducerCallback};
 /// What [`interleave`](IndexedParallelIterator::interleave) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Interleave, prelude::*};
+/// use tine::{iter::Interleave, prelude::*};
 ///
 /// let turns: Interleave<_, _> = (0..3).into_par_iter().interleave(7..8);
 /// assert_eq!(turns.collect::<Vec<i32>>(), [0, 7, 1, 2]);
@@ -44,7 +44,7 @@ reshaped! {
 /// returns.
 ///
 /// ```
-/// use tine_iter::{iter::InterleaveShortest, prelude::*};
+/// use tine::{iter::InterleaveShortest, prelude::*};
 ///
 /// let turns: InterleaveShortest<_, _> = (0..3).into_par_iter().interleave_shortest(7..8);
 /// assert_eq!(turns.collect::<Vec<i32>>(), [0, 7, 1]);
@@ -135,6 +135,10 @@ impl<P: Producer, Q: Producer<Item = P::Item>> Producer for Turns<P, Q> {
 
     fn split_at(self, index: usize) -> (Self, Self) {
         let (a_len, b_len) = self.lens;
+        assert!(
+            index.saturating_sub(b_len) <= a_len,
+            "{a_len} and {b_len} items in turns were cut at {index}"
+        );
         let odd = index % 2;
         let fair = index / 2 + if self.a_next { odd } else { 0 };
         let a_cut = fair.min(a_len).max(index.saturating_sub(b_len));

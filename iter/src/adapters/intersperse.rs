@@ -11,7 +11,7 @@ use crate::plumbing::{
 /// What [`intersperse`](ParallelIterator::intersperse) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Intersperse, prelude::*};
+/// use tine::{iter::Intersperse, prelude::*};
 ///
 /// let spaced: Intersperse<_> = ["a", "b"].into_par_iter().intersperse(" ");
 /// assert_eq!(spaced.collect::<String>(), "a b");
@@ -96,12 +96,11 @@ impl<T: Clone + Send, C: UnindexedConsumer<T>> Sparse<C, T> {
 
     /// How many items, gaps included, the first `items` come to.
     fn with_gaps(&self, items: usize) -> usize {
-        items
-            + if self.led_in {
-                items
-            } else {
-                items.saturating_sub(1)
-            }
+        items.saturating_add(if self.led_in {
+            items
+        } else {
+            items.saturating_sub(1)
+        })
     }
 
     fn folder(
@@ -300,6 +299,8 @@ impl<T: Clone + Send, P: Producer<Item = T>> Producer for Spaced<P, T> {
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
+        let len = self.len;
+        assert!(index <= len, "{len} items and gaps were cut at {index}");
         let odd = index % 2;
         let items = index / 2 + if self.gap_next { 0 } else { odd };
         let (left, right) = self.base.split_at(items);

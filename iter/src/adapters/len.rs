@@ -7,7 +7,7 @@ use crate::plumbing::{Again, Folder, Producer, ProducerCallback};
 /// What [`with_min_len`](IndexedParallelIterator::with_min_len) returns.
 ///
 /// ```
-/// use tine_iter::{iter::MinLen, prelude::*};
+/// use tine::{iter::MinLen, prelude::*};
 ///
 /// let in_large_pieces: MinLen<_> = (0..100).into_par_iter().with_min_len(50);
 /// assert_eq!(in_large_pieces.sum::<i32>(), 4950);
@@ -34,7 +34,7 @@ reshaped! {
 /// What [`with_max_len`](IndexedParallelIterator::with_max_len) returns.
 ///
 /// ```
-/// use tine_iter::{iter::MaxLen, prelude::*};
+/// use tine::{iter::MaxLen, prelude::*};
 ///
 /// let in_small_pieces: MaxLen<_> = (0..100).into_par_iter().with_max_len(5);
 /// assert_eq!(in_small_pieces.sum::<i32>(), 4950);

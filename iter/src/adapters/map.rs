@@ -7,7 +7,7 @@ use crate::plumbing::Again;
 /// What [`map`](crate::iter::ParallelIterator::map) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Map, prelude::*};
+/// use tine::{iter::Map, prelude::*};
 ///
 /// let doubled: Map<_, _> = (0..3).into_par_iter().map(|n| n * 2);
 /// assert_eq!(doubled.collect::<Vec<i32>>(), [0, 2, 4]);

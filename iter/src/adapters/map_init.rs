@@ -8,7 +8,7 @@ use crate::kit::seed::clones_of;
 /// What [`map_init`](crate::iter::ParallelIterator::map_init) returns.
 ///
 /// ```
-/// use tine_iter::{iter::MapInit, prelude::*};
+/// use tine::{iter::MapInit, prelude::*};
 ///
 /// let lengths: MapInit<_, _, _> = (0..3).into_par_iter().map_init(String::new, |text, n| {
 ///     text.clear();
@@ -36,7 +36,7 @@ debug_base!(MapInit<I, INIT, F>);
 /// What [`map_with`](crate::iter::ParallelIterator::map_with) returns.
 ///
 /// ```
-/// use tine_iter::{iter::MapWith, prelude::*};
+/// use tine::{iter::MapWith, prelude::*};
 ///
 /// let raised: MapWith<_, _, _> = (0..3).into_par_iter().map_with(10, |ten, n| *ten + n);
 /// assert_eq!(raised.collect::<Vec<i32>>(), [10, 11, 12]);

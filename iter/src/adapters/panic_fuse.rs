@@ -9,7 +9,7 @@ use crate::kit::each::{Each, each};
 /// What [`panic_fuse`](crate::iter::ParallelIterator::panic_fuse) returns.
 ///
 /// ```
-/// use tine_iter::{iter::PanicFuse, prelude::*};
+/// use tine::{iter::PanicFuse, prelude::*};
 ///
 /// let fused: PanicFuse<_> = (0..3).into_par_iter().panic_fuse();
 /// assert_eq!(fused.sum::<i32>(), 3);

@@ -7,7 +7,7 @@ use crate::kit::step::{Step, step};
 /// What [`positions`](IndexedParallelIterator::positions) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Positions, prelude::*};
+/// use tine::{iter::Positions, prelude::*};
 ///
 /// let places: Positions<_, _> = [5, 0, 0].par_iter().positions(|&n| n == 0);
 /// assert_eq!(places.collect::<Vec<_>>(), [1, 2]);

@@ -9,7 +9,7 @@ use crate::plumbing::{Again, Producer, ProducerCallback};
 /// What [`rev`](IndexedParallelIterator::rev) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Rev, prelude::*};
+/// use tine::{iter::Rev, prelude::*};
 ///
 /// let down: Rev<_> = (0..3).into_par_iter().rev();
 /// assert_eq!(down.collect::<Vec<i32>>(), [2, 1, 0]);
@@ -80,7 +80,8 @@ impl<P: Producer> Producer for Reversed<P> {
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
-        let rest = self.len - index;
+        let rest = self.len.checked_sub(index);
+        let rest = rest.unwrap_or_else(|| panic!("{} items were cut at {index}", self.len));
         let (back, front) = self.base.split_at(rest);
         let with = |base, len| Reversed { base, len };
         (with(front, index), with(back, rest))

@@ -1,4 +1,4 @@
-//! `skip` and `take`: all but the first so many items, or only those.
+//! `skip` and `take`: all but the first N items, or only those.
 
 use crate::iter::IndexedParallelIterator;
 use crate::kit::reshape::{Reshape, reshape, reshaped};
@@ -8,7 +8,7 @@ use crate::plumbing::{Producer, ProducerCallback};
 /// What [`skip`](IndexedParallelIterator::skip) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Skip, prelude::*};
+/// use tine::{iter::Skip, prelude::*};
 ///
 /// let later: Skip<_> = (0..4).into_par_iter().skip(2);
 /// assert_eq!(later.collect::<Vec<i32>>(), [2, 3]);
@@ -50,7 +50,7 @@ impl<T> Reshape<T, T> for Without {
 /// What [`take`](IndexedParallelIterator::take) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Take, prelude::*};
+/// use tine::{iter::Take, prelude::*};
 ///
 /// let first: Take<_> = (0..4).into_par_iter().take(2);
 /// assert_eq!(first.collect::<Vec<i32>>(), [0, 1]);

@@ -1,15 +1,15 @@
-//! `step_by`: the first item of every so many.
+//! `step_by`: the first item of every N.
 
 use std::iter;
 
 use crate::iter::IndexedParallelIterator;
-use crate::kit::reshape::{Reshape, reshape, reshaped};
+use crate::kit::reshape::{Reshape, reach, reshape, reshaped};
 use crate::plumbing::{Again, Producer, ProducerCallback};
 
 /// What [`step_by`](IndexedParallelIterator::step_by) returns.
 ///
 /// ```
-/// use tine_iter::{iter::StepBy, prelude::*};
+/// use tine::{iter::StepBy, prelude::*};
 ///
 /// let thirds: StepBy<_> = (0..7).into_par_iter().step_by(3);
 /// assert_eq!(thirds.collect::<Vec<i32>>(), [0, 3, 6]);
@@ -86,7 +86,7 @@ impl<P: Producer> Producer for Strided<P> {
 
     fn split_at(self, index: usize) -> (Self, Self) {
         let step = self.step;
-        let cut = index.saturating_mul(step).min(self.len);
+        let cut = reach(index, step, self.len);
         let (left, right) = self.base.split_at(cut);
         let with = |base, len| Strided { base, len, step };
         (with(left, cut), with(right, self.len - cut))

@@ -1,4 +1,4 @@
-//! `take_any` and `skip_any`: hand on, or leave out, so many items from
+//! `take_any` and `skip_any`: hand on, or leave out, N items from
 //! anywhere.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -8,7 +8,7 @@ use crate::kit::step::{Step, step};
 /// What [`take_any`](crate::iter::ParallelIterator::take_any) returns.
 ///
 /// ```
-/// use tine_iter::{iter::TakeAny, prelude::*};
+/// use tine::{iter::TakeAny, prelude::*};
 ///
 /// let some: TakeAny<_> = (0..100).into_par_iter().take_any(5);
 /// assert_eq!(some.count(), 5);
@@ -29,7 +29,7 @@ impl<I> TakeAny<I> {
 /// What [`skip_any`](crate::iter::ParallelIterator::skip_any) returns.
 ///
 /// ```
-/// use tine_iter::{iter::SkipAny, prelude::*};
+/// use tine::{iter::SkipAny, prelude::*};
 ///
 /// let most: SkipAny<_> = (0..100).into_par_iter().skip_any(5);
 /// assert_eq!(most.count(), 95);

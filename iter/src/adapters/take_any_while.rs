@@ -1,5 +1,5 @@
 //! `take_any_while` and `skip_any_while`: hand on, or leave out, items of each
-//! piece until one anywhere fails the predicate.
+//! piece until an item anywhere fails the predicate.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -9,7 +9,7 @@ use crate::kit::step::{Step, step};
 /// What [`take_any_while`](crate::iter::ParallelIterator::take_any_while) returns.
 ///
 /// ```
-/// use tine_iter::{iter::TakeAnyWhile, prelude::*};
+/// use tine::{iter::TakeAnyWhile, prelude::*};
 ///
 /// let some: TakeAnyWhile<_, _> = (0..100).into_par_iter().take_any_while(|&n| n < 50);
 /// assert!(some.all(|n| n < 50));
@@ -32,7 +32,7 @@ debug_base!(TakeAnyWhile<I, P>);
 /// What [`skip_any_while`](crate::iter::ParallelIterator::skip_any_while) returns.
 ///
 /// ```
-/// use tine_iter::{iter::SkipAnyWhile, prelude::*};
+/// use tine::{iter::SkipAnyWhile, prelude::*};
 ///
 /// let some: SkipAnyWhile<_, _> = (0..100).into_par_iter().skip_any_while(|&n| n < 50);
 /// assert!(some.count() >= 50);

@@ -7,7 +7,7 @@ use crate::plumbing::Again;
 /// What [`update`](crate::iter::ParallelIterator::update) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Update, prelude::*};
+/// use tine::{iter::Update, prelude::*};
 ///
 /// let longer: Update<_, _> = vec![vec![1]].into_par_iter().update(|v| v.push(2));
 /// assert_eq!(longer.collect::<Vec<_>>(), [[1, 2]]);

@@ -6,7 +6,7 @@
 use crate::kit::debug_base;
 use crate::kit::each::{Each, each};
 
-/// Somebody who looks at how the items pass.
+/// What looks at the items as they pass.
 pub trait Watcher: Send + Sync {
     /// What is kept for one contiguous piece, and dropped at its end.
     type Piece;
@@ -27,7 +27,7 @@ pub struct Watch<I, W> {
 }
 
 impl<I, W> Watch<I, W> {
-    /// The items of `base`, watched by `watcher`, who is dropped when all are done.
+    /// The items of `base`, watched by `watcher`, which is dropped when all are done.
     pub fn new(base: I, watcher: W) -> Self {
         Watch { base, watcher }
     }

@@ -8,7 +8,7 @@ use crate::kit::step::{Step, step};
 /// What [`while_some`](ParallelIterator::while_some) returns.
 ///
 /// ```
-/// use tine_iter::{iter::WhileSome, prelude::*};
+/// use tine::{iter::WhileSome, prelude::*};
 ///
 /// let there: WhileSome<_> = [Some(1), Some(2)].into_par_iter().while_some();
 /// assert_eq!(there.sum::<i32>(), 3);

@@ -9,7 +9,7 @@ use crate::plumbing::{Again, Producer, ProducerCallback};
 /// What [`zip`](IndexedParallelIterator::zip) returns.
 ///
 /// ```
-/// use tine_iter::{iter::Zip, prelude::*};
+/// use tine::{iter::Zip, prelude::*};
 ///
 /// let pairs: Zip<_, _> = (1..4).into_par_iter().zip(["a", "b"]);
 /// assert_eq!(pairs.collect::<Vec<_>>(), [(1, "a"), (2, "b")]);
@@ -37,7 +37,7 @@ reshaped! {
 /// What [`zip_eq`](IndexedParallelIterator::zip_eq) returns.
 ///
 /// ```
-/// use tine_iter::{iter::ZipEq, prelude::*};
+/// use tine::{iter::ZipEq, prelude::*};
 ///
 /// let pairs: ZipEq<_, _> = (1..3).into_par_iter().zip_eq(["a", "b"]);
 /// assert_eq!(pairs.collect::<Vec<_>>(), [(1, "a"), (2, "b")]);

@@ -7,6 +7,7 @@ use super::{
     InterleaveShortest, IntoParallelIterator, MaxLen, MinLen, ParallelIterator, Positions, Rev,
     Skip, StepBy, Take, UniformBlocks, Zip, ZipEq,
 };
+use crate::order::TotalOrder;
 use crate::plumbing::{Consumer, ProducerCallback};
 use crate::sinks;
 
@@ -16,11 +17,16 @@ use crate::sinks;
 /// `collect` puts each item where a sequential loop would have put it.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 /// let numbered = ["a", "b", "c"].par_iter().enumerate().rev();
 /// assert_eq!(numbered.len(), 3);
 /// assert_eq!(numbered.collect::<Vec<_>>(), [(2, &"c"), (1, &"b"), (0, &"a")]);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not know the position of its items, which this method needs",
+    label = "this is no `IndexedParallelIterator`",
+    note = "`filter`, `flat_map`, text and hash maps lose count: number the items before them, or `collect` into a `Vec` first"
+)]
 #[allow(clippy::len_without_is_empty)]
 pub trait IndexedParallelIterator: ParallelIterator {
     /// Runs the iterator into `consumer`, which is cut at known indices.
@@ -32,8 +38,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// [`bridge`](crate::iter::plumbing::bridge):
     ///
     /// ```
-    /// use tine_iter::iter::plumbing::{Consumer, ProducerCallback, UnindexedConsumer, bridge};
-    /// use tine_iter::prelude::*;
+    /// use tine::iter::plumbing::{Consumer, ProducerCallback, UnindexedConsumer, bridge};
+    /// use tine::prelude::*;
     ///
     /// /// The items of a slice that only lends them.
     /// struct Shelf<'a>(&'a [i32]);
@@ -69,7 +75,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// The exact number of items.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!((0..10).into_par_iter().chunks(4).len(), 3);
     /// ```
     fn len(&self) -> usize;
@@ -81,8 +87,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// [`plumbing`](crate::iter::plumbing).
     ///
     /// ```
-    /// use tine_iter::iter::plumbing::{Producer, ProducerCallback};
-    /// use tine_iter::prelude::*;
+    /// use tine::iter::plumbing::{Producer, ProducerCallback};
+    /// use tine::prelude::*;
     ///
     /// /// The first item, found by splitting it off.
     /// struct First;
@@ -107,7 +113,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// it this way. The result is no longer indexed.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let square = (0..10_000).into_par_iter()
     ///     .by_exponential_blocks()
     ///     .find_first(|n| n * n > 300);
@@ -125,7 +131,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// If `block_size` is zero.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let sum: u32 = (0..100u32).into_par_iter().by_uniform_blocks(10).sum();
     /// assert_eq!(sum, 4950);
     /// ```
@@ -153,7 +159,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// [`with_max_len`]: Self::with_max_len
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let parts: Vec<f64> = (1..100_000).map(|n| 1.0 / f64::from(n)).collect();
     /// let sum = || parts.par_iter().deterministic().sum::<f64>();
@@ -166,7 +172,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Replaces what is in `target` by the items, and reuses its memory.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let mut squares = vec![1, 2, 3];
     /// (0..5).into_par_iter().map(|n| n * n).collect_into_vec(&mut squares);
     /// assert_eq!(squares, [0, 1, 4, 9, 16]);
@@ -179,7 +185,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// memory.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let (mut n, mut squares) = (Vec::new(), Vec::new());
     /// (0..3).into_par_iter().map(|n| (n, n * n)).unzip_into_vecs(&mut n, &mut squares);
     /// assert_eq!((n, squares), (vec![0, 1, 2], vec![0, 1, 4]));
@@ -196,7 +202,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Pairs of the items at the same index, until either side runs out.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let dot: u32 = (1..4u32).into_par_iter().zip(4..9u32).map(|(a, b)| a * b).sum();
     /// assert_eq!(dot, 32);
     /// ```
@@ -213,7 +219,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// If the lengths differ.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let pairs: Vec<_> = (0..2).into_par_iter().zip_eq(["a", "b"]).collect();
     /// assert_eq!(pairs, [(0, "a"), (1, "b")]);
     /// ```
@@ -229,7 +235,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// the rest of the other.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let turns: Vec<_> = (0..4).into_par_iter().interleave([10, 11]).collect();
     /// assert_eq!(turns, [0, 10, 1, 11, 2, 3]);
     /// ```
@@ -244,7 +250,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// whose turn it is has none.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let turns: Vec<_> = (0..4).into_par_iter().interleave_shortest([10, 11]).collect();
     /// assert_eq!(turns, [0, 10, 1, 11, 2]);
     /// ```
@@ -262,7 +268,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// If `chunk_size` is zero.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let chunks: Vec<_> = (0..5).into_par_iter().chunks(2).collect();
     /// assert_eq!(chunks, [vec![0, 1], vec![2, 3], vec![4]]);
     /// ```
@@ -281,7 +287,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// If `chunk_size` is zero.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let sums: Vec<u32> = (0..5).into_par_iter().fold_chunks(2, || 0, |a, b| a + b).collect();
     /// assert_eq!(sums, [1, 5, 4]);
     /// ```
@@ -307,7 +313,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// If `chunk_size` is zero.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let sums: Vec<_> = (0..5).into_par_iter().fold_chunks_with(2, 10, |a, b| a + b).collect();
     /// assert_eq!(sums, [11, 15, 14]);
     /// ```
@@ -329,13 +335,13 @@ pub trait IndexedParallelIterator: ParallelIterator {
     ///
     /// ```
     /// use std::cmp::Ordering;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!((1..4).into_par_iter().cmp([1, 2]), Ordering::Greater);
     /// ```
     fn cmp<I>(self, other: I) -> Ordering
     where
         I: IntoParallelIterator<Item = Self::Item, Iter: IndexedParallelIterator>,
-        Self::Item: Ord,
+        Self::Item: TotalOrder,
     {
         let other = other.into_par_iter();
         let by_len = self.len().cmp(&other.len());
@@ -350,7 +356,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     ///
     /// ```
     /// use std::cmp::Ordering;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let order = [1.0, 2.0].into_par_iter().partial_cmp([1.0, f64::NAN]);
     /// assert_eq!(order, None);
     /// ```
@@ -370,7 +376,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Whether both iterators have the same length and equal items.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert!((1..4).into_par_iter().eq([1, 2, 3]));
     /// ```
     fn eq<I>(self, other: I) -> bool
@@ -385,7 +391,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Whether the iterators are not [`eq`](Self::eq).
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert!((1..4).into_par_iter().ne([1, 2]));
     /// ```
     fn ne<I>(self, other: I) -> bool
@@ -399,7 +405,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Whether this iterator comes before the other by [`partial_cmp`](Self::partial_cmp).
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert!([1, 2].into_par_iter().lt([1, 3]));
     /// ```
     fn lt<I>(self, other: I) -> bool
@@ -414,7 +420,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// [`partial_cmp`](Self::partial_cmp).
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert!([1, 2].into_par_iter().le([1, 2]));
     /// ```
     fn le<I>(self, other: I) -> bool
@@ -428,7 +434,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Whether this iterator comes after the other by [`partial_cmp`](Self::partial_cmp).
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert!([1, 2, 0].into_par_iter().gt([1, 2]));
     /// ```
     fn gt<I>(self, other: I) -> bool
@@ -443,7 +449,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// [`partial_cmp`](Self::partial_cmp).
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert!([1, 2].into_par_iter().ge([1, 2]));
     /// ```
     fn ge<I>(self, other: I) -> bool
@@ -457,7 +463,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Pairs `(index, item)`.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let pairs: Vec<_> = ["a", "b"].into_par_iter().enumerate().collect();
     /// assert_eq!(pairs, [(0, "a"), (1, "b")]);
     /// ```
@@ -471,7 +477,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// If `step` is zero.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let tens: Vec<_> = (0..35).into_par_iter().step_by(10).collect();
     /// assert_eq!(tens, [0, 10, 20, 30]);
     /// ```
@@ -483,7 +489,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// All but the first `n` items, which are made and dropped.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let rest: Vec<_> = (0..5).into_par_iter().skip(3).collect();
     /// assert_eq!(rest, [3, 4]);
     /// ```
@@ -494,7 +500,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// The first `n` items.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let first: Vec<_> = (0..5).into_par_iter().take(3).collect();
     /// assert_eq!(first, [0, 1, 2]);
     /// ```
@@ -503,10 +509,10 @@ pub trait IndexedParallelIterator: ParallelIterator {
     }
 
     /// The index of some item that satisfies the predicate; the search ends
-    /// everywhere as soon as anybody finds one.
+    /// everywhere as soon as a thread finds one.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let place = [1, 3, 4, 6].par_iter().position_any(|n| n % 2 == 0);
     /// assert!(place == Some(2) || place == Some(3));
     /// ```
@@ -520,7 +526,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// The index of the first item that satisfies the predicate.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let place = [1, 3, 4, 6].par_iter().position_first(|n| n % 2 == 0);
     /// assert_eq!(place, Some(2));
     /// ```
@@ -534,7 +540,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// The index of the last item that satisfies the predicate.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let place = [1, 3, 4, 6].par_iter().position_last(|n| n % 2 == 0);
     /// assert_eq!(place, Some(3));
     /// ```
@@ -548,7 +554,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// The indices of all items that satisfy the predicate.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let places: Vec<_> = [1, 3, 4, 6].par_iter().positions(|n| n % 2 == 0).collect();
     /// assert_eq!(places, [2, 3]);
     /// ```
@@ -562,7 +568,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// The items in reverse order.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let down: Vec<_> = (0..3).into_par_iter().rev().collect();
     /// assert_eq!(down, [2, 1, 0]);
     /// ```
@@ -575,7 +581,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// not pay; rarely needed, as blocks grow by what items are seen to cost.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let sum: u32 = (0..1000u32).into_par_iter().with_min_len(100).sum();
     /// assert_eq!(sum, 499_500);
     /// ```
@@ -588,7 +594,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// in one does not keep the others from running.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let longest = (0..1000).into_par_iter()
     ///     .with_max_len(10)
     ///     .fold(|| 0, |items, _| items + 1)

@@ -10,7 +10,7 @@ use super::{
     Chain, Cloned, Copied, Filter, FilterMap, FlatMap, FlatMapIter, Flatten, FlattenIter, Fold,
     FoldWith, FromParallelIterator, IndexedParallelIterator, Inspect, Intersperse,
     IntoParallelIterator, Map, MapInit, MapWith, PanicFuse, ParallelExtend, SkipAny, SkipAnyWhile,
-    TakeAny, TakeAnyWhile, TryFold, TryFoldWith, Update, WhileSome,
+    TakeAny, TakeAnyWhile, TotalOrder, TryFold, TryFoldWith, Update, WhileSome,
 };
 use crate::kit::attempt::Try;
 use crate::plumbing::{ProducerCallback, UnindexedConsumer};
@@ -20,13 +20,17 @@ use crate::sinks;
 ///
 /// Closures are shared by all threads that take part, so they are `Fn` and
 /// `Sync` where the standard library's are `FnMut`. A panic in any of them
-/// reaches the caller, after whatever was running beside it has ended.
-///
+/// reaches the caller, after whatever was running beside it has ended. The
+/// feature `progress` of `tine` adds `.progress()`, a bar.
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 /// let lengths = ["a", "fork", "has", "tines"].par_iter().map(|word| word.len());
 /// assert_eq!(lengths.filter(|n| n % 2 == 1).sum::<usize>(), 9);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no parallel iterator",
+    note = "`par_iter()` and `into_par_iter()` begin one; an iterator of std becomes one by `.par_bridge()`"
+)]
 pub trait ParallelIterator: Sized + Send {
     /// What the iterator hands out.
     type Item: Send;
@@ -34,7 +38,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Calls `op` with each item, in no particular order.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let mut squares = [1, 2, 3];
     /// squares.par_iter_mut().for_each(|n| *n *= *n);
     /// assert_eq!(squares, [1, 4, 9]);
@@ -51,7 +55,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// ```
     /// use std::sync::mpsc::channel;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let (to_us, from_them) = channel();
     /// (0..10).into_par_iter().for_each_with(to_us, |to_us, n| to_us.send(n).unwrap());
     /// assert_eq!(from_them.iter().sum::<i32>(), 45);
@@ -68,7 +72,7 @@ pub trait ParallelIterator: Sized + Send {
     /// contiguous [piece](crate::iter#pieces-and-their-state).
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let seen = |seen: &mut Vec<_>, n| { seen.push(n); assert!(seen.is_sorted()) };
     /// (0..10).into_par_iter().for_each_init(Vec::new, seen);
     /// ```
@@ -84,7 +88,7 @@ pub trait ParallelIterator: Sized + Send {
     /// there was one. Which, if there were several, is not said.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let check = |n| if n < 8 { Ok(()) } else { Err("too large") };
     /// assert_eq!((0..8).into_par_iter().try_for_each(check), Ok(()));
     /// assert_eq!((0..9).into_par_iter().try_for_each(check), Err("too large"));
@@ -101,7 +105,7 @@ pub trait ParallelIterator: Sized + Send {
     /// once for a contiguous [piece](crate::iter#pieces-and-their-state).
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let odd = |two: &mut i32, n| if n % *two == 0 { Some(()) } else { None };
     /// assert_eq!((0..9).into_par_iter().try_for_each_with(2, odd), None);
     /// ```
@@ -118,7 +122,7 @@ pub trait ParallelIterator: Sized + Send {
     /// for a contiguous [piece](crate::iter#pieces-and-their-state).
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let odd = |two: &mut i32, n| if n % *two == 0 { Some(()) } else { None };
     /// assert_eq!((0..9).into_par_iter().try_for_each_init(|| 2, odd), None);
     /// ```
@@ -134,7 +138,7 @@ pub trait ParallelIterator: Sized + Send {
     /// The number of items, by making them all.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!((0..10).into_par_iter().filter(|n| n % 3 == 0).count(), 4);
     /// ```
     fn count(self) -> usize {
@@ -144,7 +148,7 @@ pub trait ParallelIterator: Sized + Send {
     /// What `map_op` makes of each item.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let squares: Vec<_> = (0..4).into_par_iter().map(|n| n * n).collect();
     /// assert_eq!(squares, [0, 1, 4, 9]);
     /// ```
@@ -163,7 +167,7 @@ pub trait ParallelIterator: Sized + Send {
     /// an adapter that moves positions (`zip`, `rev`, …) it may be more.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let sums: Vec<_> = (0..3).into_par_iter().map_with(10, |ten, n| *ten + n).collect();
     /// assert_eq!(sums, [10, 11, 12]);
     /// ```
@@ -181,7 +185,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// ```
     /// use std::rc::Rc;
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let sums: Vec<_> = (0..3).into_par_iter().map_init(|| Rc::new(10), |ten, n| **ten + n).collect();
     /// assert_eq!(sums, [10, 11, 12]);
     /// ```
@@ -197,7 +201,7 @@ pub trait ParallelIterator: Sized + Send {
     /// A copy of what each reference refers to, made by `Clone`.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let names = ["a".to_string(), "b".to_string()];
     /// assert_eq!(names.par_iter().cloned().collect::<Vec<_>>(), names);
     /// ```
@@ -212,7 +216,7 @@ pub trait ParallelIterator: Sized + Send {
     /// A copy of what each reference refers to.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!([3, 7, 5].par_iter().copied().max(), Some(7));
     /// ```
     fn copied<'a, T>(self) -> Copied<Self>
@@ -226,7 +230,7 @@ pub trait ParallelIterator: Sized + Send {
     /// The items, each after `inspect_op` has looked at it.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!((0..4).into_par_iter().inspect(|n| assert!(*n < 4)).sum::<i32>(), 6);
     /// ```
     fn inspect<OP: Fn(&Self::Item) + Sync + Send>(self, inspect_op: OP) -> Inspect<Self, OP> {
@@ -236,7 +240,7 @@ pub trait ParallelIterator: Sized + Send {
     /// The items, each after `update_op` has changed it.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let v: Vec<_> = (0..3).into_par_iter().update(|n| *n += 10).collect();
     /// assert_eq!(v, [10, 11, 12]);
     /// ```
@@ -250,7 +254,7 @@ pub trait ParallelIterator: Sized + Send {
     /// The items that satisfy `filter_op`.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let even: Vec<_> = (0..5).into_par_iter().filter(|n| n % 2 == 0).collect();
     /// assert_eq!(even, [0, 2, 4]);
     /// ```
@@ -261,7 +265,7 @@ pub trait ParallelIterator: Sized + Send {
     /// What `filter_op` makes of those items of which it makes something.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let numbers: Vec<i32> = ["1", "x", "3"].par_iter().filter_map(|s| s.parse().ok()).collect();
     /// assert_eq!(numbers, [1, 3]);
     /// ```
@@ -278,7 +282,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Where the inner ones are short, [`flat_map_iter`](Self::flat_map_iter) costs less.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let all: Vec<_> = (1..4).into_par_iter().flat_map(|n| 0..n).collect();
     /// assert_eq!(all, [0, 0, 1, 0, 1, 2]);
     /// ```
@@ -293,7 +297,7 @@ pub trait ParallelIterator: Sized + Send {
     /// The items of the sequential iterators that `map_op` makes of the items.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let letters: String = ["ab", "c"].par_iter().flat_map_iter(|s| s.chars()).collect();
     /// assert_eq!(letters, "abc");
     /// ```
@@ -308,7 +312,7 @@ pub trait ParallelIterator: Sized + Send {
     /// The items of items that are themselves parallel iterators, or can become such.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let all: Vec<_> = vec![vec![1, 2], vec![3]].into_par_iter().flatten().collect();
     /// assert_eq!(all, [1, 2, 3]);
     /// ```
@@ -322,7 +326,7 @@ pub trait ParallelIterator: Sized + Send {
     /// The items of items that are themselves sequential iterators, or can become such.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let all: Vec<_> = vec![vec![1, 2], vec![3]].into_par_iter().flatten_iter().collect();
     /// assert_eq!(all, [1, 2, 3]);
     /// ```
@@ -338,7 +342,7 @@ pub trait ParallelIterator: Sized + Send {
     /// changing it; it may be called any number of times.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!([3, 5, 8].into_par_iter().reduce(|| 0, |a, b| a + b), 16);
     /// ```
     fn reduce<OP, ID>(self, identity: ID, op: OP) -> Self::Item
@@ -352,7 +356,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Reduces all items to one by `op`; `None` if there are no items.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!((1..6).into_par_iter().reduce_with(|a, b| a * b), Some(120));
     /// ```
     fn reduce_with<OP>(self, op: OP) -> Option<Self::Item>
@@ -366,7 +370,7 @@ pub trait ParallelIterator: Sized + Send {
     /// failure if there was one.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let sum = |v: [i32; 3]| v.into_par_iter().map(Some).try_reduce(|| 0, i32::checked_add);
     /// assert_eq!(sum([1, 2, 3]), Some(6));
     /// assert_eq!(sum([1, 2, i32::MAX]), None);
@@ -384,7 +388,7 @@ pub trait ParallelIterator: Sized + Send {
     /// `None` if there are no items.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let numbers = ["1", "2"].into_par_iter().map(str::parse::<i32>);
     /// assert_eq!(numbers.try_reduce_with(|a, b| Ok(a + b)), Some(Ok(3)));
     /// ```
@@ -402,7 +406,7 @@ pub trait ParallelIterator: Sized + Send {
     /// run to run, so another reduction follows.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let counts = (0..100).into_par_iter().fold(|| 0, |items, _| items + 1);
     /// assert_eq!(counts.sum::<usize>(), 100);
     /// ```
@@ -415,10 +419,10 @@ pub trait ParallelIterator: Sized + Send {
         Fold::new(self, identity, fold_op)
     }
 
-    /// [`fold`](Self::fold) from clones of `init`, as many as there are pieces.
+    /// [`fold`](Self::fold) from clones of `init`, one for each piece.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!((0..9).into_par_iter().fold_with(0, |a, b| a + b).sum::<i32>(), 36);
     /// ```
     fn fold_with<F, T>(self, init: T, fold_op: F) -> FoldWith<Self, T, F>
@@ -432,7 +436,7 @@ pub trait ParallelIterator: Sized + Send {
     /// [`fold`](Self::fold) by an operation that may fail; a piece in which it does ends there.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let sums = (0..100u8).into_par_iter().try_fold(|| 0u8, u8::checked_add);
     /// assert_eq!(sums.try_reduce(|| 0, u8::checked_add), None);
     /// ```
@@ -448,7 +452,7 @@ pub trait ParallelIterator: Sized + Send {
     /// [`try_fold`](Self::try_fold) from clones of `init`.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let sums = (0..10u8).into_par_iter().try_fold_with(0u8, u8::checked_add);
     /// assert_eq!(sums.try_reduce(|| 0, u8::checked_add), Some(45));
     /// ```
@@ -464,7 +468,7 @@ pub trait ParallelIterator: Sized + Send {
     /// The sum of the items. How floats are bracketed differs from run to run.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!((1..=100u32).into_par_iter().sum::<u32>(), 5050);
     /// ```
     fn sum<S: Send + Sum<Self::Item> + Sum<S>>(self) -> S {
@@ -474,7 +478,7 @@ pub trait ParallelIterator: Sized + Send {
     /// The product of the items.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!((1..=10u32).into_par_iter().product::<u32>(), 3_628_800);
     /// ```
     fn product<P: Send + Product<Self::Item> + Product<P>>(self) -> P {
@@ -484,12 +488,12 @@ pub trait ParallelIterator: Sized + Send {
     /// The least item; the first of several.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!([4, 1, 3].par_iter().min(), Some(&1));
     /// ```
     fn min(self) -> Option<Self::Item>
     where
-        Self::Item: Ord,
+        Self::Item: TotalOrder,
     {
         self.reduce_with(sinks::reduce::lesser)
     }
@@ -497,7 +501,7 @@ pub trait ParallelIterator: Sized + Send {
     /// The least item by a comparison; the first of several.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!([4.0, 1.0].par_iter().min_by(|a: &&f64, b| a.total_cmp(b)), Some(&1.0));
     /// ```
     fn min_by<F>(self, f: F) -> Option<Self::Item>
@@ -510,12 +514,12 @@ pub trait ParallelIterator: Sized + Send {
     /// The item with the least key; the first of several. `f` is called once for each item.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!([-4, 1, 3_i32].par_iter().min_by_key(|n| n.abs()), Some(&1));
     /// ```
     fn min_by_key<K, F>(self, f: F) -> Option<Self::Item>
     where
-        K: Ord + Send,
+        K: TotalOrder + Send,
         F: Sync + Send + Fn(&Self::Item) -> K,
     {
         let keyed = self.map(|item| (f(&item), item));
@@ -526,12 +530,12 @@ pub trait ParallelIterator: Sized + Send {
     /// The greatest item; the last of several.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!([4, 1, 3].par_iter().max(), Some(&4));
     /// ```
     fn max(self) -> Option<Self::Item>
     where
-        Self::Item: Ord,
+        Self::Item: TotalOrder,
     {
         self.reduce_with(sinks::reduce::greater)
     }
@@ -539,7 +543,7 @@ pub trait ParallelIterator: Sized + Send {
     /// The greatest item by a comparison; the last of several.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!([4.0, 1.0].par_iter().max_by(|a: &&f64, b| a.total_cmp(b)), Some(&4.0));
     /// ```
     fn max_by<F>(self, f: F) -> Option<Self::Item>
@@ -552,12 +556,12 @@ pub trait ParallelIterator: Sized + Send {
     /// The item with the greatest key; the last of several. `f` is called once for each item.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!([-4, 1, 3_i32].par_iter().max_by_key(|n| n.abs()), Some(&-4));
     /// ```
     fn max_by_key<K, F>(self, f: F) -> Option<Self::Item>
     where
-        K: Ord + Send,
+        K: TotalOrder + Send,
         F: Sync + Send + Fn(&Self::Item) -> K,
     {
         let keyed = self.map(|item| (f(&item), item));
@@ -568,7 +572,7 @@ pub trait ParallelIterator: Sized + Send {
     /// The items of this iterator, then those of another.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let v: Vec<_> = (0..2).into_par_iter().chain(7..9).collect();
     /// assert_eq!(v, [0, 1, 7, 8]);
     /// ```
@@ -580,10 +584,10 @@ pub trait ParallelIterator: Sized + Send {
     }
 
     /// Some item that satisfies the predicate; the search ends everywhere as
-    /// soon as anybody finds one.
+    /// soon as a thread finds one.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let even = [1, 2, 3, 4].par_iter().find_any(|&&n| n % 2 == 0);
     /// assert!(even == Some(&2) || even == Some(&4));
     /// ```
@@ -598,7 +602,7 @@ pub trait ParallelIterator: Sized + Send {
     /// was found is not looked at any more.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!([1, 2, 3, 4].par_iter().find_first(|&&n| n % 2 == 0), Some(&2));
     /// ```
     fn find_first<P>(self, predicate: P) -> Option<Self::Item>
@@ -612,7 +616,7 @@ pub trait ParallelIterator: Sized + Send {
     /// was found elsewhere is not looked at any more.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!([1, 2, 3, 4].par_iter().find_last(|&&n| n % 2 == 0), Some(&4));
     /// ```
     fn find_last<P>(self, predicate: P) -> Option<Self::Item>
@@ -623,10 +627,10 @@ pub trait ParallelIterator: Sized + Send {
     }
 
     /// What `predicate` makes of some item of which it makes something; the
-    /// search ends everywhere as soon as anybody finds one.
+    /// search ends everywhere as soon as a thread finds one.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!(["x", "2"].par_iter().find_map_any(|s| s.parse().ok()), Some(2));
     /// ```
     fn find_map_any<P, R>(self, predicate: P) -> Option<R>
@@ -640,7 +644,7 @@ pub trait ParallelIterator: Sized + Send {
     /// What `predicate` makes of the first item of which it makes something.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!(["x", "2", "3"].par_iter().find_map_first(|s| s.parse().ok()), Some(2));
     /// ```
     fn find_map_first<P, R>(self, predicate: P) -> Option<R>
@@ -654,7 +658,7 @@ pub trait ParallelIterator: Sized + Send {
     /// What `predicate` makes of the last item of which it makes something.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!(["x", "2", "3"].par_iter().find_map_last(|s| s.parse().ok()), Some(3));
     /// ```
     fn find_map_last<P, R>(self, predicate: P) -> Option<R>
@@ -668,7 +672,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Whether any item satisfies the predicate.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert!((0..10).into_par_iter().any(|n| n == 7));
     /// ```
     fn any<P: Fn(Self::Item) -> bool + Sync + Send>(self, predicate: P) -> bool {
@@ -679,17 +683,17 @@ pub trait ParallelIterator: Sized + Send {
     /// Whether all items satisfy the predicate.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert!((0..10).into_par_iter().all(|n| n < 10));
     /// ```
     fn all<P: Fn(Self::Item) -> bool + Sync + Send>(self, predicate: P) -> bool {
         !self.any(|item| !predicate(item))
     }
 
-    /// What is in the items, until somebody meets a `None`.
+    /// What is in the items, until a thread meets a `None`.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let some: Vec<i32> = [Some(1), Some(2)].into_par_iter().while_some().collect();
     /// assert_eq!(some, [1, 2]);
     /// ```
@@ -705,7 +709,7 @@ pub trait ParallelIterator: Sized + Send {
     /// stop as soon as they look.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!((0..10).into_par_iter().panic_fuse().count(), 10);
     /// ```
     fn panic_fuse(self) -> PanicFuse<Self> {
@@ -716,7 +720,7 @@ pub trait ParallelIterator: Sized + Send {
     /// iterator each item is written where it belongs, once.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let text: String = ["con", "cat"].into_par_iter().collect();
     /// assert_eq!(text, "concat");
     /// ```
@@ -730,7 +734,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Makes two collections of the halves of pairs.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let (a, b): (Vec<_>, Vec<_>) = (0..3).into_par_iter().map(|n| (n, n * n)).unzip();
     /// assert_eq!((a, b), (vec![0, 1, 2], vec![0, 1, 4]));
     /// ```
@@ -748,7 +752,7 @@ pub trait ParallelIterator: Sized + Send {
     /// Makes two collections: of the items that satisfy the predicate, and of the others.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let (even, odd): (Vec<_>, Vec<_>) = (0..5).into_par_iter().partition(|n| n % 2 == 0);
     /// assert_eq!((even, odd), (vec![0, 2, 4], vec![1, 3]));
     /// ```
@@ -765,8 +769,8 @@ pub trait ParallelIterator: Sized + Send {
     /// it maps to the right.
     ///
     /// ```
-    /// use tine_iter::iter::Either;
-    /// use tine_iter::prelude::*;
+    /// use tine::iter::Either;
+    /// use tine::prelude::*;
     /// let side = |n: i32| if n < 2 { Either::Left(n) } else { Either::Right(-n) };
     /// let (a, b): (Vec<_>, Vec<_>) = (0..4).into_par_iter().partition_map(side);
     /// assert_eq!((a, b), (vec![0, 1], vec![-2, -3]));
@@ -785,7 +789,7 @@ pub trait ParallelIterator: Sized + Send {
     /// The items, with a clone of `element` between every two.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let v: Vec<_> = (1..4).into_par_iter().intersperse(0).collect();
     /// assert_eq!(v, [1, 0, 2, 0, 3]);
     /// ```
@@ -799,7 +803,7 @@ pub trait ParallelIterator: Sized + Send {
     /// `n` of the items, or all if there are fewer: whichever come first in time.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!((0..100).into_par_iter().take_any(5).count(), 5);
     /// ```
     fn take_any(self, n: usize) -> TakeAny<Self> {
@@ -809,7 +813,7 @@ pub trait ParallelIterator: Sized + Send {
     /// All items but `n`: whichever come first in time.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!((0..100).into_par_iter().skip_any(5).count(), 95);
     /// ```
     fn skip_any(self, n: usize) -> SkipAny<Self> {
@@ -819,7 +823,7 @@ pub trait ParallelIterator: Sized + Send {
     /// The items, until one anywhere fails the predicate.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let n = (0..100).into_par_iter().take_any_while(|n| *n < 50).count();
     /// assert!(n <= 50);
     /// ```
@@ -833,7 +837,7 @@ pub trait ParallelIterator: Sized + Send {
     /// The items from when one anywhere fails the predicate.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// let n = (0..100).into_par_iter().skip_any_while(|n| *n < 50).count();
     /// assert!(n >= 50);
     /// ```
@@ -848,7 +852,7 @@ pub trait ParallelIterator: Sized + Send {
     /// without a last copy into one place.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!((0..9).into_par_iter().collect_vec_list().iter().flatten().count(), 9);
     /// ```
     fn collect_vec_list(self) -> LinkedList<Vec<Self::Item>> {
@@ -869,7 +873,7 @@ pub trait ParallelIterator: Sized + Send {
     /// promises that its `drive_unindexed` cuts a consumer at indices, as `drive` does.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     /// assert_eq!((0..9).into_par_iter().map(|n| n * n).opt_len(), Some(9));
     /// ```
     fn opt_len(&self) -> Option<usize> {

@@ -155,6 +155,8 @@ impl<T, E: Each<T>, F: Folder<E::Out>> Folder<T> for EachFolder<'_, E, E::State,
     }
 
     fn complete(self) -> F::Result {
+        // A destructor that panics must not find a result that nobody drops.
+        drop(self.state);
         self.base.complete()
     }
 
@@ -245,7 +247,10 @@ impl<'e, E: Each<P::Item>, P: Producer> Producer for EachProducer<'e, E, P> {
     }
 
     fn fold_with<F: Folder<E::Out>>(self, folder: F) -> F {
-        self.base.fold_with(EachFolder::new(self.each, folder)).base
+        let folder = EachFolder::new(self.each, folder);
+        let EachFolder { state, base, .. } = self.base.fold_with(folder);
+        drop(state);
+        base
     }
 }
 

@@ -19,8 +19,8 @@ pub(crate) trait Gather<T>: Sync {
     /// Takes one item.
     fn take(&self, state: Self::State, item: T) -> Self::State;
 
-    /// Takes many, without looking whether somebody else has found what all
-    /// are after. Worth overriding where `std::iter` has a better loop.
+    /// Takes many items, without looking whether another thread has found what all
+    /// look for. Worth overriding where `std::iter` has a better loop.
     #[inline]
     fn take_all(&self, mut state: Self::State, items: impl Iterator<Item = T>) -> Self::State {
         if !Self::ENDS {

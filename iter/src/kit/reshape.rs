@@ -30,6 +30,19 @@ pub(crate) trait Weave<A, B, U> {
         CB: ProducerCallback<U>;
 }
 
+/// Where the first `items` groups of `step` elements apiece end, among `len`
+/// elements. The last group may be short, so its end may lie beyond theirs.
+pub(crate) fn reach(items: usize, step: usize, len: usize) -> usize {
+    let Some(whole) = items.checked_sub(1) else {
+        return 0;
+    };
+    let last = whole.checked_mul(step).filter(|start| *start < len);
+    let Some(last) = last else {
+        panic!("groups of {step} among {len} were cut behind their end, at {items}")
+    };
+    last.saturating_add(step).min(len)
+}
+
 /// Calls `callback` with the producer of `base` reshaped by `shape`.
 pub(crate) fn reshape<I, U, R, CB>(base: I, shape: R, callback: CB) -> CB::Output
 where

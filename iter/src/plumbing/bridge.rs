@@ -3,11 +3,12 @@
 //! There are three ways to go.
 //!
 //! - *Lazily*, where the consumer can carry one folder on from block to block
-//!   ([`Consumer::advance`]). A piece is run in blocks; between two of them the
-//!   `Pace` may ask for half of what is left to be lent. If nobody takes that,
-//!   this thread goes on with it, and with the same folder; so folders, and
-//!   what is made with them, are as few as the pieces that really changed
-//!   hands, and one.
+//!   ([`Consumer::advance`]). The loop is laid out as nested halves, which stay
+//!   private until they are wanted or this thread is stuck in an item. The
+//!   nearest piece is run in blocks; between two of them the `Pace` may ask for
+//!   part of what is left to be given away. What no thread takes, this thread
+//!   goes on with, and with the same folder; so folders, and what is made with
+//!   them, are as few as the pieces that really changed hands, and one.
 //! - *In advance*, into about as many pieces as a thread and each thief should
 //!   have to choose from: calls of a few items, which may be heavy or even wait
 //!   for each other; calls with a greatest length; consumers and producers that
@@ -16,8 +17,8 @@
 
 use tine_pool::current_num_threads;
 
-use super::fork::{Lent, both_told, enter, lend};
-use super::pace::{Pace, Step};
+use super::fork::{Lent, both_told, enter, lend, offer};
+use super::pace::{Laid, Pace, Step};
 use super::traits::{
     Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, UnindexedProducer,
 };
@@ -28,8 +29,8 @@ use crate::iter::IndexedParallelIterator;
 /// This is what `drive` and `drive_unindexed` of an indexed source come to.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, bridge};
-/// use tine_iter::prelude::*;
+/// use tine::iter::plumbing::{Consumer, Folder, Reducer, bridge};
+/// use tine::prelude::*;
 ///
 /// struct Sum(u32); // consumer, folder and reducer at once
 ///
@@ -78,10 +79,10 @@ where
 /// Runs a producer of `len` items into a consumer.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{
+/// use tine::iter::plumbing::{
 ///     Consumer, Producer, ProducerCallback, UnindexedConsumer, bridge_producer_consumer,
 /// };
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// /// The first half of the items.
 /// struct Half<I>(I);
@@ -125,8 +126,8 @@ where
         let site = work::<P, C> as *const () as usize;
         let pace = Pace::start(site, len);
         let pace = if C::ENDS { pace.searching() } else { pace };
-        let pace = pace.worth(C::WORTH);
-        enter(|| work(rest, None, pace, min).close())
+        let mut pace = pace.worth(C::WORTH);
+        enter(|| work(rest, None, &mut pace, min).close(&mut pace))
     } else {
         let cuts = threads;
         run(rest, false, Pieces { cuts, min, max })
@@ -136,8 +137,8 @@ where
 /// Runs a producer of an unknown number of items into a consumer.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
-/// use tine_iter::prelude::*;
+/// use tine::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
+/// use tine::prelude::*;
 ///
 /// /// What cannot be split is still a source.
 /// struct CountDown(u32);
@@ -194,7 +195,11 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
     }
 
     /// What it comes to if no item is wanted any more.
+    ///
+    /// Here and elsewhere, what is left is dropped before there is a result to return: should a
+    /// destructor panic later, nobody would drop that.
     fn nothing(self) -> C::Result {
+        drop(self.producer);
         self.consumer.into_folder().complete()
     }
 
@@ -242,10 +247,11 @@ enum Progress<F, R> {
 }
 
 impl<F, R> Progress<F, R> {
-    fn close<T>(self) -> R
+    fn close<T>(self, pace: &mut Pace) -> R
     where
         F: Folder<T, Result = R>,
     {
+        pace.flush();
         match self {
             Progress::Open(folder) => folder.complete(),
             Progress::Closed(result) => result,
@@ -257,29 +263,43 @@ impl<F, R> Progress<F, R> {
 fn work<P, C>(
     mut rest: Rest<P, C>,
     mut folder: Option<C::Folder>,
-    mut pace: Pace,
+    pace: &mut Pace,
     min: usize,
 ) -> Progress<C::Folder, C::Result>
 where
     P: Producer,
     C: Consumer<P::Item>,
 {
+    if rest.len / 2 >= min
+        && let Some(laid) = pace.lay_out(rest.len)
+    {
+        return share(laid, rest, folder, pace, min);
+    }
     loop {
-        let n = match pace.next(rest.len) {
-            Step::Share if rest.len / 2 >= min => return share(rest, folder, pace, min),
+        let step = match pace.is_plain() {
+            true => Step::Run(rest.len),
+            false => pace.next(rest.len),
+        };
+        let n = match step {
+            Step::Share if offer() => continue,
+            Step::Share if rest.len / 2 >= min => {
+                let laid = pace.share(rest.len - rest.len / 2);
+                return share(laid, rest, folder, pace, min);
+            }
             Step::Share => pace.block(rest.len),
             Step::Run(n) => n,
         };
         let (carried, left) = rest.run_block(n, folder);
         match left {
             // How far the last block came is not known.
-            _ if carried.full() => {
-                pace.stop();
+            left if carried.full() => {
+                pace.flush_all_but_the_last();
+                drop(left);
                 return Progress::Open(carried);
             }
             Some(left) => (rest, folder) = (left, Some(carried)),
             None => {
-                pace.end();
+                pace.pause();
                 return Progress::Open(carried);
             }
         }
@@ -289,9 +309,10 @@ where
 /// Lends the farther half of what is left, and goes on with the nearer; then
 /// with the farther one too, if it was not taken.
 fn share<P, C>(
+    laid: Laid,
     rest: Rest<P, C>,
     folder: Option<C::Folder>,
-    pace: Pace,
+    pace: &mut Pace,
     min: usize,
 ) -> Progress<C::Folder, C::Result>
 where
@@ -299,23 +320,36 @@ where
     C: Consumer<P::Item>,
 {
     let (near, far, reducer) = rest.halve();
+    let seed = pace.seed();
     let (near, far) = lend(
+        laid.is_open(),
         far,
         || work(near, folder, pace, min),
         |far| match far.consumer.full() {
             true => far.nothing(),
-            false => work(far, None, pace.taken(), min).close(),
+            false => {
+                let mut pace = seed.grow();
+                work(far, None, &mut pace, min).close(&mut pace)
+            }
         },
     );
     match (near, far) {
-        (near, Lent::Taken(far)) => Progress::Closed(reducer.reduce(near.close(), far)),
-        (Progress::Open(folder), Lent::Back(_)) if folder.full() => Progress::Open(folder),
-        (Progress::Open(folder), Lent::Back(far)) => work(far, Some(folder), pace, min),
+        (near, Lent::Taken(far)) => Progress::Closed(reducer.reduce(near.close(pace), far)),
+        (Progress::Open(folder), Lent::Back(far)) if folder.full() => {
+            drop(far);
+            Progress::Open(folder)
+        }
+        (Progress::Open(folder), Lent::Back(far)) => {
+            pace.go_on(laid);
+            work(far, Some(folder), pace, min)
+        }
         (Progress::Closed(near), Lent::Back(far)) if far.consumer.full() => {
             Progress::Closed(reducer.reduce(near, far.nothing()))
         }
         (Progress::Closed(near), Lent::Back(far)) => {
-            let far = work(far, None, pace, min).close();
+            pace.flush();
+            pace.go_on(laid);
+            let far = work(far, None, pace, min).close(pace);
             Progress::Closed(reducer.reduce(near, far))
         }
     }
@@ -363,7 +397,7 @@ struct Pieces {
 
 impl Pieces {
     /// Whether a piece of `len` items is to be cut once more. A piece that has
-    /// just migrated shows that somebody is idle: it is worth new cuts.
+    /// just migrated shows that a thread was idle: it is worth new cuts.
     #[inline]
     fn cut(&mut self, len: usize, migrated: bool) -> bool {
         if migrated {
@@ -397,6 +431,7 @@ where
     C: UnindexedConsumer<P::Item>,
 {
     if consumer.full() {
+        drop(producer);
         return consumer.into_folder().complete();
     }
     let (producer, right) = if pieces.cut(usize::MAX, migrated) {

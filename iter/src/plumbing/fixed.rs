@@ -1,15 +1,17 @@
 //! The bridge whose cuts depend on the number of items and on nothing else.
 //!
-//! The items are cut into leaves of one size, the leaves are halved, about evenly
-//! and in fours, and results are joined along the same tree. Which thread runs
-//! which part is left to the pool; every node is offered to it that is worth that.
+//! The items are cut into leaves of one size. The row of leaves is halved again and
+//! again, about evenly and down to fours, and results are joined along the same
+//! tree. The pool decides which thread runs which part; every node that is worth
+//! it is offered.
 //!
 //! Four short leaves are run abreast, an item of each in turn: an addition that
 //! waits for the one before holds up its own leaf only. A folder sees the same
 //! either way, its items one by one.
 
-use tine_pool::{join, loops};
+use tine_pool::loops;
 
+use super::fork::both;
 use super::traits::{Consumer, Folder, Producer, Reducer};
 
 /// The number of leaves, unless they become too large...
@@ -51,6 +53,7 @@ where
     C: Consumer<P::Item>,
 {
     if consumer.full() {
+        drop(producer);
         return consumer.into_folder().complete();
     }
     let half = len.div_ceil(leaf.size).div_ceil(2);
@@ -76,7 +79,7 @@ where
     let (a, b) = if few {
         (near(), far())
     } else {
-        join(near, far)
+        both(near, far)
     };
     reducer.reduce(a, b)
 }

@@ -51,7 +51,7 @@ pub(crate) fn enter<R: Send>(op: impl FnOnce() -> R + Send) -> R {
     call.result()
 }
 
-/// Runs both closures, in parallel if there is somebody to. Each is told
+/// Runs both closures, in parallel if another thread is free. Each is told
 /// whether it migrated to another thread.
 pub(super) fn both_told<A: Send, B: Send>(
     a: impl FnOnce(bool) -> A + Send,
@@ -62,7 +62,7 @@ pub(super) fn both_told<A: Send, B: Send>(
     (a.result(), b.result())
 }
 
-/// Runs both closures, in parallel if there is somebody to.
+/// Runs both closures, in parallel if another thread is free.
 pub(crate) fn both<A: Send, B: Send>(
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
@@ -92,9 +92,17 @@ impl<D, F: FnOnce(D) -> R, R> Part for Loan<D, F, R> {
     }
 }
 
-/// Offers `given` to other threads, who would call `take` with it; meanwhile
-/// does `keep` here. Returns when both are done, or `given` was not taken.
+/// Offers what lies laid out behind a piece and was not begun yet; false if
+/// there is nothing such.
+pub(super) fn offer() -> bool {
+    loops::offer()
+}
+
+/// Offers `given` to other threads, which would call `take` with it: in public,
+/// or (not `open`) once it is wanted or this thread is stuck. Meanwhile does
+/// `keep` here. Returns when both are done, or `given` was not taken.
 pub(super) fn lend<A, D: Send, R: Send>(
+    open: bool,
     given: D,
     keep: impl FnOnce() -> A,
     take: impl FnOnce(D) -> R + Send,
@@ -104,7 +112,7 @@ pub(super) fn lend<A, D: Send, R: Send>(
         given: Some((given, take)),
         result: None,
     };
-    loops::lend(&mut near, &mut far);
+    loops::lend(open, &mut near, &mut far);
     let lent = match far.given {
         Some((given, _)) => Lent::Back(given),
         None => Lent::Taken(done(far.result)),

@@ -1,5 +1,5 @@
-//! What an adaptive loop asks: how large shall the next block be, shall I share? The answers
+//! What an adaptive loop asks: how large is the next block, and is it time to share? The answers
 //! are the pool's.
 #![forbid(unsafe_code)]
 
-pub(crate) use tine_pool::loops::{Pace, Step};
+pub(crate) use tine_pool::loops::{Laid, Pace, Step};

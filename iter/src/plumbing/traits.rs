@@ -6,9 +6,9 @@
 /// yield one after the other.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::Producer;
+/// use tine::iter::plumbing::Producer;
 ///
-/// /// The even numbers from `2 * first` on, so many of them.
+/// /// The even numbers from `2 * first` on, `len` of them.
 /// struct Evens { first: usize, len: usize }
 ///
 /// impl Producer for Evens {
@@ -82,8 +82,8 @@ pub trait Producer: Send + Sized {
 /// Whether the items of a [`Producer`] can be made a second time.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{Again, Producer, ProducerCallback};
-/// use tine_iter::prelude::*;
+/// use tine::iter::plumbing::{Again, Producer, ProducerCallback};
+/// use tine::prelude::*;
 ///
 /// struct Ask;
 /// impl<T> ProducerCallback<T> for Ask {
@@ -111,7 +111,7 @@ impl Again {
     /// What holds for two producers together: the lesser of both.
     ///
     /// ```
-    /// use tine_iter::iter::plumbing::Again;
+    /// use tine::iter::plumbing::Again;
     ///
     /// assert_eq!(Again::Always.and(Again::IfPure), Again::IfPure);
     /// assert_eq!(Again::IfPure.and(Again::Never), Again::Never);
@@ -130,8 +130,8 @@ impl Again {
 /// One that counts the items, with its folder and its reducer:
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{Consumer, Folder, Reducer};
-/// use tine_iter::prelude::*;
+/// use tine::iter::plumbing::{Consumer, Folder, Reducer};
+/// use tine::prelude::*;
 ///
 /// struct Count;
 /// struct SoFar(usize);
@@ -237,7 +237,7 @@ pub trait Consumer<Item>: Send + Sized {
 /// A consumer at work on one contiguous piece of the items.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::Folder;
+/// use tine::iter::plumbing::Folder;
 ///
 /// /// Takes items until there is a zero among them.
 /// struct UntilZero(Vec<i32>);
@@ -282,8 +282,8 @@ pub trait Folder<Item>: Sized {
         self
     }
 
-    /// Takes items that are few enough, or fast enough, not to look between
-    /// them whether somebody else has filled the folder.
+    /// Takes a few items, or fast ones: not worth a look between two of them at whether
+    /// another thread has filled the folder.
     #[doc(hidden)]
     fn consume_block<I>(self, iter: I) -> Self
     where
@@ -302,7 +302,7 @@ pub trait Folder<Item>: Sized {
 /// Joins what two neighbouring pieces came to, the left one first.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::Reducer;
+/// use tine::iter::plumbing::Reducer;
 ///
 /// struct Append;
 ///
@@ -325,8 +325,8 @@ pub trait Reducer<Result> {
 /// words on, and leaves folding and joining to what it wraps:
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{Consumer, Folder, UnindexedConsumer};
-/// use tine_iter::prelude::*;
+/// use tine::iter::plumbing::{Consumer, Folder, UnindexedConsumer};
+/// use tine::prelude::*;
 ///
 /// struct Lengths<I>(I);
 /// struct Measure<C>(C);
@@ -390,10 +390,10 @@ pub trait UnindexedConsumer<I>: Consumer<I> {
 /// A source that knows how to split, but not how many items it has.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
-/// use tine_iter::prelude::*;
+/// use tine::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
+/// use tine::prelude::*;
 ///
-/// /// The numbers of a range, which is halved while somebody wants a part.
+/// /// The numbers of a range, which is halved while another thread wants a part.
 /// #[derive(Clone, Copy)]
 /// struct Numbers { from: u64, to: u64 }
 ///
@@ -437,10 +437,10 @@ pub trait UnindexedProducer: Send + Sized {
 /// A closure that is generic over the producer that it is called with.
 ///
 /// ```
-/// use tine_iter::iter::plumbing::{Producer, ProducerCallback};
-/// use tine_iter::prelude::*;
+/// use tine::iter::plumbing::{Producer, ProducerCallback};
+/// use tine::prelude::*;
 ///
-/// /// The items in two halves of so many and of the rest.
+/// /// The first `at` items, and the rest.
 /// struct CutAt(usize);
 ///
 /// impl<T> ProducerCallback<T> for CutAt {

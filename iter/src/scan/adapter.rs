@@ -18,8 +18,7 @@ use crate::sinks::collect::in_place::write_in_place;
 /// What [`scan_inclusive`](super::ParallelScan::scan_inclusive) and its kin return.
 ///
 /// ```
-/// use tine_iter::prelude::*;
-/// use tine_iter::scan::ParallelScan;
+/// use tine::prelude::*;
 ///
 /// let mut total = 0;
 /// let starts = [3, 1, 4].par_iter().copied().scan_exclusive(|| 0, |a, b| a + b);
@@ -55,8 +54,7 @@ impl<I: ParallelIterator, O, const EXCLUSIVE: bool> Scan<I, O, EXCLUSIVE> {
     /// seen all values, as a search does, `total` may be left as it was.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
-    /// use tine_iter::scan::ParallelScan;
+    /// use tine::prelude::*;
     ///
     /// let lengths = [5_usize, 0, 2];
     /// let mut all = 0;
@@ -85,8 +83,7 @@ impl<I, O, const EXCLUSIVE: bool, S> Scan<I, O, EXCLUSIVE, S> {
     /// If `size` is zero.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
-    /// use tine_iter::scan::ParallelScan;
+    /// use tine::prelude::*;
     ///
     /// let powers = [3_u64; 20].into_par_iter().scan_inclusive(|| 1, |a, b| a * b % 1009);
     /// assert_eq!(powers.blocks_of(4).collect::<Vec<_>>()[..4], [3, 9, 27, 81]);
@@ -307,8 +304,8 @@ where
 /// What [`pure`](super::ParallelScan::pure) returns.
 ///
 /// ```
-/// use tine_iter::prelude::*;
-/// use tine_iter::scan::{ParallelScan, Pure};
+/// use tine::prelude::*;
+/// use tine::scan::Pure;
 ///
 /// let lengths: Pure<_> = ["a", "fork"].par_iter().map(|word| word.len()).pure();
 /// assert_eq!(lengths.prefix_sum::<usize>().collect::<Vec<_>>(), [1, 5]);

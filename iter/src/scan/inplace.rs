@@ -166,7 +166,7 @@ where
             begun = true;
             self.go_on(n);
         }
-        pace.end();
+        pace.flush();
         self.begun.acc.take()
     }
 

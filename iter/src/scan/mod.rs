@@ -36,8 +36,7 @@ use op::{Adding, Closures};
 /// Scans on any parallel iterator.
 ///
 /// ```
-/// use tine_iter::prelude::*;
-/// use tine_iter::scan::ParallelScan;
+/// use tine::prelude::*;
 ///
 /// let balance: Vec<i64> = [100, -30, -80, 50]
 ///     .into_par_iter()
@@ -52,8 +51,7 @@ pub trait ParallelScan: ParallelIterator {
     /// operands is that of the items.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
-    /// use tine_iter::scan::ParallelScan;
+    /// use tine::prelude::*;
     ///
     /// let heights = [3, 1, 4, 1, 5, 9, 2, 6];
     /// let highest = heights.par_iter().copied().scan_inclusive(|| 0, i32::max);
@@ -72,8 +70,7 @@ pub trait ParallelScan: ParallelIterator {
     /// For each item, what all items before it come to under `op`: `identity` for the first.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
-    /// use tine_iter::scan::ParallelScan;
+    /// use tine::prelude::*;
     ///
     /// let words = ["tine", " ", "fork"].par_iter().map(|word| word.to_string());
     /// let before = words.scan_exclusive(String::new, |text, word| text + &word);
@@ -93,8 +90,7 @@ pub trait ParallelScan: ParallelIterator {
     /// As with `sum`, the type of the result has to be known.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
-    /// use tine_iter::scan::ParallelScan;
+    /// use tine::prelude::*;
     ///
     /// let ends: Vec<u32> = [5, 0, 2].par_iter().prefix_sum().collect();
     /// assert_eq!(ends, [5, 5, 7]);
@@ -109,8 +105,7 @@ pub trait ParallelScan: ParallelIterator {
     /// For each item, the sum of all items before it: where each begins, if items are lengths.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
-    /// use tine_iter::scan::ParallelScan;
+    /// use tine::prelude::*;
     ///
     /// let mut room = 0;
     /// let lengths = ["tine", "fork", "prong"].par_iter().map(|word| word.len());
@@ -143,8 +138,7 @@ pub trait ParallelScan: ParallelIterator {
     /// may call them a second time for an item, and then need not keep the item.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
-    /// use tine_iter::scan::ParallelScan;
+    /// use tine::prelude::*;
     ///
     /// let squares = (0..1000_u64).into_par_iter().map(|n| n * n).pure();
     /// assert_eq!(squares.prefix_sum::<u64>().max(), Some(332_833_500));

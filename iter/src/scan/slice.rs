@@ -15,7 +15,7 @@ use super::op::{Adding, Closures};
 /// running values and some identities.
 ///
 /// ```
-/// use tine_iter::scan::ParallelScanMut;
+/// use tine::prelude::*;
 ///
 /// let mut lengths = [3, 1, 4];
 /// assert_eq!(lengths.par_prefix_sum_exclusive(), 8);
@@ -29,7 +29,7 @@ pub trait ParallelScanMut<T: Clone + Send> {
     /// Replaces each element by the sum of all up to and with it; returns the sum of all.
     ///
     /// ```
-    /// use tine_iter::scan::ParallelScanMut;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [3, 1, 4];
     /// assert_eq!(v.par_prefix_sum(), 8);
@@ -46,7 +46,7 @@ pub trait ParallelScanMut<T: Clone + Send> {
     /// Replaces each element by the sum of all before it; returns the sum of all.
     ///
     /// ```
-    /// use tine_iter::scan::ParallelScanMut;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [3, 1, 4];
     /// assert_eq!(v.par_prefix_sum_exclusive(), 8);
@@ -63,7 +63,7 @@ pub trait ParallelScanMut<T: Clone + Send> {
     /// Replaces each element by what all up to and with it come to under `op`; returns what all do.
     ///
     /// ```
-    /// use tine_iter::scan::ParallelScanMut;
+    /// use tine::prelude::*;
     ///
     /// let mut highest = [3, 1, 4, 1, 5];
     /// assert_eq!(highest.par_scan_by(|| 0, i32::max), 5);
@@ -81,7 +81,7 @@ pub trait ParallelScanMut<T: Clone + Send> {
     /// Replaces each element by what all before it come to under `op`; returns what all do.
     ///
     /// ```
-    /// use tine_iter::scan::ParallelScanMut;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [2, 3, 4];
     /// assert_eq!(v.par_scan_exclusive_by(|| 1, |a, b| a * b), 24);
@@ -104,7 +104,7 @@ pub trait ParallelScanMut<T: Clone + Send> {
     /// If there are not as many keys as elements.
     ///
     /// ```
-    /// use tine_iter::scan::ParallelScanMut;
+    /// use tine::prelude::*;
     ///
     /// let (days, mut sales) = (["Mo", "Mo", "Tu", "Tu"], [3, 1, 4, 1]);
     /// sales.par_scan_by_key(&days, || 0, |a, b| a + b);
@@ -129,7 +129,7 @@ pub trait ParallelScanMut<T: Clone + Send> {
     /// If there are not as many keys as elements.
     ///
     /// ```
-    /// use tine_iter::scan::ParallelScanMut;
+    /// use tine::prelude::*;
     ///
     /// let (keys, mut ones) = ([7, 7, 7, 8, 8], [1; 5]);
     /// ones.par_scan_exclusive_by_key(&keys, || 0, |a, b| a + b);
@@ -154,7 +154,7 @@ pub trait ParallelScanMut<T: Clone + Send> {
     /// If there are not as many flags as elements.
     ///
     /// ```
-    /// use tine_iter::scan::ParallelScanMut;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [1, 2, 3, 4];
     /// v.par_scan_by_flags(&[false, false, true, false], || 0, |a, b| a + b);
@@ -178,7 +178,7 @@ pub trait ParallelScanMut<T: Clone + Send> {
     /// If there are not as many flags as elements.
     ///
     /// ```
-    /// use tine_iter::scan::ParallelScanMut;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [1, 2, 3, 4];
     /// v.par_scan_exclusive_by_flags(&[true, false, true, false], || 0, |a, b| a + b);

@@ -112,13 +112,13 @@ where
                 self.go_on(n);
             }
             let Some((producer, consumer)) = self.rest.take() else {
-                pace.end();
+                pace.flush();
                 *total = Some(self.acc.take());
                 return self.end();
             };
             let full = |folder: &C::Folder| folder.full();
             if consumer.full() || self.folder.as_ref().is_some_and(full) {
-                pace.stop();
+                pace.flush_all_but_the_last();
                 drop(producer);
                 return self.stop(consumer);
             }

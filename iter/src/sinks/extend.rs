@@ -2,8 +2,8 @@
 //!
 //! Vectors and strings are written to in parallel. The trees, tables and heaps
 //! of the standard library can be built by one thread only: their items are
-//! made in parallel, then added at one go. Whatever panics while items are
-//! made, the collection is as it was.
+//! made in parallel, then added by that thread. If a closure panics while items
+//! are made, the collection is as it was.
 #![forbid(unsafe_code)]
 
 use std::borrow::Cow;

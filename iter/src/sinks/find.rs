@@ -1,5 +1,5 @@
-//! `find_any` and `find_map_any`, behind `any` and `all` too: whichever piece finds
-//! one first ends the search for all.
+//! `find_any` and `find_map_any`, behind `any` and `all` too: the piece that
+//! finds an item first ends the search for all.
 #![forbid(unsafe_code)]
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -1,5 +1,5 @@
-//! `find_first`, `find_last` and their `_map` forms: what lies on the wrong side of
-//! something found need not be looked at.
+//! `find_first`, `find_last` and their `_map` forms: what lies behind an
+//! item that was found is not looked at.
 //!
 //! Each piece knows the stretch of places that it and what is split from it
 //! may occupy; places are indices where those are known, and otherwise halves
@@ -40,7 +40,7 @@ impl<F> Search<F> {
     }
 
     /// Something was found in a piece at `places`. Where every other item is a find, most change
-    /// nothing, and then nobody else is disturbed.
+    /// nothing, and then no other thread is disturbed.
     fn found(&self, places: Places) {
         let best = self.best.load(Relaxed);
         match self.end {

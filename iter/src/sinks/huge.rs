@@ -26,6 +26,6 @@ pub(crate) fn advise<T>(memory: &mut [MaybeUninit<T>]) {
     unsafe { libc::madvise(aligned.cast(), whole, libc::MADV_HUGEPAGE) };
 }
 
-/// Elsewhere there is nobody to ask.
+/// Other systems offer nothing to ask for.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn advise<T>(_memory: &mut [MaybeUninit<T>]) {}

@@ -1,9 +1,10 @@
 //! Two destinations for one iterator: the kit of `unzip` and `partition`.
 //!
 //! A collection shows its consumer only while it extends itself. So the first
-//! one is extended by an iterator which, when it is driven, keeps the consumer
-//! it gets and extends the second one by an iterator which, when that is
-//! driven, has both consumers and drives the real iterator with the pair.
+//! collection is extended by a false iterator. When that is driven it keeps the
+//! consumer it gets, and extends the second collection by another false iterator.
+//! When that is driven it has both consumers, and drives the real iterator with
+//! the pair.
 #![forbid(unsafe_code)]
 
 use crate::iter::{ParallelExtend, ParallelIterator};

@@ -1,5 +1,5 @@
-//! `reduce` and `reduce_with`: one value of all, by an operation that does not
-//! mind how it is bracketed; and the greater and the lesser of two.
+//! `reduce` and `reduce_with`: one value of all items, by an associative
+//! operation; and the greater and the lesser of two.
 #![forbid(unsafe_code)]
 
 use std::any::TypeId;

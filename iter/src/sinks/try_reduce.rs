@@ -1,5 +1,5 @@
 //! `try_reduce`, `try_reduce_with` and `try_for_each`: a reduction that ends at
-//! the first failure that somebody meets.
+//! the first failure that any thread meets.
 #![forbid(unsafe_code)]
 
 use std::ops::ControlFlow::{self, Break, Continue};

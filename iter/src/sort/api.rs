@@ -13,7 +13,7 @@ use super::{dedup, dispatch, fork, parted, partition, runs, select, stable};
 ///
 /// # Examples
 /// ```
-/// use tine_iter::sort::ParallelSort;
+/// use tine::prelude::*;
 ///
 /// let mut v = [1, 4, 7, 2, 3];
 /// v.par_merge(3); // two sorted parts
@@ -28,7 +28,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     ///
     /// # Examples
     /// ```
-    /// use tine_iter::sort::ParallelSort;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [0.5, -1.0, f64::INFINITY, -0.0];
     /// v.par_sort_radix();
@@ -50,7 +50,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     ///
     /// # Examples
     /// ```
-    /// use tine_iter::sort::ParallelSort;
+    /// use tine::prelude::*;
     ///
     /// let mut people = [("Ann", 171.5), ("Bob", 180.0), ("Cy", 165.2)];
     /// people.par_sort_radix_by_key(|person| person.1);
@@ -74,7 +74,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     ///
     /// # Examples
     /// ```
-    /// use tine_iter::sort::ParallelSort;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [1, 4, 6, 2, 3, 5];
     /// v.par_merge(3);
@@ -93,7 +93,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     ///
     /// # Examples
     /// ```
-    /// use tine_iter::sort::ParallelSort;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [6, 4, 1, 5, 3, 2];
     /// v.par_merge_by(3, |a, b| b.cmp(a));
@@ -111,7 +111,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     ///
     /// # Examples
     /// ```
-    /// use tine_iter::sort::ParallelSort;
+    /// use tine::prelude::*;
     ///
     /// let mut v: Vec<u32> = (0..1000).collect();
     /// let even = v.par_partition(|x| x % 2 == 0);
@@ -139,7 +139,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     ///
     /// # Examples
     /// ```
-    /// use tine_iter::sort::ParallelSort;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [5, 1, 4, 2, 3];
     /// let (_, median, _) = v.par_select_nth_unstable(2);
@@ -161,7 +161,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     ///
     /// # Examples
     /// ```
-    /// use tine_iter::sort::ParallelSort;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [0.5, 0.1, 0.4];
     /// let (_, largest, _) = v.par_select_nth_unstable_by(2, f64::total_cmp);
@@ -192,7 +192,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     ///
     /// # Examples
     /// ```
-    /// use tine_iter::sort::ParallelSort;
+    /// use tine::prelude::*;
     ///
     /// let mut v = ["three", "four", "a"];
     /// let (_, shortest, _) = v.par_select_nth_unstable_by_key(0, |s| s.len());
@@ -219,7 +219,7 @@ impl<T: Send> ParallelSort<T> for Vec<T> {}
 ///
 /// # Examples
 /// ```
-/// use tine_iter::sort::ParallelDedup;
+/// use tine::prelude::*;
 ///
 /// let mut words = vec!["Fork", "fork", "tine"];
 /// words.par_dedup_by(|a, b| a.eq_ignore_ascii_case(b));
@@ -230,7 +230,7 @@ pub trait ParallelDedup<T: Send> {
     ///
     /// # Examples
     /// ```
-    /// use tine_iter::sort::ParallelDedup;
+    /// use tine::prelude::*;
     ///
     /// let mut v = vec![1, 1, 2, 3, 3, 1];
     /// v.par_dedup();
@@ -244,7 +244,7 @@ pub trait ParallelDedup<T: Send> {
     ///
     /// # Examples
     /// ```
-    /// use tine_iter::sort::ParallelDedup;
+    /// use tine::prelude::*;
     ///
     /// let mut v = vec![10, 11, 25, 21, 30];
     /// v.par_dedup_by_key(|x| *x / 10);
@@ -262,7 +262,7 @@ pub trait ParallelDedup<T: Send> {
     ///
     /// # Examples
     /// ```
-    /// use tine_iter::sort::ParallelDedup;
+    /// use tine::prelude::*;
     ///
     /// let mut v = vec!["a", "A", "b"];
     /// v.par_dedup_by(|a, b| a.eq_ignore_ascii_case(b));
@@ -280,7 +280,7 @@ pub trait ParallelDedup<T: Send> {
     ///
     /// # Examples
     /// ```
-    /// use tine_iter::sort::ParallelDedup;
+    /// use tine::prelude::*;
     ///
     /// let v = vec![3, 1, 4, 1, 5, 9, 2, 6];
     /// let (even, odd) = v.par_partition_stable(|x| x % 2 == 0);
@@ -328,7 +328,7 @@ impl<T: Send> ParallelDedup<T> for Vec<T> {
 ///
 /// # Examples
 /// ```
-/// use tine_iter::sort::ParallelSorted;
+/// use tine::prelude::*;
 ///
 /// assert!(["a", "bb", "ccc"].par_is_sorted_by_key(|word| word.len()));
 /// ```
@@ -337,7 +337,7 @@ pub trait ParallelSorted<T: Sync>: AsRef<[T]> {
     ///
     /// # Examples
     /// ```
-    /// use tine_iter::sort::ParallelSorted;
+    /// use tine::prelude::*;
     ///
     /// assert!([1, 2, 2, 9].par_is_sorted());
     /// assert!(![0.0, f64::NAN].par_is_sorted());
@@ -353,7 +353,7 @@ pub trait ParallelSorted<T: Sync>: AsRef<[T]> {
     ///
     /// # Examples
     /// ```
-    /// use tine_iter::sort::ParallelSorted;
+    /// use tine::prelude::*;
     ///
     /// assert!([1, 2, 9].par_is_sorted_by(|a, b| a < b));
     /// assert!(![1, 2, 2].par_is_sorted_by(|a, b| a < b));
@@ -369,7 +369,7 @@ pub trait ParallelSorted<T: Sync>: AsRef<[T]> {
     ///
     /// # Examples
     /// ```
-    /// use tine_iter::sort::ParallelSorted;
+    /// use tine::prelude::*;
     ///
     /// assert!(["a", "bb", "cc", "ddd"].par_is_sorted_by_key(|s| s.len()));
     /// ```

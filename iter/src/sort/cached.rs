@@ -3,12 +3,13 @@
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use tine_pool::{current_num_threads, join};
+use crate::plumbing::both;
+use tine_pool::current_num_threads;
 
-use super::dispatch::{self, Asked};
+use super::dispatch::{self, ONCE};
 use super::{fork, permute, unstable};
 
-/// Shorter slices are std's: computing keys is work, so this is soon worth it.
+/// Shorter slices are not worth a look at what their keys are.
 const CUTOFF: usize = 2048;
 
 /// Sorts stably by keys that are each computed once.
@@ -18,13 +19,16 @@ where
     K: Ord + Send,
     F: Fn(&T) -> K + Sync,
 {
-    if v.len() < CUTOFF || size_of::<T>() == 0 {
-        return v.sort_by_cached_key(key);
+    if size_of::<T>() == 0 {
+        return v.iter().for_each(|value| drop(key(value)));
     }
-    if dispatch::by_key_type(v, Asked::Once, key) {
+    if v.len() >= CUTOFF && dispatch::by_key_type::<ONCE, _, _, _>(v, key) {
         return;
     }
-    let grain = fork::grain(v.len(), current_num_threads());
+    let grain = match v.len() {
+        len @ ..CUTOFF => len,
+        len => fork::grain(len, current_num_threads()),
+    };
     let mut keys: Vec<(K, usize)> = Vec::with_capacity(v.len());
     let filled = fill(0, v, keys.spare_capacity_mut(), grain, key).release();
     assert_eq!(filled, v.len(), "every element has a key");
@@ -89,7 +93,7 @@ where
     let mid = v.len() / 2;
     let (v0, v1) = v.split_at_mut(mid);
     let (r0, r1) = room.split_at_mut(mid);
-    let (left, right) = join(
+    let (left, right) = both(
         || fill(at, v0, r0, grain, key),
         || fill(at + mid, v1, r1, grain, key),
     );

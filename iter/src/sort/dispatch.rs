@@ -2,42 +2,50 @@
 //! without asking for it in a bound, and by their number.
 
 use std::any::TypeId;
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
+use std::mem::needs_drop;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::radix::key::Total;
 use super::radix::{keyed, plain, scattered, word::RadixBits};
-use super::words::{Kind, Words};
+use super::words::{self, Image, Kind, Words};
 use super::{fork, runs, shape::Shape, stable, strings, unstable};
 
-/// Whether `T` is `U`, lifetimes aside.
-fn is<T: ?Sized, U: ?Sized + 'static>() -> bool {
-    typeid::of::<T>() == TypeId::of::<U>()
+/// Whether a `T` may be a primitive that is as large as this word: told by no more than its
+/// size, alignment and drops, since those are known before anything is compiled. What may not
+/// be brings no sort of words along.
+const fn like_word<T, W>() -> bool {
+    size_of::<T>() == size_of::<W>() && align_of::<T>() == align_of::<W>() && !needs_drop::<T>()
+}
+
+/// Calls one of the functions with the word that `T` may be, or else gives what is in the end.
+/// The conditions are `const` so that no more than one is compiled.
+macro_rules! as_word {
+    ($type:ty, $word:ident => $call:expr, else $other:expr) => {
+        if const { like_word::<$type, u8>() } {
+            type $word = u8;
+            $call
+        } else if const { like_word::<$type, u16>() } {
+            type $word = u16;
+            $call
+        } else if const { like_word::<$type, u32>() } {
+            type $word = u32;
+            $call
+        } else if const { like_word::<$type, u64>() } {
+            type $word = u64;
+            $call
+        } else if const { like_word::<$type, u128>() } {
+            type $word = u128;
+            $call
+        } else {
+            $other
+        }
+    };
 }
 
 /// The kind of a primitive, and whether it is wrapped in `Reverse`.
-fn kind<K>() -> Option<(Kind, bool)> {
-    macro_rules! any {
-        ($($type:ty)*) => { $(is::<K, $type>())||* };
-    }
-    macro_rules! any_reversed {
-        ($($type:ty)*) => { $(is::<K, Reverse<$type>>())||* };
-    }
-    if any!(u64 u32 usize u16 u8 u128 bool char) {
-        Some((Kind::Unsigned, false))
-    } else if any!(i64 i32 isize i16 i8 i128) {
-        Some((Kind::Signed, false))
-    } else if any!(f64 f32 Total<f64> Total<f32>) {
-        Some((Kind::Float, false))
-    } else if any_reversed!(u64 u32 usize u16 u8 u128 bool char) {
-        Some((Kind::Unsigned, true))
-    } else if any_reversed!(i64 i32 isize i16 i8 i128) {
-        Some((Kind::Signed, true))
-    } else if any_reversed!(Total<f64> Total<f32>) {
-        Some((Kind::Float, true))
-    } else {
-        None
-    }
+#[inline]
+fn kind<K, W: Words>() -> Option<(Kind, bool)> {
+    W::kind(typeid::of::<K>())
 }
 
 /// Sees a slice of `T` as one of `U`.
@@ -56,54 +64,54 @@ unsafe fn cast<T, U>(v: &mut [T]) -> &mut [U] {
 
 /// Sorts a slice by the order of its elements if their type has a faster way
 /// than comparing; says whether it did.
+#[inline]
 pub(super) fn by_type<T: Send>(v: &mut [T]) -> bool {
-    macro_rules! bytes {
-        ($($type:ty;)*) => {$(
-            if is::<T, $type>() {
-                // Not generic, so that it is compiled once and here.
-                fn sort(v: &mut [$type]) -> bool {
-                    strings::sort(v)
-                }
-                // SAFETY: `T` is this type. Lifetimes may differ; no reference
-                // leaves the slice, which is only permuted.
-                return sort(unsafe { cast::<T, $type>(v) });
-            }
-        )*};
-    }
     if v.len() < plain::SHORTEST {
         return false;
     }
-    if let Some((kind, reversed)) = kind::<T>() {
-        // The conditions are `const` so that only one of the five is compiled.
-        return if const { size_of::<T>() == 1 } {
-            by_bytes::<T, u8>(v, kind, reversed)
-        } else if const { size_of::<T>() == 2 } {
-            by_bytes::<T, u16>(v, kind, reversed)
-        } else if const { size_of::<T>() == 4 } {
-            by_bytes::<T, u32>(v, kind, reversed)
-        } else if const { size_of::<T>() == 8 } {
-            by_bytes::<T, u64>(v, kind, reversed)
-        } else {
-            by_bytes::<T, u128>(v, kind, reversed)
-        };
+    as_word!(T, W => by_words::<T, W>(v), else by_bytes(v))
+}
+
+/// Sorts elements that are their own keys.
+fn by_words<T: Send, W: Words>(v: &mut [T]) -> bool {
+    let Some((kind, reversed)) = kind::<T, W>() else {
+        return false;
+    };
+    // SAFETY: all bits of a primitive make a word. The words are permuted, and turned into
+    // their images and back.
+    words::sort(unsafe { cast::<T, W>(v) }, Image::new(kind, reversed));
+    true
+}
+
+/// Sorts strings and their like.
+fn by_bytes<T: Send>(v: &mut [T]) -> bool {
+    macro_rules! like {
+        ($($type:ty;)*) => {$(
+            if const { like_bytes::<T, $type>() } && is::<T, $type>() {
+                // SAFETY: `T` is this type. Lifetimes may differ; no reference
+                // leaves the slice, which is only permuted.
+                return strings::sort(unsafe { cast::<T, $type>(v) });
+            }
+        )*};
     }
     if v.len() < strings::SHORTEST {
         return false;
     }
-    bytes! { String; &'static str; Vec<u8>; &'static [u8]; Box<str>; Box<[u8]>; }
+    like! { String; &'static str; Vec<u8>; &'static [u8]; Box<str>; Box<[u8]>; }
     false
 }
 
-/// Sorts elements that have a [`kind`] as if their bytes were of this one; no two of
-/// them that are equal then can be told apart.
-fn by_bytes<T: Send, W: Words>(v: &mut [T], like: Kind, reversed: bool) -> bool {
-    assert!(kind::<T>().is_some(), "primitives");
-    // SAFETY: all bits of a primitive make a word, and words are only permuted.
-    let sorted = W::sort(unsafe { cast::<T, W>(v) }, like);
-    if sorted && reversed {
-        runs::reverse(v);
-    }
-    sorted
+/// Whether a `T` may be this kind of bytes: as for words, by what is known beforehand.
+const fn like_bytes<T, U>() -> bool {
+    size_of::<T>() == size_of::<U>()
+        && align_of::<T>() == align_of::<U>()
+        && size_of::<Option<T>>() == size_of::<Option<U>>()
+        && needs_drop::<T>() == needs_drop::<U>()
+}
+
+/// Whether `T` is `U`, lifetimes aside.
+fn is<T: ?Sized, U: ?Sized + 'static>() -> bool {
+    typeid::of::<T>() == TypeId::of::<U>()
 }
 
 /// The bits of a primitive.
@@ -116,11 +124,15 @@ unsafe fn raw<K, W: RadixBits>(key: &K) -> W {
     unsafe { std::mem::transmute_copy::<K, W>(key) }
 }
 
-/// Whether the elements are primitives each of which is, byte by byte, its own key, as by
-/// `Total(*x)` or by `Reverse(*x)`.
-fn are_keys<T: Send, K, W: RadixBits>(v: &mut [T], key: &(impl Fn(&T) -> K + Sync)) -> bool {
-    assert!(kind::<K>().is_some(), "a primitive key");
-    if kind::<T>().is_none() || size_of::<T>() != size_of::<W>() {
+/// Sorts elements that are primitives each of which is, byte by byte, its own key, as by
+/// `Total(*x)` or by `Reverse(*x)`; says whether they are.
+fn by_own_key<T: Send, K, W: Words>(
+    v: &mut [T],
+    key: &(impl Fn(&T) -> K + Sync),
+    image: Image<W>,
+) -> bool {
+    assert!(kind::<K, W>().is_some(), "a primitive key");
+    if kind::<T, W>().is_none() {
         return false;
     }
     let is_key = |value: &T| {
@@ -136,22 +148,25 @@ fn are_keys<T: Send, K, W: RadixBits>(v: &mut [T], key: &(impl Fn(&T) -> K + Syn
             other.store(true, Relaxed);
         }
     });
-    !other.into_inner()
+    if other.into_inner() {
+        return false;
+    }
+    // SAFETY: as in `by_words`.
+    words::sort(unsafe { cast::<T, W>(v) }, image);
+    true
 }
 
 /// How often each element may be asked for its key.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Asked {
-    /// No more than once, at the price of the room for a record of each, twice.
-    Once,
-    /// A few times.
-    AFew,
-    /// A few times, and equal elements may end in any order.
-    Loosely,
-}
+pub(super) const ONCE: u8 = 0;
+/// A few times.
+pub(super) const A_FEW: u8 = 1;
+/// A few times, and equal elements may end in any order.
+pub(super) const LOOSELY: u8 = 2;
 
-/// Sorts by key, stably, if the key is a primitive; says whether it did.
-pub(super) fn by_key_type<T, K, F>(v: &mut [T], asked: Asked, key: &F) -> bool
+/// Sorts by key, stably unless `LOOSELY`, if the key is a primitive; says whether it did. Keys
+/// that are asked for `ONCE` take the room for a record of each, twice.
+#[inline]
+pub(super) fn by_key_type<const ASKED: u8, T, K, F>(v: &mut [T], key: &F) -> bool
 where
     T: Send,
     K: Ord,
@@ -160,57 +175,36 @@ where
     if v.len() < plain::SHORTEST || size_of::<T>() == 0 {
         return false;
     }
-    let Some((kind, reversed)) = kind::<K>() else {
+    as_word!(K, W => by_key_like::<ASKED, T, K, W, F>(v, key), else false)
+}
+
+fn by_key_like<const ASKED: u8, T, K, W, F>(v: &mut [T], key: &F) -> bool
+where
+    T: Send,
+    K: Ord,
+    W: Words,
+    F: Fn(&T) -> K + Sync,
+{
+    let Some((kind, reversed)) = kind::<K, W>() else {
         return false;
     };
-    fn go<T: Send, K: Ord, W: Words>(
-        v: &mut [T],
-        asked: Asked,
-        key: &(impl Fn(&T) -> K + Sync),
-        kind: Kind,
-        reversed: bool,
-    ) -> bool {
-        let order = |a: &T, b: &T| key(a).cmp(&key(b));
-        if asked != Asked::Once && are_keys::<T, K, W>(v, key) {
-            let settled = reversed && runs::settle(v, &order);
-            return settled || by_bytes::<T, W>(v, kind, reversed);
-        }
-        if v.len() < keyed::SHORTEST {
-            return false;
-        }
-        // The word is `(bits ^ top) ^ (sign & low)`, and all of that turned round.
-        let flip = if matches!(kind, Kind::Unsigned) {
-            W::default()
-        } else {
-            W::TOP
-        };
-        let fold = if matches!(kind, Kind::Float) {
-            W::ALL ^ W::TOP
-        } else {
-            W::default()
-        };
-        let turn = if reversed { W::ALL } else { W::default() };
-        let bits = |value: &T| {
-            // SAFETY: `kind` has found `K` to be a primitive.
-            let raw = unsafe { raw::<K, W>(&key(value)) };
-            raw ^ flip ^ (raw.negative() & fold) ^ turn
-        };
-        by_bits(v, asked, &bits, &order)
+    let image = Image::new(kind, reversed);
+    let may_be_own = const { ASKED != ONCE && like_word::<T, W>() };
+    if may_be_own && by_own_key::<T, K, W>(v, key, image) {
+        return true;
     }
-    // The conditions are `const` so that only one of the five is compiled.
-    if const { size_of::<K>() == 1 } {
-        go::<T, K, u8>(v, asked, key, kind, reversed)
-    } else if const { size_of::<K>() == 2 } {
-        go::<T, K, u16>(v, asked, key, kind, reversed)
-    } else if const { size_of::<K>() == 4 } {
-        go::<T, K, u32>(v, asked, key, kind, reversed)
-    } else if const { size_of::<K>() == 8 } {
-        go::<T, K, u64>(v, asked, key, kind, reversed)
-    } else if const { size_of::<K>() == 16 } {
-        go::<T, K, u128>(v, asked, key, kind, reversed)
-    } else {
-        false
+    if v.len() < keyed::SHORTEST {
+        return false;
     }
+    let bits = |value: &T| {
+        // SAFETY: `kind` has found `K` to be a primitive.
+        image.of(unsafe { raw::<K, W>(&key(value)) })
+    };
+    if const { ASKED == ONCE } {
+        let threads = keyed::threads(v.len());
+        return keyed::sort(v, threads, &bits, None::<&fn(&mut [T])>);
+    }
+    by_bits::<ASKED, _, _, _, _>(v, &bits, &|a: &T, b: &T| key(a).cmp(&key(b)))
 }
 
 /// In shorter slices even runs of a few hundred elements are worth merging.
@@ -218,32 +212,33 @@ const MERGED: usize = 1 << 16;
 
 /// Sorts by words; says no if there is no memory for it, or if words are
 /// not the same each time.
-fn by_bits<T: Send, B: RadixBits>(
-    v: &mut [T],
-    asked: Asked,
-    bits: &(impl Fn(&T) -> B + Sync),
-    order: &(impl Fn(&T, &T) -> Ordering + Sync),
-) -> bool {
-    let threads = keyed::threads(v.len());
-    if asked == Asked::Once {
-        return keyed::sort(v, threads, bits, None::<&fn(&mut [T])>);
-    }
+fn by_bits<const ASKED: u8, T, B, F, C>(v: &mut [T], bits: &F, order: &C) -> bool
+where
+    T: Send,
+    B: RadixBits,
+    F: Fn(&T) -> B + Sync,
+    C: Fn(&T, &T) -> Ordering + Sync,
+{
     if runs::settle(v, order) {
         return true;
     }
     let ends = if v.len() < MERGED { 8 } else { 1 };
-    match (Shape::of(v, ends, order), asked) {
-        (Shape::Random, _) | (Shape::Tidy, Asked::AFew) => {}
-        (Shape::Runs, _) | (Shape::Few | Shape::Same, Asked::AFew) => {
-            stable::sort_by(v, order);
-            return true;
-        }
-        (Shape::Tidy | Shape::Few | Shape::Same, _) => {
+    let shape = Shape::of(v, ends, order);
+    // The condition is `const` so that only what is asked for is compiled.
+    if const { ASKED == LOOSELY } {
+        if let Shape::Tidy | Shape::Few | Shape::Same = shape {
             unstable::sort_by(v, order);
             return true;
         }
+    } else if let Shape::Few | Shape::Same = shape {
+        stable::sort_by(v, order);
+        return true;
     }
-    scattered::sort(v, threads, bits)
+    if shape == Shape::Runs {
+        stable::sort_by(v, order);
+        return true;
+    }
+    scattered::sort(v, keyed::threads(v.len()), bits)
 }
 
 /// Sorts by radix where the caller has asked for it.
@@ -255,7 +250,7 @@ where
 {
     let order = |a: &T, b: &T| bits(a).cmp(&bits(b));
     let long = v.len() >= keyed::SHORTEST && size_of::<T>() != 0;
-    if !(long && by_bits(v, Asked::AFew, bits, &order)) {
+    if !(long && by_bits::<A_FEW, _, _, _, _>(v, bits, &order)) {
         stable::sort_by(v, &order);
     }
 }

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use super::dispatch::{self, Asked};
+use super::dispatch::{self, A_FEW, LOOSELY};
 use super::{cached, stable, unstable};
 
 /// Sorts stably.
@@ -21,7 +21,7 @@ pub(crate) fn par_sort_by<T: Send>(v: &mut [T], compare: &(impl Fn(&T, &T) -> Or
 
 /// Sorts stably by a key: by radix if it is a primitive.
 pub(crate) fn par_sort_by_key<T: Send, K: Ord>(v: &mut [T], key: &(impl Fn(&T) -> K + Sync)) {
-    if !dispatch::by_key_type(v, Asked::AFew, key) {
+    if !dispatch::by_key_type::<A_FEW, _, _, _>(v, key) {
         stable::sort_by(v, &|a, b| key(a).cmp(&key(b)));
     }
 }
@@ -46,7 +46,7 @@ pub(crate) fn par_sort_unstable_by_key<T: Send, K: Ord>(
     v: &mut [T],
     key: &(impl Fn(&T) -> K + Sync),
 ) {
-    if !dispatch::by_key_type(v, Asked::Loosely, key) {
+    if !dispatch::by_key_type::<LOOSELY, _, _, _>(v, key) {
         unstable::sort_by(v, &|a, b| key(a).cmp(&key(b)));
     }
 }

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use tine_pool::join;
+use crate::plumbing::both;
 
 /// How many pieces per thread a pass over memory is cut into: enough that a
 /// late thread does not hold up the others, few enough that a piece is long.
@@ -26,7 +26,7 @@ pub(super) fn each<F: Fn(usize) + Sync>(parts: Range<usize>, f: &F) {
         len => {
             let mid = parts.start + len / 2;
             let (left, right) = (parts.start..mid, mid..parts.end);
-            join(|| each(left, f), || each(right, f));
+            both(|| each(left, f), || each(right, f));
         }
     }
 }
@@ -45,7 +45,7 @@ where
         // A multiple of the grain, so that only the last piece is short.
         let mid = (v.len().div_ceil(grain) / 2) * grain;
         let (left, right) = v.split_at_mut(mid);
-        join(|| go(at, left, grain, f), || go(at + mid, right, grain, f));
+        both(|| go(at, left, grain, f), || go(at + mid, right, grain, f));
     }
     go(0, v, grain.max(1), f);
 }
@@ -58,7 +58,7 @@ pub(super) fn swap<T: Send>(a: &mut [T], b: &mut [T], grain: usize) {
     let mid = a.len() / 2;
     let (a0, a1) = a.split_at_mut(mid);
     let (b0, b1) = b.split_at_mut(mid);
-    join(|| swap(a0, b0, grain), || swap(a1, b1, grain));
+    both(|| swap(a0, b0, grain), || swap(a1, b1, grain));
 }
 
 /// Reverses a slice, in parallel.
@@ -76,7 +76,7 @@ pub(super) fn reverse<T: Send>(v: &mut [T], grain: usize) {
         let mid = front.len() / 2;
         let (f0, f1) = front.split_at_mut(mid);
         let (b0, b1) = back.split_at_mut(back.len() - mid);
-        join(|| go(f0, b1, grain), || go(f1, b0, grain));
+        both(|| go(f0, b1, grain), || go(f1, b0, grain));
     }
     go(front, back, grain.max(1));
 }
@@ -93,7 +93,7 @@ where
         return piece(v);
     }
     let (left, right) = v.split_at(v.len() / 2);
-    let (a, b) = join(
+    let (a, b) = both(
         || fold(left, grain, piece, merge),
         || fold(right, grain, piece, merge),
     );

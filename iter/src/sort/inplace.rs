@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use tine_pool::join;
+use crate::plumbing::both;
 
 /// Below this length a fork costs more than it gives.
 const FORK: usize = 8192;
@@ -40,7 +40,7 @@ where
     let (front, back) = v.split_at_mut(i + j);
     let back = &mut back[1..];
     if fork {
-        join(
+        both(
             || merge(front, left_mid, compare),
             || merge(back, right_mid, compare),
         );

@@ -21,7 +21,7 @@ use std::hint::select_unpredictable;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use tine_pool::join;
+use crate::plumbing::both;
 
 /// Below this length a merge is one lane: finding the split costs more.
 const TWO_LANES: usize = 64;
@@ -66,7 +66,7 @@ pub(super) fn merge<T, F>(
     let (a0, a1) = a.split_at_mut(i);
     let (b0, b1) = b.split_at_mut(half - i);
     let (d0, d1) = dst.split_at_mut(half);
-    join(
+    both(
         || merge(a0, b0, d0, grain, compare),
         || merge(a1, b1, d1, grain, compare),
     );
@@ -93,7 +93,7 @@ fn copy<T: Send>(first: &mut [T], second: &mut [T], dst: &mut [MaybeUninit<T>], 
         copy_out(first, d0, grain);
         copy_out(second, d1, grain);
     } else {
-        join(
+        both(
             || copy_out(first, d0, grain),
             || copy_out(second, d1, grain),
         );
@@ -116,7 +116,7 @@ pub(super) fn copy_out<T: Send>(src: &mut [T], dst: &mut [MaybeUninit<T>], grain
     let mid = src.len() / 2;
     let (s0, s1) = src.split_at_mut(mid);
     let (d0, d1) = dst.split_at_mut(mid);
-    join(|| copy_out(s0, d0, grain), || copy_out(s1, d1, grain));
+    both(|| copy_out(s0, d0, grain), || copy_out(s1, d1, grain));
 }
 
 /// Merges on this thread: two lanes in step, because each waits for its own

@@ -8,6 +8,7 @@ mod dispatch;
 mod entry;
 mod fork;
 mod inplace;
+mod leaf;
 mod merge;
 mod nearly;
 mod parted;

@@ -12,6 +12,8 @@
 
 use std::cmp::Ordering;
 
+use super::leaf;
+
 /// No more than one in so many may be a stray.
 const RARE: usize = 16;
 /// After so many strays in a row it is the one kept before them that is taken for the stray.
@@ -22,7 +24,7 @@ pub(super) fn sort<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> bo
     let Some(kept) = gather(v, compare) else {
         return false;
     };
-    v[kept..].sort_unstable_by(compare);
+    leaf::few(&mut v[kept..], compare);
     rotate_in(v, kept, compare);
     true
 }

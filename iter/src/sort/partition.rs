@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use tine_pool::join;
+use crate::plumbing::both;
 
 use super::fork;
 
@@ -206,7 +206,7 @@ where
         v.swap(0, less);
         less
     };
-    let (a, b) = join(|| part(front), || part(back));
+    let (a, b) = both(|| part(front), || part(back));
     let exchanged = (half - a).min(b);
     fork::swap(
         &mut front[a..a + exchanged],
@@ -234,7 +234,7 @@ where
     }
     let half = v.len() / 2;
     let (front, back) = v.split_at_mut(half);
-    let (a, b) = join(
+    let (a, b) = both(
         || par_partition(front, grain, left),
         || par_partition(back, grain, left),
     );

@@ -5,7 +5,8 @@
 use std::cmp::Ordering;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use tine_pool::{current_num_threads, join};
+use crate::plumbing::both;
+use tine_pool::current_num_threads;
 
 use super::fork;
 
@@ -144,7 +145,7 @@ where
         return;
     }
     let (left, right) = v.split_at_mut(mid);
-    join(
+    both(
         || search(left, grain, breaks, broken),
         || search(right, grain, breaks, broken),
     );

@@ -3,6 +3,8 @@
 
 use std::cmp::Ordering;
 
+use super::leaf;
+
 /// What a slice looks like to a sample of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shape {
@@ -33,13 +35,27 @@ impl Shape {
     where
         F: Fn(&T, &T) -> Ordering,
     {
-        if in_runs(v, ends, compare) {
-            Shape::Runs
-        } else if v.len() >= BRIEF && tidy(v, compare) {
-            Shape::Tidy
-        } else {
-            repeats(v, compare)
-        }
+        ordered(v, ends, compare).unwrap_or_else(|| repeats(v, compare))
+    }
+
+    /// The same for words.
+    pub(super) fn of_words<W: Copy + Ord>(v: &[W]) -> Shape {
+        ordered(v, 1, &W::cmp).unwrap_or_else(|| {
+            let mut sample: Vec<W> = sample(v).copied().collect();
+            sample.sort_unstable_by(W::cmp);
+            rows(&sample, |a, b| a == b)
+        })
+    }
+}
+
+/// What order there is, if there is any.
+fn ordered<T, F: Fn(&T, &T) -> Ordering>(v: &[T], ends: usize, compare: &F) -> Option<Shape> {
+    if in_runs(v, ends, compare) {
+        Some(Shape::Runs)
+    } else if v.len() >= BRIEF && tidy(v, compare) {
+        Some(Shape::Tidy)
+    } else {
+        None
     }
 }
 
@@ -105,17 +121,25 @@ pub(super) fn few<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
 
 /// What the elements that are equal to another one of a sample say.
 fn repeats<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> Shape {
+    let mut sample: Vec<&T> = sample(v).collect();
+    leaf::few(&mut sample, &|a: &&T, b: &&T| compare(a, b));
+    rows(&sample, |a, b| compare(a, b).is_eq())
+}
+
+/// Elements from all over a slice.
+fn sample<T>(v: &[T]) -> impl Iterator<Item = &T> {
     let size = if v.len() < BRIEF { 64 } else { 256 };
     let part = (v.len() / size).max(1);
-    let mut sample: Vec<&T> = v
-        .chunks_exact(part)
+    v.chunks_exact(part)
         .enumerate()
         .map(|(i, part)| &part[mix(i) % part.len()])
-        .collect();
-    sample.sort_unstable_by(|a, b| compare(a, b));
+}
+
+/// What the rows of equal elements in a sorted sample say.
+fn rows<S>(sample: &[S], equal: impl Fn(&S, &S) -> bool) -> Shape {
     let (mut repeats, mut row, mut longest) = (0, 1, 1);
     for pair in sample.windows(2) {
-        if compare(pair[0], pair[1]).is_eq() {
+        if equal(&pair[0], &pair[1]) {
             repeats += 1;
             row += 1;
             longest = longest.max(row);

@@ -17,9 +17,10 @@ use std::cmp::Ordering;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use tine_pool::{current_num_threads, join};
+use crate::plumbing::both;
+use tine_pool::current_num_threads;
 
-use super::{fork, inplace, merge, runs, scratch::Scratch, shape};
+use super::{fork, inplace, leaf, merge, runs, scratch::Scratch, shape};
 
 /// Shorter slices are std's: waking a second thread costs more than it saves.
 pub(super) const CUTOFF: usize = 20_000;
@@ -35,17 +36,17 @@ where
         return;
     }
     if v.len() < CUTOFF || size_of::<T>() == 0 {
-        return v.sort_by(compare);
+        return leaf::stable(v, compare);
     }
     let threads = current_num_threads();
     if threads == 1 {
-        return v.sort_by(compare);
+        return leaf::stable(v, compare);
     }
     if v.len() < shape::FEW_CUTOFF && shape::few(v, compare) {
-        return v.sort_by(compare);
+        return leaf::stable(v, compare);
     }
     in_chunks(v, threads, compare, &|chunk: &mut [T]| {
-        chunk.sort_by(compare)
+        leaf::stable(chunk, compare)
     });
 }
 
@@ -127,7 +128,7 @@ fn four<T: Send>(v: &mut [T], f: &(impl Fn(&mut [T]) + Sync)) {
     let (left, right) = v.split_at_mut(two);
     let (a, b) = left.split_at_mut(one);
     let (c, d) = right.split_at_mut(three - two);
-    join(|| join(|| f(a), || f(b)), || join(|| f(c), || f(d)));
+    both(|| both(|| f(a), || f(b)), || both(|| f(c), || f(d)));
 }
 
 /// Merges chunks in place.
@@ -142,7 +143,7 @@ where
     four(v, &|part: &mut [T]| rotate(part, levels - 1, compare));
     let [one, two, three] = cuts(v.len());
     let (left, right) = v.split_at_mut(two);
-    join(
+    both(
         || inplace::merge(left, one, compare),
         || inplace::merge(right, three - two, compare),
     );
@@ -165,13 +166,13 @@ where
     let go = |v: &mut [T], room: &mut [MaybeUninit<T>], mid: usize| {
         let (v0, v1) = v.split_at_mut(mid);
         let (r0, r1) = room.split_at_mut(mid);
-        join(
+        both(
             || quarters(v0, r0, levels - 1, grain, compare),
             || quarters(v1, r1, levels - 1, grain, compare),
         );
         pair(v, room, mid, grain, compare)
     };
-    let (left_moved, right_moved) = join(
+    let (left_moved, right_moved) = both(
         || go(left, room_left, one),
         || go(right, room_right, three - two),
     );

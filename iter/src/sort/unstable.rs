@@ -7,9 +7,10 @@
 
 use std::cmp::Ordering;
 
-use tine_pool::{current_num_threads, join};
+use crate::plumbing::both;
+use tine_pool::current_num_threads;
 
-use super::{nearly, partition, runs, shape};
+use super::{leaf, nearly, partition, runs, shape};
 
 /// Shorter slices are std's: waking a second thread costs more than it saves.
 pub(super) const CUTOFF: usize = 20_000;
@@ -33,7 +34,7 @@ where
     if v.len() < CUTOFF || size_of::<T>() == 0 {
         let nearly = v.len() >= runs::PROBED && (runs::settle(v, compare) || nearly(v, compare));
         if !nearly {
-            v.sort_unstable_by(compare);
+            leaf::unstable(v, compare);
         }
         return;
     }
@@ -41,7 +42,7 @@ where
         return;
     }
     if v.len() < shape::FEW_CUTOFF && shape::few(v, compare) {
-        return v.sort_unstable_by(compare);
+        return leaf::unstable(v, compare);
     }
     in_parts(v, current_num_threads(), compare);
 }
@@ -55,7 +56,7 @@ where
     let wide = size_of::<T>() > WIDE;
     let tidy = tidy(v, compare);
     if threads == 1 && !wide && !tidy {
-        return v.sort_unstable_by(compare);
+        return leaf::unstable(v, compare);
     }
     let fork = (v.len() / (threads * 8)).clamp(SHORTEST, 1 << 16);
     let plan = Plan {
@@ -113,7 +114,7 @@ impl<F> Plan<'_, F> {
         F: Fn(&T, &T) -> Ordering,
     {
         if !(self.tidy && nearly::sort(v, self.compare)) {
-            v.sort_unstable_by(self.compare);
+            leaf::unstable(v, self.compare);
         }
     }
 }
@@ -140,7 +141,7 @@ fn quicksort<'v, T, F>(
         if let Some(less) = parted {
             let (left, right) = v.split_at_mut(less);
             let (pivot, right) = right.split_first_mut().expect("the pivot is there");
-            join(
+            both(
                 || quicksort(left, None, patience - 1, plan),
                 || quicksort(right, Some(pivot), patience - 1, plan),
             );
@@ -168,7 +169,7 @@ fn quicksort<'v, T, F>(
         let (left, right) = v.split_at_mut(less);
         let (pivot, right) = right.split_first_mut().expect("the pivot is there");
         if len > plan.fork {
-            join(
+            both(
                 || quicksort(left, before, patience, plan),
                 || quicksort(right, Some(pivot), patience, plan),
             );

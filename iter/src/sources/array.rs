@@ -8,7 +8,7 @@ use crate::sources::vec::with_array;
 /// Parallel iterator that moves the values out of an array.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let total: u32 = [1, 2, 3].into_par_iter().sum();
 /// assert_eq!(total, 6);

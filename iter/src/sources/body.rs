@@ -2,6 +2,7 @@
 //! the producer of equal pieces.
 #![forbid(unsafe_code)]
 
+use crate::kit::reshape::reach;
 use crate::plumbing::{Again, Producer};
 
 /// Something contiguous that can be cut in two.
@@ -121,8 +122,7 @@ where
     fn split_at(self, index: usize) -> (Self, Self) {
         let Even { body, step, each } = self;
         let len = body.size();
-        // The last item may be short, so its end may lie beyond the body's.
-        let reach = index.saturating_mul(step).min(len);
+        let reach = reach(index, step, len);
         let (first, second) = if BACK {
             let (second, first) = body.cut(len - reach);
             (first, second)

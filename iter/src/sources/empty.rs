@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 /// Made by [`empty`].
 ///
 /// ```
-/// use tine_iter::{iter::{Empty, empty}, prelude::*};
+/// use tine::{iter::{Empty, empty}, prelude::*};
 ///
 /// let nothing: Empty<i32> = empty();
 /// assert_eq!(nothing.count(), 0);
@@ -23,8 +23,8 @@ pub struct Empty<T> {
 /// Hands out nothing.
 ///
 /// ```
-/// use tine_iter::iter::empty;
-/// use tine_iter::prelude::*;
+/// use tine::iter::empty;
+/// use tine::prelude::*;
 ///
 /// assert_eq!(empty::<i32>().max(), None);
 /// ```

@@ -2,8 +2,9 @@
 //!
 //! A source says how long it is and what it becomes: a producer (which is
 //! bridged), something done `with` the callback that wants one, or an inner
-//! iterator (which does the work). The macros write the rest. Each generic list stands in brackets, and the name in parentheses
-//! stands for `self` in the expression after it.
+//! iterator (which does the work). The macros write the rest. Each generic list stands
+//! in brackets, and the name in parentheses stands for `self` in the expression
+//! after it.
 #![forbid(unsafe_code)]
 
 /// Both iterator traits, for a source whose length is known.

@@ -1,12 +1,12 @@
 //! Where items come from: one file for each kind of source.
 //!
 //! `kit` writes the iterator traits, `body` says how slices and strings are
-//! cut, `pieces` splits them where a predicate says so. The modules that are
-//! public here are the public paths of the crate.
+//! cut, `pieces` splits them where a predicate says so. The public modules
+//! here are public paths of the crate.
 
 mod body;
 mod character;
-mod kit;
+pub(crate) mod kit;
 mod pieces;
 mod span;
 
@@ -33,7 +33,7 @@ mod walk_tree;
 pub use empty::{Empty, empty};
 pub use multizip::MultiZip;
 pub use once::{Once, once};
-pub use par_bridge::{IterBridge, OrderedBridge, OrderedMap, ParallelBridge};
+pub use par_bridge::{BatchedBridge, IterBridge, OrderedBridge, OrderedMap, ParallelBridge};
 #[expect(deprecated, reason = "kept for the programs that name it")]
 pub use repeat::repeatn;
 pub use repeat::{Repeat, RepeatN, repeat, repeat_n};

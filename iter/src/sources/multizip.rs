@@ -9,7 +9,7 @@ use crate::plumbing::{Consumer, ProducerCallback, UnindexedConsumer};
 /// iterators, until the shortest ends.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let (mut out, a, b) = ([0; 3], [1, 2, 3], [10, 20, 30]);
 /// (&mut out, &a, &b).into_par_iter().for_each(|(out, a, b)| *out = a + b);

@@ -9,7 +9,7 @@ use crate::sources::kit::indexed;
 /// Made by [`once`].
 ///
 /// ```
-/// use tine_iter::{iter::{Once, once}, prelude::*};
+/// use tine::{iter::{Once, once}, prelude::*};
 ///
 /// let seven: Once<i32> = once(7);
 /// assert_eq!(seven.sum::<i32>(), 7);
@@ -22,8 +22,8 @@ pub struct Once<T> {
 /// Hands out `item`, and that is all.
 ///
 /// ```
-/// use tine_iter::iter::once;
-/// use tine_iter::prelude::*;
+/// use tine::iter::once;
+/// use tine::prelude::*;
 ///
 /// let v: Vec<i32> = once(0).chain(5..8).collect();
 /// assert_eq!(v, [0, 5, 6, 7]);

@@ -9,7 +9,7 @@ use std::option;
 /// Parallel iterator that moves the value out of an `Option`.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let with_last: Vec<i32> = [1, 2].into_par_iter().chain(Some(3)).collect();
 /// assert_eq!(with_last, [1, 2, 3]);
@@ -62,10 +62,10 @@ impl<T: Send> Producer for AtMostOne<T> {
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
-        debug_assert!(index <= 1);
         match index {
             0 => (AtMostOne(None), self),
-            _ => (self, AtMostOne(None)),
+            1 if self.0.is_some() => (self, AtMostOne(None)),
+            _ => panic!("an option was cut behind its end, at {index}"),
         }
     }
 }
@@ -73,7 +73,7 @@ impl<T: Send> Producer for AtMostOne<T> {
 /// Parallel iterator over the value of an `Option`, by shared reference.
 ///
 /// ```
-/// use tine_iter::{option::Iter, prelude::*};
+/// use tine::{option::Iter, prelude::*};
 ///
 /// let there: Iter<'_, i32> = Some(7).par_iter();
 /// assert_eq!(there.sum::<i32>(), 7);
@@ -86,7 +86,7 @@ pub struct Iter<'a, T> {
 /// Parallel iterator over the value of an `Option`, by exclusive reference.
 ///
 /// ```
-/// use tine_iter::{option::IterMut, prelude::*};
+/// use tine::{option::IterMut, prelude::*};
 ///
 /// let mut seven = Some(7);
 /// let there: IterMut<'_, i32> = seven.par_iter_mut();

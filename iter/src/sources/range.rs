@@ -1,10 +1,10 @@
 //! Parallel iterators over `a..b`.
 //!
 //! Ranges of integers up to 32 bits, of `usize` and `isize`, and of `char` are
-//! indexed. Those of `u64`, `i64`, `u128` and `i128` may hold more items than a
-//! `usize` counts, so they are not; but one that is short enough is run as if
-//! it were, and a longer one is cut in halves, and never walked further than
-//! the consumer asks.
+//! indexed. Ranges of `u64`, `i64`, `u128` and `i128` may hold more items than a
+//! `usize` counts, so they are not indexed. A short one still runs as if it
+//! were; a long one is cut in halves, and never walked further than the
+//! consumer asks.
 #![forbid(unsafe_code)]
 
 use crate::convert::IntoParallelIterator;
@@ -20,7 +20,7 @@ pub(super) mod integer;
 /// Parallel iterator over a range, for all integer types and `char`.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let total: u64 = (1..101u64).into_par_iter().sum();
 /// assert_eq!(total, 5050);

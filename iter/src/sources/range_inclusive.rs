@@ -18,7 +18,7 @@ use std::ops::{Range, RangeInclusive};
 /// Parallel iterator over an inclusive range, for all integer types and `char`.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let total: u64 = (1..=100u64).into_par_iter().sum();
 /// assert_eq!(total, 5050);

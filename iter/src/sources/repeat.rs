@@ -13,7 +13,7 @@ use std::iter;
 /// Made by [`repeat`].
 ///
 /// ```
-/// use tine_iter::{iter::{Repeat, repeat}, prelude::*};
+/// use tine::{iter::{Repeat, repeat}, prelude::*};
 ///
 /// let sevens: Repeat<i32> = repeat(7);
 /// assert_eq!(sevens.take(3).sum::<i32>(), 21);
@@ -29,8 +29,8 @@ pub struct Repeat<T> {
 /// adapter or sink that stops early.
 ///
 /// ```
-/// use tine_iter::iter::repeat;
-/// use tine_iter::prelude::*;
+/// use tine::iter::repeat;
+/// use tine::prelude::*;
 ///
 /// let tagged: Vec<(char, i32)> = repeat('x').zip(1..3).collect();
 /// assert_eq!(tagged, [('x', 1), ('x', 2)]);
@@ -43,8 +43,8 @@ impl<T: Clone + Send> Repeat<T> {
     /// Hands out `n` clones; of the endless source this is the indexed part.
     ///
     /// ```
-    /// use tine_iter::iter::repeat;
-    /// use tine_iter::prelude::*;
+    /// use tine::iter::repeat;
+    /// use tine::prelude::*;
     ///
     /// assert_eq!(repeat(2).take(10).product::<u32>(), 1024);
     /// ```
@@ -55,8 +55,8 @@ impl<T: Clone + Send> Repeat<T> {
     /// Pairs a clone with each item of another iterator.
     ///
     /// ```
-    /// use tine_iter::iter::repeat;
-    /// use tine_iter::prelude::*;
+    /// use tine::iter::repeat;
+    /// use tine::prelude::*;
     ///
     /// let scaled: Vec<i32> = repeat(3).zip([1, 2]).map(|(a, b)| a * b).collect();
     /// assert_eq!(scaled, [3, 6]);
@@ -87,12 +87,12 @@ impl<T: Clone + Send> UnindexedProducer for Endless<T> {
     }
 }
 
-/// Parallel iterator that hands out so many clones of an item.
+/// Parallel iterator that hands out N clones of an item.
 ///
 /// Made by [`repeat_n`] and by [`Repeat::take`].
 ///
 /// ```
-/// use tine_iter::{iter::{RepeatN, repeat_n}, prelude::*};
+/// use tine::{iter::{RepeatN, repeat_n}, prelude::*};
 ///
 /// let sevens: RepeatN<i32> = repeat_n(7, 3);
 /// assert_eq!(sevens.sum::<i32>(), 21);
@@ -105,8 +105,8 @@ pub struct RepeatN<T> {
 /// Hands out `n` times `item`: `n - 1` clones, and the item itself.
 ///
 /// ```
-/// use tine_iter::iter::repeat_n;
-/// use tine_iter::prelude::*;
+/// use tine::iter::repeat_n;
+/// use tine::prelude::*;
 ///
 /// assert_eq!(repeat_n('z', 4).collect::<String>(), "zzzz");
 /// ```
@@ -120,8 +120,8 @@ pub fn repeat_n<T: Clone + Send>(item: T, n: usize) -> RepeatN<T> {
 ///
 /// ```
 /// # #![allow(deprecated)]
-/// use tine_iter::iter::repeatn;
-/// use tine_iter::prelude::*;
+/// use tine::iter::repeatn;
+/// use tine::prelude::*;
 ///
 /// assert_eq!(repeatn(5, 3).sum::<i32>(), 15);
 /// ```

@@ -7,7 +7,7 @@ use crate::sources::option;
 /// Parallel iterator that moves the value out of an `Ok`; an error is dropped.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let numbers: Vec<i32> =
 ///     ["1", "x", "3"].par_iter().flat_map(|text| text.parse::<i32>()).collect();
@@ -21,7 +21,7 @@ pub struct IntoIter<T> {
 /// Parallel iterator over the value of an `Ok`, by shared reference.
 ///
 /// ```
-/// use tine_iter::{result::Iter, prelude::*};
+/// use tine::{result::Iter, prelude::*};
 ///
 /// let there: Iter<'_, i32> = Ok::<_, ()>(7).par_iter();
 /// assert_eq!(there.sum::<i32>(), 7);
@@ -34,7 +34,7 @@ pub struct Iter<'a, T> {
 /// Parallel iterator over the value of an `Ok`, by exclusive reference.
 ///
 /// ```
-/// use tine_iter::{result::IterMut, prelude::*};
+/// use tine::{result::IterMut, prelude::*};
 ///
 /// let mut seven = Ok::<_, ()>(7);
 /// let there: IterMut<'_, i32> = seven.par_iter_mut();

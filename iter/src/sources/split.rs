@@ -10,7 +10,7 @@ use std::fmt;
 /// Made by [`split`].
 ///
 /// ```
-/// use tine_iter::{iter::{Split, split}, prelude::*};
+/// use tine::{iter::{Split, split}, prelude::*};
 ///
 /// let whole: Split<_, _> = split(7, |n: i32| (n, None));
 /// assert_eq!(whole.sum::<i32>(), 7);
@@ -25,12 +25,12 @@ pub struct Split<D, S> {
 /// out the parts, each as one item.
 ///
 /// The splitter returns the data whole if it is not worth splitting. How often
-/// it is asked depends on who is idle, so a part may be of any size.
+/// it is asked depends on how many threads are idle, so a part may be of any size.
 ///
 /// ```
 /// use std::ops::Range;
-/// use tine_iter::iter::split;
-/// use tine_iter::prelude::*;
+/// use tine::iter::split;
+/// use tine::prelude::*;
 ///
 /// fn halves(range: Range<u64>) -> (Range<u64>, Option<Range<u64>>) {
 ///     let middle = range.start + (range.end - range.start) / 2;

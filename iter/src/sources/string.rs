@@ -10,7 +10,7 @@ use std::ops::{Range, RangeBounds};
 /// Parallel iterator over a range of a string, which it removes when dropped.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let mut s = String::from("a-b-c");
 /// assert_eq!(s.par_drain(1..4).filter(|&c| c == '-').count(), 2);

@@ -5,9 +5,9 @@
 // `Slots` owns the values of a stretch of memory that it borrows. It is made of
 // a vector whose length no longer covers them, or of an array that will not drop
 // them; from then on each value has one owner: the slots, the iterator that they
-// became, or whoever that iterator handed it to. Whatever is dropped on the way,
-// by a panic or by a folder that is full, drops exactly the values it still
-// owns; what is forgotten leaks and harms nobody.
+// became, or what that iterator handed it to. An owner that is dropped on the way,
+// by a panic or by a folder that is full, drops exactly the values that it still
+// owns. An owner that is forgotten leaks its values, which is sound.
 
 use crate::convert::ParallelDrainRange;
 use crate::plumbing::{Producer, ProducerCallback};
@@ -22,7 +22,7 @@ use std::{ptr, slice};
 /// Parallel iterator that moves the values out of a vector.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let words = vec![String::from("to"), String::from("be")];
 /// let lengths: usize = words.into_par_iter().map(|word| word.len()).sum();
@@ -59,7 +59,7 @@ into_par! {
 /// The vector keeps its capacity. Whatever is not consumed is dropped.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let mut v = vec![1, 2, 3, 4, 5];
 /// assert_eq!(v.par_drain(1..3).sum::<i32>(), 5);

@@ -46,7 +46,7 @@ tree! {
     /// Made by [`walk_tree`].
     ///
     /// ```
-    /// use tine_iter::{iter::{WalkTree, walk_tree}, prelude::*};
+    /// use tine::{iter::{WalkTree, walk_tree}, prelude::*};
     ///
     /// let nodes: WalkTree<_, _> = walk_tree(3, |&n| 0..n);
     /// assert_eq!(nodes.count(), 8);
@@ -59,7 +59,7 @@ tree! {
     /// Made by [`walk_tree_prefix`].
     ///
     /// ```
-    /// use tine_iter::{iter::{WalkTreePrefix, walk_tree_prefix}, prelude::*};
+    /// use tine::{iter::{WalkTreePrefix, walk_tree_prefix}, prelude::*};
     ///
     /// let nodes: WalkTreePrefix<_, _> = walk_tree_prefix(2, |&n| 0..n);
     /// assert_eq!(nodes.collect::<Vec<i32>>(), [2, 0, 1, 0]);
@@ -72,7 +72,7 @@ tree! {
     /// Made by [`walk_tree_postfix`].
     ///
     /// ```
-    /// use tine_iter::{iter::{WalkTreePostfix, walk_tree_postfix}, prelude::*};
+    /// use tine::{iter::{WalkTreePostfix, walk_tree_postfix}, prelude::*};
     ///
     /// let nodes: WalkTreePostfix<_, _> = walk_tree_postfix(2, |&n| 0..n);
     /// assert_eq!(nodes.collect::<Vec<i32>>(), [0, 0, 1, 2]);
@@ -84,8 +84,8 @@ tree! {
 /// what the children of a node are.
 ///
 /// ```
-/// use tine_iter::iter::walk_tree;
-/// use tine_iter::prelude::*;
+/// use tine::iter::walk_tree;
+/// use tine::prelude::*;
 ///
 /// // Every number up to 1000, as the children 10 n … 10 n + 9 of its prefix.
 /// let count = walk_tree(0_u32, |&n| {
@@ -107,8 +107,8 @@ where
 /// Walks a tree from `root`, each node before its children and these in order.
 ///
 /// ```
-/// use tine_iter::iter::walk_tree_prefix;
-/// use tine_iter::prelude::*;
+/// use tine::iter::walk_tree_prefix;
+/// use tine::prelude::*;
 ///
 /// //      1
 /// //     / \
@@ -131,8 +131,8 @@ where
 /// Walks a tree from `root`, each node after its children and these in order.
 ///
 /// ```
-/// use tine_iter::iter::walk_tree_postfix;
-/// use tine_iter::prelude::*;
+/// use tine::iter::walk_tree_postfix;
+/// use tine::prelude::*;
 ///
 /// //      1
 /// //     / \

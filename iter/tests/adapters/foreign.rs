@@ -53,6 +53,7 @@ impl Producer for Squares {
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
+        assert!(index <= self.len());
         let mid = self.0 + index as u64;
         (Squares(self.0, mid), Squares(mid, self.1))
     }

@@ -1,6 +1,5 @@
 //! Every adapter and reducing sink against its std twin; how often state is
-//! made; what a panic leaves; and lengths at the limit.
-
+//! made; what a panic and what a lie leaves; and lengths at the limit.
 #[path = "../sources/kit.rs"]
 #[allow(dead_code)]
 mod kit;
@@ -8,9 +7,11 @@ mod kit;
 mod extremes;
 mod foreign;
 mod indexed;
+mod liars;
 mod panics;
 mod pieces;
 mod sinks;
+mod touchy;
 mod unindexed;
 
 /// Runs `op` in pools of several sizes, some with fewer threads than the

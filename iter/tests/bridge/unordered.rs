@@ -26,6 +26,8 @@ fn each_item_once() {
             for items in [
                 (0..size).par_bridge().collect::<Vec<_>>(),
                 hesitant(0..size).par_bridge().collect(),
+                (0..size).par_bridge().batched().collect(),
+                hesitant(0..size).par_bridge().batched().collect(),
                 vec![(); size]
                     .into_iter()
                     .enumerate()
@@ -65,6 +67,8 @@ fn a_hint_may_be_wrong() {
             (0, Some(0)),
         ] {
             assert_eq!(Boaster(5000, hint).par_bridge().sum::<usize>(), 4999 * 2500);
+            let batched = Boaster(5000, hint).par_bridge().batched();
+            assert_eq!(batched.sum::<usize>(), 4999 * 2500);
         }
     });
 }
@@ -199,9 +203,15 @@ fn early_end() {
         assert!((0u64..).par_bridge().any(|n| n == 12_345));
         assert_eq!((0u64..).par_bridge().take_any(100).count(), 100);
         assert_eq!((0u64..).par_bridge().take_any(0).count(), 0);
+        assert!((0u64..).par_bridge().batched().any(|n| n == 12_345));
+        assert_eq!((0u64..).par_bridge().batched().take_any(100).count(), 100);
         let census = Census::default();
         let values = (0..100_000).map(|n| census.value(n));
         let found = values.par_bridge().find_any(|value| value.number > 500);
+        assert!(found.unwrap().number > 500);
+        assert_eq!(census.alive(), 0);
+        let values = (0..100_000).map(|n| census.value(n)).par_bridge();
+        let found = values.batched().find_any(|value| value.number > 500);
         assert!(found.unwrap().number > 500);
         assert_eq!(census.alive(), 0);
     });
@@ -222,6 +232,11 @@ fn panics_of_next() {
             assert!(panics(|| hesitant(values())
                 .par_bridge()
                 .collect::<Vec<_>>()));
+            assert!(panics(|| values().par_bridge().batched().for_each(drop)));
+            assert!(panics(|| hesitant(values())
+                .par_bridge()
+                .batched()
+                .collect::<Vec<_>>()));
             assert_eq!(census.alive(), 0);
         }
     });
@@ -240,6 +255,10 @@ fn panics_of_items() {
             let values = || (0..5000).map(|n| census.value(n));
             assert!(panics(|| values().par_bridge().for_each(run)));
             assert!(panics(|| hesitant(values()).par_bridge().for_each(run)));
+            assert!(panics(|| values()
+                .par_bridge()
+                .batched()
+                .for_each(|value| assert!(value.number != at))));
             assert_eq!(census.alive(), 0);
             let expected = current_num_threads() > 1;
             assert!(
@@ -264,6 +283,9 @@ fn state_is_made_once_for_each_thread_at_most() {
         let made = AtomicUsize::new(0);
         let init = || made.fetch_add(1, Ordering::Relaxed);
         (0..100_000).par_bridge().for_each_init(init, |_, _| ());
+        assert!(made.swap(0, Ordering::Relaxed) <= current_num_threads());
+        let batched = (0..100_000).par_bridge().batched();
+        batched.for_each_init(init, |_, _| ());
         assert!(made.into_inner() <= current_num_threads());
     });
 }

@@ -6,6 +6,7 @@ mod kit;
 mod lengths;
 mod maps;
 mod pairs;
+mod smallest;
 mod state;
 mod strings;
 mod tree;

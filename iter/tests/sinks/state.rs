@@ -33,10 +33,12 @@ fn made(threads: usize) -> [isize; 4] {
         let second = taken();
         let both: (Vec<usize>, Vec<usize>) = items().map_init(init, |_, n| (n, n)).unzip();
         let third = taken();
-        let zero = || (init(), 0).1;
-        let sums: Vec<usize> = items().fold(zero, |sum, n| sum + n).collect();
+        // Of 64 bits on every target.
+        let zero = || (init(), 0_u64).1;
+        let sums: Vec<u64> = items().fold(zero, |sum, n| sum + n as u64).collect();
+        let expected = LEN as u64 * (LEN as u64 - 1) / 2;
         assert!(in_place.into_iter().eq(0..LEN) && in_fragments.len() == LEN / 2);
-        assert!(both.0 == both.1 && sums.iter().sum::<usize>() == LEN * (LEN - 1) / 2);
+        assert!(both.0 == both.1 && sums.iter().sum::<u64>() == expected);
         [first, second, third, taken()]
     })
 }

@@ -3,8 +3,10 @@
 //! Items are compared by what `Debug` shows of them, so that exclusive
 //! references, arrays and owned values all go the same way.
 
+use std::cell::Cell;
 use std::fmt::Debug;
-use std::sync::OnceLock;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::{Once, OnceLock};
 use tine_iter::iter::ParallelIterator;
 use tine_iter::iter::plumbing::{
     Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer,
@@ -189,8 +191,79 @@ fn read<P: Producer<Item: Debug>>(piece: P, len: Option<usize>, how: Read) -> Ve
     }
 }
 
+/// A place to split at that lies behind the end of what a first split leaves:
+/// of the first half, the second half, or all of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beyond {
+    first: Option<(usize, bool)>,
+    at: usize,
+}
+
+impl Beyond {
+    /// Places a little behind the end and far behind it; some of them look harmless in 16 or in 32
+    /// bits, or once they are doubled or trebled.
+    pub(crate) fn all(len: usize) -> Vec<Beyond> {
+        let half = len / 2;
+        let parts = [
+            (None, len),
+            (Some((half, true)), half),
+            (Some((half, false)), len - half),
+        ];
+        let far = [
+            usize::MAX,
+            usize::MAX - 1,
+            usize::MAX / 2 + 1,
+            usize::MAX / 3 + 1,
+        ];
+        let places = |len| {
+            let near = [len + 1, len + 2, 2 * len + 1, (1 << 16) + len];
+            near.into_iter()
+                .chain(far)
+                .chain((1_usize << 31).checked_mul(2))
+        };
+        let all = parts.into_iter();
+        all.flat_map(|(first, len)| places(len).map(move |at| Beyond { first, at }))
+            .collect()
+    }
+}
+
+/// Whether the producer refuses such a place. What it hands out else is no answer: unsafe code may
+/// count on there being no items but those that were promised.
+impl<T> ProducerCallback<T> for Beyond {
+    type Output = bool;
+
+    fn callback<P: Producer<Item = T>>(self, producer: P) -> bool {
+        let part = match self.first {
+            None => producer,
+            Some((half, true)) => producer.split_at(half).0,
+            Some((half, false)) => producer.split_at(half).1,
+        };
+        refused(|| part.split_at(self.at))
+    }
+}
+
+/// Whether `op` panics; the message is kept back.
+pub(crate) fn refused<R>(op: impl FnOnce() -> R) -> bool {
+    thread_local! {
+        static EXPECTED: Cell<bool> = const { Cell::new(false) };
+    }
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let tell = take_hook();
+        set_hook(Box::new(move |info| {
+            if !EXPECTED.get() {
+                tell(info);
+            }
+        }));
+    });
+    EXPECTED.set(true);
+    let panicked = catch_unwind(AssertUnwindSafe(op)).is_err();
+    EXPECTED.set(false);
+    panicked
+}
+
 /// Compares an indexed parallel iterator with a sequential one: its length, all
-/// that its producer can be split into, and what arrives in pools of several
+/// that its producer can be split into, and where it must refuse to be, and what arrives in pools of several
 /// sizes. Both are made of a fresh `$input` each time.
 macro_rules! indexed_twin {
     ($(let $input:pat = $make:expr;)* $par:expr, $seq:expr) => {{
@@ -204,6 +277,11 @@ macro_rules! indexed_twin {
             assert_eq!(par.len(), want.len());
             assert_eq!(par.opt_len(), Some(want.len()));
             assert_eq!(par.with_producer(splits), want, "{splits:?}");
+        }
+        for beyond in crate::kit::Beyond::all(want.len()) {
+            $(let $input = $make;)*
+            let par = $par;
+            assert!(par.with_producer(beyond), "{} items, {beyond:?}", want.len());
         }
         for pool in crate::kit::pools() {
             $(let $input = $make;)*

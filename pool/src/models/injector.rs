@@ -1,7 +1,7 @@
 //! The queue of work from outside: nothing lost, nothing taken twice, first in, first out.
 
 use super::{Load, beside, check};
-use crate::injector::{Injector, Link, Linked, Taken, chain};
+use crate::queue::injector::{Batch, Injector, Link, Linked, chain};
 use loom::thread;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -83,7 +83,7 @@ impl Model {
     fn take(&self) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         let taken = self.queue.take(2, |e| found.push(Self::spend(e)));
-        assert!(found.is_empty() || taken == Taken::Some(found.len()));
+        assert!(found.is_empty() || taken == Batch::Some(found.len()));
         found
     }
 
@@ -102,7 +102,7 @@ impl Model {
 
     /// Takes the rest after `found`, and sees that all came, each producer's in order.
     fn finish(&self, mut found: Vec<(usize, usize)>) {
-        while self.queue.take(2, |e| found.push(Self::spend(e))) != Taken::Empty {}
+        while self.queue.take(2, |e| found.push(Self::spend(e))) != Batch::Empty {}
         assert_eq!(found.len(), self.elements.len(), "an element was lost");
         assert_eq!(self.queue.len(), 0);
         for producer in 0..2 {
@@ -147,7 +147,7 @@ fn two_consumers() {
         assert!(mine.is_sorted_by_key(|f| f.0));
         let all = mine.len() + theirs.len();
         let mut rest = Vec::new();
-        while model.queue.take(2, |e| rest.push(Model::spend(e))) != Taken::Empty {}
+        while model.queue.take(2, |e| rest.push(Model::spend(e))) != Batch::Empty {}
         assert_eq!(all + rest.len(), 4, "an element was lost");
         model.elements.iter().for_each(|e| e.load.assert_spent());
     });

@@ -1,8 +1,8 @@
 //! The job's word as its latch.
 
 use super::{Load, beside, check, explore, parker};
-use crate::job::{StackJob, State, Taken, execute};
-use crate::sync::{AtomicUsize, Ordering, yield_now};
+use crate::base::sync::{AtomicUsize, Ordering, yield_now};
+use crate::queue::job::{StackJob, State, Taken, execute};
 use loom::thread;
 use std::sync::Arc;
 
@@ -36,13 +36,13 @@ fn waits(stale: bool) {
             })
         });
         loop {
-            match job.word().state() {
+            match job.head().word().state() {
                 State::Done => break,
                 State::Untaken => yield_now(),
                 State::Taken => {
                     // SAFETY: seen to be taken.
-                    assert_eq!(unsafe { job.taken() }, HERE);
-                    if job.word().sleep_on(parker) {
+                    assert_eq!(unsafe { job.head().taken() }, HERE);
+                    if job.head().word().sleep_on(parker) {
                         parker.park();
                     }
                 }
@@ -71,8 +71,8 @@ fn slept_on_with_a_stale_token() {
 fn untaken_words_refuse_sleepers() {
     check(|| {
         let job = StackJob::new(|_| ());
-        assert!(!job.word().sleep_on(parker()));
-        assert_eq!(job.word().state(), State::Untaken);
+        assert!(!job.head().word().sleep_on(parker()));
+        assert_eq!(job.head().word().state(), State::Untaken);
     });
 }
 

@@ -1,8 +1,8 @@
 //! Latches: what was done before is visible to whoever waited, and no wake-up is lost.
 
 use super::{Load, beside, check, parker};
-use crate::latch::{CountLatch, Latch};
-use crate::sync::{AtomicUsize, Ordering, fence};
+use crate::base::sync::{AtomicUsize, Ordering, fence};
+use crate::queue::latch::{CountLatch, Latch};
 use loom::thread;
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ fn news_for_a_sleeper_arrives() {
     });
 }
 
-fn parker_of(latch: &Latch) -> &'static crate::park::Parker {
+fn parker_of(latch: &Latch) -> &'static crate::base::park::Parker {
     latch.sleeper().expect("the waiter has fallen asleep")
 }
 

@@ -23,8 +23,8 @@ mod sleep;
 mod spares;
 mod spawned;
 
-use crate::park::{Lease, Parker};
-use crate::sync::UnsafeCell;
+use crate::base::park::{Lease, Parker};
+use crate::base::sync::UnsafeCell;
 use loom::model::Builder;
 use loom::thread;
 use std::ptr;

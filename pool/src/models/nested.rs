@@ -2,12 +2,13 @@
 //! in an owner's place, and helpers that stay within what they wait for.
 
 use super::{Load, beside, check, explore};
-use crate::deque::nested::{Nested, Pop};
-use crate::deque::steal::Steal;
-use crate::job::{StackJob, State, Taken, execute};
-use crate::seat::{Holder, Seat};
-use crate::sync::{Ordering, fence, yield_now};
-use crate::unwind;
+use crate::base::sync::{Ordering, fence, yield_now};
+use crate::base::unwind;
+use crate::queue::job::{StackJob, State, Taken, execute};
+use crate::queue::nested::{Nested, Pop};
+use crate::queue::steal::Steal;
+use crate::seat::Seat;
+use crate::seat::word::Holder;
 use loom::thread;
 use std::sync::Arc;
 
@@ -47,7 +48,7 @@ fn join_with(
         b(false);
         return;
     }
-    while job.word().state() != State::Done {
+    while job.head().word().state() != State::Done {
         yield_now();
     }
     // SAFETY: done, and taken here alone.
@@ -295,12 +296,12 @@ fn helps_a_seat_that_goes_on(turn: bool) {
                 join_with(nested, publish(nested), || (), stranger);
             })
         };
-        let word = awaited.word();
+        let word = awaited.head().word();
         while word.state() == State::Untaken {
             yield_now();
         }
         // SAFETY: seen to be taken.
-        let by = unsafe { awaited.taken() };
+        let by = unsafe { awaited.head().taken() };
         let still = || word.state() == State::Taken;
         run(seat.nested.steal_if(by.base, still));
         owner.join().unwrap();
@@ -324,7 +325,7 @@ fn twin_without_epochs_helps_a_stranger() {
 /// Twins: the core of the deque in few lines, with rules that can be left out.
 mod twin {
     use super::{Load, explore, yield_now};
-    use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+    use crate::base::sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
     use loom::thread;
     use std::sync::Arc;
 

@@ -1,13 +1,14 @@
 //! Waiters asleep on what concerns them alone hear of new work that only they can do.
 
 use super::{beside, check, explore, parker};
-use crate::deque::spawned::{Entry, LOT, Spawned};
-use crate::deque::steal::Steal;
-use crate::job::{StackJob, State, Taken, execute};
-use crate::latch::{CountLatch, Latch};
-use crate::park::Parker;
-use crate::seat::{Holder, Seat};
-use crate::sync::{AtomicUsize, Ordering, fence, yield_now};
+use crate::base::park::Parker;
+use crate::base::sync::{AtomicUsize, Ordering, fence, yield_now};
+use crate::queue::job::{StackJob, State, Taken, execute};
+use crate::queue::latch::{CountLatch, Latch};
+use crate::queue::spawned::{Entry, LOT, Spawned};
+use crate::queue::steal::Steal;
+use crate::seat::Seat;
+use crate::seat::word::Holder;
 use loom::thread;
 use std::sync::Arc;
 
@@ -187,13 +188,12 @@ fn wait_for_a_thief(leave_word: bool) {
                 seat.nested.push(0, piece.erase());
                 seat.nested.publish(1);
                 fence(Ordering::SeqCst);
-                if seat.waiters.load(Ordering::Relaxed) != 0 {
-                    seat.waiters.swap(0, Ordering::Relaxed);
+                if seat.take_waiters() != 0 {
                     waiter.unpark();
                 }
-                while piece.word().state() != State::Done {
+                while piece.head().word().state() != State::Done {
                     between.park();
-                    while piece.word().state() == State::Taken {
+                    while piece.head().word().state() == State::Taken {
                         yield_now();
                     }
                 }
@@ -215,7 +215,7 @@ fn wait_for_a_thief(leave_word: bool) {
                 seat.end(outer);
             })
         };
-        let word = awaited.word();
+        let word = awaited.head().word();
         let help = |by: Taken| {
             let still = || word.state() == State::Taken;
             let found = thief.nested.steal_if(by.base, still);
@@ -231,9 +231,9 @@ fn wait_for_a_thief(leave_word: bool) {
                 State::Untaken => yield_now(),
                 State::Taken => {
                     // SAFETY: seen to be taken.
-                    let by = unsafe { awaited.taken() };
+                    let by = unsafe { awaited.head().taken() };
                     if leave_word {
-                        thief.waiters.fetch_or(1, Ordering::Relaxed);
+                        thief.add_waiter(0);
                         thief.nested.want();
                     }
                     fence(Ordering::SeqCst);

@@ -2,11 +2,12 @@
 //! seat that is lent comes back.
 
 use super::{beside, check, explore};
-use crate::deque::nested::Pop;
-use crate::deque::steal::Steal;
-use crate::seat::{Holder, Seat};
-use crate::sleep::Sleep;
-use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
+use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell};
+use crate::queue::nested::Pop;
+use crate::queue::steal::Steal;
+use crate::seat::Seat;
+use crate::seat::sleep::Sleep;
+use crate::seat::word::{Holder, Posted, Step};
 use loom::thread;
 use std::sync::Arc;
 
@@ -130,14 +131,16 @@ fn a_seat_is_lent_and_given_back() {
         });
         let thread = beside(&model, |model| {
             let Model { seat, sleep, .. } = &*model;
-            while seat.word.load() != Holder::Lent {
-                seat.bell().park();
+            while seat.word.load().holder() != Holder::Lent {
+                seat.idle_parker().park();
             }
+            seat.word.lower_mail();
             model.touch();
-            sleep.give_back(seat);
-            seat.pillow().unpark();
-            while !seat.word.step(Holder::Notified, Holder::Searching) {
-                seat.bell().park();
+            // The thread may sleep on the holder's parker meanwhile: not the lender's.
+            assert!(sleep.take(seat, Step::Return));
+            seat.loan_parker().unpark();
+            while !sleep.take(seat, Step::Answer) {
+                seat.idle_parker().park();
             }
             assert!(sleep.end_search(seat));
             model.touch();
@@ -145,20 +148,19 @@ fn a_seat_is_lent_and_given_back() {
         let Model { seat, sleep, .. } = &*model;
         assert!(sleep.sit_down(seat));
         model.touch();
-        sleep.lend(seat);
-        seat.bell().unpark();
-        while seat.word.load() == Holder::Lent {
-            seat.pillow().park();
+        assert!(matches!(sleep.post_letter(seat), Posted::Up(Holder::Guest)));
+        assert!(sleep.take(seat, Step::Lend));
+        seat.idle_parker().unpark();
+        while seat.word.load().holder() == Holder::Lent {
+            seat.loan_parker().park();
         }
         model.touch();
-        let ring = |seat: &Seat| {
-            seat.bell().unpark();
-            true
-        };
-        // PENDING: so leaving wakes the thread.
-        sleep.stand_up(seat, false, ring, || false, || ());
+        // Asked for: so leaving wakes the thread.
+        assert!(seat.word.ask());
+        assert!(sleep.stand_up(seat));
+        seat.idle_parker().unpark();
         thread.join().unwrap();
-        assert_eq!(model.seat.word.load(), Holder::Awake);
+        assert_eq!(model.seat.word.load().holder(), Holder::Awake);
         assert_eq!(
             (sleep.census().sleeping(), sleep.census().inactive()),
             (0, 0)

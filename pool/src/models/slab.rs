@@ -5,8 +5,8 @@
 //! is a forbidden access.
 
 use super::check;
-use crate::slab::{Slab, freed_chunks};
-use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
+use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell};
+use crate::queue::slab::{Slab, freed_chunks};
 use loom::thread;
 use std::alloc::Layout;
 use std::ptr::NonNull;

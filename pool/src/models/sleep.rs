@@ -1,12 +1,13 @@
 //! Going to sleep, being woken, guests: no wake-up is lost, whoever comes when.
 
 use super::{beside, check, explore, parker};
-use crate::latch::CountLatch;
-use crate::park::Parker;
-use crate::row::Row;
-use crate::seat::{Holder, Seat};
-use crate::sleep::{Bedtime, Sleep};
-use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, UnsafeCell, fence};
+use crate::base::park::Parker;
+use crate::base::row::Row;
+use crate::base::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, UnsafeCell, fence};
+use crate::queue::latch::CountLatch;
+use crate::seat::Seat;
+use crate::seat::sleep::{Bedtime, Sleep};
+use crate::seat::word::{Holder, Posted, Step};
 use loom::thread;
 use std::sync::Arc;
 
@@ -61,13 +62,14 @@ impl Model {
         }
     }
 
-    fn wake_one(&self) -> bool {
-        self.sleep.wake_one(&self.seats, Self::ring)
+    fn wake_one(&self) {
+        if let Some(seat) = self.sleep.choose(&self.seats, None) {
+            Self::ring(seat);
+        }
     }
 
-    fn ring(seat: &Seat) -> bool {
-        seat.bell().unpark();
-        true
+    fn ring(seat: &Seat) {
+        seat.idle_parker().unpark();
     }
 
     fn has_work(&self) -> bool {
@@ -100,7 +102,7 @@ impl Model {
 
     /// The life of a thread, as in `Worker::work`.
     fn work(&self, seat: &Seat) {
-        if seat.word.load() != Holder::Awake {
+        if seat.word.load().holder() != Holder::Awake {
             self.block(seat);
             if !self.search(seat) {
                 return;
@@ -108,7 +110,7 @@ impl Model {
         }
         loop {
             while self.run_one(seat) {}
-            self.sleep.start_search(seat);
+            assert!(self.sleep.take(seat, Step::Search));
             if !self.search(seat) {
                 return;
             }
@@ -116,26 +118,15 @@ impl Model {
     }
 
     fn search(&self, seat: &Seat) -> bool {
-        let look = || self.has_news();
-        let wake = || {
-            self.wake_one();
-        };
         loop {
-            if seat.word.load() != Holder::Searching {
-                self.sleep.displaced(look, wake);
-                self.block(seat);
-            } else if look() {
+            if seat.word.load().holder() != Holder::Searching {
+                self.sleep_displaced(seat);
+            } else if self.has_news() {
                 if self.sleep.end_search(seat) {
                     break;
                 }
             } else {
-                let announced = self.sleep.announce();
-                if look() {
-                    continue;
-                }
-                if self.sleep.go_to_bed(seat, announced, || (), look, wake) == Bedtime::Block {
-                    self.block(seat);
-                }
+                self.go_to_bed(seat);
             }
         }
         if self.ending.load(Ordering::Acquire) && !self.has_work() {
@@ -147,9 +138,35 @@ impl Model {
         true
     }
 
+    fn sleep_displaced(&self, seat: &Seat) {
+        self.sleep.before_last_look();
+        if self.has_news() {
+            self.wake_one();
+        }
+        self.block(seat);
+    }
+
+    /// As in `Worker::go_to_bed`.
+    fn go_to_bed(&self, seat: &Seat) {
+        let announced = self.sleep.announce();
+        if self.has_news() {
+            return;
+        }
+        let mut bedtime = self.sleep.lie_down(seat, announced);
+        if bedtime == Bedtime::Down {
+            self.sleep.before_last_look();
+            bedtime = self.sleep.after_last_look(seat, self.has_news());
+        }
+        match bedtime {
+            Bedtime::Down | Bedtime::News => {}
+            Bedtime::Block => self.block(seat),
+            Bedtime::Displaced => self.sleep_displaced(seat),
+        }
+    }
+
     fn block(&self, seat: &Seat) {
-        while !seat.word.step(Holder::Notified, Holder::Searching) {
-            seat.bell().park();
+        while !self.sleep.take(seat, Step::Answer) {
+            seat.idle_parker().park();
         }
     }
 
@@ -158,11 +175,9 @@ impl Model {
         if self.sleep.sit_down(seat) {
             self.touch(seat);
             then();
-            let wake = || {
-                self.wake_one();
-            };
-            self.sleep
-                .stand_up(seat, false, Self::ring, || self.has_work(), wake);
+            if self.sleep.stand_up(seat) {
+                Self::ring(seat);
+            }
         }
     }
 
@@ -172,7 +187,7 @@ impl Model {
         self.ending.store(true, Ordering::Release);
         self.sleep.post();
         for seat in &self.seats {
-            if self.sleep.notify(seat) {
+            if self.sleep.take(seat, Step::Wake) {
                 Self::ring(seat);
             }
         }
@@ -282,13 +297,91 @@ fn a_guest_hands_over() {
         if model.sleep.sit_down(seat) {
             model.touch(seat);
             model.jobs.fetch_add(1, Ordering::Release);
-            model.sleep.hand_over(seat);
+            assert!(model.sleep.stand_up_and_wake(seat));
             Model::ring(seat);
         } else {
             model.post();
         }
         model.finish(threads);
     });
+}
+
+/// A letter is left for a seat's own thread, which searches, sleeps or works, while a guest comes and
+/// goes. `with_flag` says whether its poster raises MAIL, or only looks where the thread is.
+fn letter(with_flag: bool) {
+    explore(2, move || {
+        let model = Model::new(1, false, 0);
+        let (letter, read) = (
+            Arc::new(AtomicBool::new(false)),
+            Arc::new(AtomicBool::new(false)),
+        );
+        let reader = {
+            let (model, letter, read) =
+                (Arc::clone(&model), Arc::clone(&letter), Arc::clone(&read));
+            thread::spawn(move || {
+                let seat = &model.seats[0];
+                loop {
+                    // AWAKE: empties the box.
+                    seat.word.lower_mail();
+                    if letter.swap(false, Ordering::AcqRel) {
+                        read.store(true, Ordering::Release);
+                        return;
+                    }
+                    assert!(model.sleep.take(seat, Step::Search));
+                    while !(seat.word.load().has_mail() && model.sleep.end_search(seat)) {
+                        if seat.word.load().holder() != Holder::Searching {
+                            model.block(seat);
+                        } else if !seat.word.load().has_mail() {
+                            let announced = model.sleep.announce();
+                            if model.sleep.lie_down(seat, announced) != Bedtime::News {
+                                model.block(seat);
+                            }
+                        }
+                    }
+                }
+            })
+        };
+        let guest = beside(&model, |model| model.visit(&model.seats[0], || ()));
+        let seat = &model.seats[0];
+        // An exchange: loom orders a plain store and an exchange of one word too loosely.
+        letter.swap(true, Ordering::Release);
+        loop {
+            let posted = if with_flag {
+                model.sleep.post_letter(seat)
+            } else {
+                match seat.word.load().holder() {
+                    Holder::Parked => Posted::Asleep,
+                    holder => Posted::Up(holder),
+                }
+            };
+            match posted {
+                Posted::Asleep => {
+                    if model.sleep.take(seat, Step::Wake) {
+                        Model::ring(seat);
+                        if !with_flag {
+                            break;
+                        }
+                    }
+                }
+                Posted::Up(_) => break,
+                Posted::NoThread => unreachable!(),
+            }
+        }
+        guest.join().unwrap();
+        reader.join().unwrap();
+        assert!(read.load(Ordering::Acquire));
+    });
+}
+
+#[test]
+fn a_letter_is_read_whoever_sits_there() {
+    letter(true);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn twin_that_raises_no_flag() {
+    letter(false);
 }
 
 /// Twins of the counters: one sleeper, one poster, one job. `published` is the protocol in
@@ -373,7 +466,7 @@ fn bitmap(ask: bool) {
         fence(Ordering::SeqCst);
         if ask {
             model.wake_one();
-        } else if parked.swap(0, Ordering::Relaxed) == 1 && model.sleep.notify(seat) {
+        } else if parked.swap(0, Ordering::Relaxed) == 1 && model.sleep.take(seat, Step::Wake) {
             Model::ring(seat);
         }
         guest.join().unwrap();

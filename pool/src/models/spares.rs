@@ -2,12 +2,13 @@
 //! is one thread too many for no longer than a job takes.
 
 use super::{beside, explore, parker};
-use crate::latch::CountLatch;
-use crate::row::Row;
-use crate::seat::{Holder, Seat};
-use crate::sleep::{Bedtime, Sleep};
-use crate::spares::Spares;
-use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence};
+use crate::base::row::Row;
+use crate::base::sync::{AtomicBool, AtomicUsize, Ordering, fence};
+use crate::queue::latch::CountLatch;
+use crate::seat::Seat;
+use crate::seat::sleep::{Bedtime, Sleep};
+use crate::seat::spares::Spares;
+use crate::seat::word::{Holder, Step};
 use loom::thread;
 use std::sync::Arc;
 
@@ -50,10 +51,9 @@ impl Model {
     }
 
     fn wake_one(&self) {
-        self.sleep.wake_one(&self.seats, |seat| {
-            seat.bell().unpark();
-            true
-        });
+        if let Some(seat) = self.sleep.choose(&self.seats, None) {
+            seat.idle_parker().unpark();
+        }
     }
 
     fn has_work(&self) -> bool {
@@ -95,20 +95,21 @@ impl Model {
         while self.search(seat) {
             loop {
                 if self.spares.claim() {
-                    self.sleep.step_down(seat);
+                    assert!(self.sleep.take(seat, Step::StandDown));
+                    self.sleep.before_last_look();
                     if self.has_work() && self.sleep.post() {
                         self.wake_one();
                     }
                     let over = self.ending.load(Ordering::Acquire);
-                    if !(over && seat.word.step(Holder::Closed, Holder::Awake)) {
+                    if !(over && self.sleep.take(seat, Step::Resume)) {
                         self.block(seat);
                     } else {
-                        self.sleep.start_search(seat);
+                        assert!(self.sleep.take(seat, Step::Search));
                     }
                     break;
                 }
                 if !self.run_one() {
-                    self.sleep.start_search(seat);
+                    assert!(self.sleep.take(seat, Step::Search));
                     break;
                 }
             }
@@ -126,8 +127,20 @@ impl Model {
             if look() {
                 continue;
             }
-            let wake = || self.wake_one();
-            if self.sleep.go_to_bed(seat, announced, || (), look, wake) == Bedtime::Block {
+            let mut bedtime = self.sleep.lie_down(seat, announced);
+            if bedtime == Bedtime::Down {
+                self.sleep.before_last_look();
+                bedtime = self.sleep.after_last_look(seat, look());
+            }
+            if bedtime == Bedtime::Displaced {
+                // Closed just now.
+                self.sleep.before_last_look();
+                if look() {
+                    self.wake_one();
+                }
+                self.block(seat);
+            }
+            if bedtime == Bedtime::Block {
                 self.spares.trim(&self.sleep, self.seats.spare().iter());
                 self.block(seat);
             }
@@ -135,8 +148,8 @@ impl Model {
     }
 
     fn block(&self, seat: &Seat) {
-        while !seat.word.step(Holder::Notified, Holder::Searching) {
-            seat.bell().park();
+        while !self.sleep.take(seat, Step::Answer) {
+            seat.idle_parker().park();
         }
     }
 
@@ -145,8 +158,8 @@ impl Model {
         self.ending.store(true, Ordering::Release);
         self.sleep.post();
         let seat = &self.seats[1];
-        if self.sleep.notify(seat) || self.sleep.recall(seat) {
-            seat.bell().unpark();
+        if self.sleep.take(seat, Step::Wake) || self.sleep.take(seat, Step::Recall) {
+            seat.idle_parker().unpark();
         }
         thread.join().unwrap();
         let census = self.sleep.census();

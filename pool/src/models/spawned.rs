@@ -2,8 +2,8 @@
 //! was freed.
 
 use super::{Load, beside, check, explore};
-use crate::deque::spawned::{Entry, LOT, Spawned};
-use crate::deque::steal::Steal;
+use crate::queue::spawned::{Entry, LOT, Spawned};
+use crate::queue::steal::Steal;
 use loom::thread;
 use std::sync::Arc;
 
@@ -135,7 +135,7 @@ fn two_thieves_of_several_and_of_one() {
 /// What is wrong with the published pop, a fence and no more, beside a thief of several.
 mod twin {
     use super::{Arc, LOT, beside, explore};
-    use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
+    use crate::base::sync::{AtomicU32, AtomicU64, Ordering, fence};
 
     /// A deque of numbers that are their own places, each to be taken once.
     struct Twin {

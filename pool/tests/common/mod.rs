@@ -115,3 +115,27 @@ pub fn until(so: impl Fn() -> bool) {
 
 /// Drops what nobody looks at.
 pub fn ignore<T>(_: T) {}
+
+/// Runs `body` in a process of its own, whose global pool has `threads` threads: for tests that
+/// build that pool, or that a fault would take down. The child has as long as a [`Watch`] gives it.
+pub fn alone(test: &'static str, threads: usize, body: impl FnOnce(&Watch)) {
+    const CHILD: &str = "TINE_TEST_ALONE";
+    if std::env::var_os(CHILD).is_some() {
+        return body(&Watch::new(test));
+    }
+    let child = process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env(CHILD, "1")
+        .env("TINE_NUM_THREADS", threads.to_string())
+        .env("TINE_GUESTS", "1")
+        .output()
+        .unwrap();
+    let said = [child.stdout, child.stderr].map(|s| String::from_utf8_lossy(&s).into_owned());
+    assert!(child.status.success(), "{}{}", said[0], said[1]);
+    assert!(said[0].contains("1 passed"), "no such test: {test}");
+}
+
+/// The threads of the global pool are all there, and asleep or about to be.
+pub fn start_all() {
+    tine_pool::broadcast(|_| ());
+}

@@ -236,7 +236,7 @@ fn verbs_that_wait() {
 }
 
 fn pools() {
-    // A pool of one's own cannot have threads here: that is an error, and no panic.
+    // A pool that a program builds cannot have threads here: that is an error, and no panic.
     assert!(
         tine::ThreadPoolBuilder::new()
             .num_threads(2)

@@ -8,7 +8,7 @@ use std::panic;
 
 #[link(wasm_import_module = "host")]
 unsafe extern "C" {
-    /// Prints the text of so many bytes at this address.
+    /// Prints the text of `len` bytes at this address.
     fn say(text: *const u8, bytes: usize);
 }
 

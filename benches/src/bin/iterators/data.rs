@@ -72,7 +72,7 @@ pub fn text() -> &'static str {
     &TEXT
 }
 
-/// Runs so many nanoseconds of arithmetic; gives back what it was told.
+/// Runs N nanoseconds of arithmetic; gives back what it was told.
 pub fn busy(nanoseconds: u64) -> u64 {
     spin::nanoseconds(nanoseconds);
     nanoseconds

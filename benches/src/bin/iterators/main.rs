@@ -2,7 +2,7 @@
 //!
 //! `iterators [FILTER…] [--quick] [--threads N] [--list]`: rows whose name holds
 //! one of the words. A complete run on two threads or more writes its table into
-//! `benches/README.md`, unless the machine was noisy.
+//! `benches/TABLES.md`, unless the machine was noisy.
 
 mod calls;
 mod data;

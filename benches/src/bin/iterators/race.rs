@@ -32,7 +32,7 @@ pub type Case = (&'static str, Sample);
 /// What a row promises of tine's time, round by round.
 #[derive(Clone, Copy, Debug)]
 pub enum Goal {
-    /// At most so many times the contender's time, and so many nanoseconds more.
+    /// At most this many times the contender's time, and this many nanoseconds more.
     Within(f64, &'static str, f64),
 }
 

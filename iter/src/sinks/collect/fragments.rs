@@ -1,9 +1,9 @@
 //! Collecting what does not know its length: a fragment for each contiguous
 //! piece, all of them moved once, in parallel, to where they belong.
 //!
-//! A lone fragment is moved by its owner's three words. Small ones are moved
-//! on the spot when neighbours are joined, so that a thousand pieces of one
-//! item do not become a thousand vectors.
+//! A lone fragment becomes the result as it is. Small fragments are joined as soon
+//! as their pieces are neighbours, so that a thousand pieces of one item do not
+//! become a thousand vectors.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -201,7 +201,7 @@ impl<T> Fragments<T> {
         self.make_room_for(1);
     }
 
-    /// Makes room for so many more items, which are not many.
+    /// Makes room for `count` more items, which are few.
     fn make_room_for(&mut self, count: usize) {
         let room = self.last.capacity();
         if room - self.last.len() >= count {

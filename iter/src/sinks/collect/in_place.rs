@@ -8,8 +8,8 @@
 //! The spare room of a vector is a *place*; it is cut as the iterator is cut,
 //! and each piece owns what it has *written* to its stretch, from the left.
 //! Two neighbours become one only if the left stretch was filled to its end;
-//! otherwise the right one drops what it has, and in the end the count tells.
-//! So whatever panics, each item has exactly one owner: the piece that wrote
+//! otherwise the right stretch drops its items, and the count at the end shows it.
+//! So after any panic each item has exactly one owner: the piece that wrote
 //! it, and the vector once everything is there.
 
 use std::marker::PhantomData;

@@ -2,9 +2,9 @@
 //!
 //! An iterator that knows its length writes its items [in place](in_place):
 //! the space is reserved once, each piece gets its own stretch of it, and the
-//! stretches become one again as the pieces are joined. One that does not know
-//! it fills [fragments], a vector for each contiguous piece, which are moved
-//! once, in parallel, to where they belong.
+//! stretches become one again as the pieces are joined. An iterator of
+//! unknown length fills [fragments], a vector for each contiguous piece, which
+//! are moved once, in parallel, to where they belong.
 
 pub(crate) mod fragments;
 pub(crate) mod in_place;

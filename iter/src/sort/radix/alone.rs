@@ -70,37 +70,42 @@ fn digits<R: Record>(here: &mut [R], there: &mut [R], height: u32) -> End {
 }
 
 /// The same in `P` passes; the number is known to the compiler because the
-/// counting loop is short. That loop also learns which bits vary: if those at
-/// the top do not, it was the wrong bits that were counted.
+/// counting loop is short, and that loop is all that is compiled for each. It also
+/// learns which bits vary: if those at the top do not, it was the wrong bits that
+/// were counted.
 fn passes<R: Record, const P: usize>(here: &mut [R], there: &mut [R], height: u32) -> End {
     let floor = height.saturating_sub(P as u32 * DIGIT);
-    // Constant shifts are quicker, so a digit is never narrower.
-    let digit = |r: &R, pass: usize| (r.bits().down(floor) >> (pass as u32 * DIGIT)) & 0xff;
     let mut counts = [[0u32; 1 << DIGIT]; P];
     let mut varying = Varying::new(here[0].bits());
     for r in here.iter() {
         varying.note(r.bits());
+        // Constant shifts are quicker, so a digit is never narrower.
+        let digits = r.bits().down(floor);
         for (pass, counts) in counts.iter_mut().enumerate() {
-            counts[digit(r, pass)] += 1;
+            counts[(digits >> (pass as u32 * DIGIT)) & 0xff] += 1;
         }
     }
     match varying.height() {
-        0 => return End::Here,
+        0 => End::Here,
         true_height if floor > 0 && true_height + TOLERANCE < height => {
-            return digits(here, there, true_height);
+            digits(here, there, true_height)
         }
-        _ => {}
+        _ => moves(here, there, &mut counts, varying, floor),
     }
+}
+
+/// Moves records by one digit after the other, from `floor` up; says where they are then.
+fn moves<R: Record>(
+    here: &mut [R],
+    there: &mut [R],
+    counts: &mut [[u32; 1 << DIGIT]],
+    varying: Varying<R::Bits>,
+    floor: u32,
+) -> End {
     let (mut from, mut to) = (here, there);
     let mut at = End::Here;
     for (pass, counts) in counts.iter_mut().enumerate() {
-        let moved = match pass {
-            0 => scatter(from, to, counts, |r| digit(r, 0)),
-            1 => scatter(from, to, counts, |r| digit(r, 1)),
-            2 => scatter(from, to, counts, |r| digit(r, 2)),
-            _ => scatter(from, to, counts, |r| digit(r, 3)),
-        };
-        if moved {
+        if scatter(from, to, counts, floor + pass as u32 * DIGIT) {
             (from, to) = (to, from);
             at = at.other();
         }
@@ -111,14 +116,15 @@ fn passes<R: Record, const P: usize>(here: &mut [R], there: &mut [R], height: u3
     at
 }
 
-/// Moves records to where the counts of their digits say, in order; not if
+/// Moves records to where the counts of their digits from `shift` up say, in order; not if
 /// all have the same digit.
 fn scatter<R: Record>(
     from: &[R],
     to: &mut [R],
     counts: &mut [u32; 1 << DIGIT],
-    digit: impl Fn(&R) -> usize,
+    shift: u32,
 ) -> bool {
+    assert!(shift < R::Bits::WIDTH, "a digit of the word");
     let mut at = 0;
     for count in counts.iter_mut() {
         if *count as usize == from.len() {
@@ -127,7 +133,7 @@ fn scatter<R: Record>(
         at += std::mem::replace(count, at);
     }
     for r in from {
-        let next = &mut counts[digit(r)];
+        let next = &mut counts[r.bits().down(shift) & 0xff];
         // SAFETY: the counts are of these records by this digit, and add up to
         // their number, so every place is within `to`.
         unsafe { *to.get_unchecked_mut(*next as usize) = *r };

@@ -13,10 +13,10 @@
 
 use std::ops::Range;
 
-use tine_pool::join;
+use crate::plumbing::both;
 
 use super::plain;
-use super::word::{RadixBits, Record};
+use super::word::{OwnKey, RadixBits};
 use crate::sort::fork;
 
 /// How many records are looked at, at most, to learn the words that are frequent.
@@ -31,7 +31,7 @@ const RARE: usize = 4;
 
 /// Sorts `v`, whose equal words have equal bytes, if most of them are equal to one
 /// of a few hundred; says whether it did.
-pub(crate) fn sort<R: Record>(v: &mut [R], threads: usize) -> bool {
+pub(crate) fn sort<R: OwnKey>(v: &mut [R], threads: usize) -> bool {
     let Some(table) = Table::of(v) else {
         return false;
     };
@@ -40,7 +40,7 @@ pub(crate) fn sort<R: Record>(v: &mut [R], threads: usize) -> bool {
         return false;
     };
     if others.len() < plain::SHORTEST || !plain::sort(&mut others, || threads) {
-        others.sort_unstable_by_key(R::bits);
+        others.sort_unstable_by(R::cmp);
     }
     let stretches = table.stretches(&counts, &others);
     fork::each_slice(v, grain, &|at, piece: &mut [R]| {
@@ -50,7 +50,7 @@ pub(crate) fn sort<R: Record>(v: &mut [R], threads: usize) -> bool {
 }
 
 /// The frequent words, each in one of the two slots of its pair.
-struct Table<R: Record> {
+struct Table<R: OwnKey> {
     words: Vec<R::Bits>,
     /// The record of each word, where the slot is taken.
     records: Vec<Option<R>>,
@@ -71,13 +71,13 @@ fn slot<B: RadixBits>(word: B) -> usize {
     (mixed >> (u64::BITS - SLOTS_LOG)) as usize & !1
 }
 
-impl<R: Record> Table<R> {
+impl<R: OwnKey> Table<R> {
     /// The words that a sample of `v` meets more than once, if they are most of it.
     fn of(v: &[R]) -> Option<Self> {
         let size = (v.len() / SAMPLED).clamp(SAMPLE / 16, SAMPLE);
         let sample = v.iter().step_by((v.len() / size).max(1));
         let mut sample: Vec<R> = sample.copied().collect();
-        sample.sort_unstable_by_key(R::bits);
+        sample.sort_unstable_by(R::cmp);
         // What is not taken holds a word that is found in its own slot first.
         let mut table = Table {
             words: vec![sample.first()?.bits(); SLOTS],
@@ -105,6 +105,12 @@ impl<R: Record> Table<R> {
         (met > sample.len() - sample.len() / RARE).then_some(table)
     }
 
+    /// Where a frequent word is.
+    fn slot(&self, word: R) -> usize {
+        let first = slot(word.bits());
+        first + usize::from(self.words[first] != word.bits())
+    }
+
     /// A word whose pair is not this one.
     fn taken_outside(&self, pair: usize) -> Option<R::Bits> {
         let mut taken = self.records.iter().flatten().map(R::bits);
@@ -117,7 +123,7 @@ impl<R: Record> Table<R> {
             return self.count(v);
         }
         let (left, right) = v.split_at(v.len() / 2);
-        let (left, right) = join(
+        let (left, right) = both(
             || self.count_all(left, grain),
             || self.count_all(right, grain),
         );
@@ -162,14 +168,12 @@ impl<R: Record> Table<R> {
 
     /// What the sorted slice consists of.
     fn stretches(&self, counts: &[usize], others: &[R]) -> Vec<Stretch<R>> {
-        let taken = self.records.iter().zip(counts);
-        let mut counted: Vec<(R, usize)> = taken
-            .filter_map(|(record, &count)| Some(((*record)?, count)))
-            .collect();
-        counted.sort_unstable_by_key(|(record, _)| record.bits());
+        let mut counted: Vec<R> = self.records.iter().flatten().copied().collect();
+        counted.sort_unstable_by(R::cmp);
         let (mut start, mut seen) = (0, 0);
         let mut stretches = Vec::with_capacity(counted.len() + 1);
-        for (record, count) in counted {
+        for record in counted {
+            let count = counts[self.slot(record)];
             let before = others.partition_point(|other| other.bits() < record.bits());
             stretches.push(Stretch {
                 start,
@@ -197,7 +201,7 @@ struct Stretch<R> {
 }
 
 /// Writes the part of the sorted slice that starts at `at`.
-fn write<R: Record>(mut at: usize, mut piece: &mut [R], stretches: &[Stretch<R>], others: &[R]) {
+fn write<R: OwnKey>(mut at: usize, mut piece: &mut [R], stretches: &[Stretch<R>], others: &[R]) {
     let first = stretches.partition_point(|stretch| stretch.start <= at) - 1;
     for stretch in &stretches[first..] {
         let within = at - stretch.start;

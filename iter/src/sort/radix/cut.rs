@@ -16,7 +16,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
 
-use tine_pool::join;
+use crate::plumbing::both;
 
 use super::word::{RadixBits, Varying};
 
@@ -228,7 +228,7 @@ impl<B: RadixBits> Cut<B> {
         }
         let (n0, n1) = numbers.split_at_mut(parts / 2 * self.buckets);
         let (v0, v1) = v.split_at_mut(v.len() / parts * (parts / 2));
-        let (a, b) = join(
+        let (a, b) = both(
             || self.each_part(n0, v0, f, merge),
             || self.each_part(n1, v1, f, merge),
         );

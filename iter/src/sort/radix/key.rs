@@ -4,7 +4,6 @@
 use std::cmp::{Ordering, Reverse};
 use std::fmt;
 
-use super::plain::{FLOAT, SIGNED, ordered};
 use super::word::RadixBits;
 
 /// A key that can be sorted by without comparing, because it can be written as
@@ -19,7 +18,7 @@ use super::word::RadixBits;
 /// An implementation says what to look at first by putting it highest:
 ///
 /// ```
-/// use tine_iter::sort::{ParallelSort, RadixKey};
+/// use tine::sort::{ParallelSort, RadixKey};
 ///
 /// #[derive(Clone, Copy, Debug, PartialEq)]
 /// struct Date {
@@ -48,7 +47,7 @@ pub trait RadixKey {
     /// lesser number is sorted before the other.
     ///
     /// ```
-    /// use tine_iter::sort::RadixKey;
+    /// use tine::prelude::*;
     ///
     /// assert!((-1_i32).radix_bits() < 1_i32.radix_bits());
     /// assert_eq!((2_u8, 1_u8).radix_bits(), 0x0201_u16);
@@ -88,7 +87,7 @@ macro_rules! signed {
             type Bits = $bits;
             #[inline]
             fn radix_bits(&self) -> $bits {
-                ordered::<$bits, SIGNED>(*self as $bits)
+                *self as $bits ^ <$bits>::TOP
             }
         }
     )*};
@@ -106,7 +105,9 @@ macro_rules! floats {
             type Bits = $bits;
             #[inline]
             fn radix_bits(&self) -> $bits {
-                ordered::<$bits, FLOAT>(self.to_bits())
+                let bits = self.to_bits();
+                // With the sign set, all bits count the other way round.
+                bits ^ (bits.negative() | <$bits>::TOP)
             }
         }
     )*};
@@ -132,7 +133,7 @@ impl<K: RadixKey> RadixKey for &K {
 /// Words that fit a wider one side by side.
 ///
 /// ```
-/// use tine_iter::sort::Beside;
+/// use tine::sort::Beside;
 ///
 /// let both: <u8 as Beside<u16>>::Both = 0_u32; // 24 bits fit no narrower one
 /// assert_eq!(both, 0);
@@ -192,7 +193,7 @@ macro_rules! arrays {
 /// Words of which an array fits a wider one.
 ///
 /// ```
-/// use tine_iter::sort::ArrayBits;
+/// use tine::sort::ArrayBits;
 ///
 /// let all: <u8 as ArrayBits<[u8; 5]>>::All = 0_u64; // 40 bits fit no narrower one
 /// assert_eq!(all, 0);
@@ -234,7 +235,7 @@ where
 /// # Examples
 ///
 /// ```
-/// use tine_iter::sort::Total;
+/// use tine::sort::Total;
 ///
 /// let mut v = vec![Total(1.5), Total(f64::NAN), Total(-0.0), Total(0.0)];
 /// v.sort();

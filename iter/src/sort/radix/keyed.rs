@@ -8,7 +8,8 @@
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use tine_pool::{current_num_threads, join};
+use crate::plumbing::both;
+use tine_pool::current_num_threads;
 
 use super::plain;
 use super::word::{Keyed, RadixBits};
@@ -197,7 +198,7 @@ where
         let mid = v.len() / 2;
         let (v0, v1) = v.split_at_mut(mid);
         let (r0, r1) = room.split_at_mut(mid);
-        join(
+        both(
             || drop_result(extract(at, v0, r0, grain, key)),
             || drop_result(extract(at + mid, v1, r1, grain, key)),
         );
@@ -224,7 +225,7 @@ where
         if mid < v.len() {
             let (v0, v1) = v.split_at_mut(mid);
             let (r0, r1) = records.split_at(mid);
-            join(|| each_tie(v0, r0, grain, f), || each_tie(v1, r1, grain, f));
+            both(|| each_tie(v0, r0, grain, f), || each_tie(v1, r1, grain, f));
             return;
         }
     }

@@ -21,7 +21,7 @@
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use tine_pool::join;
+use crate::plumbing::both;
 
 use super::alone::{self, End};
 use super::cut::{Buckets, Cut};
@@ -185,7 +185,7 @@ where
     let middle = middle.clamp(1, number - 1);
     let (v0, v1) = values.split_at_mut(starts[middle] - starts[0]);
     let (p0, p1) = places.split_at_mut(starts[middle] - starts[0]);
-    let (a, b) = join(
+    let (a, b) = both(
         || buckets(v0, p0, &starts[..=middle], finish),
         || buckets(v1, p1, &starts[middle..], finish),
     );

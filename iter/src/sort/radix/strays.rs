@@ -15,10 +15,10 @@
 
 use std::ops::Range;
 
-use tine_pool::join;
+use crate::plumbing::both;
 
 use super::plain;
-use super::word::Record;
+use super::word::OwnKey;
 use crate::sort::fork;
 
 /// No more than one in so many may be a stray.
@@ -27,7 +27,7 @@ const RARE: usize = 16;
 const IN_A_ROW: usize = 8;
 
 /// Sorts `v` if all but a few of its records are in order; says whether it did.
-pub(crate) fn sort<R: Record>(v: &mut [R], threads: usize) -> bool {
+pub(crate) fn sort<R: OwnKey>(v: &mut [R], threads: usize) -> bool {
     let grain = fork::grain(v.len(), threads);
     let Some(mut pieces) = divide_all(v, grain) else {
         return false;
@@ -47,7 +47,7 @@ pub(crate) fn sort<R: Record>(v: &mut [R], threads: usize) -> bool {
         strays.extend_from_slice(&piece.strays);
     }
     if strays.len() < plain::SHORTEST || !plain::sort(&mut strays, || threads) {
-        strays.sort_unstable_by_key(R::bits);
+        strays.sort_unstable_by(R::cmp);
     }
     merge_all(v, &pieces, &strays);
     true
@@ -61,26 +61,26 @@ struct Piece<R> {
     strays: Vec<R>,
 }
 
-impl<R: Record> Piece<R> {
+impl<R: OwnKey> Piece<R> {
     fn kept(&self) -> &[R] {
         &self.all[self.kept.clone()]
     }
 }
 
 /// Divides each piece, in parallel.
-fn divide_all<R: Record>(v: &[R], grain: usize) -> Option<Vec<Piece<R>>> {
+fn divide_all<R: OwnKey>(v: &[R], grain: usize) -> Option<Vec<Piece<R>>> {
     if v.len() <= grain {
         return Some(vec![divide(v)?]);
     }
     let (left, right) = v.split_at(v.len() / 2);
-    let (left, right) = join(|| divide_all(left, grain), || divide_all(right, grain));
+    let (left, right) = both(|| divide_all(left, grain), || divide_all(right, grain));
     let mut pieces = left?;
     pieces.extend(right?);
     Some(pieces)
 }
 
 /// Divides records into those in order and strays, unless these are too many.
-fn divide<R: Record>(v: &[R]) -> Option<Piece<R>> {
+fn divide<R: OwnKey>(v: &[R]) -> Option<Piece<R>> {
     let most = v.len() / RARE + IN_A_ROW;
     let (mut all, mut strays) = (Vec::new(), Vec::new());
     all.try_reserve_exact(v.len()).ok()?;
@@ -132,7 +132,7 @@ fn divide<R: Record>(v: &[R]) -> Option<Piece<R>> {
 }
 
 /// Makes strays of what is out of order where two pieces meet, unless that is much.
-fn seam<R: Record>(left: &mut Piece<R>, right: &mut Piece<R>) -> bool {
+fn seam<R: OwnKey>(left: &mut Piece<R>, right: &mut Piece<R>) -> bool {
     for _ in 0..IN_A_ROW {
         let (Some(&last), Some(&first)) = (left.kept().last(), right.kept().first()) else {
             return false;
@@ -150,14 +150,14 @@ fn seam<R: Record>(left: &mut Piece<R>, right: &mut Piece<R>) -> bool {
 
 /// Merges each piece with the strays that belong before the next one, in parallel. The pieces and
 /// the strays are as many as there is room for.
-fn merge_all<R: Record>(v: &mut [R], pieces: &[Piece<R>], strays: &[R]) {
+fn merge_all<R: OwnKey>(v: &mut [R], pieces: &[Piece<R>], strays: &[R]) {
     let [piece] = pieces else {
         let (left, right) = pieces.split_at(pieces.len() / 2);
         let first = right[0].kept()[0].bits();
         let (low, high) = strays.split_at(strays.partition_point(|stray| stray.bits() < first));
         let kept = left.iter().map(|piece| piece.kept.len()).sum::<usize>();
         let (below, above) = v.split_at_mut(kept + low.len());
-        join(
+        both(
             || merge_all(below, left, low),
             || merge_all(above, right, high),
         );
@@ -167,7 +167,7 @@ fn merge_all<R: Record>(v: &mut [R], pieces: &[Piece<R>], strays: &[R]) {
 }
 
 /// Merges two rows into the room for both.
-fn merge<R: Record>(mut room: &mut [R], mut kept: &[R], strays: &[R]) {
+fn merge<R: OwnKey>(mut room: &mut [R], mut kept: &[R], strays: &[R]) {
     for &stray in strays {
         let run = kept
             .iter()

@@ -4,7 +4,7 @@
 
 use std::mem::MaybeUninit;
 
-use tine_pool::join;
+use crate::plumbing::both;
 
 use super::alone::{self, End};
 use super::cut::Cut;
@@ -66,7 +66,7 @@ pub(super) fn sort<R: Record>(
         sort_outside();
         sort_within();
     } else {
-        join(sort_outside, sort_within);
+        both(sort_outside, sort_within);
     }
 }
 
@@ -116,7 +116,7 @@ fn buckets<R: Record>(here: &mut [R], there: &mut [R], starts: &[usize], finish:
         .clamp(1, number - 1);
     let (h0, h1) = here.split_at_mut(starts[middle] - starts[0]);
     let (t0, t1) = there.split_at_mut(starts[middle] - starts[0]);
-    join(
+    both(
         || buckets(h0, t0, &starts[..=middle], finish),
         || buckets(h1, t1, &starts[middle..], finish),
     );

@@ -9,7 +9,7 @@ use std::ops::{BitAnd, BitOr, BitXor};
 /// `u8`, `u16`, `u32`, `u64` and `u128` are the only ones there are.
 ///
 /// ```
-/// use tine_iter::sort::{RadixBits, RadixKey};
+/// use tine::sort::{RadixBits, RadixKey};
 ///
 /// fn in_order<B: RadixBits>(a: impl RadixKey<Bits = B>, b: impl RadixKey<Bits = B>) -> bool {
 ///     a.radix_bits() <= b.radix_bits()
@@ -64,6 +64,14 @@ mod sealed {
 macro_rules! words {
     ($($word:ty)*) => {$(
         impl sealed::Sealed for $word {}
+        // SAFETY: the word itself.
+        unsafe impl Record for $word {
+            type Bits = Self;
+            #[inline(always)]
+            fn bits(&self) -> Self {
+                *self
+            }
+        }
         impl RadixBits for $word {
             const WIDTH: u32 = <$word>::BITS;
             const TOP: Self = 1 << (<$word>::BITS - 1);
@@ -107,6 +115,10 @@ pub(crate) unsafe trait Record: Copy + Send + Sync {
     type Bits: RadixBits;
     fn bits(&self) -> Self::Bits;
 }
+
+/// A word that is its own key.
+pub(crate) trait OwnKey: RadixBits + Record<Bits = Self> {}
+impl<W: RadixBits + Record<Bits = W>> OwnKey for W {}
 
 /// A key and what goes with it.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Parallel iterators over a `BinaryHeap`, in any order.
 #![forbid(unsafe_code)]
 
-use super::lend::Lent;
+use super::as_vec::AsVec;
 use crate::convert::{ParallelDrainFull, ParallelDrainRange};
 use crate::sources::kit::{clone_inner, indexed, into_par};
 use crate::sources::{slice, vec};
@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 ///
 /// ```
 /// use std::collections::BinaryHeap;
-/// use tine_iter::{collections::binary_heap::IntoIter, prelude::*};
+/// use tine::{collections::binary_heap::IntoIter, prelude::*};
 ///
 /// let items: IntoIter<i32> = BinaryHeap::from([1, 5]).into_par_iter();
 /// assert_eq!(items.sum::<i32>(), 6);
@@ -31,7 +31,7 @@ into_par! {
 ///
 /// ```
 /// use std::collections::BinaryHeap;
-/// use tine_iter::{collections::binary_heap::Iter, prelude::*};
+/// use tine::{collections::binary_heap::Iter, prelude::*};
 ///
 /// let heap = BinaryHeap::from([1, 5]);
 /// let items: Iter<'_, i32> = heap.par_iter();
@@ -53,7 +53,7 @@ into_par! {
 ///
 /// ```
 /// use std::collections::BinaryHeap;
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let mut heap = BinaryHeap::from([1, 5, 2]);
 /// assert_eq!(heap.par_drain().sum::<i32>(), 8);
@@ -76,7 +76,7 @@ impl<'a, T: Ord + Send> ParallelDrainFull for &'a mut BinaryHeap<T> {
 indexed! {
     ['a, T: Ord + Send] Drain<'a, T> => T;
     len(it) it.heap.len();
-    with(it, callback) Lent::new(it.heap).vec.par_drain(..).with_producer(callback);
+    with(it, callback) AsVec::new(it.heap).vec.par_drain(..).with_producer(callback);
 }
 
 impl<T> Drop for Drain<'_, T> {

@@ -1,16 +1,16 @@
 //! Parallel iterators over a `BTreeMap`, in the order of its keys.
 #![forbid(unsafe_code)]
 
-use super::gather::gathered;
+use super::via_vec::via_vec;
 use super::walk::walked;
 use std::collections::{BTreeMap, btree_map};
 
-gathered! {
+via_vec! {
     /// Parallel iterator that moves the entries out of a map.
     ///
     /// ```
     /// use std::collections::BTreeMap;
-    /// use tine_iter::{collections::btree_map::IntoIter, prelude::*};
+    /// use tine::{collections::btree_map::IntoIter, prelude::*};
     ///
     /// let entries: IntoIter<_, _> = BTreeMap::from([(1, 'a')]).into_par_iter();
     /// assert_eq!(entries.max(), Some((1, 'a')));
@@ -26,7 +26,7 @@ walked! {
     ///
     /// ```
     /// use std::collections::BTreeMap;
-    /// use tine_iter::{collections::btree_map::Iter, prelude::*};
+    /// use tine::{collections::btree_map::Iter, prelude::*};
     ///
     /// let map = BTreeMap::from([(1, 'a')]);
     /// let entries: Iter<'_, _, _> = map.par_iter();
@@ -37,13 +37,13 @@ walked! {
     from [] &'a BTreeMap<K, V>;
 }
 
-gathered! {
+via_vec! {
     /// Parallel iterator over the entries of a map, with exclusive references
     /// to the values.
     ///
     /// ```
     /// use std::collections::BTreeMap;
-    /// use tine_iter::{collections::btree_map::IterMut, prelude::*};
+    /// use tine::{collections::btree_map::IterMut, prelude::*};
     ///
     /// let mut map = BTreeMap::from([(1, 'a')]);
     /// let entries: IterMut<'_, _, _> = map.par_iter_mut();

@@ -1,16 +1,16 @@
 //! Parallel iterators over a `BTreeSet`, in its order.
 #![forbid(unsafe_code)]
 
-use super::gather::gathered;
+use super::via_vec::via_vec;
 use super::walk::walked;
 use std::collections::{BTreeSet, btree_set};
 
-gathered! {
+via_vec! {
     /// Parallel iterator that moves the items out of a set.
     ///
     /// ```
     /// use std::collections::BTreeSet;
-    /// use tine_iter::{collections::btree_set::IntoIter, prelude::*};
+    /// use tine::{collections::btree_set::IntoIter, prelude::*};
     ///
     /// let items: IntoIter<i32> = BTreeSet::from([1, 5]).into_par_iter();
     /// assert_eq!(items.sum::<i32>(), 6);
@@ -26,7 +26,7 @@ walked! {
     ///
     /// ```
     /// use std::collections::BTreeSet;
-    /// use tine_iter::{collections::btree_set::Iter, prelude::*};
+    /// use tine::{collections::btree_set::Iter, prelude::*};
     ///
     /// let set = BTreeSet::from([1, 5]);
     /// let items: Iter<'_, i32> = set.par_iter();

@@ -1,7 +1,7 @@
 //! Parallel iterators over a `HashMap` with any hasher, in any order.
 #![forbid(unsafe_code)]
 
-use super::gather::gathered;
+use super::via_vec::via_vec;
 use super::walk::walked;
 use crate::convert::{IntoParallelIterator, ParallelDrainFull};
 use crate::sources::kit::unindexed;
@@ -9,12 +9,12 @@ use crate::sources::vec;
 use std::collections::{HashMap, hash_map};
 use std::marker::PhantomData;
 
-gathered! {
+via_vec! {
     /// Parallel iterator that moves the entries out of a map.
     ///
     /// ```
     /// use std::collections::HashMap;
-    /// use tine_iter::{collections::hash_map::IntoIter, prelude::*};
+    /// use tine::{collections::hash_map::IntoIter, prelude::*};
     ///
     /// let entries: IntoIter<_, _> = HashMap::from([(1, 'a')]).into_par_iter();
     /// assert_eq!(entries.max(), Some((1, 'a')));
@@ -30,7 +30,7 @@ walked! {
     ///
     /// ```
     /// use std::collections::HashMap;
-    /// use tine_iter::{collections::hash_map::Iter, prelude::*};
+    /// use tine::{collections::hash_map::Iter, prelude::*};
     ///
     /// let map = HashMap::from([(1, 'a')]);
     /// let entries: Iter<'_, _, _> = map.par_iter();
@@ -41,13 +41,13 @@ walked! {
     from [, S] &'a HashMap<K, V, S>;
 }
 
-gathered! {
+via_vec! {
     /// Parallel iterator over the entries of a map, with exclusive references
     /// to the values.
     ///
     /// ```
     /// use std::collections::HashMap;
-    /// use tine_iter::{collections::hash_map::IterMut, prelude::*};
+    /// use tine::{collections::hash_map::IterMut, prelude::*};
     ///
     /// let mut map = HashMap::from([(1, 'a')]);
     /// let entries: IterMut<'_, _, _> = map.par_iter_mut();
@@ -64,7 +64,7 @@ gathered! {
 ///
 /// ```
 /// use std::collections::{HashMap, hash_map};
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let mut map = HashMap::from([("a", 1), ("b", 2)]);
 /// assert_eq!(map.par_drain().map(|(_, n)| n).sum::<i32>(), 3);

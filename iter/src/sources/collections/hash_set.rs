@@ -1,7 +1,7 @@
 //! Parallel iterators over a `HashSet` with any hasher, in any order.
 #![forbid(unsafe_code)]
 
-use super::gather::gathered;
+use super::via_vec::via_vec;
 use super::walk::walked;
 use crate::convert::{IntoParallelIterator, ParallelDrainFull};
 use crate::sources::kit::unindexed;
@@ -9,12 +9,12 @@ use crate::sources::vec;
 use std::collections::{HashSet, hash_set};
 use std::marker::PhantomData;
 
-gathered! {
+via_vec! {
     /// Parallel iterator that moves the items out of a set.
     ///
     /// ```
     /// use std::collections::HashSet;
-    /// use tine_iter::{collections::hash_set::IntoIter, prelude::*};
+    /// use tine::{collections::hash_set::IntoIter, prelude::*};
     ///
     /// let items: IntoIter<i32> = HashSet::from([1, 5]).into_par_iter();
     /// assert_eq!(items.sum::<i32>(), 6);
@@ -30,7 +30,7 @@ walked! {
     ///
     /// ```
     /// use std::collections::HashSet;
-    /// use tine_iter::{collections::hash_set::Iter, prelude::*};
+    /// use tine::{collections::hash_set::Iter, prelude::*};
     ///
     /// let set = HashSet::from([1, 5]);
     /// let items: Iter<'_, i32> = set.par_iter();
@@ -45,7 +45,7 @@ walked! {
 ///
 /// ```
 /// use std::collections::{HashSet, hash_set};
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let mut set = HashSet::from([1, 2, 3]);
 /// assert_eq!(set.par_drain().sum::<i32>(), 6);

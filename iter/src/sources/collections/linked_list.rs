@@ -1,16 +1,16 @@
 //! Parallel iterators over a `LinkedList`, in its order.
 #![forbid(unsafe_code)]
 
-use super::gather::gathered;
+use super::via_vec::via_vec;
 use crate::sources::kit::clone_inner;
 use std::collections::LinkedList;
 
-gathered! {
+via_vec! {
     /// Parallel iterator that moves the items out of a list.
     ///
     /// ```
     /// use std::collections::LinkedList;
-    /// use tine_iter::{collections::linked_list::IntoIter, prelude::*};
+    /// use tine::{collections::linked_list::IntoIter, prelude::*};
     ///
     /// let items: IntoIter<i32> = LinkedList::from([1, 5]).into_par_iter();
     /// assert_eq!(items.sum::<i32>(), 6);
@@ -21,12 +21,12 @@ gathered! {
     from [] LinkedList<T>;
 }
 
-gathered! {
+via_vec! {
     /// Parallel iterator over the items of a list, by shared reference.
     ///
     /// ```
     /// use std::collections::LinkedList;
-    /// use tine_iter::{collections::linked_list::Iter, prelude::*};
+    /// use tine::{collections::linked_list::Iter, prelude::*};
     ///
     /// let list = LinkedList::from([1, 5]);
     /// let items: Iter<'_, i32> = list.par_iter();
@@ -40,12 +40,12 @@ gathered! {
 
 clone_inner! { ['a, T] Iter<'a, T> }
 
-gathered! {
+via_vec! {
     /// Parallel iterator over the items of a list, by exclusive reference.
     ///
     /// ```
     /// use std::collections::LinkedList;
-    /// use tine_iter::{collections::linked_list::IterMut, prelude::*};
+    /// use tine::{collections::linked_list::IterMut, prelude::*};
     ///
     /// let mut list = LinkedList::from([1, 5]);
     /// let items: IterMut<'_, i32> = list.par_iter_mut();

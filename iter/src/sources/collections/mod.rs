@@ -13,6 +13,6 @@ pub mod hash_set;
 pub mod linked_list;
 pub mod vec_deque;
 
-mod gather;
-mod lend;
+mod as_vec;
+mod via_vec;
 mod walk;

@@ -1,7 +1,7 @@
 //! Parallel iterators over a `VecDeque`.
 #![forbid(unsafe_code)]
 
-use super::lend::Lent;
+use super::as_vec::AsVec;
 use crate::convert::{IntoParallelIterator, ParallelDrainRange};
 use crate::iter::ParallelIterator;
 use crate::sources::kit::{indexed, into_par};
@@ -14,7 +14,7 @@ use std::ops::{Range, RangeBounds};
 ///
 /// ```
 /// use std::collections::VecDeque;
-/// use tine_iter::{collections::vec_deque::IntoIter, prelude::*};
+/// use tine::{collections::vec_deque::IntoIter, prelude::*};
 ///
 /// let items: IntoIter<i32> = VecDeque::from([1, 5]).into_par_iter();
 /// assert_eq!(items.sum::<i32>(), 6);
@@ -34,7 +34,7 @@ into_par! {
 ///
 /// ```
 /// use std::collections::VecDeque;
-/// use tine_iter::{collections::vec_deque::Iter, prelude::*};
+/// use tine::{collections::vec_deque::Iter, prelude::*};
 ///
 /// let deque = VecDeque::from([1, 5]);
 /// let items: Iter<'_, i32> = deque.par_iter();
@@ -69,7 +69,7 @@ into_par! {
 ///
 /// ```
 /// use std::collections::VecDeque;
-/// use tine_iter::{collections::vec_deque::IterMut, prelude::*};
+/// use tine::{collections::vec_deque::IterMut, prelude::*};
 ///
 /// let mut deque = VecDeque::from([1, 5]);
 /// let items: IterMut<'_, i32> = deque.par_iter_mut();
@@ -99,7 +99,7 @@ into_par! {
 ///
 /// ```
 /// use std::collections::VecDeque;
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let mut deque = VecDeque::from([1, 2, 3, 4]);
 /// assert_eq!(deque.par_drain(1..=2).sum::<i32>(), 5);
@@ -130,7 +130,7 @@ indexed! {
     with(it, callback) {
         let mut drain = it;
         let range = std::mem::take(&mut drain.range);
-        Lent::new(drain.deque).vec.par_drain(range).with_producer(callback)
+        AsVec::new(drain.deque).vec.par_drain(range).with_producer(callback)
     };
 }
 

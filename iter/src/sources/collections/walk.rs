@@ -59,6 +59,7 @@ where
 
     fn split_at(self, index: usize) -> (Self, Self) {
         let Walk { marks, skip, len } = self;
+        assert!(index <= len, "a walk of {len} items was cut at {index}");
         let mark = ((skip + index) / STEP).min(marks.len() - 1);
         let right = Walk {
             marks: &marks[mark..],

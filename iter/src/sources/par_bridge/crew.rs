@@ -1,10 +1,10 @@
-//! Which threads take part: as many pieces as the pool has threads, and each
-//! thread in one of them at most.
+//! Which threads take part: one piece for each thread of the pool, and each
+//! thread in one piece at most.
 //!
 //! A thread that waits inside `next` or inside an item may come upon another
 //! piece of the same work. It must not begin it: it would wait for what it
-//! holds itself, and its stack would grow with each turn. The work that it
-//! leaves is done by those who are in.
+//! holds itself, and its stack would grow with each turn. The threads that
+//! are in already do the work that it leaves.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

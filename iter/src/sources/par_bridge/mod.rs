@@ -1,17 +1,19 @@
 //! From sequential iterators to parallel ones.
 //!
-//! The iterator stays one: whoever needs an item calls `next`, one thread at a
-//! time. [`tap`] is what the threads draw from, [`turn`] and [`patience`] say
-//! how they wait for it, [`ordered`] puts the results back in order, [`crew`]
-//! says which threads take part.
+//! The iterator stays in one piece: a thread that needs an item calls `next`, one
+//! thread at a time. [`tap`] is what the threads draw from, and [`batched`] where items
+//! do not wait for each other; [`turn`] and [`patience`] say how threads wait for it,
+//! [`ordered`] puts the results back in order, [`crew`] says which threads take part.
 #![forbid(unsafe_code)]
 
+mod batched;
 mod crew;
 mod ordered;
 mod patience;
 mod tap;
 mod turn;
 
+use self::batched::Scoop;
 pub use self::ordered::{OrderedBridge, OrderedMap};
 use self::tap::Tap;
 use crate::iter::ParallelIterator;
@@ -23,7 +25,7 @@ use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 /// only has `next`. Where `par_iter` or `into_par_iter` exist they are faster.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 /// use std::io::{BufRead, Cursor};
 ///
 /// let file = Cursor::new("12\n30\n");
@@ -43,17 +45,19 @@ use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 /// handed out is being worked on. So an item may wait for a later one, as a
 /// request waits for its response, as long as there are threads for both. The
 /// one exception: an iterator that knows it has more, by the lower bound of
-/// its `size_hint`, is asked for several at once once items have proved quick,
-/// and whoever has nothing else to do takes those that have not been started.
-/// The last ones, twice as many as there are threads, come one by one, so as
-/// many items as threads may all wait for each other.
+/// its `size_hint`, is asked for several at once as soon as items have proved
+/// quick, and a thread that has nothing else to do takes those that have not been
+/// started. The last items, two for each thread, come one by one. So one item for
+/// each thread may wait for all the others.
+/// Where no item waits for another, say so by [`batched`](IterBridge::batched): that
+/// is much faster where items are cheap.
 ///
 /// # Waiting in `next`
 ///
 /// A thread that waits in `next`, or for its turn to call it, holds its seat in
 /// the pool meanwhile. While an iterator waits (for a channel, a socket, a
-/// slow disk), whoever takes part in its bridge waits with it, and that may be
-/// the whole pool. Where other work is to go on, give the bridge a pool of its own.
+/// slow disk), all threads that take part in its bridge wait with it, and that may be
+/// the whole pool. Where other work must go on, give the bridge a pool of its own.
 ///
 /// # Panics
 ///
@@ -65,7 +69,7 @@ pub trait ParallelBridge: Sized {
     /// particular order.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let (send, receive) = std::sync::mpsc::channel();
     /// for word in ["one", "two", "three"] {
@@ -88,7 +92,7 @@ pub trait ParallelBridge: Sized {
     /// An item may wait for a later one only within those `look_ahead`.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut log = Vec::new();
     /// (1..)
@@ -119,7 +123,7 @@ impl<T: Iterator<Item: Send> + Send> ParallelBridge for T {
 /// see [`ParallelBridge::par_bridge`].
 ///
 /// ```
-/// use tine_iter::{iter::IterBridge, prelude::*};
+/// use tine::{iter::IterBridge, prelude::*};
 ///
 /// let bridge: IterBridge<_> = (1..5).map(|n| n * n).par_bridge();
 /// assert_eq!(bridge.sum::<i32>(), 30);
@@ -135,5 +139,47 @@ impl<Iter: Iterator<Item: Send> + Send> ParallelIterator for IterBridge<Iter> {
 
     fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
         bridge_unindexed(&Tap::new(self.iter), consumer)
+    }
+}
+
+impl<Iter: Iterator<Item: Send> + Send> IterBridge<Iter> {
+    /// The same items, of which each thread draws many at once: no item waits for a later one.
+    ///
+    /// How many grows by itself where items take little time. Like this a bridge over a cheap
+    /// iterator costs little more than the iterator. An item that does wait for a later one may
+    /// wait for ever: both may have been drawn by one thread.
+    ///
+    /// When `next` panics, what was drawn together with it is dropped.
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    ///
+    /// let odd = (0..100_000_u64).filter(|n| n % 2 == 1);
+    /// assert_eq!(odd.par_bridge().batched().sum::<u64>(), 2_500_000_000);
+    /// ```
+    pub fn batched(self) -> BatchedBridge<Iter> {
+        BatchedBridge { iter: self.iter }
+    }
+}
+
+/// What [`batched`](IterBridge::batched) returns.
+///
+/// ```
+/// use tine_iter::{iter::BatchedBridge, prelude::*};
+///
+/// let bridge: BatchedBridge<_> = (1..5).map(|n| n * n).par_bridge().batched();
+/// assert_eq!(bridge.sum::<i32>(), 30);
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "parallel iterators do nothing until they are consumed"]
+pub struct BatchedBridge<Iter> {
+    iter: Iter,
+}
+
+impl<Iter: Iterator<Item: Send> + Send> ParallelIterator for BatchedBridge<Iter> {
+    type Item = Iter::Item;
+
+    fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
+        bridge_unindexed(&Scoop::new(self.iter), consumer)
     }
 }

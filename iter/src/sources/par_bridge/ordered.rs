@@ -6,11 +6,11 @@
 //! ```
 //!
 //! A thread first gets a place in the window, or waits for one; then it draws
-//! an item and maps it; then it puts the result in its place. Whoever finds
-//! the result at the head delivers it and all that are ready after it; a
-//! result that comes meanwhile is left to the thread that is delivering. So
-//! the head is always either being worked on or being delivered, and nobody
-//! who waits for a place holds anything: not the iterator, not a result.
+//! an item and maps it; then it puts the result in its place. The thread that
+//! finds the result at the head delivers it and all that are ready after it.
+//! Results that come meanwhile are left to that thread. So the head is always
+//! being worked on or being delivered, and a thread that waits for a place
+//! holds nothing: not the iterator, not a result.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -26,7 +26,7 @@ use crate::plumbing::{Folder, UnindexedProducer, bridge_unindexed};
 /// order: see [`par_bridge_ordered`](super::ParallelBridge::par_bridge_ordered).
 ///
 /// ```
-/// use tine_iter::{iter::OrderedBridge, prelude::*};
+/// use tine::{iter::OrderedBridge, prelude::*};
 ///
 /// let bridge: OrderedBridge<_> = (1..5).par_bridge_ordered(8);
 /// assert_eq!(bridge.map(|n| n * n).collect::<Vec<i32>>(), [1, 4, 9, 16]);
@@ -52,7 +52,7 @@ impl<Iter: Iterator<Item: Send> + Send> OrderedBridge<Iter> {
     /// What to do with each item, in parallel.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let words = "some words in order".split(' ');
     /// let lengths: Vec<usize> = words.par_bridge_ordered(8).map(str::len).collect();
@@ -70,7 +70,7 @@ impl<Iter: Iterator<Item: Send> + Send> OrderedBridge<Iter> {
 /// Results of a map in parallel, in order: see [`OrderedBridge::map`].
 ///
 /// ```
-/// use tine_iter::{iter::OrderedMap, prelude::*};
+/// use tine::{iter::OrderedMap, prelude::*};
 ///
 /// let squares: OrderedMap<_, _> = (1..5).par_bridge_ordered(8).map(|n| n * n);
 /// assert_eq!(squares.collect::<Vec<i32>>(), [1, 4, 9, 16]);
@@ -99,7 +99,7 @@ where
     /// Calls `op` with each result, in order, one call at a time.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut text = String::new();
     /// (0..5).par_bridge_ordered(4).map(|n| n.to_string()).for_each(|n| text += &n);
@@ -116,7 +116,7 @@ where
     /// items are drawn, and the error is returned.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let sum = |limit: u64| {
     ///     let mut sum = 0;
@@ -144,7 +144,7 @@ where
     /// Folds the results, in order, into one value.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let digits = (1..=4).par_bridge_ordered(4).map(|n| n * 2);
     /// assert_eq!(digits.fold(0, |number, digit| 10 * number + digit), 2468);
@@ -158,7 +158,7 @@ where
     /// Collects the results, in order.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let doubled: Vec<i32> = [3, 1, 2].into_iter().par_bridge_ordered(2).map(|n| 2 * n).collect();
     /// assert_eq!(doubled, [6, 2, 4]);
@@ -199,7 +199,7 @@ struct Line<'m, Iter: Iterator, F, R, S> {
     /// Signalled when there is a place in the window, or no need of one.
     place: Condvar,
     map_op: &'m F,
-    /// Locked by whoever delivers, so never contended.
+    /// Locked by the thread that delivers, so never contended.
     sink: Mutex<S>,
 }
 
@@ -289,8 +289,8 @@ where
         let Some(_member) = self.crew.enter() else {
             return;
         };
-        // What ends one thread's work ends everybody's: the iterator is at its
-        // end, or somebody panicked.
+        // What ends the work of one thread ends the work of all: the iterator is at its
+        // end, or a closure panicked.
         let ending = Ending(|| {
             self.window().over = true;
             self.place.notify_all();

@@ -6,8 +6,8 @@
 //! or if the iterator has said that it has another one (the lower bound of
 //! `size_hint`), so that it need not wait to give it. An iterator that cannot
 //! say so is drawn from item by item. One that can is drawn from in batches,
-//! which stay open: before anyone calls `next` without such a promise it takes
-//! what is left in anybody's batch, and so does who finds the iterator empty.
+//! which stay open: before a thread calls `next` without such a promise it takes
+//! what is left in all batches. So does a thread that finds the iterator empty.
 //!
 //! Locks are taken in the order source, batch. No closure of an item runs
 //! under either, and `next` runs under its own thread's batch lock only when
@@ -103,7 +103,7 @@ impl<I: Iterator> Tap<I> {
         Some(first)
     }
 
-    /// An item that was drawn by anybody and is not started.
+    /// An item that a thread has drawn and no thread has started.
     fn left_in_batches(&self, source: &mut Source<I>) -> Option<I::Item> {
         if !source.batched {
             return None;

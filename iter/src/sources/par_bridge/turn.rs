@@ -3,8 +3,8 @@
 //! A thread that hands the iterator to itself is much faster than two that hand
 //! it to each other, since the lock, and the iterator behind it, then travel
 //! between processors. Where items take less than that journey, one thread does
-//! best alone; where they take more, whoever finds the lock taken does best to
-//! look again at once. Which of the two it is, is seen from outside: a thread
+//! best alone. Where they take more, a thread that finds the lock taken does best
+//! to look again at once. Which of the two it is can be seen from outside: a thread
 //! that has found the lock taken several times stays away for a microsecond and
 //! counts what the others draw meanwhile. If that is much, or no less than what
 //! all drew while it took part, it rests, for a part of the time for which it
@@ -21,15 +21,15 @@ use std::time::{Duration, Instant};
 /// How long a thread counts.
 const COUNT: Duration = Duration::from_micros(1);
 
-/// One thread that draws so many in that time is faster than several.
+/// A thread that draws this many items in that time is faster alone.
 const MANY: u128 = 14;
 
 /// How often nothing may have been drawn in that time before a thread sleeps
 /// until the lock is free.
 const STILL: u32 = 8;
 
-/// A rest is at least and at most so long, and such a part of the time before;
-/// longer ones than the third of these are slept through.
+/// The shortest and the longest rest; the length from which a rest is slept through; and what part
+/// of the time before a rest is.
 const REST: (Duration, Duration, Duration, u32) = (
     Duration::from_micros(5),
     Duration::from_millis(1),
@@ -37,13 +37,13 @@ const REST: (Duration, Duration, Duration, u32) = (
     8,
 );
 
-/// How many items have been drawn. Whoever holds the lock counts them.
+/// How many items have been drawn. The holder of the lock counts them.
 #[derive(Default)]
 pub(super) struct Drawn(AtomicUsize);
 
 impl Drawn {
     pub(super) fn one_more(&self) {
-        // Relaxed: the lock orders those who write, and for a reader it is a hint.
+        // Relaxed: the lock orders the writers, and for a reader it is a hint.
         let drawn = self.0.load(Ordering::Relaxed);
         self.0.store(drawn.wrapping_add(1), Ordering::Relaxed);
     }

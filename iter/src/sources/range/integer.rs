@@ -42,6 +42,9 @@ pub trait Sequenced: Copy + Send {
 
     /// The integer `steps` further on.
     fn advance(self, steps: usize) -> Self;
+
+    /// Whether a range holds at least so many items.
+    fn reaches(range: &Range<Self>, items: usize) -> bool;
 }
 
 /// Produces the integers of a range that a `usize` can count.
@@ -61,6 +64,11 @@ impl<T: Sequenced> Producer for Span<T> {
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
+        // Unsafe code may rely on it that all items lie in the range.
+        assert!(
+            T::reaches(&self.0, index),
+            "a range was cut behind its end, at {index}"
+        );
         let Range { start, end } = self.0;
         let middle = start.advance(index);
         (Span(start..middle), Span(middle..end))
@@ -132,6 +140,10 @@ macro_rules! integer {
             // the cast wraps, and the sum wraps back.
             fn advance(self, steps: usize) -> $int {
                 self.wrapping_add(steps as $int)
+            }
+
+            fn reaches(range: &Range<$int>, items: usize) -> bool {
+                Self::count(range).is_some_and(|count| items <= count)
             }
         }
     };

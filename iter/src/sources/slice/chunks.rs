@@ -45,7 +45,7 @@ chunks! {
     /// Made by [`par_chunks`](super::ParallelSlice::par_chunks).
     ///
     /// ```
-    /// use tine_iter::{slice::Chunks, prelude::*};
+    /// use tine::{slice::Chunks, prelude::*};
     ///
     /// let parts: Chunks<'_, i32> = [1, 2, 3].par_chunks(2);
     /// assert_eq!(parts.collect::<Vec<_>>(), [&[1, 2][..], &[3]]);
@@ -58,7 +58,7 @@ chunks! {
     /// Made by [`par_chunks_mut`](super::ParallelSliceMut::par_chunks_mut).
     ///
     /// ```
-    /// use tine_iter::{slice::ChunksMut, prelude::*};
+    /// use tine::{slice::ChunksMut, prelude::*};
     ///
     /// let mut v = [1, 2, 3];
     /// let parts: ChunksMut<'_, i32> = v.par_chunks_mut(2);
@@ -73,7 +73,7 @@ chunks! {
     /// Made by [`par_chunks_exact`](super::ParallelSlice::par_chunks_exact).
     ///
     /// ```
-    /// use tine_iter::{slice::ChunksExact, prelude::*};
+    /// use tine::{slice::ChunksExact, prelude::*};
     ///
     /// let parts: ChunksExact<'_, i32> = [1, 2, 3].par_chunks_exact(2);
     /// assert_eq!(parts.collect::<Vec<_>>(), [[1, 2]]);
@@ -86,7 +86,7 @@ chunks! {
     /// Made by [`par_chunks_exact_mut`](super::ParallelSliceMut::par_chunks_exact_mut).
     ///
     /// ```
-    /// use tine_iter::{slice::ChunksExactMut, prelude::*};
+    /// use tine::{slice::ChunksExactMut, prelude::*};
     ///
     /// let mut v = [1, 2, 3];
     /// let parts: ChunksExactMut<'_, i32> = v.par_chunks_exact_mut(2);
@@ -102,7 +102,7 @@ chunks! {
     /// Made by [`par_rchunks`](super::ParallelSlice::par_rchunks).
     ///
     /// ```
-    /// use tine_iter::{slice::RChunks, prelude::*};
+    /// use tine::{slice::RChunks, prelude::*};
     ///
     /// let parts: RChunks<'_, i32> = [1, 2, 3].par_rchunks(2);
     /// assert_eq!(parts.collect::<Vec<_>>(), [&[2, 3][..], &[1]]);
@@ -116,7 +116,7 @@ chunks! {
     /// Made by [`par_rchunks_mut`](super::ParallelSliceMut::par_rchunks_mut).
     ///
     /// ```
-    /// use tine_iter::{slice::RChunksMut, prelude::*};
+    /// use tine::{slice::RChunksMut, prelude::*};
     ///
     /// let mut v = [1, 2, 3];
     /// let parts: RChunksMut<'_, i32> = v.par_rchunks_mut(2);
@@ -131,7 +131,7 @@ chunks! {
     /// Made by [`par_rchunks_exact`](super::ParallelSlice::par_rchunks_exact).
     ///
     /// ```
-    /// use tine_iter::{slice::RChunksExact, prelude::*};
+    /// use tine::{slice::RChunksExact, prelude::*};
     ///
     /// let parts: RChunksExact<'_, i32> = [1, 2, 3].par_rchunks_exact(2);
     /// assert_eq!(parts.collect::<Vec<_>>(), [[2, 3]]);
@@ -145,7 +145,7 @@ chunks! {
     /// Made by [`par_rchunks_exact_mut`](super::ParallelSliceMut::par_rchunks_exact_mut).
     ///
     /// ```
-    /// use tine_iter::{slice::RChunksExactMut, prelude::*};
+    /// use tine::{slice::RChunksExactMut, prelude::*};
     ///
     /// let mut v = [1, 2, 3];
     /// let parts: RChunksExactMut<'_, i32> = v.par_rchunks_exact_mut(2);
@@ -188,7 +188,7 @@ impl<'data, T> ChunksExact<'data, T> {
     /// The elements at the end that fill no chunk: fewer than the chunk size.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// assert_eq!([1, 2, 3, 4, 5].par_chunks_exact(2).remainder(), [5]);
     /// ```
@@ -212,7 +212,7 @@ impl<'data, T> RChunksExact<'data, T> {
     /// The elements at the front that fill no chunk: fewer than the chunk size.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// assert_eq!([1, 2, 3, 4, 5].par_rchunks_exact(2).remainder(), [1]);
     /// ```
@@ -236,7 +236,7 @@ impl<'data, T> ChunksExactMut<'data, T> {
     /// Gives up the chunks for the elements at the end that fill none.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [1, 2, 3, 4, 5];
     /// v.par_chunks_exact_mut(2).into_remainder()[0] = 0;
@@ -249,7 +249,7 @@ impl<'data, T> ChunksExactMut<'data, T> {
     /// The elements at the end that fill no chunk.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [1, 2, 3];
     /// assert_eq!(v.par_chunks_exact_mut(2).remainder(), [3]);
@@ -262,7 +262,7 @@ impl<'data, T> ChunksExactMut<'data, T> {
     /// afterwards its remainder is empty.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [1, 2, 3, 4, 5];
     /// let mut chunks = v.par_chunks_exact_mut(2);
@@ -285,7 +285,7 @@ impl<'data, T> RChunksExactMut<'data, T> {
     /// Gives up the chunks for the elements at the front that fill none.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [1, 2, 3, 4, 5];
     /// v.par_rchunks_exact_mut(2).into_remainder()[0] = 0;
@@ -298,7 +298,7 @@ impl<'data, T> RChunksExactMut<'data, T> {
     /// The elements at the front that fill no chunk.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [1, 2, 3];
     /// assert_eq!(v.par_rchunks_exact_mut(2).remainder(), [1]);
@@ -311,7 +311,7 @@ impl<'data, T> RChunksExactMut<'data, T> {
     /// afterwards its remainder is empty.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [1, 2, 3, 4, 5];
     /// let mut chunks = v.par_rchunks_exact_mut(2);

@@ -7,7 +7,7 @@ use crate::sources::kit::{indexed, into_par};
 /// Parallel iterator over the elements of a slice, by shared reference.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let squares: u64 = [1, 2, 3].par_iter().map(|x| x * x).sum();
 /// assert_eq!(squares, 14);
@@ -36,7 +36,7 @@ indexed! {
 /// Parallel iterator over the elements of a slice, by exclusive reference.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let mut v = [1, 2, 3];
 /// v.par_iter_mut().for_each(|x| *x *= 10);

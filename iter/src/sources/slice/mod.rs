@@ -12,6 +12,7 @@ mod windows;
 
 use std::cmp::Ordering;
 
+use crate::order::TotalOrder;
 use crate::sort;
 
 pub use chunks::{
@@ -33,7 +34,7 @@ fn at_least_one(size: usize, what: &str) -> usize {
 /// Parallel views of a shared slice.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let steps = [1, 2, 4, 7];
 /// assert!(steps.par_windows(2).all(|two| two[0] < two[1]));
@@ -43,7 +44,7 @@ pub trait ParallelSlice<T: Sync> {
     /// The slice that all other methods read.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// assert_eq!(vec![1, 2].as_parallel_slice(), &[1, 2]);
     /// ```
@@ -53,7 +54,7 @@ pub trait ParallelSlice<T: Sync> {
     /// [`slice::split`](https://doc.rust-lang.org/std/primitive.slice.html#method.split).
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let products: Vec<i32> = [1, 2, 0, 2, 4, 0, 3, 6]
     ///     .par_split(|&x| x == 0)
@@ -75,7 +76,7 @@ pub trait ParallelSlice<T: Sync> {
     /// separator is the last element of its piece.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let lengths: Vec<usize> =
     ///     [1, 0, 2, 3, 0, 4].par_split_inclusive(|&x| x == 0).map(<[_]>::len).collect();
@@ -98,7 +99,7 @@ pub trait ParallelSlice<T: Sync> {
     /// If `window_size` is zero.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let rises = [1, 3, 2, 4, 5].par_windows(2).filter(|pair| pair[0] < pair[1]).count();
     /// assert_eq!(rises, 3);
@@ -118,7 +119,7 @@ pub trait ParallelSlice<T: Sync> {
     /// If `N` is zero.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let steps: Vec<i32> = [1, 4, 9].par_array_windows().map(|[a, b]| b - a).collect();
     /// assert_eq!(steps, [3, 5]);
@@ -136,7 +137,7 @@ pub trait ParallelSlice<T: Sync> {
     /// If `chunk_size` is zero.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let sums: Vec<i32> = [1, 2, 3, 4, 5].par_chunks(2).map(|c| c.iter().sum()).collect();
     /// assert_eq!(sums, [3, 7, 5]);
@@ -157,7 +158,7 @@ pub trait ParallelSlice<T: Sync> {
     /// If `chunk_size` is zero.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let chunks = [1, 2, 3, 4, 5].par_chunks_exact(2);
     /// assert_eq!(chunks.remainder(), [5]);
@@ -179,7 +180,7 @@ pub trait ParallelSlice<T: Sync> {
     /// If `chunk_size` is zero.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let chunks: Vec<&[i32]> = [1, 2, 3, 4, 5].par_rchunks(2).collect();
     /// assert_eq!(chunks, [&[4, 5][..], &[2, 3], &[1]]);
@@ -200,7 +201,7 @@ pub trait ParallelSlice<T: Sync> {
     /// If `chunk_size` is zero.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let chunks: Vec<&[i32]> = [1, 2, 3, 4, 5].par_rchunks_exact(2).collect();
     /// assert_eq!(chunks, [&[4, 5][..], &[2, 3]]);
@@ -217,7 +218,7 @@ pub trait ParallelSlice<T: Sync> {
     /// element and the one before it.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let runs: Vec<&[i32]> = [1, 1, 2, 3, 3].par_chunk_by(|a, b| a == b).collect();
     /// assert_eq!(runs, [&[1, 1][..], &[2], &[3, 3]]);
@@ -243,7 +244,7 @@ impl<T: Sync> ParallelSlice<T> for [T] {
 /// Parallel views of an exclusive slice, and its parallel sorts.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let mut image = [[0_u8; 4]; 3];
 /// image.as_flattened_mut().par_chunks_mut(4).enumerate().for_each(|(y, row)| row.fill(y as u8));
@@ -257,7 +258,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// The slice that all other methods work on.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = vec![1, 2];
     /// v.as_parallel_slice_mut()[0] = 7;
@@ -268,7 +269,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// The exclusive pieces between the elements that `separator` picks.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [3, 1, 0, 5, 4];
     /// v.par_split_mut(|&x| x == 0).for_each(|piece| piece.sort());
@@ -287,7 +288,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// The exclusive pieces that end after each element that `separator` picks.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [1, 2, 0, 3, 0];
     /// v.par_split_inclusive_mut(|&x| x == 0).for_each(|piece| piece.reverse());
@@ -310,7 +311,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// If `chunk_size` is zero.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [1, 2, 3, 4, 5];
     /// v.par_chunks_mut(2).for_each(|c| c.reverse());
@@ -332,7 +333,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// If `chunk_size` is zero.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [1, 2, 3];
     /// v.par_chunks_exact_mut(2).for_each(|c| c.reverse());
@@ -354,7 +355,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// If `chunk_size` is zero.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [1, 2, 3, 4, 5];
     /// v.par_rchunks_mut(2).for_each(|c| c.reverse());
@@ -377,7 +378,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// If `chunk_size` is zero.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [1, 2, 3];
     /// v.par_rchunks_exact_mut(2).for_each(|c| c.reverse());
@@ -395,7 +396,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// false for an element and the one before it.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [1, 1, 2, 3, 3];
     /// v.par_chunk_by_mut(|a, b| a == b).for_each(|run| run[0] = 0);
@@ -420,7 +421,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// element and a word each); without it, merges in place.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [-5, 4, 1, -3, 2];
     /// v.par_sort();
@@ -428,7 +429,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// ```
     fn par_sort(&mut self)
     where
-        T: Ord,
+        T: TotalOrder,
     {
         sort::par_sort(self.as_parallel_slice_mut());
     }
@@ -436,11 +437,11 @@ pub trait ParallelSliceMut<T: Send> {
     /// Sorts the slice by `compare`, keeping equal elements in their order.
     ///
     /// If `compare` panics, or is no total order, the slice holds its elements
-    /// in some order; in the second case this may panic. Takes room for as many
-    /// elements as there are; without it, merges in place.
+    /// in some order. Takes room for as many elements as there are; without it,
+    /// merges in place.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [5, 4, 1, 3, 2];
     /// v.par_sort_by(|a, b| b.cmp(a));
@@ -465,7 +466,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// [`par_sort_by`]: ParallelSliceMut::par_sort_by
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [-5_i32, 4, 1, -3, 2];
     /// v.par_sort_by_key(|k| k.abs());
@@ -473,7 +474,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// ```
     fn par_sort_by_key<K, F>(&mut self, key: F)
     where
-        K: Ord,
+        K: TotalOrder,
         F: Fn(&T) -> K + Sync,
     {
         sort::par_sort_by_key(self.as_parallel_slice_mut(), &key);
@@ -487,7 +488,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// its number, where it is larger than 32 bytes) each.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [-5_i32, 4, 32, -3, 2];
     /// v.par_sort_by_cached_key(|k| k.to_string());
@@ -495,7 +496,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// ```
     fn par_sort_by_cached_key<K, F>(&mut self, key: F)
     where
-        K: Ord + Send,
+        K: TotalOrder + Send,
         F: Fn(&T) -> K + Sync,
     {
         sort::par_sort_by_cached_key(self.as_parallel_slice_mut(), &key);
@@ -508,7 +509,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// [`par_sort`]: ParallelSliceMut::par_sort
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [-5, 4, 1, -3, 2];
     /// v.par_sort_unstable();
@@ -516,7 +517,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// ```
     fn par_sort_unstable(&mut self)
     where
-        T: Ord,
+        T: TotalOrder,
     {
         sort::par_sort_unstable(self.as_parallel_slice_mut());
     }
@@ -525,10 +526,10 @@ pub trait ParallelSliceMut<T: Send> {
     /// order.
     ///
     /// If `compare` panics, or is no total order, the slice holds its elements
-    /// in some order; in the second case this may panic.
+    /// in some order.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [5, 4, 1, 3, 2];
     /// v.par_sort_unstable_by(|a, b| b.cmp(a));
@@ -549,7 +550,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// [`par_sort_by_key`]: ParallelSliceMut::par_sort_by_key
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let mut v = [-5_i32, 4, 1, -3, 2];
     /// v.par_sort_unstable_by_key(|k| k.abs());
@@ -557,7 +558,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// ```
     fn par_sort_unstable_by_key<K, F>(&mut self, key: F)
     where
-        K: Ord,
+        K: TotalOrder,
         F: Fn(&T) -> K + Sync,
     {
         sort::par_sort_unstable_by_key(self.as_parallel_slice_mut(), &key);

@@ -149,7 +149,7 @@ source! {
     /// Made by [`par_split`](super::ParallelSlice::par_split).
     ///
     /// ```
-    /// use tine_iter::{slice::Split, prelude::*};
+    /// use tine::{slice::Split, prelude::*};
     ///
     /// let parts: Split<'_, i32, _> = [1, 0, 2].par_split(|&n| n == 0);
     /// assert_eq!(parts.collect::<Vec<_>>(), [[1], [2]]);
@@ -162,7 +162,7 @@ source! {
     /// Made by [`par_split_mut`](super::ParallelSliceMut::par_split_mut).
     ///
     /// ```
-    /// use tine_iter::{slice::SplitMut, prelude::*};
+    /// use tine::{slice::SplitMut, prelude::*};
     ///
     /// let mut v = [1, 2, 0, 3];
     /// let parts: SplitMut<'_, i32, _> = v.par_split_mut(|&n| n == 0);
@@ -177,7 +177,7 @@ source! {
     /// Made by [`par_split_inclusive`](super::ParallelSlice::par_split_inclusive).
     ///
     /// ```
-    /// use tine_iter::{slice::SplitInclusive, prelude::*};
+    /// use tine::{slice::SplitInclusive, prelude::*};
     ///
     /// let parts: SplitInclusive<'_, i32, _> = [1, 0, 2, 0].par_split_inclusive(|&n| n == 0);
     /// assert_eq!(parts.collect::<Vec<_>>(), [[1, 0], [2, 0]]);
@@ -190,7 +190,7 @@ source! {
     /// Made by [`par_split_inclusive_mut`](super::ParallelSliceMut::par_split_inclusive_mut).
     ///
     /// ```
-    /// use tine_iter::{slice::SplitInclusiveMut, prelude::*};
+    /// use tine::{slice::SplitInclusiveMut, prelude::*};
     ///
     /// let mut v = [1, 0, 2, 0];
     /// let parts: SplitInclusiveMut<'_, i32, _> = v.par_split_inclusive_mut(|&n| n == 0);
@@ -205,7 +205,7 @@ source! {
     /// Made by [`par_chunk_by`](super::ParallelSlice::par_chunk_by).
     ///
     /// ```
-    /// use tine_iter::{slice::ChunkBy, prelude::*};
+    /// use tine::{slice::ChunkBy, prelude::*};
     ///
     /// let runs: ChunkBy<'_, i32, _> = [1, 1, 2].par_chunk_by(|a, b| a == b);
     /// assert_eq!(runs.collect::<Vec<_>>(), [&[1, 1][..], &[2]]);
@@ -218,7 +218,7 @@ source! {
     /// Made by [`par_chunk_by_mut`](super::ParallelSliceMut::par_chunk_by_mut).
     ///
     /// ```
-    /// use tine_iter::{slice::ChunkByMut, prelude::*};
+    /// use tine::{slice::ChunkByMut, prelude::*};
     ///
     /// let mut v = [1, 2, 0, 5];
     /// let runs: ChunkByMut<'_, i32, _> = v.par_chunk_by_mut(|a, b| a < b);

@@ -1,4 +1,4 @@
-//! Overlapping pieces: every run of so many neighbours.
+//! Overlapping pieces: every run of N neighbours.
 #![forbid(unsafe_code)]
 
 use crate::plumbing::{Again, Producer};
@@ -9,7 +9,7 @@ use crate::sources::kit::indexed;
 /// Made by [`par_windows`](super::ParallelSlice::par_windows).
 ///
 /// ```
-/// use tine_iter::{slice::Windows, prelude::*};
+/// use tine::{slice::Windows, prelude::*};
 ///
 /// let pairs: Windows<'_, i32> = [1, 2, 4].par_windows(2);
 /// assert!(pairs.all(|pair| pair[0] < pair[1]));
@@ -43,7 +43,7 @@ indexed! {
 /// Made by [`par_array_windows`](super::ParallelSlice::par_array_windows).
 ///
 /// ```
-/// use tine_iter::{slice::ArrayWindows, prelude::*};
+/// use tine::{slice::ArrayWindows, prelude::*};
 ///
 /// let pairs: ArrayWindows<'_, i32, 2> = [1, 2, 4].par_array_windows();
 /// assert!(pairs.all(|[a, b]| a < b));
@@ -111,6 +111,10 @@ where
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
+        assert!(
+            index <= count(self.slice, self.size),
+            "windows were cut behind their end, at {index}"
+        );
         let reach = self.slice.len().min(index.saturating_add(self.size - 1));
         let left = Overlapping {
             slice: &self.slice[..reach],

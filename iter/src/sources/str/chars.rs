@@ -87,7 +87,7 @@ reader! {
     /// Made by [`par_chars`](super::ParallelString::par_chars).
     ///
     /// ```
-    /// use tine_iter::{str::Chars, prelude::*};
+    /// use tine::{str::Chars, prelude::*};
     ///
     /// let letters: Chars<'_> = "tine".par_chars();
     /// assert_eq!(letters.max(), Some('t'));
@@ -100,7 +100,7 @@ reader! {
     /// Made by [`par_char_indices`](super::ParallelString::par_char_indices).
     ///
     /// ```
-    /// use tine_iter::{str::CharIndices, prelude::*};
+    /// use tine::{str::CharIndices, prelude::*};
     ///
     /// let letters: CharIndices<'_> = "né".par_char_indices();
     /// assert_eq!(letters.collect::<Vec<_>>(), [(0, 'n'), (1, 'é')]);
@@ -114,7 +114,7 @@ reader! {
     /// Made by [`par_bytes`](super::ParallelString::par_bytes).
     ///
     /// ```
-    /// use tine_iter::{str::Bytes, prelude::*};
+    /// use tine::{str::Bytes, prelude::*};
     ///
     /// let bytes: Bytes<'_> = "é".par_bytes();
     /// assert_eq!(bytes.count(), 2);
@@ -127,7 +127,7 @@ reader! {
     /// Made by [`par_encode_utf16`](super::ParallelString::par_encode_utf16).
     ///
     /// ```
-    /// use tine_iter::{str::EncodeUtf16, prelude::*};
+    /// use tine::{str::EncodeUtf16, prelude::*};
     ///
     /// let units: EncodeUtf16<'_> = "é".par_encode_utf16();
     /// assert_eq!(units.count(), 1);
@@ -140,7 +140,7 @@ reader! {
 /// Made by [`par_matches`](super::ParallelString::par_matches).
 ///
 /// ```
-/// use tine_iter::{str::Matches, prelude::*};
+/// use tine::{str::Matches, prelude::*};
 ///
 /// let digits: Matches<'_, _> = "a1b22".par_matches(char::is_numeric);
 /// assert_eq!(digits.count(), 3);
@@ -157,7 +157,7 @@ pub struct Matches<'ch, P> {
 /// Made by [`par_match_indices`](super::ParallelString::par_match_indices).
 ///
 /// ```
-/// use tine_iter::{str::MatchIndices, prelude::*};
+/// use tine::{str::MatchIndices, prelude::*};
 ///
 /// let commas: MatchIndices<'_, _> = "a,b,c".par_match_indices(',');
 /// assert_eq!(commas.collect::<Vec<_>>(), [(1, ","), (3, ",")]);

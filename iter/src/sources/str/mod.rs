@@ -7,10 +7,12 @@
 #![forbid(unsafe_code)]
 
 mod chars;
+mod numbered;
 mod pattern;
 mod split;
 
 pub use chars::{Bytes, CharIndices, Chars, EncodeUtf16, MatchIndices, Matches};
+pub use numbered::{ByteLines, NumberedByteLines, NumberedLines};
 use pattern::Pattern;
 pub use split::{
     Lines, Split, SplitAsciiWhitespace, SplitInclusive, SplitTerminator, SplitWhitespace,
@@ -19,7 +21,7 @@ pub use split::{
 /// Parallel views of a string.
 ///
 /// ```
-/// use tine_iter::prelude::*;
+/// use tine::prelude::*;
 ///
 /// let text = "a fork\nhas tines\n";
 /// assert_eq!(text.par_lines().map(str::len).max(), Some(9));
@@ -29,7 +31,7 @@ pub trait ParallelString {
     /// The string that all other methods read.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// assert_eq!(String::from("abc").as_parallel_string(), "abc");
     /// ```
@@ -38,7 +40,7 @@ pub trait ParallelString {
     /// The characters.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// assert_eq!("hello".par_chars().max(), Some('o'));
     /// ```
@@ -51,7 +53,7 @@ pub trait ParallelString {
     /// The characters and the positions of their first bytes.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let found = "déjà".par_char_indices().find_first(|&(_, c)| c == 'j');
     /// assert_eq!(found, Some((3, 'j')));
@@ -68,7 +70,7 @@ pub trait ParallelString {
     /// `as_bytes().par_iter()` is the indexed way to the same items.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// assert_eq!("hello".par_bytes().filter(|&byte| byte == b'l').count(), 2);
     /// ```
@@ -81,7 +83,7 @@ pub trait ParallelString {
     /// The UTF-16 code units. The two of a surrogate pair stay on one thread.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// assert_eq!("ſ𝄞".par_encode_utf16().count(), 3);
     /// ```
@@ -94,7 +96,7 @@ pub trait ParallelString {
     /// The substrings between matches of `separator`, like [`str::split`].
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let total: i32 = "1,2,x,3".par_split(',').filter_map(|s| s.parse::<i32>().ok()).sum();
     /// assert_eq!(total, 6);
@@ -110,7 +112,7 @@ pub trait ParallelString {
     /// [`str::split_inclusive`].
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let sentences: Vec<&str> = "To be. Or not? ".par_split_inclusive(['.', '?']).collect();
     /// assert_eq!(sentences, ["To be.", " Or not?", " "]);
@@ -126,7 +128,7 @@ pub trait ParallelString {
     /// after a match at the very end, like [`str::split_terminator`].
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let statements: Vec<&str> = "a; b;".par_split_terminator(';').collect();
     /// assert_eq!(statements, ["a", " b"]);
@@ -141,7 +143,7 @@ pub trait ParallelString {
     /// The lines, without their `\n` or `\r\n`, like [`str::lines`].
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let lengths: Vec<usize> = "hello\r\nyou\n".par_lines().map(str::len).collect();
     /// assert_eq!(lengths, [5, 3]);
@@ -153,7 +155,7 @@ pub trait ParallelString {
     /// The words: substrings without white space, like [`str::split_whitespace`].
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let words: Vec<&str> = " Mary had\ta\u{2009}lamb\n".par_split_whitespace().collect();
     /// assert_eq!(words, ["Mary", "had", "a", "lamb"]);
@@ -166,7 +168,7 @@ pub trait ParallelString {
     /// [`str::split_ascii_whitespace`].
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let words: Vec<&str> = " Mary had\ta\u{2009}lamb\n".par_split_ascii_whitespace().collect();
     /// assert_eq!(words, ["Mary", "had", "a\u{2009}lamb"]);
@@ -178,7 +180,7 @@ pub trait ParallelString {
     /// The parts that match `pattern`, like [`str::matches`].
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let digits: String = "a1b22".par_matches(char::is_numeric).collect();
     /// assert_eq!(digits, "122");
@@ -194,7 +196,7 @@ pub trait ParallelString {
     /// [`str::match_indices`].
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let digits: Vec<(usize, &str)> =
     ///     "a1b22".par_match_indices(char::is_numeric).collect();

@@ -1,6 +1,7 @@
 //! Substring by substring: text that is cut where a pattern matches.
 #![forbid(unsafe_code)]
 
+use super::numbered::NumberedLines;
 use super::pattern::Pattern;
 use crate::iter::ParallelIterator;
 use crate::plumbing::{Folder, UnindexedConsumer, bridge_unindexed};
@@ -142,7 +143,7 @@ fn line(piece: &str) -> Option<&str> {
 /// Made by [`par_split`](super::ParallelString::par_split).
 ///
 /// ```
-/// use tine_iter::{str::Split, prelude::*};
+/// use tine::{str::Split, prelude::*};
 ///
 /// let fields: Split<'_, _> = "a,b".par_split(',');
 /// assert_eq!(fields.collect::<Vec<_>>(), ["a", "b"]);
@@ -163,7 +164,7 @@ unindexed! {
 /// Made by [`par_split_inclusive`](super::ParallelString::par_split_inclusive).
 ///
 /// ```
-/// use tine_iter::{str::SplitInclusive, prelude::*};
+/// use tine::{str::SplitInclusive, prelude::*};
 ///
 /// let fields: SplitInclusive<'_, _> = "a,b".par_split_inclusive(',');
 /// assert_eq!(fields.collect::<Vec<_>>(), ["a,", "b"]);
@@ -184,7 +185,7 @@ unindexed! {
 /// Made by [`par_split_terminator`](super::ParallelString::par_split_terminator).
 ///
 /// ```
-/// use tine_iter::{str::SplitTerminator, prelude::*};
+/// use tine::{str::SplitTerminator, prelude::*};
 ///
 /// let fields: SplitTerminator<'_, _> = "a;b;".par_split_terminator(';');
 /// assert_eq!(fields.collect::<Vec<_>>(), ["a", "b"]);
@@ -213,7 +214,7 @@ impl<'ch, P: Pattern> ParallelIterator for SplitTerminator<'ch, P> {
 /// Made by [`par_lines`](super::ParallelString::par_lines).
 ///
 /// ```
-/// use tine_iter::{str::Lines, prelude::*};
+/// use tine::{str::Lines, prelude::*};
 ///
 /// let lines: Lines<'_> = "one\ntwo\n".par_lines();
 /// assert_eq!(lines.collect::<Vec<_>>(), ["one", "two"]);
@@ -223,12 +224,30 @@ pub struct Lines<'ch>(pub(super) &'ch str);
 
 unindexed! { ['ch] Lines<'ch> => &'ch str; producer(it) Pieces::new(it.0, ByLine) }
 
+impl<'ch> Lines<'ch> {
+    /// The lines with their numbers, from zero. They are counted first, when the iterator runs.
+    ///
+    /// (Other iterators that do not know their length have no `enumerate`; here it is a method of
+    /// the type itself, and so has to come before other adapters.)
+    ///
+    /// ```
+    /// use tine_iter::prelude::*;
+    ///
+    /// let text = "one\ntwo\nthree\n";
+    /// let found = text.par_lines().enumerate().find_first(|(_, line)| line.contains("w"));
+    /// assert_eq!(found, Some((1, "two")));
+    /// ```
+    pub fn enumerate(self) -> NumberedLines<'ch> {
+        NumberedLines(self.0)
+    }
+}
+
 /// Parallel iterator over the words of a string.
 ///
 /// Made by [`par_split_whitespace`](super::ParallelString::par_split_whitespace).
 ///
 /// ```
-/// use tine_iter::{str::SplitWhitespace, prelude::*};
+/// use tine::{str::SplitWhitespace, prelude::*};
 ///
 /// let words: SplitWhitespace<'_> = " a  fork ".par_split_whitespace();
 /// assert_eq!(words.collect::<Vec<_>>(), ["a", "fork"]);
@@ -243,7 +262,7 @@ unindexed! { ['ch] SplitWhitespace<'ch> => &'ch str; producer(it) Pieces::new(it
 /// Made by [`par_split_ascii_whitespace`](super::ParallelString::par_split_ascii_whitespace).
 ///
 /// ```
-/// use tine_iter::{str::SplitAsciiWhitespace, prelude::*};
+/// use tine::{str::SplitAsciiWhitespace, prelude::*};
 ///
 /// let words: SplitAsciiWhitespace<'_> = " a  fork ".par_split_ascii_whitespace();
 /// assert_eq!(words.collect::<Vec<_>>(), ["a", "fork"]);

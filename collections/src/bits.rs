@@ -1,0 +1,387 @@
+//! A dense set of small numbers that many threads fill at once: a bit for each number.
+#![forbid(unsafe_code)]
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire};
+
+use tine_iter::iter::plumbing::UnindexedConsumer;
+use tine_iter::iter::{
+    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
+    IntoParallelRefMutIterator, ParallelExtend, ParallelIterator,
+};
+
+/// The numbers that a word tells of.
+const BITS: usize = u64::BITS as usize;
+
+/// A set of numbers below a bound, of a bit each, that threads insert into and remove from at once.
+///
+/// For "seen" in a search of a graph, for sieves, for marks. Of several threads that insert the same
+/// number at once one is told `true`. What a thread wrote before it inserted a number is seen by
+/// each thread that finds it here, by [`contains`](ParBitSet::contains) or by inserting it too; and
+/// what it wrote before it removed one by each that finds it gone.
+///
+/// ```
+/// use tine_collections::ParBitSet;
+/// use tine_iter::prelude::*;
+///
+/// let squares = ParBitSet::new(1000);
+/// (0..100_usize).into_par_iter().for_each(|n| {
+///     squares.insert(n * n % 1000);
+/// });
+/// assert!(squares.contains(49) && !squares.contains(50));
+/// assert_eq!(squares.par_iter().min(), Some(0));
+/// ```
+pub struct ParBitSet {
+    words: Box<[AtomicU64]>,
+    /// Numbers are below this.
+    bound: usize,
+}
+
+impl ParBitSet {
+    /// An empty set of numbers below `bound`.
+    ///
+    /// ```
+    /// use tine_collections::ParBitSet;
+    ///
+    /// assert!(ParBitSet::new(100).is_empty());
+    /// ```
+    pub fn new(bound: usize) -> Self {
+        let words = (0..bound.div_ceil(BITS)).map(|_| AtomicU64::new(0));
+        ParBitSet {
+            words: words.collect(),
+            bound,
+        }
+    }
+
+    /// What all numbers are below.
+    ///
+    /// ```
+    /// use tine_collections::ParBitSet;
+    ///
+    /// assert_eq!(ParBitSet::new(100).bound(), 100);
+    /// ```
+    pub fn bound(&self) -> usize {
+        self.bound
+    }
+
+    #[inline]
+    fn place(&self, number: usize) -> (&AtomicU64, u64) {
+        let bound = self.bound;
+        assert!(
+            number < bound,
+            "number {number} in a set of those below {bound}"
+        );
+        (&self.words[number / BITS], 1 << (number % BITS))
+    }
+
+    /// Adds a number, and says whether it was not there.
+    ///
+    /// # Panics
+    ///
+    /// If the number is not below the bound.
+    ///
+    /// ```
+    /// use tine_collections::ParBitSet;
+    ///
+    /// let set = ParBitSet::new(10);
+    /// assert!(set.insert(3));
+    /// assert!(!set.insert(3));
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn insert(&self, number: usize) -> bool {
+        let (word, bit) = self.place(number);
+        // Acquire: with the release of who inserted it before. Looking first spares the others their
+        // copy of the word.
+        if word.load(Acquire) & bit != 0 {
+            return false;
+        }
+        // Release: for `contains`, and for those who insert it again. Acquire: with who removed it.
+        let before = word.fetch_or(bit, AcqRel);
+        before & bit == 0
+    }
+
+    /// Removes a number, and says whether it was there.
+    ///
+    /// # Panics
+    ///
+    /// If the number is not below the bound.
+    ///
+    /// ```
+    /// use tine_collections::ParBitSet;
+    ///
+    /// let set = ParBitSet::new(10);
+    /// set.insert(3);
+    /// assert!(set.remove(3));
+    /// assert!(!set.remove(3));
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn remove(&self, number: usize) -> bool {
+        let (word, bit) = self.place(number);
+        // Acquire: with the release of who removed it before.
+        if word.load(Acquire) & bit == 0 {
+            return false;
+        }
+        // Release: for who finds it gone. Acquire: with who inserted it.
+        let before = word.fetch_and(!bit, AcqRel);
+        before & bit != 0
+    }
+
+    /// Whether a number is there. Those not below the bound never are.
+    ///
+    /// ```
+    /// use tine_collections::ParBitSet;
+    ///
+    /// let set = ParBitSet::new(10);
+    /// set.insert(3);
+    /// assert!(set.contains(3) && !set.contains(4) && !set.contains(1000));
+    /// ```
+    #[inline]
+    pub fn contains(&self, number: usize) -> bool {
+        // Acquire: with the release of who inserted or removed it.
+        number < self.bound && self.words[number / BITS].load(Acquire) >> (number % BITS) & 1 != 0
+    }
+
+    /// How many numbers there are. Counts them, in parallel.
+    ///
+    /// ```
+    /// use tine_collections::ParBitSet;
+    ///
+    /// let set = ParBitSet::new(10);
+    /// set.insert(3);
+    /// set.insert(9);
+    /// assert_eq!(set.count(), 2);
+    /// ```
+    pub fn count(&self) -> usize {
+        let words = self.words.par_iter();
+        // Acquire: with the release of who inserted what is counted.
+        words
+            .map(|word| word.load(Acquire).count_ones() as usize)
+            .sum()
+    }
+
+    /// Whether there are no numbers.
+    ///
+    /// ```
+    /// use tine_collections::ParBitSet;
+    ///
+    /// let set = ParBitSet::new(10);
+    /// set.insert(3);
+    /// assert!(!set.is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        // Acquire: with the release of who removed the last.
+        self.words.iter().all(|word| word.load(Acquire) == 0)
+    }
+
+    /// Removes all numbers, in parallel.
+    ///
+    /// ```
+    /// use tine_collections::ParBitSet;
+    ///
+    /// let mut set = ParBitSet::new(10);
+    /// set.insert(3);
+    /// set.clear();
+    /// assert!(set.is_empty());
+    /// ```
+    pub fn clear(&mut self) {
+        self.words
+            .par_iter_mut()
+            .for_each(|word| *word.get_mut() = 0);
+    }
+
+    /// Adds all numbers of another set, in parallel.
+    ///
+    /// # Panics
+    ///
+    /// If the bounds differ.
+    ///
+    /// ```
+    /// use tine_collections::ParBitSet;
+    ///
+    /// let (mut a, b) = (ParBitSet::new(10), ParBitSet::new(10));
+    /// a.insert(1);
+    /// b.insert(2);
+    /// a.union_with(&b);
+    /// assert!(a.iter().eq([1, 2]));
+    /// ```
+    #[track_caller]
+    pub fn union_with(&mut self, other: &ParBitSet) {
+        self.change_with(other, |ours, theirs| ours | theirs);
+    }
+
+    /// Keeps only the numbers that are in another set, too; in parallel.
+    ///
+    /// # Panics
+    ///
+    /// If the bounds differ.
+    ///
+    /// ```
+    /// use tine_collections::ParBitSet;
+    ///
+    /// let (mut a, b) = (ParBitSet::new(10), ParBitSet::new(10));
+    /// a.extend([1, 2]);
+    /// b.insert(2);
+    /// a.intersect_with(&b);
+    /// assert!(a.iter().eq([2]));
+    /// ```
+    #[track_caller]
+    pub fn intersect_with(&mut self, other: &ParBitSet) {
+        self.change_with(other, |ours, theirs| ours & theirs);
+    }
+
+    /// Removes all numbers of another set, in parallel.
+    ///
+    /// # Panics
+    ///
+    /// If the bounds differ.
+    ///
+    /// ```
+    /// use tine_collections::ParBitSet;
+    ///
+    /// let (mut a, b) = (ParBitSet::new(10), ParBitSet::new(10));
+    /// a.extend([1, 2]);
+    /// b.insert(2);
+    /// a.difference_with(&b);
+    /// assert!(a.iter().eq([1]));
+    /// ```
+    #[track_caller]
+    pub fn difference_with(&mut self, other: &ParBitSet) {
+        self.change_with(other, |ours, theirs| ours & !theirs);
+    }
+
+    #[track_caller]
+    fn change_with(&mut self, other: &ParBitSet, change: impl Fn(u64, u64) -> u64 + Sync + Send) {
+        let (bound, theirs) = (self.bound, other.bound);
+        assert!(
+            bound == theirs,
+            "sets of numbers below {bound} and below {theirs}"
+        );
+        let pairs = self.words.par_iter_mut().zip(other.words.par_iter());
+        // Acquire: with the release of who inserted or removed it there.
+        pairs.for_each(|(word, other)| {
+            *word.get_mut() = change(*word.get_mut(), other.load(Acquire))
+        });
+    }
+
+    /// The numbers, in order. Those inserted and removed meanwhile may be missed.
+    ///
+    /// ```
+    /// use tine_collections::ParBitSet;
+    ///
+    /// let set = ParBitSet::new(10);
+    /// set.insert(7);
+    /// set.insert(3);
+    /// assert!(set.iter().eq([3, 7]));
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.words.len()).flat_map(|at| self.in_word(at))
+    }
+
+    /// The numbers, in order, in parallel. Those inserted and removed meanwhile may be missed.
+    ///
+    /// ```
+    /// use tine_collections::ParBitSet;
+    /// use tine_iter::prelude::*;
+    ///
+    /// let set = ParBitSet::new(10);
+    /// set.insert(7);
+    /// set.insert(3);
+    /// assert_eq!(set.par_iter().collect::<Vec<_>>(), [3, 7]);
+    /// ```
+    pub fn par_iter(&self) -> Iter<'_> {
+        Iter { set: self }
+    }
+
+    /// The numbers of one word.
+    fn in_word(&self, at: usize) -> impl Iterator<Item = usize> + use<> {
+        // Acquire: with the release of who inserted them.
+        let mut left = self.words[at].load(Acquire);
+        std::iter::from_fn(move || {
+            let bit = left.trailing_zeros();
+            left = left.checked_sub(1)? & left;
+            Some(at * BITS + bit as usize)
+        })
+    }
+}
+
+impl fmt::Debug for ParBitSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+/// The numbers as they are; those that change meanwhile, before or after.
+impl Clone for ParBitSet {
+    fn clone(&self) -> Self {
+        // Acquire: with the release of who inserted them.
+        let words = self
+            .words
+            .iter()
+            .map(|word| AtomicU64::new(word.load(Acquire)));
+        ParBitSet {
+            words: words.collect(),
+            bound: self.bound,
+        }
+    }
+}
+
+/// Whether the numbers are the same, whatever the bounds.
+impl PartialEq for ParBitSet {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for ParBitSet {}
+
+impl Extend<usize> for ParBitSet {
+    fn extend<I: IntoIterator<Item = usize>>(&mut self, numbers: I) {
+        numbers
+            .into_iter()
+            .for_each(|number| _ = self.insert(number));
+    }
+}
+
+impl ParallelExtend<usize> for ParBitSet {
+    fn par_extend<I: IntoParallelIterator<Item = usize>>(&mut self, numbers: I) {
+        let numbers = numbers.into_par_iter();
+        numbers.for_each(|number| _ = self.insert(number));
+    }
+}
+
+impl<'s> IntoParallelIterator for &'s ParBitSet {
+    type Item = usize;
+    type Iter = Iter<'s>;
+
+    fn into_par_iter(self) -> Iter<'s> {
+        self.par_iter()
+    }
+}
+
+/// Parallel iterator over the numbers of a [`ParBitSet`].
+///
+/// ```
+/// use tine_collections::{ParBitSet, bits::Iter};
+/// use tine_iter::prelude::*;
+///
+/// let set = ParBitSet::new(10);
+/// let numbers: Iter<'_> = set.par_iter();
+/// assert_eq!(numbers.count(), 0);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Iter<'s> {
+    set: &'s ParBitSet,
+}
+
+impl ParallelIterator for Iter<'_> {
+    type Item = usize;
+
+    fn drive_unindexed<C: UnindexedConsumer<usize>>(self, consumer: C) -> C::Result {
+        let words = (0..self.set.words.len()).into_par_iter();
+        words
+            .flat_map_iter(|at| self.set.in_word(at))
+            .drive_unindexed(consumer)
+    }
+}

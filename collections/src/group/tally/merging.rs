@@ -1,0 +1,198 @@
+//! What all workers share, and the merging of what they made: small tables one into the other,
+//! everything else part by part, one job a part.
+#![forbid(unsafe_code)]
+
+use super::super::fold::{Fold, Loose, Sums};
+use crate::foresight::Foresight;
+use crate::partition::{List, Scatter, par_map};
+use crate::parts::{breadth, part_of};
+use crate::tag::{Tag, Tagged};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Slot;
+use std::hash::BuildHasher;
+use std::mem;
+use std::sync::atomic::AtomicBool;
+
+/// Up to this many entries are merged table by table; more go by parts.
+const LITTLE: usize = 1 << 16;
+/// How many keys of one table are looked for in another.
+const SAMPLE: usize = 64;
+
+/// What all workers share.
+pub(super) struct Plan<'a, F, S> {
+    pub(super) fold: &'a F,
+    pub(super) hasher: &'a S,
+    /// So many entries a worker's table may have.
+    pub(super) limit: usize,
+    /// Did some table turn out a detour last time? A hint for new pieces.
+    pub(super) scattered: AtomicBool,
+}
+
+/// Part of a piece, folded or not.
+pub(super) enum Run<G, F: Fold> {
+    Table(Sums<F>),
+    Entries(Scatter<Tagged<G, F::Key, F::Sum>>),
+    Items(Loose<G, F>),
+}
+
+/// Some pieces in a row: their runs, each with where its piece begins.
+pub(super) struct Done<G, F: Fold> {
+    pub(super) runs: Vec<(usize, Run<G, F>)>,
+    pub(super) count: usize,
+}
+
+/// One part of a run.
+enum Share<G, F: Fold> {
+    Entries(List<Tagged<G, F::Key, F::Sum>>),
+    Items(List<Tagged<G, F::Key, F::Raw>>),
+}
+
+impl<G, F: Fold> Share<G, F> {
+    fn len(&self) -> usize {
+        match self {
+            Share::Entries(list) => list.len(),
+            Share::Items(list) => list.len(),
+        }
+    }
+}
+
+impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
+    fn rehash(&self) -> impl Fn(&(F::Key, F::Sum)) -> u64 + '_ {
+        |(key, _)| self.hasher.hash_one(key)
+    }
+
+    /// Folds a later sum into a table.
+    #[inline]
+    pub(super) fn merge(&self, table: &mut Sums<F>, hash: u64, key: F::Key, sum: F::Sum) {
+        match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
+            Slot::Occupied(slot) => self.fold.merge(&mut slot.into_mut().1, sum),
+            Slot::Vacant(slot) => drop(slot.insert((key, sum))),
+        }
+    }
+
+    /// Scatters a table's entries; the table keeps its memory.
+    pub(super) fn flush<G: Tag>(&self, table: &mut Sums<F>) -> Scatter<Tagged<G, F::Key, F::Sum>> {
+        self.scatter(table.drain())
+    }
+
+    pub(super) fn scatter<G: Tag>(
+        &self,
+        entries: impl Iterator<Item = (F::Key, F::Sum)>,
+    ) -> Scatter<Tagged<G, F::Key, F::Sum>> {
+        let parts = breadth();
+        let mut scatter = Scatter::new(parts);
+        for entry in entries {
+            let hash = self.hasher.hash_one(&entry.0);
+            scatter.push(part_of(hash, parts), (G::keep(hash), entry));
+        }
+        scatter
+    }
+
+    /// Are most keys of one table in the other too, as far as a few can tell?
+    fn are_alike(&self, table: &Sums<F>, more: &Sums<F>) -> bool {
+        let is_known = |(key, _): &&(F::Key, F::Sum)| {
+            let hash = self.hasher.hash_one(key);
+            table.find(hash, |(k, _)| k == key).is_some()
+        };
+        let known = more.iter().take(SAMPLE).filter(is_known).count();
+        known > SAMPLE / 2
+    }
+
+    /// Folds a table into the one before it, if both are small, or are the only
+    /// `two` and alike.
+    pub(super) fn join<G>(&self, into: &mut Done<G, F>, later: &mut Done<G, F>, two: bool) {
+        let (Some((left, Run::Table(table))), Some((right, Run::Table(more)))) =
+            (into.runs.last_mut(), later.runs.first_mut())
+        else {
+            return;
+        };
+        // Two tables of the same keys make one that is no larger than they were.
+        if table.len() + more.len() <= LITTLE || (two && self.are_alike(table, more)) {
+            for (key, mut sum) in mem::take(more) {
+                self.fold.shift(&mut sum, *right + into.count - *left);
+                let hash = self.hasher.hash_one(&key);
+                self.merge(table, hash, key, sum);
+            }
+            later.runs.remove(0);
+        }
+    }
+
+    /// Folds all pieces into the tables of the whole.
+    pub(super) fn finish<G: Tag>(&self, mut done: Done<G, F>) -> Vec<Sums<F>> {
+        if let [(base, Run::Table(table))] = &mut done.runs[..] {
+            table
+                .iter_mut()
+                .for_each(|(_, sum)| self.fold.shift(sum, *base));
+            return vec![mem::take(table)];
+        }
+        if done.runs.is_empty() {
+            return vec![HashTable::new()];
+        }
+        let runs = par_map(done.runs, &|(base, run)| match run {
+            Run::Table(mut table) => (base, Run::Entries(self.flush(&mut table))),
+            run => (base, run),
+        });
+        let mut parts: Vec<Vec<(usize, Share<G, F>)>> = Vec::new();
+        parts.resize_with(breadth(), Vec::new);
+        for (base, run) in runs {
+            match run {
+                Run::Entries(scatter) => hand_out(&mut parts, base, scatter, Share::Entries),
+                Run::Items(scatter) => hand_out(&mut parts, base, scatter, Share::Items),
+                Run::Table(_) => unreachable!("tables were flushed"),
+            }
+        }
+        par_map(parts, &|part| self.fold_part(part))
+    }
+
+    fn fold_part<G: Tag>(&self, part: Vec<(usize, Share<G, F>)>) -> Sums<F> {
+        let (mut rows, mut least) = (0, 0);
+        for (_, share) in &part {
+            rows += share.len();
+            // The entries of one table all have keys of their own.
+            least = least.max(if let Share::Entries(list) = share {
+                list.len()
+            } else {
+                0
+            });
+        }
+        let mut foresight = Foresight::new(rows);
+        let mut table = HashTable::with_capacity(least);
+        for (base, share) in part {
+            match share {
+                Share::Entries(list) => list.for_each(|(tag, (key, mut sum))| {
+                    let hash = tag.hash(|| self.hasher.hash_one(&key));
+                    self.fold.shift(&mut sum, base);
+                    self.merge(&mut table, hash, key, sum);
+                    foresight.step(&mut table, self.rehash());
+                }),
+                Share::Items(list) => list.for_each(|(tag, (key, raw))| {
+                    let hash = tag.hash(|| self.hasher.hash_one(&key));
+                    match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
+                        Slot::Occupied(slot) => self.fold.add(&mut slot.into_mut().1, raw),
+                        Slot::Vacant(slot) => {
+                            let mut sum = self.fold.start(raw);
+                            self.fold.shift(&mut sum, base);
+                            slot.insert((key, sum));
+                        }
+                    }
+                    foresight.step(&mut table, self.rehash());
+                }),
+            }
+        }
+        table
+    }
+}
+
+/// Appends a run's lists to the parts.
+fn hand_out<G, F: Fold, T>(
+    parts: &mut [Vec<(usize, Share<G, F>)>],
+    base: usize,
+    scatter: Scatter<T>,
+    share: impl Fn(List<T>) -> Share<G, F>,
+) {
+    for (part, list) in parts.iter_mut().zip(scatter.into_lists()) {
+        if list.len() != 0 {
+            part.push((base, share(list)));
+        }
+    }
+}

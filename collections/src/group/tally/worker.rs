@@ -1,0 +1,344 @@
+//! A worker in the middle of a piece: what it folds into, and when it goes over to scattering.
+#![forbid(unsafe_code)]
+
+use super::super::fold::{Fold, Loose, Sums};
+use super::super::hot::{Hot, Met};
+use super::merging::{Done, Plan, Run};
+use crate::partition::Scatter;
+use crate::parts::{breadth, part_of};
+use crate::tag::Tag;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+
+/// A table is worth it if at least this many items went into each entry.
+const WORTH: usize = 4;
+/// After scattering as many items as this many tables hold, the table is tried again.
+const PATIENCE: usize = 16;
+/// After this many items a hot table stands in front of a table that is small.
+pub(super) const SETTLED: usize = 1 << 14;
+/// A table with no more entries than this is small.
+const HANDFUL: usize = 256;
+
+/// A worker's table, and how many entries it may have.
+struct Growing<'a, F: Fold> {
+    sums: &'a mut Sums<F>,
+    limit: usize,
+}
+
+impl<F: Fold> Growing<'_, F> {
+    /// Folds one item; `true` if that made the table too large.
+    #[inline]
+    fn add<S: BuildHasher>(
+        &mut self,
+        fold: &F,
+        hasher: &S,
+        hash: u64,
+        key: F::Key,
+        raw: F::Raw,
+    ) -> bool {
+        match self.sums.find_mut(hash, |(k, _)| *k == key) {
+            Some((_, sum)) => {
+                fold.add(sum, raw);
+                false
+            }
+            None => self.insert(hash, (key, fold.start(raw)), hasher),
+        }
+    }
+
+    /// Apart, so that the loop around `add` is short.
+    #[cold]
+    #[inline(never)]
+    fn insert<S: BuildHasher>(&mut self, hash: u64, entry: (F::Key, F::Sum), hasher: &S) -> bool {
+        self.sums
+            .insert_unique(hash, entry, |(key, _)| hasher.hash_one(key));
+        self.sums.len() > self.limit
+    }
+}
+
+/// Folds items into a table. Stops at `settled` items, or if it gets too large.
+#[inline(never)] // what is an argument is known to be nobody else's
+fn fold_all<F: Fold, S: BuildHasher>(
+    fold: &F,
+    hasher: &S,
+    table: &mut Growing<'_, F>,
+    settled: usize,
+    count: &mut usize,
+    items: &mut impl Iterator<Item = F::Item>,
+) -> ControlFlow<Stop> {
+    let mut nth = *count;
+    let stopped = items.try_for_each(|item| {
+        let (key, raw) = fold.read(item, nth);
+        nth += 1;
+        let hash = hasher.hash_one(&key);
+        if table.add(fold, hasher, hash, key, raw) {
+            return ControlFlow::Break(Stop::Overflow);
+        }
+        if nth == settled {
+            return ControlFlow::Break(Stop::Settle);
+        }
+        ControlFlow::Continue(())
+    });
+    *count = nth;
+    stopped
+}
+
+/// Folds items into a table with a hot table in front. Stops if one of the two should not go on.
+#[inline(never)] // as above
+fn fold_hot<F: Fold, S: BuildHasher>(
+    fold: &F,
+    hasher: &S,
+    hot: &mut Hot<F::Key, F::Sum>,
+    table: &mut Growing<'_, F>,
+    count: &mut usize,
+    items: &mut impl Iterator<Item = F::Item>,
+) -> ControlFlow<Stop> {
+    let mut nth = *count;
+    let stopped = items.try_for_each(|item| {
+        let (key, raw) = fold.read(item, nth);
+        nth += 1;
+        let hash = hasher.hash_one(&key);
+        let pair = (key, raw);
+        match hot.put(hash, pair, |r| fold.start(r), |sum, r| fold.add(sum, r)) {
+            Met::Taken => ControlFlow::Continue(()),
+            Met::Missed(key, raw) => {
+                if table.add(fold, hasher, hash, key, raw) {
+                    return ControlFlow::Break(Stop::Overflow);
+                }
+                if hot.is_due() {
+                    return ControlFlow::Break(Stop::Judge);
+                }
+                ControlFlow::Continue(())
+            }
+        }
+    });
+    *count = nth;
+    stopped
+}
+
+/// What has to be decided between two items.
+enum Stop {
+    /// Is the table small after many items?
+    Settle,
+    /// Does the hot table pay?
+    Judge,
+    /// The table has outgrown the cache.
+    Overflow,
+    /// Enough items were scattered.
+    Seal,
+}
+
+/// A worker in the middle of a piece.
+pub(super) struct State<'a, F: Fold, S, G> {
+    plan: &'a Plan<'a, F, S>,
+    table: Sums<F>,
+    /// How many items there had been when the table was last empty.
+    since: usize,
+    items: Option<Loose<G, F>>,
+    /// What stands in front of either.
+    hot: Option<Hot<F::Key, F::Sum>>,
+    /// Has a hot table been tried in front of this table, and did not pay?
+    cold: bool,
+    /// Items to scatter before the table is tried.
+    ahead: usize,
+    /// Items to scatter after the next failure.
+    patience: usize,
+    pub(super) done: Done<G, F>,
+}
+
+impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
+    pub(super) fn new(plan: &'a Plan<'a, F, S>) -> Self {
+        let patience = PATIENCE * plan.limit;
+        // A hint: nothing is ordered by it.
+        let scattered = plan.scattered.load(Ordering::Relaxed);
+        State {
+            plan,
+            table: HashTable::new(),
+            since: 0,
+            items: scattered.then(|| Scatter::new(breadth())),
+            hot: if scattered { Hot::new(0) } else { None },
+            cold: false,
+            ahead: if scattered { patience } else { 0 },
+            patience,
+            done: Done {
+                runs: Vec::new(),
+                count: 0,
+            },
+        }
+    }
+
+    /// Folds or scatters items, going from one to the other and back.
+    #[inline]
+    pub(super) fn put_all(&mut self, items: impl IntoIterator<Item = F::Item>) {
+        let mut items = items.into_iter();
+        loop {
+            let stopped = if self.items.is_some() {
+                self.scatter(&mut items)
+            } else {
+                self.fold(&mut items)
+            };
+            match stopped {
+                ControlFlow::Continue(()) => return,
+                ControlFlow::Break(Stop::Settle) => self.settle(),
+                ControlFlow::Break(Stop::Judge) => self.judge(),
+                ControlFlow::Break(Stop::Overflow) => self.overflow(),
+                ControlFlow::Break(Stop::Seal) => self.seal_items(),
+            }
+        }
+    }
+
+    /// Folds items into the table until something has to be decided.
+    #[inline]
+    fn fold(&mut self, items: &mut impl Iterator<Item = F::Item>) -> ControlFlow<Stop> {
+        let Plan { fold, hasher, .. } = *self.plan;
+        let mut table = Growing {
+            sums: &mut self.table,
+            limit: self.plan.limit,
+        };
+        let mut count = self.done.count;
+        let stopped = match &mut self.hot {
+            Some(hot) => fold_hot(fold, hasher, hot, &mut table, &mut count, items),
+            None => {
+                let settled = match self.cold {
+                    true => usize::MAX,
+                    false => (self.since + SETTLED).max(count + 1),
+                };
+                fold_all(fold, hasher, &mut table, settled, &mut count, items)
+            }
+        };
+        self.done.count = count;
+        stopped
+    }
+
+    /// Scatters items until something has to be decided.
+    #[inline]
+    fn scatter(&mut self, items: &mut impl Iterator<Item = F::Item>) -> ControlFlow<Stop> {
+        let Some(loose) = &mut self.items else {
+            return ControlFlow::Continue(());
+        };
+        let plan = self.plan;
+        let parts = breadth();
+        let mut hot = self.hot.as_mut();
+        let mut count = self.done.count;
+        let mut ahead = self.ahead;
+        let stopped = items.try_for_each(|item| {
+            let (mut key, mut raw) = plan.fold.read(item, count);
+            count += 1;
+            let hash = plan.hasher.hash_one(&key);
+            let mut due = false;
+            if let Some(hot) = &mut hot {
+                let fold = plan.fold;
+                match hot.put(
+                    hash,
+                    (key, raw),
+                    |r| fold.start(r),
+                    |sum, r| fold.add(sum, r),
+                ) {
+                    Met::Taken => return ControlFlow::Continue(()),
+                    Met::Missed(k, r) => (key, raw) = (k, r),
+                }
+                due = hot.is_due();
+            }
+            loose.push(part_of(hash, parts), (G::keep(hash), (key, raw)));
+            ahead -= 1;
+            if ahead == 0 {
+                return ControlFlow::Break(Stop::Seal);
+            }
+            if due {
+                return ControlFlow::Break(Stop::Judge);
+            }
+            ControlFlow::Continue(())
+        });
+        self.done.count = count;
+        self.ahead = ahead;
+        stopped
+    }
+
+    /// Puts a hot table in front of a table that has few entries after many items.
+    #[cold]
+    fn settle(&mut self) {
+        if self.table.len() <= HANDFUL {
+            self.hot = Hot::new(self.done.count);
+        }
+        self.cold = self.hot.is_none();
+    }
+
+    /// Takes the hot table away if too many items miss it.
+    #[cold]
+    fn judge(&mut self) {
+        let Some(hot) = &mut self.hot else { return };
+        let (items, missed) = hot.trial(self.done.count);
+        // Scattering costs several times what looking in vain does; a table, as much.
+        if self.items.is_some() {
+            if missed > items / 4 * 3 {
+                self.begin_items(None);
+            }
+        } else if missed > items / 8 {
+            self.cool();
+            self.cold = true;
+        }
+    }
+
+    /// Folds the hot table's entries into the table: they are later ones.
+    fn cool(&mut self) {
+        for (key, sum) in self.hot.take().into_iter().flat_map(Hot::into_entries) {
+            let hash = self.plan.hasher.hash_one(&key);
+            self.plan.merge(&mut self.table, hash, key, sum);
+        }
+    }
+
+    /// Begins another run of items.
+    fn begin_items(&mut self, hot: Option<Hot<F::Key, F::Sum>>) {
+        self.end_items();
+        self.items = Some(Scatter::new(breadth()));
+        self.hot = hot;
+    }
+
+    /// Ends the run of items and the run of the hot table.
+    fn end_items(&mut self) {
+        let runs = &mut self.done.runs;
+        runs.extend(self.items.take().map(|items| (0, Run::Items(items))));
+        if let Some(hot) = self.hot.take() {
+            let entries = self.plan.scatter(hot.into_entries());
+            runs.push((0, Run::Entries(entries)));
+        }
+    }
+
+    fn seal_items(&mut self) {
+        self.since = self.done.count;
+        self.end_items();
+    }
+
+    /// The table has outgrown the cache: was it worth it?
+    #[cold]
+    fn overflow(&mut self) {
+        let worth = self.done.count - self.since >= WORTH * self.table.len();
+        let entries = self.plan.flush(&mut self.table);
+        self.done.runs.push((0, Run::Entries(entries)));
+        self.end_items();
+        self.cold = false;
+        self.plan.scattered.store(!worth, Ordering::Relaxed);
+        if worth {
+            self.since = self.done.count;
+            self.patience = PATIENCE * self.plan.limit;
+        } else {
+            self.table = HashTable::new();
+            self.begin_items(Hot::new(self.done.count));
+            self.ahead = self.patience;
+            self.patience = self.patience.saturating_mul(4);
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Done<G, F> {
+        if self.items.is_some() {
+            self.end_items();
+        } else {
+            self.cool();
+        }
+        if !self.table.is_empty() {
+            self.done.runs.push((0, Run::Table(self.table)));
+        }
+        self.done
+    }
+}

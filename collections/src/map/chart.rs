@@ -1,0 +1,101 @@
+//! Where a table's memory is, so that a lookup can fetch it before it has the lock.
+#![forbid(unsafe_code)]
+
+use crate::pages::expect_read;
+use hashbrown::HashTable;
+use std::mem;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Where a table's memory is, for fetching ahead: a hint that may be out of date.
+///
+/// ```text
+/// … | entry 2 | entry 1 | entry 0 | control bytes 0, 1, 2 …
+///                                 └ middle
+/// ```
+///
+/// A lookup misses the cache twice, once in each half, and only the first miss
+/// tells it where the second will be. With the chart it can ask for both before
+/// it takes the lock.
+pub(super) struct Chart {
+    middle: AtomicUsize,
+    pub(super) buckets: AtomicUsize,
+}
+
+impl Chart {
+    pub(super) fn new<T>(table: &HashTable<T>) -> Self {
+        let chart = Chart {
+            middle: AtomicUsize::new(0),
+            buckets: AtomicUsize::new(0),
+        };
+        chart.draw(table);
+        chart
+    }
+
+    /// Draws the chart anew, by any entry there is.
+    #[cold]
+    pub(super) fn draw<T>(&self, table: &HashTable<T>) {
+        let Some(at) = table.iter_buckets().next() else {
+            return self.forget();
+        };
+        let entry = table
+            .get_bucket(at)
+            .map_or(0, |entry| &raw const *entry as usize);
+        let middle = entry + (at + 1) * mem::size_of::<T>();
+        self.middle.store(middle, Ordering::Relaxed);
+        self.buckets.store(table.num_buckets(), Ordering::Relaxed);
+    }
+
+    fn forget(&self) {
+        self.buckets.store(0, Ordering::Relaxed);
+    }
+
+    /// Draws the chart anew if the table has grown.
+    #[inline]
+    pub(super) fn check<T>(&self, table: &HashTable<T>) {
+        if self.buckets.load(Ordering::Relaxed) != table.num_buckets() && !table.is_empty() {
+            self.draw(table);
+        }
+    }
+
+    /// Fetches what a lookup of `hash` will most likely touch.
+    #[inline]
+    pub(super) fn fetch<T>(&self, hash: u64) {
+        let buckets = self.buckets.load(Ordering::Relaxed);
+        // What lies in a page or two is in the cache already.
+        if buckets > 512 {
+            let at = hash as usize & (buckets - 1);
+            let middle = self.middle.load(Ordering::Relaxed);
+            expect_read(middle.wrapping_add(at));
+            expect_read(middle.wrapping_sub((at + 1).wrapping_mul(mem::size_of::<T>())));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Chart;
+    use hashbrown::HashTable;
+    use std::sync::atomic::Ordering;
+
+    /// If tables were laid out differently, charts would fetch the wrong lines.
+    #[test]
+    fn charts_say_where_entries_are() {
+        let mut table = HashTable::new();
+        for i in 0..5000_u64 {
+            let hash = i.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            table.insert_unique(hash, (i, i), |&(i, _)| {
+                i.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            });
+        }
+        let chart = Chart::new(&table);
+        let middle = chart.middle.load(Ordering::Relaxed);
+        for at in table.iter_buckets() {
+            let entry = table.get_bucket(at).map(|entry| &raw const *entry as usize);
+            assert_eq!(entry, Some(middle - (at + 1) * 16));
+        }
+        table.clear();
+        chart.check(&table);
+        chart.draw(&table);
+        assert_eq!(chart.buckets.load(Ordering::Relaxed), 0);
+    }
+}

@@ -1,0 +1,523 @@
+//! [`ParHashMap`]: the type, how it begins, and what any number of threads may do with it at once.
+#![forbid(unsafe_code)]
+
+use super::shard::Shards;
+use crate::hasher::DefaultHashBuilder;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Slot;
+use std::borrow::Borrow;
+use std::hash::{BuildHasher, Hash};
+use std::mem;
+
+/// A hash map that many threads change at once, and that is built, walked,
+/// merged and dropped in parallel.
+///
+/// It has two faces. Through `&self` any number of threads insert, look up and
+/// remove; each key belongs to a shard with a lock of its own. `&mut self` and
+/// the map by value prove that no other thread is there, so nothing is locked:
+/// the parallel bulk operations take these.
+///
+/// # Closures, guards and deadlocks
+///
+/// [`read`](Self::read), [`update`](Self::update), [`upsert`](Self::upsert),
+/// [`compute`](Self::compute), [`remove_if`](Self::remove_if) and
+/// [`retain`](Self::retain) run their closure while a shard is locked: keep it
+/// short, and start nothing parallel in it. Guards ([`get`](Self::get),
+/// [`lock`](Self::lock), [`entry`](Self::entry)) lock a shard until they are
+/// dropped; they are here to ease porting.
+///
+/// Going back into the same map from inside, where one of the two accesses
+/// writes, **panics** on the spot, in every build, instead of deadlocking.
+/// Reading inside of reading is fine. Two *different* maps can still be locked
+/// in opposite orders by two threads; as with any two locks, agree on an order.
+///
+/// # Panics in user code
+///
+/// A panic in `Hash`, `Eq`, `Clone`, `Drop` or a closure unlocks the shard and
+/// travels on; nothing is poisoned. What was inserted stays, and the map can be used
+/// afterwards.
+///
+/// # Hashing
+///
+/// The default hasher is foldhash, seeded for each map: fast, and good against
+/// accidental collisions. It is *not* a defence against an attacker who can time
+/// your map and choose its keys; for those, pass `std::hash::RandomState`.
+///
+/// # Features
+///
+/// With the feature `serde` a map can be written and read, as a map.
+///
+/// # Examples
+///
+/// ```
+/// use tine::ParHashMap;
+///
+/// let hits = ParHashMap::new();
+/// std::thread::scope(|s| {
+///     for _ in 0..4 {
+///         s.spawn(|| {
+///             for page in ["home", "about", "home"] {
+///                 hits.upsert(page, || 1, |n| *n += 1);
+///             }
+///         });
+///     }
+/// });
+/// assert_eq!(hits.get_cloned("home"), Some(8));
+/// assert_eq!(hits.len(), 2);
+/// ```
+pub struct ParHashMap<K, V, S = DefaultHashBuilder> {
+    pub(crate) shards: Shards<(K, V)>,
+    pub(crate) hasher: S,
+}
+
+/// What [`ParHashMap::compute`] is to do with an entry.
+///
+/// ```
+/// use tine::{Change, ParHashMap};
+///
+/// let stock = ParHashMap::from([("fork", 1)]);
+/// let sell = |left: Option<&mut u32>| match left {
+///     Some(1) => Change::Remove,
+///     Some(&mut n) => Change::Put(n - 1),
+///     None => Change::Keep,
+/// };
+/// stock.compute("fork", sell);
+/// assert!(stock.is_empty());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Change<V> {
+    /// Leave it as it is now, or absent.
+    Keep,
+    /// Set its value.
+    Put(V),
+    /// Remove it.
+    Remove,
+}
+
+impl<K, V> ParHashMap<K, V> {
+    /// An empty map. Allocates nothing.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map: ParHashMap<u32, String> = ParHashMap::new();
+    /// assert!(map.is_empty());
+    /// ```
+    pub fn new() -> Self {
+        Self::with_hasher(DefaultHashBuilder::default())
+    }
+
+    /// An empty map with room for `capacity` entries.
+    ///
+    /// # Panics
+    /// If that many entries cannot be addressed.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map: ParHashMap<u32, String> = ParHashMap::with_capacity(10_000);
+    /// assert!(map.capacity() >= 10_000);
+    /// ```
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
+    }
+}
+
+impl<K, V, S> ParHashMap<K, V, S> {
+    /// An empty map that hashes by `hasher`.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// use std::hash::RandomState;
+    /// let map = ParHashMap::with_hasher(RandomState::new());
+    /// map.insert("a key from outside", 1);
+    /// ```
+    pub fn with_hasher(hasher: S) -> Self {
+        ParHashMap {
+            shards: Shards::new(),
+            hasher,
+        }
+    }
+
+    /// An empty map with room for `capacity` entries that hashes by `hasher`.
+    ///
+    /// # Panics
+    /// If that many entries cannot be addressed.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// use std::hash::RandomState;
+    /// let map = ParHashMap::with_capacity_and_hasher(100, RandomState::new());
+    /// map.insert(1, 2);
+    /// ```
+    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
+        ParHashMap {
+            shards: Shards::with_capacity(capacity),
+            hasher,
+        }
+    }
+
+    /// What hashes the keys.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// use std::hash::BuildHasher;
+    /// let map: ParHashMap<i32, i32> = ParHashMap::new();
+    /// assert_eq!(map.hasher().hash_one(1), map.hasher().hash_one(1));
+    /// ```
+    pub fn hasher(&self) -> &S {
+        &self.hasher
+    }
+
+    /// How many entries there are: exact if nobody changes the map meanwhile.
+    /// Takes each shard's lock in turn.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map = ParHashMap::from([(1, 'a'), (2, 'b')]);
+    /// assert_eq!(map.len(), 2);
+    /// ```
+    #[track_caller]
+    pub fn len(&self) -> usize {
+        self.shards.walk().map(|table| table.len()).sum()
+    }
+
+    /// Is there no entry?
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// assert!(ParHashMap::<i32, i32>::new().is_empty());
+    /// ```
+    #[track_caller]
+    pub fn is_empty(&self) -> bool {
+        self.shards.walk().all(|table| table.is_empty())
+    }
+
+    /// How many entries have room before any shard grows, added up.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// assert!(ParHashMap::<i32, i32>::with_capacity(7).capacity() >= 7);
+    /// ```
+    #[track_caller]
+    pub fn capacity(&self) -> usize {
+        self.shards.walk().map(|table| table.capacity()).sum()
+    }
+
+    /// Calls `visit` with each entry, one shard at a time under its lock.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map = ParHashMap::from([(1, 10), (2, 20)]);
+    /// let mut sum = 0;
+    /// map.for_each(|k, v| sum += k * v);
+    /// assert_eq!(sum, 50);
+    /// ```
+    #[track_caller]
+    pub fn for_each(&self, mut visit: impl FnMut(&K, &V)) {
+        for table in self.shards.walk() {
+            table.iter().for_each(|(key, value)| visit(key, value));
+        }
+    }
+
+    /// Keeps the entries of which `keep` says so, one shard at a time under
+    /// its lock.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map: ParHashMap<i32, i32> = (0..10).map(|i| (i, i)).collect();
+    /// map.retain(|_, v| *v % 2 == 0);
+    /// assert_eq!(map.len(), 5);
+    /// ```
+    #[track_caller]
+    pub fn retain(&self, mut keep: impl FnMut(&K, &mut V) -> bool) {
+        self.shards
+            .each_write(|table| table.retain(|(key, value)| keep(key, value)));
+    }
+
+    /// Removes all entries, one shard at a time; room is kept.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map = ParHashMap::from([(1, 2)]);
+    /// map.clear();
+    /// assert!(map.is_empty());
+    /// ```
+    #[track_caller]
+    pub fn clear(&self) {
+        let mut doomed = Vec::new();
+        self.shards.each_write(|table| {
+            let capacity = table.capacity();
+            if !table.is_empty() {
+                doomed.push(mem::replace(table, HashTable::with_capacity(capacity)));
+            }
+        });
+        // Entries are dropped here, where no lock is held.
+    }
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
+    #[inline]
+    pub(crate) fn hash<Q: Hash + ?Sized>(&self, key: &Q) -> u64 {
+        self.hasher.hash_one(key)
+    }
+
+    #[inline]
+    pub(crate) fn rehash(&self) -> impl Fn(&(K, V)) -> u64 + '_ {
+        |(key, _)| self.hasher.hash_one(key)
+    }
+
+    /// Sets the value of `key` and returns the one it had.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map = ParHashMap::new();
+    /// assert_eq!(map.insert("a", 1), None);
+    /// assert_eq!(map.insert("a", 2), Some(1));
+    /// ```
+    #[track_caller]
+    pub fn insert(&self, key: K, value: V) -> Option<V> {
+        let hash = self.hash(&key);
+        let mut table = self.shards.write_to_add(hash, self.rehash());
+        match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
+            Slot::Occupied(slot) => Some(mem::replace(&mut slot.into_mut().1, value)),
+            Slot::Vacant(slot) => {
+                slot.insert((key, value));
+                None
+            }
+        }
+    }
+
+    /// Is there an entry for `key`?
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map = ParHashMap::from([("a", 1)]);
+    /// assert!(map.contains_key("a") && !map.contains_key("b"));
+    /// ```
+    #[track_caller]
+    pub fn contains_key<Q>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.read(key, |_| ()).is_some()
+    }
+
+    /// Calls `look` with the value of `key`, under the shard's lock.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map = ParHashMap::from([("a", vec![1, 2, 3])]);
+    /// assert_eq!(map.read("a", |v| v.len()), Some(3));
+    /// assert_eq!(map.read("b", |v| v.len()), None);
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn read<Q, R>(&self, key: &Q, look: impl FnOnce(&V) -> R) -> Option<R>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.hash(key);
+        let table = self.shards.read(hash);
+        table
+            .find(hash, |(k, _)| k.borrow() == key)
+            .map(|(_, value)| look(value))
+    }
+
+    /// A clone of the value of `key`.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map = ParHashMap::from([("a", 1)]);
+    /// assert_eq!(map.get_cloned("a"), Some(1));
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn get_cloned<Q>(&self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+        V: Clone,
+    {
+        self.read(key, V::clone)
+    }
+
+    /// Calls `change` with the value of `key`, under the shard's lock, if there
+    /// is one.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map = ParHashMap::from([("a", 1)]);
+    /// assert_eq!(map.update("a", |v| { *v += 1; *v }), Some(2));
+    /// assert_eq!(map.update("b", |v| *v), None);
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn update<Q, R>(&self, key: &Q, change: impl FnOnce(&mut V) -> R) -> Option<R>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.hash(key);
+        let mut table = self.shards.write(hash);
+        table
+            .find_mut(hash, |(k, _)| k.borrow() == key)
+            .map(|(_, value)| change(value))
+    }
+
+    /// Inserts what `first` returns, or else calls `change` with the value that
+    /// is there; either under the shard's lock. `true` if it was inserted.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map = ParHashMap::new();
+    /// assert!(map.upsert("a", || 1, |n| *n += 1));
+    /// assert!(!map.upsert("a", || 1, |n| *n += 1));
+    /// assert_eq!(map.get_cloned("a"), Some(2));
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn upsert(&self, key: K, first: impl FnOnce() -> V, change: impl FnOnce(&mut V)) -> bool {
+        let hash = self.hash(&key);
+        let mut table = self.shards.write_to_add(hash, self.rehash());
+        match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
+            Slot::Occupied(slot) => {
+                change(&mut slot.into_mut().1);
+                false
+            }
+            Slot::Vacant(slot) => {
+                slot.insert((key, first()));
+                true
+            }
+        }
+    }
+
+    /// A clone of the value of `key`, which `make` supplies if there is none
+    /// (under the shard's lock, so once).
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map = ParHashMap::new();
+    /// assert_eq!(map.get_or_insert_with("a", || 1), 1);
+    /// assert_eq!(map.get_or_insert_with("a", || unreachable!()), 1);
+    /// ```
+    #[track_caller]
+    pub fn get_or_insert_with(&self, key: K, make: impl FnOnce() -> V) -> V
+    where
+        V: Clone,
+    {
+        // Most often it is there, and readers do not exclude each other.
+        match self.get_cloned(&key) {
+            Some(value) => value,
+            None => self.entry(key).or_insert_with(make).clone(),
+        }
+    }
+
+    /// Sets, changes or removes the value of `key`, as `decide` says, under the
+    /// shard's lock; returns what [`Change::Put`] or [`Change::Remove`] displaced.
+    ///
+    /// ```
+    /// # use tine::{Change, ParHashMap};
+    /// let tickets = ParHashMap::from([("row 1", 2)]);
+    /// let take = |left: Option<&mut i32>| match left {
+    ///     Some(1) => Change::Remove,
+    ///     Some(n) => { *n -= 1; Change::Keep }
+    ///     None => Change::Keep,
+    /// };
+    /// assert_eq!(tickets.compute("row 1", take), None);
+    /// assert_eq!(tickets.compute("row 1", take), Some(1));
+    /// assert!(tickets.is_empty());
+    /// ```
+    #[track_caller]
+    pub fn compute(&self, key: K, decide: impl FnOnce(Option<&mut V>) -> Change<V>) -> Option<V> {
+        let hash = self.hash(&key);
+        let displaced;
+        {
+            let mut table = self.shards.write_to_add(hash, self.rehash());
+            match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
+                Slot::Occupied(mut slot) => match decide(Some(&mut slot.get_mut().1)) {
+                    Change::Keep => displaced = None,
+                    Change::Put(value) => {
+                        displaced = Some((None, mem::replace(&mut slot.get_mut().1, value)));
+                    }
+                    Change::Remove => {
+                        let (k, v) = slot.remove().0;
+                        displaced = Some((Some(k), v));
+                    }
+                },
+                Slot::Vacant(slot) => {
+                    if let Change::Put(value) = decide(None) {
+                        slot.insert((key, value));
+                    }
+                    displaced = None;
+                }
+            }
+        }
+        displaced.map(|(_, value)| value)
+    }
+
+    /// Removes `key` and returns its value.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map = ParHashMap::from([("a", 1)]);
+    /// assert_eq!(map.remove("a"), Some(1));
+    /// assert_eq!(map.remove("a"), None);
+    /// ```
+    #[track_caller]
+    pub fn remove<Q>(&self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.remove_entry(key).map(|(_, value)| value)
+    }
+
+    /// Removes `key` and returns key and value.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map = ParHashMap::from([(String::from("a"), 1)]);
+    /// assert_eq!(map.remove_entry("a"), Some((String::from("a"), 1)));
+    /// ```
+    #[track_caller]
+    pub fn remove_entry<Q>(&self, key: &Q) -> Option<(K, V)>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.remove_if(key, |_, _| true)
+    }
+
+    /// Removes `key` if `doomed` says so, under the shard's lock.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map = ParHashMap::from([("a", 1)]);
+    /// assert_eq!(map.remove_if("a", |_, v| *v > 1), None);
+    /// assert_eq!(map.remove_if("a", |_, v| *v == 1), Some(("a", 1)));
+    /// ```
+    #[track_caller]
+    pub fn remove_if<Q>(&self, key: &Q, doomed: impl FnOnce(&K, &V) -> bool) -> Option<(K, V)>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.hash(key);
+        let mut table = self.shards.write(hash);
+        let slot = table.find_entry(hash, |(k, _)| k.borrow() == key).ok()?;
+        let (k, v) = slot.get();
+        if doomed(k, v) {
+            Some(slot.remove().0)
+        } else {
+            None
+        }
+    }
+}
+
+impl<K, V, S: Default> Default for ParHashMap<K, V, S> {
+    fn default() -> Self {
+        Self::with_hasher(S::default())
+    }
+}

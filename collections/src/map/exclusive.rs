@@ -1,0 +1,240 @@
+//! What an owner can do with a map, one step after another: no locks.
+#![forbid(unsafe_code)]
+
+use super::concurrent::ParHashMap;
+use super::shard::CROWD;
+use super::table::{grow, make_room};
+use hashbrown::hash_table::Entry as Slot;
+use std::borrow::Borrow;
+use std::error::Error;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::iter;
+use std::mem;
+
+/// Why [`ParHashMap::try_reserve`] could not make room.
+///
+/// ```
+/// let mut map = tine::ParHashMap::from([(1, 1)]);
+/// let refused = map.try_reserve(usize::MAX).unwrap_err();
+/// assert_eq!(refused.to_string(), "that many entries cannot be addressed");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TryReserveError {
+    /// More was asked for than can be addressed; else memory was refused.
+    overflow: bool,
+}
+
+impl TryReserveError {
+    fn overflow() -> Self {
+        Self { overflow: true }
+    }
+}
+
+impl fmt::Display for TryReserveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.overflow {
+            "that many entries cannot be addressed"
+        } else {
+            "the system refused the memory"
+        })
+    }
+}
+
+impl Error for TryReserveError {}
+
+impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
+    /// The value of `key`, to change; no lock is taken.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let mut map = ParHashMap::from([("a", 1)]);
+    /// *map.get_mut("a").unwrap() += 1;
+    /// assert_eq!(map.get_cloned("a"), Some(2));
+    /// ```
+    pub fn get_mut<Q>(&mut self, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.hash(key);
+        let table = self.shards.table_mut(hash);
+        table
+            .find_mut(hash, |(k, _)| k.borrow() == key)
+            .map(|(_, value)| value)
+    }
+
+    /// As [`insert`](Self::insert), without a lock.
+    pub(crate) fn insert_mut(&mut self, key: K, value: V) -> Option<V> {
+        let hash = self.hash(&key);
+        let hasher = &self.hasher;
+        let rehash = |(k, _): &(K, V)| hasher.hash_one(k);
+        let table = self.shards.table_mut(hash);
+        make_room(table, rehash);
+        match table.entry(hash, |(k, _)| *k == key, rehash) {
+            Slot::Occupied(slot) => Some(mem::replace(&mut slot.into_mut().1, value)),
+            Slot::Vacant(slot) => {
+                slot.insert((key, value));
+                None
+            }
+        }
+    }
+
+    /// Makes room for `additional` entries more.
+    ///
+    /// # Panics
+    /// If that many entries cannot be addressed.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let mut map = ParHashMap::from([(1, 1)]);
+    /// map.reserve(5000);
+    /// assert!(map.capacity() > 5000);
+    /// ```
+    pub fn reserve(&mut self, additional: usize) {
+        self.try_reserve(additional)
+            .expect("capacity overflow, or no memory for the entries");
+    }
+
+    /// Makes room for `additional` entries more, or says why it cannot.
+    ///
+    /// # Errors
+    /// If that many entries cannot be addressed, or memory is refused.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let mut map = ParHashMap::from([(1, 1)]);
+    /// assert!(map.try_reserve(usize::MAX).is_err());
+    /// assert!(map.try_reserve(100).is_ok());
+    /// ```
+    pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
+        let hasher = &self.hasher;
+        let rehash = |(k, _): &(K, V)| hasher.hash_one(k);
+        if additional > CROWD && !self.shards.is_wide() {
+            if additional > isize::MAX as usize / mem::size_of::<(K, V)>().max(1) {
+                return Err(TryReserveError::overflow());
+            }
+            self.shards.widen(rehash);
+        }
+        let mut tables = self.shards.tables_mut();
+        let count = tables.len();
+        let each = if count == 1 {
+            additional
+        } else {
+            additional / count + additional / count / 8 + 8
+        };
+        tables.iter_mut().try_for_each(|table| {
+            let refused = |why| match why {
+                hashbrown::TryReserveError::CapacityOverflow => TryReserveError::overflow(),
+                _ => TryReserveError { overflow: false },
+            };
+            grow(table, each, rehash).map_err(refused)
+        })
+    }
+
+    /// Puts key and value in the place of what is there for an equal key.
+    pub(crate) fn replace_entry(&self, key: K, value: V) -> Option<(K, V)> {
+        let hash = self.hash(&key);
+        let mut table = self.shards.write_to_add(hash, self.rehash());
+        match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
+            Slot::Occupied(slot) => Some(mem::replace(slot.into_mut(), (key, value))),
+            Slot::Vacant(slot) => {
+                slot.insert((key, value));
+                None
+            }
+        }
+    }
+
+    /// The entries of which `chosen` says so leave the map as the iterator is
+    /// walked; those that it does not reach stay.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let mut map: ParHashMap<i32, i32> = (0..10).map(|i| (i, i)).collect();
+    /// assert_eq!(map.extract_if(|k, _| k % 5 == 0).count(), 2);
+    /// assert_eq!(map.len(), 8);
+    /// ```
+    pub fn extract_if(
+        &mut self,
+        mut chosen: impl FnMut(&K, &mut V) -> bool,
+    ) -> impl Iterator<Item = (K, V)> {
+        let mut tables = self.shards.tables_mut().into_iter();
+        let mut table = tables.next();
+        let mut at = 0;
+        iter::from_fn(move || {
+            loop {
+                let current = table.as_mut()?;
+                while at < current.num_buckets() {
+                    at += 1;
+                    let Ok(mut slot) = current.get_bucket_entry(at - 1) else {
+                        continue;
+                    };
+                    let (key, value) = slot.get_mut();
+                    if chosen(key, value) {
+                        return Some(slot.remove().0);
+                    }
+                }
+                table = tables.next();
+                at = 0;
+            }
+        })
+    }
+
+    /// Gives back room beyond that for `capacity` entries.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let mut map: ParHashMap<i32, i32> = ParHashMap::with_capacity(1000);
+    /// map.shrink_to(10);
+    /// assert!((10..1000).contains(&map.capacity()));
+    /// ```
+    pub fn shrink_to(&mut self, capacity: usize) {
+        let hasher = &self.hasher;
+        let mut tables = self.shards.tables_mut();
+        let each = capacity.div_ceil(tables.len());
+        for table in &mut tables {
+            table.shrink_to(each, |(key, _)| hasher.hash_one(key));
+        }
+    }
+
+    /// Gives back room that is not needed.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let mut map: ParHashMap<i32, i32> = ParHashMap::with_capacity(1000);
+    /// map.insert(1, 1);
+    /// map.shrink_to_fit();
+    /// assert!(map.capacity() < 1000);
+    /// ```
+    pub fn shrink_to_fit(&mut self) {
+        let hasher = &self.hasher;
+        for table in self.shards.tables_mut() {
+            table.shrink_to_fit(|(key, _)| hasher.hash_one(key));
+        }
+    }
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher> Extend<(K, V)> for ParHashMap<K, V, S> {
+    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, pairs: I) {
+        let pairs = pairs.into_iter();
+        let hasher = &self.hasher;
+        if pairs.size_hint().0 > CROWD {
+            // Not a reservation: keys may repeat, and the hint may lie.
+            self.shards.widen(|(key, _): &(K, V)| hasher.hash_one(key));
+        }
+        for (key, value) in pairs {
+            self.insert_mut(key, value);
+        }
+    }
+}
+
+impl<'a, K, V, S> Extend<(&'a K, &'a V)> for ParHashMap<K, V, S>
+where
+    K: Eq + Hash + Copy + 'a,
+    V: Copy + 'a,
+    S: BuildHasher,
+{
+    fn extend<I: IntoIterator<Item = (&'a K, &'a V)>>(&mut self, pairs: I) {
+        self.extend(pairs.into_iter().map(|(&key, &value)| (key, value)));
+    }
+}

@@ -1,0 +1,210 @@
+//! Which maps this thread is inside of: a deadlock becomes a message.
+//!
+//! A closure or a guard that holds a shard of a map must not go back into the
+//! map for writing: the shard may be its own, or another thread may hold that
+//! one and want this. Each entry to a map is noted here for as long as it
+//! lasts, and an entry that could wait for itself panics. Whether the two keys
+//! happen to share a shard makes no difference, so a mistake shows in the
+//! first test. Reading while reading is allowed.
+#![forbid(unsafe_code)]
+
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+use std::mem::{self, ManuallyDrop};
+
+/// As many entries as are kept without allocating.
+const NEAR: usize = 8;
+/// Set in an entry that writes; names of maps are even.
+const WRITES: usize = 1;
+/// The names of maps are the multiples of this.
+pub(crate) const NAMES: usize = 4;
+
+/// What `OUTER` says while the list has the entries.
+const LISTED: usize = 2;
+
+struct Held {
+    count: Cell<usize>,
+    near: [Cell<usize>; NEAR],
+}
+
+thread_local! {
+    // Nothing here needs dropping, so looking costs no more than a static.
+    /// The only entry; or 0, or `LISTED`.
+    static OUTER: Cell<usize> = const { Cell::new(0) };
+    static HELD: Held =
+        const { Held { count: Cell::new(0), near: [const { Cell::new(0) }; NEAR] } };
+    /// Those that do not fit. It is never dropped, so that the destructors of
+    /// other thread-locals may still enter maps, and has no memory while it is empty.
+    static FAR: RefCell<ManuallyDrop<Vec<usize>>> =
+        const { RefCell::new(ManuallyDrop::new(Vec::new())) };
+}
+
+/// The note that this thread is inside a map; dropping it is leaving.
+#[derive(Debug)]
+pub(crate) struct Hold {
+    tag: usize,
+    nested: bool,
+    /// The note is this thread's.
+    _local: PhantomData<*const ()>,
+}
+
+impl Hold {
+    /// Notes that this thread enters the map of this name.
+    ///
+    /// # Panics
+    /// If it is inside already, and one of the two entries writes.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn enter(map: usize, writes: bool) -> Hold {
+        debug_assert!(
+            map % NAMES == 0,
+            "a name leaves room for what an entry says"
+        );
+        let tag = map | usize::from(writes);
+        let nested = OUTER.get() != 0;
+        if nested {
+            enter_nested(tag);
+        } else {
+            OUTER.set(tag);
+        }
+        Hold {
+            tag,
+            nested,
+            _local: PhantomData,
+        }
+    }
+
+    /// Was this thread inside of any map before? Then others may wait for it,
+    /// and as a reader it must not queue behind a writer.
+    #[inline]
+    pub(crate) fn nested(&self) -> bool {
+        self.nested
+    }
+}
+
+impl Drop for Hold {
+    #[inline]
+    fn drop(&mut self) {
+        if OUTER.get() == self.tag {
+            OUTER.set(0);
+        } else {
+            leave_listed(self.tag);
+        }
+    }
+}
+
+/// Enters where there is an entry already: from here on there is a list.
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn enter_nested(tag: usize) {
+    let fits = HELD.with(|held| {
+        if OUTER.get() != LISTED {
+            note(held, OUTER.replace(LISTED));
+        }
+        let fits = !would_deadlock(held, tag & !WRITES, tag & WRITES != 0);
+        if fits {
+            note(held, tag);
+        }
+        fits
+    });
+    // Not in the closure above, whose caller is not the user's code.
+    assert!(
+        fits,
+        "this thread went back into a ParHashMap or ParHashSet from inside one of its \
+         closures or while holding one of its guards, and one of the two writes: \
+         it would wait for itself"
+    );
+}
+
+fn note(held: &Held, tag: usize) {
+    let count = held.count.get();
+    match held.near.get(count) {
+        Some(slot) => slot.set(tag),
+        None => FAR.with_borrow_mut(|far| far.push(tag)),
+    }
+    held.count.set(count + 1);
+}
+
+#[cold]
+#[inline(never)]
+fn leave_listed(tag: usize) {
+    HELD.with(|held| {
+        let last = held.count.get() - 1;
+        if last < NEAR && held.near[last].get() == tag {
+            held.count.set(last);
+        } else {
+            forget(held, last, tag);
+        }
+        if last == 0 {
+            OUTER.set(0);
+        }
+    });
+}
+
+/// Is the map among the entries, and does one of the two write?
+#[cold]
+fn would_deadlock(held: &Held, map: usize, writes: bool) -> bool {
+    let near = held.near[..held.count.get().min(NEAR)]
+        .iter()
+        .map(Cell::get);
+    let far = FAR.with_borrow(|far| far.to_vec());
+    let mut inside = near.chain(far).filter(|tag| tag & !WRITES == map);
+    inside.any(|tag| writes || tag & WRITES != 0)
+}
+
+/// Takes out an entry that was not the last.
+#[cold]
+fn forget(held: &Held, last: usize, tag: usize) {
+    FAR.with_borrow_mut(|far| {
+        let near = &held.near[..(last + 1).min(NEAR)];
+        if let Some(at) = far.iter().rposition(|&entry| entry == tag) {
+            far.swap_remove(at);
+        } else if let Some(slot) = near.iter().rev().find(|slot| slot.get() == tag) {
+            let filler = far.pop().unwrap_or_else(|| near[near.len() - 1].get());
+            slot.set(filler);
+        }
+        if far.is_empty() {
+            drop(ManuallyDrop::into_inner(mem::take(far)));
+        }
+    });
+    held.count.set(last);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Hold, NAMES};
+
+    #[test]
+    fn any_order_of_leaving() {
+        let mut holds: Vec<Hold> = (1..41).map(|map| Hold::enter(map * NAMES, false)).collect();
+        while !holds.is_empty() {
+            let victim = holds.len() * 7 / 11;
+            let gone = holds.swap_remove(victim);
+            let map = gone.tag;
+            drop(gone);
+            let again = Hold::enter(map, true);
+            assert_eq!(again.nested(), !holds.is_empty());
+            assert!(
+                holds
+                    .iter()
+                    .all(|left| Hold::enter(left.tag, false).nested())
+            );
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "wait for itself")]
+    fn writing_while_reading() {
+        let _read = Hold::enter(NAMES, false);
+        let _write = Hold::enter(NAMES, true);
+    }
+
+    #[test]
+    #[should_panic(expected = "wait for itself")]
+    fn reading_while_writing() {
+        let _others: Vec<Hold> = (2..30).map(|map| Hold::enter(map * NAMES, true)).collect();
+        let _write = Hold::enter(NAMES, true);
+        let _read = Hold::enter(NAMES, false);
+    }
+}

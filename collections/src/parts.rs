@@ -1,0 +1,24 @@
+//! Which part of a whole a hash belongs to. Maps cut their tables by it, grouping its scattered
+//! items, so a part of the one becomes a shard of the other as it is.
+#![forbid(unsafe_code)]
+
+use std::sync::OnceLock;
+use std::thread::available_parallelism;
+
+/// How many shards a large map has on this machine: a power of two.
+pub(crate) fn breadth() -> usize {
+    static BREADTH: OnceLock<usize> = OnceLock::new();
+    *BREADTH.get_or_init(|| {
+        let threads = available_parallelism().map_or(1, usize::from);
+        (16 * threads).next_power_of_two().clamp(256, 4096)
+    })
+}
+
+/// Which of `count` parts, a power of two, a hash belongs to.
+///
+/// Tables look at a hash's lowest bits and at its highest seven. A product
+/// with a large odd number brings all bits to bear on the ones used here.
+#[inline]
+pub(crate) fn part_of(hash: u64, count: usize) -> usize {
+    (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 44) as usize & (count - 1)
+}

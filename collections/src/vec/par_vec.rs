@@ -1,0 +1,478 @@
+//! [`ParVec`] itself.
+#![forbid(unsafe_code)]
+
+use super::buckets::Buckets;
+use super::iter::{IntoIter, Iter, IterMut};
+use std::fmt;
+use std::mem;
+use std::ops::{Index, IndexMut};
+
+/// A vector that any number of threads push to at once, without a lock.
+///
+/// Its storage grows in buckets, each twice the last, so values never move: a
+/// reference stays valid for as long as it shares the vector. An index, once
+/// returned by [`push`](Self::push), names its value for good.
+///
+/// Pushing one by one, threads contend for the next index; in blocks
+/// ([`pusher`](Self::pusher), [`extend`](Self::extend)) they hardly ever meet.
+///
+/// [`iter`](Self::iter) and its parallel twin see the values up to the first
+/// that is being pushed at that moment: all of them, if no push is under way.
+///
+/// With the feature `serde` a vector can be written and read, as a sequence.
+///
+/// ```
+/// use tine::ParVec;
+///
+/// static LOG: ParVec<String> = ParVec::new();
+/// std::thread::scope(|s| {
+///     for who in ["a", "b", "c"] {
+///         s.spawn(move || {
+///             let at = LOG.push(format!("{who} was here"));
+///             assert!(LOG[at].starts_with(who));
+///         });
+///     }
+/// });
+/// assert_eq!(LOG.len(), 3);
+/// ```
+pub struct ParVec<T> {
+    pub(super) buckets: Buckets<T>,
+}
+
+impl<T> ParVec<T> {
+    /// An empty vector. Allocates nothing.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// const EMPTY: ParVec<i32> = ParVec::new();
+    /// assert!(EMPTY.is_empty());
+    /// ```
+    pub const fn new() -> Self {
+        ParVec {
+            buckets: Buckets::new(),
+        }
+    }
+
+    /// An empty vector whose first `capacity` values will lie in a row.
+    ///
+    /// # Panics
+    /// If that many values cannot be addressed.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// let vec = ParVec::with_capacity(100);
+    /// vec.push('x');
+    /// assert!(vec.capacity() >= 100);
+    /// ```
+    pub fn with_capacity(capacity: usize) -> Self {
+        ParVec {
+            buckets: Buckets::with_capacity(capacity),
+        }
+    }
+
+    /// How many values were pushed, those included that are being pushed now.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// assert_eq!(ParVec::from(vec![1, 2, 3]).len(), 3);
+    /// ```
+    pub fn len(&self) -> usize {
+        self.buckets.len()
+    }
+
+    /// Was nothing pushed?
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// assert!(ParVec::<i32>::new().is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// For how many values there is memory: for `usize::MAX` that take none.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// assert_eq!(ParVec::<i32>::new().capacity(), 0);
+    /// ```
+    pub fn capacity(&self) -> usize {
+        self.buckets.capacity()
+    }
+
+    /// Appends a value and returns its index.
+    ///
+    /// # Panics
+    /// If there are `isize::MAX / 2` values already.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// let vec = ParVec::new();
+    /// let at = vec.push('a');
+    /// assert_eq!(vec[at], 'a');
+    /// ```
+    #[inline]
+    pub fn push(&self, value: T) -> usize {
+        self.buckets.push(value)
+    }
+
+    /// A handle that collects values and appends them in blocks.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// let vec = ParVec::new();
+    /// std::thread::scope(|s| {
+    ///     for _ in 0..2 {
+    ///         s.spawn(|| {
+    ///             let mut pusher = vec.pusher();
+    ///             (0..5000).for_each(|i| pusher.push(i));
+    ///         });
+    ///     }
+    /// });
+    /// assert_eq!(vec.len(), 10_000);
+    /// ```
+    pub fn pusher(&self) -> Pusher<'_, T> {
+        Pusher {
+            vec: self,
+            block: Vec::new(),
+        }
+    }
+
+    /// Appends all values of an iterator, in blocks. Should the iterator
+    /// panic, what it yielded before is there.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// let vec = ParVec::new();
+    /// vec.extend(0..100);
+    /// assert_eq!(vec.len(), 100);
+    /// ```
+    pub fn extend(&self, values: impl IntoIterator<Item = T>) {
+        let mut pusher = self.pusher();
+        values.into_iter().for_each(|value| pusher.push(value));
+    }
+
+    /// The value at `index`, if it is there.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// let vec = ParVec::from(vec!['a']);
+    /// assert_eq!((vec.get(0), vec.get(1)), (Some(&'a'), None));
+    /// ```
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        self.buckets.get(index)
+    }
+
+    /// The value at `index`, to change, if it is there.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// let mut vec = ParVec::from(vec!['a']);
+    /// *vec.get_mut(0).unwrap() = 'b';
+    /// assert_eq!(vec[0], 'b');
+    /// ```
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        self.buckets.get_mut(index)
+    }
+
+    /// The values, by index.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// assert!(ParVec::from(vec![1, 2, 3]).iter().rev().eq(&[3, 2, 1]));
+    /// ```
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter::new(self.buckets.slices())
+    }
+
+    /// The values, to change, by index.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// let mut vec = ParVec::from(vec![1, 2, 3]);
+    /// vec.iter_mut().for_each(|value| *value *= 2);
+    /// assert_eq!(vec, [2, 4, 6]);
+    /// ```
+    pub fn iter_mut(&mut self) -> IterMut<'_, T> {
+        IterMut::new(self.buckets.slices_mut())
+    }
+
+    /// Removes the last value.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// let mut vec = ParVec::from(vec![1, 2]);
+    /// assert_eq!((vec.pop(), vec.len()), (Some(2), 1));
+    /// ```
+    pub fn pop(&mut self) -> Option<T> {
+        self.buckets.pop()
+    }
+
+    /// Drops all values but the first `len`; memory is kept.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// let mut vec = ParVec::from(vec![1, 2, 3]);
+    /// vec.truncate(2);
+    /// assert_eq!(vec, [1, 2]);
+    /// ```
+    pub fn truncate(&mut self, len: usize) {
+        self.buckets.truncate(len);
+    }
+
+    /// Drops all values; memory is kept.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// let mut vec = ParVec::from(vec![1, 2, 3]);
+    /// vec.clear();
+    /// assert!(vec.is_empty());
+    /// ```
+    pub fn clear(&mut self) {
+        self.truncate(0);
+    }
+
+    /// The values as a vector. Costs nothing if all lie in a row: if they came
+    /// from a vector, or their number was foreseen by
+    /// [`with_capacity`](Self::with_capacity), or there are few.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// let vec: ParVec<i32> = (0..1000).collect();
+    /// assert!(vec.into_vec().into_iter().eq(0..1000));
+    /// ```
+    pub fn into_vec(mut self) -> Vec<T> {
+        let mut vecs = self.buckets.take_vecs();
+        if vecs.len() < 2 {
+            return vecs.pop().unwrap_or_default();
+        }
+        let mut all = Vec::with_capacity(vecs.iter().map(Vec::len).sum());
+        vecs.iter_mut().for_each(|vec| all.append(vec));
+        all
+    }
+}
+
+/// Values on their way into a [`ParVec`], from [`ParVec::pusher`]: appended a
+/// block at a time, the last of them when this is dropped.
+///
+/// ```
+/// use tine::ParVec;
+/// use tine::prelude::*;
+///
+/// let squares = ParVec::new();
+/// (0..1000).into_par_iter().for_each_init(|| squares.pusher(), |pusher, n| pusher.push(n * n));
+/// assert_eq!(squares.len(), 1000);
+/// ```
+pub struct Pusher<'a, T> {
+    vec: &'a ParVec<T>,
+    block: Vec<T>,
+}
+
+impl<T> Pusher<'_, T> {
+    /// How many values make a block: a thousand, or eight kilobytes of them.
+    const BLOCK: usize = {
+        let size = if mem::size_of::<T>() == 0 {
+            1
+        } else {
+            mem::size_of::<T>()
+        };
+        let fit = (8 << 10) / size;
+        if fit > 1024 {
+            1024
+        } else if fit == 0 {
+            1
+        } else {
+            fit
+        }
+    };
+
+    /// Takes a value, and appends a block if that makes one.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// let vec = ParVec::new();
+    /// vec.pusher().push(1);
+    /// assert_eq!(vec, [1]);
+    /// ```
+    #[inline]
+    pub fn push(&mut self, value: T) {
+        if self.block.len() == self.block.capacity() {
+            self.turn();
+        }
+        self.block.push(value);
+    }
+
+    /// The block is full, or there is none yet.
+    #[cold]
+    fn turn(&mut self) {
+        if self.block.len() >= Self::BLOCK {
+            self.flush();
+        } else {
+            // Most extend by little.
+            let more = (2 * self.block.len()).clamp(16, Self::BLOCK.max(16)) - self.block.len();
+            self.block.reserve_exact(more);
+        }
+    }
+
+    /// Appends what was pushed so far, and returns where the first of it is.
+    ///
+    /// ```
+    /// # use tine::ParVec;
+    /// let vec = ParVec::from(vec!['a']);
+    /// let mut pusher = vec.pusher();
+    /// pusher.push('b');
+    /// assert_eq!(pusher.flush(), Some(1));
+    /// assert_eq!(pusher.flush(), None);
+    /// ```
+    pub fn flush(&mut self) -> Option<usize> {
+        if self.block.is_empty() {
+            return None;
+        }
+        Some(self.vec.buckets.push_block(&mut self.block))
+    }
+}
+
+impl<T> Drop for Pusher<'_, T> {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+impl<T> fmt::Debug for Pusher<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pusher")
+            .field("waiting", &self.block.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> Default for ParVec<T> {
+    fn default() -> Self {
+        ParVec::new()
+    }
+}
+
+impl<T: Clone> Clone for ParVec<T> {
+    fn clone(&self) -> Self {
+        self.iter().cloned().collect()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for ParVec<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<T: PartialEq> PartialEq for ParVec<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<T: Eq> Eq for ParVec<T> {}
+
+impl<T: PartialEq, const N: usize> PartialEq<[T; N]> for ParVec<T> {
+    fn eq(&self, other: &[T; N]) -> bool {
+        self.iter().eq(other)
+    }
+}
+
+impl<T: PartialEq> PartialEq<Vec<T>> for ParVec<T> {
+    fn eq(&self, other: &Vec<T>) -> bool {
+        self.iter().eq(other)
+    }
+}
+
+impl<T> Index<usize> for ParVec<T> {
+    type Output = T;
+
+    /// # Panics
+    /// If no value was pushed there.
+    #[inline]
+    #[track_caller]
+    fn index(&self, index: usize) -> &T {
+        let Some(value) = self.get(index) else {
+            nothing_at(index, self.len())
+        };
+        value
+    }
+}
+
+impl<T> IndexMut<usize> for ParVec<T> {
+    #[track_caller]
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        let len = self.len();
+        let Some(value) = self.get_mut(index) else {
+            nothing_at(index, len)
+        };
+        value
+    }
+}
+
+#[cold]
+#[track_caller]
+fn nothing_at(index: usize, len: usize) -> ! {
+    panic!("index {index} of a ParVec of length {len}, or not pushed to the end yet")
+}
+
+/// Takes over the vector's memory; copies nothing.
+impl<T> From<Vec<T>> for ParVec<T> {
+    fn from(vec: Vec<T>) -> Self {
+        ParVec {
+            buckets: Buckets::from_vec(vec),
+        }
+    }
+}
+
+impl<T> From<ParVec<T>> for Vec<T> {
+    fn from(vec: ParVec<T>) -> Self {
+        vec.into_vec()
+    }
+}
+
+impl<T> FromIterator<T> for ParVec<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        Vec::from_iter(values).into()
+    }
+}
+
+impl<T> Extend<T> for ParVec<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, values: I) {
+        ParVec::extend(self, values);
+    }
+}
+
+impl<T> Extend<T> for &ParVec<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, values: I) {
+        ParVec::extend(self, values);
+    }
+}
+
+impl<T> IntoIterator for ParVec<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(mut self) -> IntoIter<T> {
+        IntoIter::new(self.buckets.take_vecs())
+    }
+}
+
+impl<'a, T> IntoIterator for &'a ParVec<T> {
+    type Item = &'a T;
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a mut ParVec<T> {
+    type Item = &'a mut T;
+    type IntoIter = IterMut<'a, T>;
+
+    fn into_iter(self) -> IterMut<'a, T> {
+        self.iter_mut()
+    }
+}

@@ -1,0 +1,85 @@
+//! Text: lines of bytes, and substrings.
+#![forbid(unsafe_code)]
+
+use crate::convert::IntoParallelIterator;
+use crate::iter::ParallelIterator;
+use crate::sources::str::ByteLines;
+
+/// A piece of a text that is searched has at least so many bytes, and so many times the length of
+/// what is looked for.
+const PIECE: usize = if cfg!(miri) { 1 << 5 } else { 1 << 14 };
+const LENGTHS: usize = 8;
+
+/// Text that may be no UTF-8.
+///
+/// ```
+/// use tine_iter::{algorithms::ParallelBytes, prelude::*};
+///
+/// let log = b"ok\nfailed \xFF\nok\n";
+/// assert_eq!(log.par_lines().filter(|line| *line == b"ok").count(), 2);
+/// ```
+pub trait ParallelBytes {
+    /// The lines, without their `\n` or `\r\n`, as [`str::lines`] has them.
+    ///
+    /// ```
+    /// use tine_iter::{algorithms::ParallelBytes, prelude::*};
+    ///
+    /// let lengths: Vec<usize> = b"hello\r\nyou\n".par_lines().map(<[u8]>::len).collect();
+    /// assert_eq!(lengths, [5, 3]);
+    /// ```
+    fn par_lines(&self) -> ByteLines<'_>;
+}
+
+impl ParallelBytes for [u8] {
+    fn par_lines(&self) -> ByteLines<'_> {
+        ByteLines::new(self)
+    }
+}
+
+/// Searching a string.
+///
+/// ```
+/// use tine_iter::algorithms::ParallelStringSearch;
+///
+/// assert_eq!("a fork has tines".par_find_str("tine"), Some(11));
+/// ```
+pub trait ParallelStringSearch {
+    /// Where `needle` first occurs, as [`str::find`] tells it. The empty one occurs at once.
+    ///
+    /// ```
+    /// use tine_iter::algorithms::ParallelStringSearch;
+    ///
+    /// assert_eq!("déjà vu".par_find_str("jà"), Some(3));
+    /// assert_eq!("déjà vu".par_find_str("dé "), None);
+    /// ```
+    fn par_find_str(&self, needle: &str) -> Option<usize>;
+}
+
+impl ParallelStringSearch for str {
+    fn par_find_str(&self, needle: &str) -> Option<usize> {
+        let size = PIECE.max(needle.len().saturating_mul(LENGTHS));
+        if self.len() <= size || needle.is_empty() {
+            return self.find(needle);
+        }
+        let pieces = self.len().div_ceil(size);
+        let find = |piece: usize| {
+            // What begins in this piece may end in the next one.
+            let start = boundary(self, piece * size);
+            let end = (piece + 1)
+                .saturating_mul(size)
+                .saturating_add(needle.len());
+            let end = boundary(self, end);
+            self[start..end].find(needle).map(|at| start + at)
+        };
+        (0..pieces).into_par_iter().find_map_first(find)
+    }
+}
+
+/// The first boundary of a character from `at` on.
+fn boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}

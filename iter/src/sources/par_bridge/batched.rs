@@ -1,0 +1,107 @@
+//! Drawing many items at once, where none waits for another.
+//!
+//! What a thread has drawn is its own: no lock is taken for an item, and nobody else looks at it.
+//! A thread draws twice as many the next time if the last ones took it little time, and half as
+//! many if they took long, so that in the end nobody waits long for another one's last batch.
+#![forbid(unsafe_code)]
+
+use std::iter::Fuse;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use super::crew::Crew;
+use super::turn::{Drawn, Turn};
+use crate::plumbing::{Folder, UnindexedProducer};
+
+/// How long a batch should last, at least and at most.
+const LASTS: (Duration, Duration) = (Duration::from_micros(32), Duration::from_micros(128));
+
+/// The most bytes that a batch should hold, so that it stays in the cache.
+const BATCH_BYTES: usize = 64 << 10;
+
+/// The most items where there is no clock.
+const UNTIMED: usize = 64;
+
+/// A sequential iterator that many threads draw from, each so many items at once.
+pub(super) struct Scoop<I> {
+    crew: Crew,
+    source: Mutex<Fuse<I>>,
+    drawn: Drawn,
+}
+
+impl<I: Iterator> Scoop<I> {
+    pub(super) fn new(iter: I) -> Self {
+        Scoop {
+            crew: Crew::new(),
+            source: Mutex::new(iter.fuse()),
+            drawn: Drawn::default(),
+        }
+    }
+
+    /// Draws up to `size` items; `false` if there are none, or `next` has panicked.
+    fn draw(&self, batch: &mut Vec<I::Item>, size: usize, turn: &mut Turn) -> bool {
+        let Some(mut source) = turn.lock(&self.source, &self.drawn) else {
+            return false;
+        };
+        self.drawn.one_more();
+        // Of the last items, if it is known which these are, everybody gets a share.
+        let size = match source.size_hint() {
+            (least, Some(most)) if least == most => size.min(least / (2 * self.crew.size()) + 1),
+            _ => size,
+        };
+        batch.extend(source.by_ref().take(size));
+        !batch.is_empty()
+    }
+}
+
+impl<I: Iterator<Item: Send> + Send> UnindexedProducer for &Scoop<I> {
+    type Item = I::Item;
+
+    fn split(self) -> (Self, Option<Self>) {
+        (self, self.crew.wants_more().then_some(self))
+    }
+
+    fn fold_with<F: Folder<I::Item>>(self, mut folder: F) -> F {
+        let Some(_member) = self.crew.enter() else {
+            return folder;
+        };
+        let mut turn = Turn::new();
+        let mut size = Size::new(size_of::<I::Item>());
+        let mut batch = Vec::new();
+        while !folder.full() && self.draw(&mut batch, size.now, &mut turn) {
+            let begun = size.begin();
+            folder = folder.consume_iter(batch.drain(..));
+            size.learn(begun);
+        }
+        folder
+    }
+}
+
+/// How many items one thread draws at once.
+struct Size {
+    now: usize,
+    most: usize,
+}
+
+impl Size {
+    fn new(item_size: usize) -> Self {
+        let most = (BATCH_BYTES / item_size.max(1)).max(1);
+        Size { now: 1, most }
+    }
+
+    /// Looks at the clock, if there is one.
+    fn begin(&self) -> Option<Instant> {
+        let none = cfg!(all(target_family = "wasm", target_os = "unknown"));
+        (!none).then(Instant::now)
+    }
+
+    fn learn(&mut self, begun: Option<Instant>) {
+        let took = begun.map(|begun| begun.elapsed());
+        match took {
+            None => self.now = (2 * self.now).min(UNTIMED),
+            Some(took) if took < LASTS.0 => self.now = (2 * self.now).min(self.most),
+            Some(took) if took > LASTS.1 => self.now = (self.now / 2).max(1),
+            Some(_) => {}
+        }
+    }
+}

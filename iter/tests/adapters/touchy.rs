@@ -1,0 +1,140 @@
+//! Destructors that panic, of items that nobody wants any more and of states: what was made until
+//! then is dropped all the same, and once.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use tine_iter::prelude::*;
+
+/// Counts how often it is dropped, and panics then if it is the touchy one.
+struct Item<'d> {
+    number: usize,
+    touchy: bool,
+    drops: &'d [AtomicUsize],
+}
+
+impl Drop for Item<'_> {
+    fn drop(&mut self) {
+        self.drops[self.number].fetch_add(1, Relaxed);
+        assert!(!self.touchy, "touchy");
+    }
+}
+
+const LEN: usize = 100;
+
+/// Whether each item is dropped once, whichever of them is touchy.
+fn all_dropped(what: &str, run: impl Fn(Vec<Item<'_>>) + Sync) {
+    let mut panics = 0;
+    for touchy in [0, 1, 25, 49, 50, 51, 75, LEN - 1] {
+        crate::in_pools(|| {
+            let drops: Vec<_> = (0..LEN).map(|_| AtomicUsize::new(0)).collect();
+            let item = |number| Item {
+                number,
+                touchy: number == touchy,
+                drops: &drops,
+            };
+            let items: Vec<_> = (0..LEN).map(item).collect();
+            let panicked = catch_unwind(AssertUnwindSafe(|| run(items))).is_err();
+            let counts: Vec<_> = drops.iter().map(|n| n.load(Relaxed)).collect();
+            assert_eq!(counts, [1; LEN], "{what}, {touchy}");
+            panicked
+        })
+        .into_iter()
+        .for_each(|panicked| panics += usize::from(panicked));
+    }
+    assert!(panics > 0, "{what}: nothing was touchy");
+}
+
+/// Keeps items from panicking: they were wanted.
+fn keep(mut items: Vec<Item<'_>>) {
+    calm(&mut items);
+}
+
+fn calm(items: &mut [Item<'_>]) {
+    items.iter_mut().for_each(|item| item.touchy = false);
+}
+
+#[test]
+fn items_nobody_wants() {
+    all_dropped("take_any", |v| {
+        keep(v.into_par_iter().take_any(50).collect())
+    });
+    all_dropped("take_any, chained", |mut v| {
+        let rest = v.split_off(30);
+        keep(v.into_par_iter().chain(rest).take_any(20).collect())
+    });
+    all_dropped("take_any, boxed behind a chain", |mut v| {
+        let rest = v.split_off(60);
+        keep(
+            v.into_par_iter()
+                .chain(rest)
+                .with_max_len(7)
+                .enumerate()
+                .map(|(_, x)| x)
+                .take_any(50)
+                .collect(),
+        )
+    });
+    all_dropped("take_any_while", |v| {
+        keep(
+            v.into_par_iter()
+                .take_any_while(|x| x.number < 50)
+                .collect(),
+        )
+    });
+    all_dropped("skip_any", |v| {
+        keep(v.into_par_iter().skip_any(50).collect())
+    });
+    all_dropped("in blocks", |v| {
+        keep(
+            v.into_par_iter()
+                .by_uniform_blocks(9)
+                .take_any(50)
+                .collect(),
+        )
+    });
+    all_dropped("deterministic", |v| {
+        keep(v.into_par_iter().deterministic().take_any(50).collect())
+    });
+    all_dropped("in pieces", |v| {
+        keep(v.into_par_iter().with_max_len(3).take_any(50).collect())
+    });
+    all_dropped("filter_map", |v| {
+        keep(
+            v.into_par_iter()
+                .map(|x| if x.number < 50 { Ok(x) } else { Err(()) })
+                .filter_map(Result::ok)
+                .collect(),
+        )
+    });
+    all_dropped("filter", |v| {
+        keep(v.into_par_iter().filter(|x| x.number < 50).collect())
+    });
+    all_dropped("take", |v| keep(v.into_par_iter().take(50).collect()));
+    all_dropped("skip", |v| keep(v.into_par_iter().skip(50).collect()));
+}
+
+/// States that panic when a piece has ended.
+#[test]
+fn states() {
+    struct State<'s>(&'s AtomicUsize);
+
+    impl Drop for State<'_> {
+        fn drop(&mut self) {
+            assert!(self.0.fetch_add(1, Relaxed) != 0, "touchy");
+        }
+    }
+
+    all_dropped("map_init", |mut v| {
+        calm(&mut v);
+        let states = AtomicUsize::new(0);
+        let items = v.into_par_iter().map_init(|| State(&states), |_, x| x);
+        items.filter(|_| true).collect::<Vec<_>>();
+    });
+    all_dropped("map_init, in place", |mut v| {
+        calm(&mut v);
+        let states = AtomicUsize::new(0);
+        let items = v.into_par_iter().map_init(|| State(&states), |_, x| x);
+        items.collect::<Vec<_>>();
+    });
+}

@@ -1,0 +1,13 @@
+//! The algorithms beyond rayon's against their meaning in sequence: by properties, in pools of
+//! several sizes, with panics in each closure, and with closures that lie.
+
+mod change;
+mod fed;
+mod grid;
+mod kit;
+mod look;
+mod reduce;
+mod retain;
+mod sets;
+mod small;
+mod text;

@@ -1,0 +1,217 @@
+//! Loops whose items wait for each other, and loops whose items are not alike: while an item blocks,
+//! the items of the other even pieces are run by other threads, at a site's first call and at its
+//! ten-thousandth, and wherever the loop was begun.
+#![cfg(not(miri))]
+
+use std::process;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Barrier, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
+use tine_iter::prelude::*;
+use tine_pool::ThreadPoolBuilder;
+
+/// Ends the process if `body` takes longer than any of these should on a busy machine.
+fn watched(name: &'static str, body: impl FnOnce()) {
+    let (over, is_over) = mpsc::channel::<()>();
+    thread::spawn(move || {
+        if is_over.recv_timeout(Duration::from_secs(100)) == Err(mpsc::RecvTimeoutError::Timeout) {
+            eprintln!("{name} stands still: {}", tine_pool::picture());
+            process::abort();
+        }
+    });
+    body();
+    drop(over);
+}
+
+/// Runs `body` on pools of several sizes, from within.
+fn in_pools(name: &'static str, body: impl Fn() + Sync) {
+    watched(name, || {
+        for threads in [2, 3, 4, 8] {
+            let pool = ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(&body);
+            let (send, receive) = mpsc::channel();
+            // Begun inside a job.
+            pool.scope(|s| {
+                s.spawn(|_| {
+                    body();
+                    send.send(()).unwrap();
+                });
+            });
+            receive.recv().unwrap();
+        }
+    });
+}
+
+/// The first and the last item meet.
+fn meets<'a>(meeting: &'a Barrier, last: usize) -> impl Fn(usize) + Sync + 'a {
+    move |i| {
+        if i == 0 || i == last {
+            meeting.wait();
+        }
+    }
+}
+
+#[test]
+fn a_site_is_called_for_the_first_time() {
+    in_pools("for_each of 1000", || {
+        let meeting = Barrier::new(2);
+        (0..1000_usize)
+            .into_par_iter()
+            .for_each(meets(&meeting, 999));
+    });
+    in_pools("for_each of 100", || {
+        let meeting = Barrier::new(2);
+        (0..100_usize).into_par_iter().for_each(meets(&meeting, 99));
+    });
+    in_pools("map and collect", || {
+        let meeting = Barrier::new(2);
+        let meets = meets(&meeting, 999);
+        let all: Vec<usize> = (0..1000_usize)
+            .into_par_iter()
+            .map(|i| {
+                meets(i);
+                i
+            })
+            .collect();
+        assert!(all.into_iter().eq(0..1000));
+    });
+    in_pools("filter and collect", || {
+        let meeting = Barrier::new(2);
+        let meets = meets(&meeting, 999);
+        let even: Vec<usize> = (0..1000_usize)
+            .into_par_iter()
+            .filter(|&i| {
+                meets(i);
+                i % 2 == 0
+            })
+            .collect();
+        assert!(even.into_iter().eq((0..1000).step_by(2)));
+    });
+    in_pools("chunks", || {
+        let meeting = Barrier::new(2);
+        let meets = meets(&meeting, 99_900);
+        let items: Vec<usize> = (0..100_000).collect();
+        items.par_chunks(100).for_each(|chunk| meets(chunk[0]));
+    });
+    in_pools("a message from the last item to the first", || {
+        let (send, receive) = mpsc::channel();
+        let (send, receive) = (Mutex::new(send), Mutex::new(receive));
+        let items: Vec<usize> = (0..1000).collect();
+        items.par_iter().for_each(|&i| match i {
+            0 => receive.lock().unwrap().recv().unwrap(),
+            999 => send.lock().unwrap().send(()).unwrap(),
+            _ => {}
+        });
+    });
+    in_pools("a sum", || {
+        let meeting = Barrier::new(2);
+        let meets = meets(&meeting, 4999);
+        let sum: usize = (0..5000_usize)
+            .into_par_iter()
+            .map(|i| {
+                meets(i);
+                i
+            })
+            .sum();
+        assert_eq!(sum, 4999 * 2500);
+    });
+}
+
+#[test]
+fn a_site_is_known_to_be_short() {
+    fn go(meeting: Option<&Barrier>, len: usize) {
+        (0..len).into_par_iter().for_each(|i| {
+            if let Some(meeting) = meeting
+                && (i == 0 || i == len - 1)
+            {
+                meeting.wait();
+            }
+        });
+    }
+    in_pools("a known short loop", || {
+        for len in [20, 80, 1000] {
+            for _ in 0..2000 {
+                go(None, len);
+            }
+            go(Some(&Barrier::new(2)), len);
+        }
+    });
+    watched("the same from an ordinary thread", || {
+        if tine_pool::current_num_threads() < 2 {
+            return;
+        }
+        for _ in 0..10_000 {
+            go(None, 80);
+        }
+        go(Some(&Barrier::new(2)), 80);
+    });
+}
+
+/// One item of each of the outermost even pieces waits for the rest.
+#[test]
+fn all_other_pieces_are_run_while_an_item_blocks() {
+    in_pools("an item waits for all that are not in its piece", || {
+        let threads = tine_pool::current_num_threads();
+        for blocked in [0, 999] {
+            let piece = 1000 / (2 * threads.next_power_of_two());
+            let (done, told) = (AtomicUsize::new(0), Mutex::new(()));
+            (0..1000_usize).into_par_iter().for_each(|i| {
+                if i != blocked {
+                    done.fetch_add(1, SeqCst);
+                    return;
+                }
+                let _told = told.lock().unwrap();
+                while done.load(SeqCst) < 1000 - piece - 1 {
+                    thread::sleep(Duration::from_micros(100));
+                }
+            });
+            assert_eq!(done.into_inner(), 999);
+        }
+    });
+}
+
+/// Whoever waits for half of a loop takes part in what is left of it, again and again: no thread runs
+/// much more than its share of a loop whose last items are the long ones.
+#[test]
+fn a_skewed_loop_is_shared_again_and_again() {
+    in_pools("a skewed loop", || {
+        let threads = tine_pool::current_num_threads();
+        let nanos: Vec<_> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
+        for _ in 0..2 {
+            (0..300_u32).into_par_iter().for_each(|i| {
+                let x = f64::from(i) / 300.0;
+                let micros = (x.powi(4) * 3_000.0) as u64 + 5;
+                thread::sleep(Duration::from_micros(micros));
+                let index = tine_pool::current_thread_index().unwrap();
+                nanos[index].fetch_add(micros as usize, SeqCst);
+            });
+        }
+        let shares: Vec<usize> = nanos.iter().map(|n| n.load(SeqCst)).collect();
+        let all: usize = shares.iter().sum();
+        let most = shares.iter().max().unwrap();
+        // Half of the loop would be more than nine tenths of its length.
+        assert!(most * threads * 10 < all * 16, "{shares:?}");
+    });
+}
+
+#[test]
+fn the_last_match_is_found_in_a_range_without_end() {
+    watched("find_last", || {
+        for threads in [2, 3, 8] {
+            let pool = ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| {
+                let last = (-2..i64::MAX).into_par_iter().find_last(|_| true);
+                assert_eq!(last, Some(i64::MAX - 1));
+                let last = (0..usize::MAX).into_par_iter().find_last(|_| true);
+                assert_eq!(last, Some(usize::MAX - 1));
+            });
+        }
+    });
+}

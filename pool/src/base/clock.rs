@@ -1,0 +1,70 @@
+//! Ticks: the cheapest clock there is, and how many of them make a nanosecond.
+//!
+//! A tick is read in about 10 ns where the processor has a counter that any process may read.
+//! The rate is measured, not assumed. Time decides only how work is spread, never what is
+//! computed, so a clock that jumps does no harm beyond a bad guess.
+#![forbid(unsafe_code)]
+
+use crate::base::sys;
+use std::sync::OnceLock;
+
+/// A point in time, in ticks. Never zero, so that zero can say "not taken".
+pub(crate) fn now() -> u64 {
+    sys::ticks().unwrap_or_else(wall::nanos) | 1
+}
+
+/// Ticks from `start` to now.
+pub(crate) fn since(start: u64) -> u64 {
+    now().saturating_sub(start)
+}
+
+/// How many ticks make so many nanoseconds.
+pub(crate) fn ticks(nanos: u64) -> u64 {
+    (nanos * per_micro()) / 1000
+}
+
+/// How many nanoseconds so many ticks take.
+pub(crate) fn nanos(ticks: u64) -> u64 {
+    ticks.saturating_mul(1000) / per_micro()
+}
+
+/// Ticks in a microsecond, measured at the first call (50 µs).
+fn per_micro() -> u64 {
+    static RATE: OnceLock<u64> = OnceLock::new();
+    *RATE.get_or_init(|| {
+        let (start, first) = (wall::nanos(), now());
+        let mut passed = 0;
+        while passed < 50_000 {
+            std::hint::spin_loop();
+            passed = wall::nanos() - start;
+        }
+        let ticks = now().saturating_sub(first);
+        (ticks * 1000 / passed).max(1)
+    })
+}
+
+/// The system's clock.
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+mod wall {
+    use std::sync::OnceLock;
+    use std::time::Instant;
+
+    /// Nanoseconds since the first call.
+    pub(super) fn nanos() -> u64 {
+        static START: OnceLock<Instant> = OnceLock::new();
+        START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+    }
+}
+
+/// Where there is no clock each look at it takes a microsecond: whoever waits for a time to pass
+/// does not wait for ever.
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+mod wall {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// Nanoseconds since the first call.
+    pub(super) fn nanos() -> u64 {
+        static LOOKS: AtomicU64 = AtomicU64::new(0);
+        1000 * LOOKS.fetch_add(1, Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,117 @@
+//! What a pool is asked to be: plain data, and the defaults that the environment decides.
+#![forbid(unsafe_code)]
+
+use crate::base::unwind::Payload;
+use std::fmt;
+use std::num::NonZero;
+use std::thread;
+
+/// How many threads that block at the same time are replaced.
+pub(crate) const SPARES: usize = 64;
+
+/// The most threads that a pool can have: the census counts them and the spare ones in 16 bits each,
+/// and for a moment one more for each guest that is about to sit down.
+pub(crate) const MAX_THREADS: usize = 0xf000;
+
+/// Whether a woken thread is kept off the processor of the thread that wakes it.
+/// `TINE_WAKE_ELSEWHERE=0` turns that off.
+#[cfg(all(target_os = "linux", not(any(miri, loom))))]
+pub(crate) fn wakes_elsewhere() -> bool {
+    static ON: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *ON.get_or_init(|| std::env::var("TINE_WAKE_ELSEWHERE").map_or(true, |v| is_on(&v)))
+}
+
+/// What a variable of the environment says that is on unless it is turned off.
+fn is_on(value: &str) -> bool {
+    !matches!(value.trim(), "0" | "false" | "no" | "off")
+}
+
+pub(crate) type PanicHandler = Box<dyn Fn(Payload) + Send + Sync>;
+pub(crate) type IndexHandler = Box<dyn Fn(usize) + Send + Sync>;
+pub(crate) type NameFn = Box<dyn FnMut(usize) -> String>;
+
+/// Everything that can be asked for, short of how threads are made.
+#[derive(Default)]
+pub(crate) struct Settings {
+    /// 0: the default.
+    pub(crate) num_threads: usize,
+    pub(crate) stack_size: Option<usize>,
+    pub(crate) use_current_thread: bool,
+    pub(crate) physical_cores: bool,
+    pub(crate) guests: Option<bool>,
+    pub(crate) greedy: bool,
+    pub(crate) handlers: Handlers,
+    pub(crate) name: Option<NameFn>,
+}
+
+/// What is called at turning points of a pool's life.
+#[derive(Default)]
+pub(crate) struct Handlers {
+    pub(crate) panic: Option<PanicHandler>,
+    pub(crate) start: Option<IndexHandler>,
+    pub(crate) exit: Option<IndexHandler>,
+}
+
+impl Settings {
+    /// How many threads this asks for.
+    pub(crate) fn threads(&self) -> usize {
+        let asked = match self.num_threads {
+            0 => self.threads_by_default(),
+            n => n,
+        };
+        asked.clamp(1, MAX_THREADS)
+    }
+
+    fn threads_by_default(&self) -> usize {
+        const VARIABLES: [&str; 3] = ["TINE_NUM_THREADS", "RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS"];
+        for name in VARIABLES {
+            match std::env::var(name)
+                .ok()
+                .and_then(|v| v.trim().parse::<usize>().ok())
+            {
+                // Zero asks for the default, and silences the variables of lesser rank.
+                Some(0) => break,
+                Some(n) => return n,
+                None => {}
+            }
+        }
+        if self.physical_cores {
+            num_cpus::get_physical()
+        } else {
+            thread::available_parallelism().map_or(1, NonZero::get)
+        }
+    }
+
+    /// Whether ordinary threads may sit on seats of a global pool made of this.
+    pub(crate) fn allows_guests(&self, custom_spawn: bool) -> bool {
+        self.guests
+            .unwrap_or_else(|| std::env::var("TINE_GUESTS").map_or(true, |v| is_on(&v)))
+            && !custom_spawn
+            && !self.use_current_thread
+            && self.name.is_none()
+            && self.stack_size.is_none()
+            && self.handlers.start.is_none()
+            && self.handlers.exit.is_none()
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// Closures have nothing to show but that they are there.
+        fn set<T>(closure: &Option<T>) -> Option<&'static str> {
+            closure.as_ref().map(|_| "<closure>")
+        }
+        f.debug_struct("Settings")
+            .field("num_threads", &self.num_threads)
+            .field("stack_size", &self.stack_size)
+            .field("use_current_thread", &self.use_current_thread)
+            .field("physical_cores", &self.physical_cores)
+            .field("guests", &self.guests)
+            .field("greedy_waiting", &self.greedy)
+            .field("thread_name", &set(&self.name))
+            .field("panic_handler", &set(&self.handlers.panic))
+            .field("start_handler", &set(&self.handlers.start))
+            .field("exit_handler", &set(&self.handlers.exit))
+            .finish()
+    }
+}

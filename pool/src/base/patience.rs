@@ -1,0 +1,43 @@
+//! How long somebody who has found nothing goes on looking.
+#![forbid(unsafe_code)]
+
+use crate::base::clock;
+use crate::base::sync::{relax, yield_now};
+
+/// How long to go on looking: a few rounds of pauses, then yields, until the time is up.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    rounds: u32,
+    until: u64,
+    nanos: u64,
+}
+
+impl Patience {
+    pub(crate) fn new(nanos: u64) -> Self {
+        Self {
+            rounds: 0,
+            until: 0,
+            nanos,
+        }
+    }
+
+    /// Lets some time pass; false when there is none left.
+    pub(crate) fn wait(&mut self) -> bool {
+        self.rounds += 1;
+        if self.rounds <= 8 {
+            for _ in 0..32 {
+                relax();
+            }
+            return true;
+        }
+        let now = clock::now();
+        if self.until == 0 {
+            self.until = now + clock::ticks(self.nanos);
+        }
+        if now >= self.until {
+            return false;
+        }
+        yield_now();
+        true
+    }
+}

@@ -1,0 +1,110 @@
+//! The one door to shared memory: atomics, cells and fences.
+//!
+//! Everything that two threads touch is made of what this file exports, so that the model
+//! checker can take the place of the real thing. No other file knows about loom.
+#![forbid(unsafe_code)]
+
+use std::ops::Deref;
+
+#[cfg(loom)]
+pub(crate) use loom::{
+    cell::UnsafeCell,
+    sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
+    sync::{Condvar, Mutex},
+    thread::yield_now,
+};
+
+#[cfg(not(loom))]
+pub(crate) use self::real::UnsafeCell;
+#[cfg(all(not(loom), not(tine_tsan)))]
+pub(crate) use std::sync::atomic::fence;
+#[cfg(not(any(loom, target_os = "linux")))]
+pub(crate) use std::sync::{Condvar, Mutex};
+#[cfg(not(loom))]
+pub(crate) use std::{
+    hint::spin_loop,
+    sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    thread::yield_now,
+};
+
+/// A fence that the thread sanitizer can follow: it knows nothing of stand-alone fences, so
+/// under `--cfg tine_tsan` each becomes a read-modify-write of one word, which orders at least
+/// as much.
+#[cfg(all(not(loom), tine_tsan))]
+pub(crate) fn fence(_: Ordering) {
+    static WORD: AtomicU32 = AtomicU32::new(0);
+    WORD.fetch_add(1, Ordering::SeqCst);
+}
+
+/// A value with cache lines of its own, so that whoever writes a neighbour does not take it away
+/// from those who use it. Where lines are fetched in pairs, two of them.
+#[cfg_attr(
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "powerpc64"
+    ),
+    repr(align(128))
+)]
+#[cfg_attr(target_arch = "s390x", repr(align(256)))]
+#[cfg_attr(
+    not(any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "powerpc64",
+        target_arch = "s390x"
+    )),
+    repr(align(64))
+)]
+#[derive(Debug, Default)]
+pub(crate) struct CachePadded<T>(T);
+
+impl<T> CachePadded<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self(value)
+    }
+}
+
+impl<T> Deref for CachePadded<T> {
+    type Target = T;
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// Whether `yield_now` should be preferred to spinning: the model checker explores nothing new
+/// in a spin, and has to be told to run somebody else.
+pub(crate) fn relax() {
+    #[cfg(loom)]
+    yield_now();
+    #[cfg(not(loom))]
+    spin_loop();
+}
+
+#[cfg(not(loom))]
+mod real {
+    /// `std`'s cell with the closure interface that the model checker needs.
+    #[derive(Debug)]
+    #[repr(transparent)]
+    pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+    impl<T> UnsafeCell<T> {
+        #[inline]
+        pub(crate) const fn new(value: T) -> Self {
+            Self(std::cell::UnsafeCell::new(value))
+        }
+
+        /// Gives a pointer to read through.
+        #[inline]
+        pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+            f(self.0.get())
+        }
+
+        /// Gives a pointer to write through.
+        #[inline]
+        pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+            f(self.0.get())
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What the system is asked for: a tick counter, the stack that is left, a barrier for all
+//! threads of the process, whether it is a child of `fork`, and where a thread may run. Each answer may be "not here", and then
+//! whoever asked does without.
+
+/// The processor's own counter, where any process may read it.
+pub(crate) fn ticks() -> Option<u64> {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        // SAFETY: every x86-64 processor has the instruction.
+        Some(unsafe { std::arch::x86_64::_rdtsc() })
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    None
+}
+
+/// Bytes of stack below the caller's frame; `None` where the system does not tell.
+pub(crate) fn stack_left() -> Option<usize> {
+    let here = 0_u8;
+    let low = stack::low_end()?;
+    (&raw const here).addr().checked_sub(low)
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+mod stack {
+    use std::cell::Cell;
+    use std::mem::MaybeUninit;
+
+    thread_local! {
+        static LOW: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Where this thread's stack ends, asked once for each thread.
+    pub(super) fn low_end() -> Option<usize> {
+        const UNKNOWN: usize = usize::MAX;
+        let low = LOW.get();
+        let low = if low == 0 {
+            ask().unwrap_or(UNKNOWN)
+        } else {
+            low
+        };
+        LOW.set(low);
+        (low != UNKNOWN).then_some(low)
+    }
+
+    fn ask() -> Option<usize> {
+        let mut attr = MaybeUninit::<libc::pthread_attr_t>::uninit();
+        // SAFETY: no preconditions.
+        let me = unsafe { libc::pthread_self() };
+        // SAFETY: `attr` is a place for the answer; the thread is this one.
+        if unsafe { libc::pthread_getattr_np(me, attr.as_mut_ptr()) } != 0 {
+            return None;
+        }
+        let (mut low, mut size) = (std::ptr::null_mut(), 0);
+        // SAFETY: initialised by the call before; the other two are places for the answer.
+        let ok = unsafe { libc::pthread_attr_getstack(attr.as_ptr(), &mut low, &mut size) } == 0;
+        // SAFETY: initialised, and not used again.
+        unsafe { libc::pthread_attr_destroy(attr.as_mut_ptr()) };
+        ok.then_some(low.addr())
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(miri))))]
+mod stack {
+    pub(super) fn low_end() -> Option<usize> {
+        None
+    }
+}
+
+/// Makes every running thread of the process pass a full memory barrier. False where the system
+/// offers no such thing.
+#[cfg(all(target_os = "linux", not(miri)))]
+pub(crate) fn barrier_everywhere() -> bool {
+    use std::sync::OnceLock;
+    const REGISTER: libc::c_int = 1 << 4;
+    const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
+    fn membarrier(command: libc::c_int) -> bool {
+        // SAFETY: the call takes numbers only and touches no memory of ours.
+        unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+    }
+    static REGISTERED: OnceLock<bool> = OnceLock::new();
+    *REGISTERED.get_or_init(|| membarrier(REGISTER)) && membarrier(PRIVATE_EXPEDITED)
+}
+
+#[cfg(not(all(target_os = "linux", not(miri))))]
+pub(crate) fn barrier_everywhere() -> bool {
+    false
+}
+
+/// Whether this process is the one in which something began: a child made by `fork` has but the
+/// thread that called it.
+pub(crate) mod fork {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// How many forks lie between the first process and this one, counted since [`watch`].
+    static GENERATION: AtomicUsize = AtomicUsize::new(0);
+    static IN_CHILD: OnceLock<fn()> = OnceLock::new();
+
+    /// The number of this process.
+    #[inline]
+    pub(crate) fn generation() -> usize {
+        // Relaxed: written while the process has one thread.
+        GENERATION.load(Ordering::Relaxed)
+    }
+
+    /// Counts forks from now on, and has `in_child` called after each, in the child. It may do
+    /// next to nothing: a lock may be held for ever there.
+    pub(crate) fn watch(in_child: fn()) {
+        IN_CHILD.get_or_init(|| {
+            #[cfg(all(unix, not(miri)))]
+            // SAFETY: the handler is a function for ever, and does nothing that is forbidden
+            // between a fork and the next call: it stores numbers.
+            unsafe {
+                libc::pthread_atfork(None, None, Some(begun));
+            }
+            in_child
+        });
+    }
+
+    #[cfg(all(unix, not(miri)))]
+    extern "C" fn begun() {
+        GENERATION.fetch_add(1, Ordering::Relaxed);
+        if let Some(in_child) = IN_CHILD.get() {
+            in_child();
+        }
+    }
+}
+
+/// Keeps a thread that is about to be woken off the processor of the one that wakes it.
+///
+/// A thread that wakes another and stays busy may find it queued on its own processor for a
+/// whole tick of the scheduler. The remedy: take the waker's processor out of the sleeper's mask
+/// before the wake, and let the sleeper put its mask back when it runs.
+#[cfg(all(target_os = "linux", not(miri)))]
+pub(crate) mod elsewhere {
+    use std::mem::{MaybeUninit, size_of};
+
+    /// Where a thread could run, where it may run until it has its mask back, and which it is.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Moved {
+        thread: libc::pid_t,
+        mask: libc::cpu_set_t,
+        fewer: libc::cpu_set_t,
+    }
+
+    impl std::fmt::Debug for Moved {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.debug_struct("Moved")
+                .field("thread", &self.thread)
+                .finish_non_exhaustive()
+        }
+    }
+
+    /// The calling thread's name for the system.
+    pub(crate) fn me() -> i32 {
+        // SAFETY: no preconditions.
+        unsafe { libc::gettid() }
+    }
+
+    /// Moves `thread` off the processor of the caller; gives what to hand to [`restore`].
+    pub(crate) fn push_away(thread: i32) -> Option<Moved> {
+        // SAFETY: no preconditions.
+        let here = usize::try_from(unsafe { libc::sched_getcpu() }).ok()?;
+        let mut mask = MaybeUninit::<libc::cpu_set_t>::zeroed();
+        let size = size_of::<libc::cpu_set_t>();
+        // SAFETY: `mask` is a place for the answer of that size.
+        if unsafe { libc::sched_getaffinity(thread, size, mask.as_mut_ptr()) } != 0 {
+            return None;
+        }
+        // SAFETY: zeroed, then filled; any bits are a valid set.
+        let mask = unsafe { mask.assume_init() };
+        let mut fewer = mask;
+        if here >= libc::CPU_SETSIZE as usize {
+            return None;
+        }
+        // SAFETY: the number is below the size of the set.
+        unsafe { libc::CPU_CLR(here, &mut fewer) };
+        // SAFETY: a valid set.
+        if unsafe { libc::CPU_COUNT(&fewer) } == 0 {
+            return None;
+        }
+        // SAFETY: a valid set of that size. A thread of that name may have ended: an error then.
+        let done = unsafe { libc::sched_setaffinity(thread, size, &fewer) } == 0;
+        done.then_some(Moved {
+            thread,
+            mask,
+            fewer,
+        })
+    }
+
+    /// Puts a mask back, unless the program or the system has changed it meanwhile.
+    pub(crate) fn restore(moved: Moved) {
+        let size = size_of::<libc::cpu_set_t>();
+        let mut now = MaybeUninit::<libc::cpu_set_t>::zeroed();
+        // SAFETY: `now` is a place for the answer of that size.
+        if unsafe { libc::sched_getaffinity(moved.thread, size, now.as_mut_ptr()) } != 0 {
+            return;
+        }
+        // SAFETY: zeroed, then filled; any bits are a valid set.
+        let now = unsafe { now.assume_init() };
+        // SAFETY: two valid sets.
+        if unsafe { libc::CPU_EQUAL(&now, &moved.fewer) } {
+            // SAFETY: a valid set of that size.
+            unsafe { libc::sched_setaffinity(moved.thread, size, &moved.mask) };
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! What decides how work is spread: what each site has cost, what wake-ups cost, and what joins and
+//! loops make of that. Nothing here acts: it is told what is, and says what is to be done.
+#![forbid(unsafe_code)]
+
+pub(crate) mod join_pace;
+pub(crate) mod loop_pace;
+pub(crate) mod site_costs;
+pub(crate) mod wakes;

@@ -1,0 +1,251 @@
+//! Work from outside: a first-in, first-out queue that any thread may push to.
+//!
+//! The queue is intrusive: an element brings its own link, so pushing never allocates. Producers
+//! push onto `inbox`, a stack, with one exchange. A consumer takes the short lock, turns the
+//! whole inbox over into `outbox` when that is empty, and takes a batch from its front. The lock
+//! is never held across anything but a few pointer moves; whoever finds it taken does something
+//! else and looks again ([`Batch::Busy`]), since a queue that is being taken from is not empty.
+//!
+//! `push` ends with Release. Whoever must be sure that a sleeper sees the element fences after.
+
+use crate::base::sync::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, UnsafeCell};
+use std::ptr::{self, NonNull};
+
+/// An element that can be queued.
+///
+/// # Safety
+/// `link` gives the same place each time, inside the element, and nobody else uses it while the
+/// element is queued.
+pub(crate) unsafe trait Linked: Sized {
+    fn link(this: NonNull<Self>) -> NonNull<Link<Self>>;
+}
+
+/// The place in an element that names the next one.
+#[derive(Debug)]
+pub(crate) struct Link<T>(UnsafeCell<*mut T>);
+
+impl<T> Link<T> {
+    pub(crate) fn new() -> Self {
+        Self(UnsafeCell::new(ptr::null_mut()))
+    }
+}
+
+fn next<T: Linked>(of: NonNull<T>) -> *mut T {
+    // SAFETY: elements in a queue are alive, and their links are the queue's.
+    let link = unsafe { T::link(of).as_ref() };
+    // SAFETY: as above; whoever follows links holds the lock or owns the chain.
+    link.0.with(|p| unsafe { *p })
+}
+
+fn set_next<T: Linked>(of: NonNull<T>, to: *mut T) {
+    // SAFETY: as in `next`.
+    let link = unsafe { T::link(of).as_ref() };
+    // SAFETY: as in `next`; nobody else looks at the link of an element before it is pushed.
+    link.0.with_mut(|p| unsafe { *p = to });
+}
+
+/// What [`Injector::take`] brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Batch {
+    /// So many elements.
+    Some(usize),
+    /// There was nothing.
+    Empty,
+    /// Somebody else is taking: look again.
+    Busy,
+}
+
+/// The queue.
+#[derive(Debug)]
+pub(crate) struct Injector<T> {
+    inbox: AtomicPtr<T>,
+    locked: AtomicBool,
+    /// Under the lock: what has been turned over, oldest first.
+    outbox: UnsafeCell<*mut T>,
+    /// Pushed and not yet taken; counted before the push, so never too small.
+    len: AtomicUsize,
+}
+
+// SAFETY: elements are handed from thread to thread whole, `outbox` is under the lock.
+unsafe impl<T> Send for Injector<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Injector<T> {}
+
+impl<T: Linked> Injector<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            inbox: AtomicPtr::new(ptr::null_mut()),
+            locked: AtomicBool::new(false),
+            outbox: UnsafeCell::new(ptr::null_mut()),
+            len: AtomicUsize::new(0),
+        }
+    }
+
+    /// Whether there seemed to be nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len.load(Ordering::Relaxed) == 0
+    }
+
+    /// How many there seemed to be.
+    pub(crate) fn len(&self) -> usize {
+        self.len.load(Ordering::Relaxed)
+    }
+
+    /// Queues one element.
+    ///
+    /// # Safety
+    /// The element lives and is left alone until it is taken.
+    pub(crate) unsafe fn push(&self, element: NonNull<T>) {
+        // SAFETY: a chain of one.
+        unsafe { self.push_chain(element, element, 1) };
+    }
+
+    /// Queues `count` elements with one exchange. They are linked backwards: `newest` leads to
+    /// `oldest`, as [`chain`] does it.
+    ///
+    /// # Safety
+    /// As for `push`, for each of them; the links from `newest` reach `oldest` in `count` steps.
+    pub(crate) unsafe fn push_chain(&self, newest: NonNull<T>, oldest: NonNull<T>, count: usize) {
+        self.len.fetch_add(count, Ordering::Relaxed);
+        let mut head = self.inbox.load(Ordering::Relaxed);
+        loop {
+            set_next(oldest, head);
+            // Release: hands the elements to the swap in `refill`.
+            match self.inbox.compare_exchange_weak(
+                head,
+                newest.as_ptr(),
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return,
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    /// Takes up to `most` elements, oldest first.
+    pub(crate) fn take(&self, most: usize, mut each: impl FnMut(NonNull<T>)) -> Batch {
+        if self.is_empty() {
+            return Batch::Empty;
+        }
+        let Some(lock) = self.lock() else {
+            return Batch::Busy;
+        };
+        let mut taken = 0;
+        while taken < most {
+            let Some(first) = lock.front() else { break };
+            lock.set_front(next(first));
+            taken += 1;
+            each(first);
+        }
+        self.len.fetch_sub(taken, Ordering::Relaxed);
+        drop(lock);
+        if taken == 0 {
+            Batch::Empty
+        } else {
+            Batch::Some(taken)
+        }
+    }
+
+    /// Takes the oldest element that pleases, from wherever it lies.
+    pub(crate) fn take_if(&self, mut wanted: impl FnMut(NonNull<T>) -> bool) -> Option<NonNull<T>> {
+        if self.is_empty() {
+            return None;
+        }
+        let lock = loop {
+            match self.lock() {
+                Some(lock) => break lock,
+                None => crate::base::sync::relax(),
+            }
+        };
+        lock.append_inbox();
+        let mut before: Option<NonNull<T>> = None;
+        let mut at = lock.front();
+        while let Some(element) = at {
+            let after = next(element);
+            if wanted(element) {
+                match before {
+                    None => lock.set_front(after),
+                    Some(before) => set_next(before, after),
+                }
+                self.len.fetch_sub(1, Ordering::Relaxed);
+                return Some(element);
+            }
+            before = at;
+            at = NonNull::new(after);
+        }
+        None
+    }
+
+    fn lock(&self) -> Option<Locked<'_, T>> {
+        // Acquire: pairs with the store in `Locked::drop`.
+        let free = !self.locked.load(Ordering::Relaxed)
+            && self
+                .locked
+                .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok();
+        // Made only when it is held: dropping one lets go of the lock.
+        free.then(|| Locked(self))
+    }
+
+    /// Everything in the inbox, oldest first.
+    fn turn_over(&self) -> *mut T {
+        // Acquire: pairs with the exchange in `push_chain`.
+        let mut from = self.inbox.swap(ptr::null_mut(), Ordering::Acquire);
+        let mut to = ptr::null_mut();
+        while let Some(element) = NonNull::new(from) {
+            from = next(element);
+            set_next(element, to);
+            to = element.as_ptr();
+        }
+        to
+    }
+}
+
+/// Links `element` in front of `chain` for [`Injector::push_chain`].
+pub(crate) fn chain<T: Linked>(element: NonNull<T>, chain: *mut T) {
+    set_next(element, chain);
+}
+
+/// The right to the outbox.
+struct Locked<'a, T>(&'a Injector<T>);
+
+impl<T: Linked> Locked<'_, T> {
+    fn raw_front(&self) -> *mut T {
+        // SAFETY: the lock is held.
+        self.0.outbox.with(|p| unsafe { *p })
+    }
+
+    fn set_front(&self, element: *mut T) {
+        // SAFETY: the lock is held.
+        self.0.outbox.with_mut(|p| unsafe { *p = element });
+    }
+
+    /// The oldest element, from the inbox if the outbox is empty.
+    fn front(&self) -> Option<NonNull<T>> {
+        if self.raw_front().is_null() {
+            self.set_front(self.0.turn_over());
+        }
+        NonNull::new(self.raw_front())
+    }
+
+    /// Puts what is in the inbox behind what is in the outbox.
+    fn append_inbox(&self) {
+        let more = self.0.turn_over();
+        let Some(mut last) = NonNull::new(self.raw_front()) else {
+            self.set_front(more);
+            return;
+        };
+        while let Some(after) = NonNull::new(next(last)) {
+            last = after;
+        }
+        set_next(last, more);
+    }
+}
+
+impl<T> Drop for Locked<'_, T> {
+    fn drop(&mut self) {
+        // Release: pairs with the swap in `lock`.
+        self.0.locked.store(false, Ordering::Release);
+    }
+}

@@ -1,0 +1,10 @@
+//! Jobs, and where they lie: the two deques of a seat, the queue from outside, the words by which a
+//! job says that it is done.
+
+pub(crate) mod injector;
+pub(crate) mod job;
+pub(crate) mod latch;
+pub(crate) mod nested;
+pub(crate) mod slab;
+pub(crate) mod spawned;
+pub(crate) mod steal;

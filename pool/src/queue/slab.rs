@@ -1,0 +1,285 @@
+//! Memory for spawned jobs: bump allocation in chunks that are freed as a whole.
+//!
+//! ```text
+//!   chunk, aligned to its size
+//!   ┌──────┬───────┬───────┬───────┬─ ─ ─ ─┐
+//!   │ live │ piece │ piece │ piece │  free │
+//!   └──────┴───────┴───────┴───────┴─ ─ ─ ─┘
+//!                                  ▲ the owner's next piece
+//! ```
+//!
+//! One thread at a time, the holder of the seat, allocates; any thread frees. A piece knows its
+//! chunk by its address. `live` starts with more than a chunk can hold; each freed piece counts
+//! it down by one, and the owner, leaving a full chunk, by what it has not handed out. Whoever
+//! brings it to zero frees the chunk.
+//!
+//! What this is for: a job that one thread allocates and another frees makes the two meet in the
+//! system's allocator, which costs both more than the job's way through the deque.
+
+use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell};
+#[cfg(not(loom))]
+use std::alloc::dealloc;
+use std::alloc::{Layout, alloc};
+use std::ptr::{self, NonNull};
+
+/// What a chunk spans, and its alignment.
+#[cfg(not(loom))]
+const CHUNK: usize = 16 << 10;
+#[cfg(loom)]
+const CHUNK: usize = 1 << 10;
+/// Bytes of a chunk.
+const SIZE: usize = CHUNK - 16;
+/// Every piece starts at a multiple of this.
+const ALIGN: usize = 8;
+/// Larger pieces are not for chunks.
+#[cfg(not(loom))]
+const LARGEST: usize = CHUNK / 16;
+/// In models two fill a chunk.
+#[cfg(loom)]
+const LARGEST: usize = 448;
+/// More pieces than a chunk can hold.
+const MANY: usize = CHUNK;
+
+/// What stands at the front of a chunk.
+struct Head {
+    live: AtomicUsize,
+    /// In models a chunk is marked, not freed.
+    #[cfg(loom)]
+    freed: UnsafeCell<bool>,
+}
+
+/// A little less than a chunk spans, so that chunks can lie side by side: there is room for what
+/// the system's allocator puts between two of them.
+const fn chunk_layout() -> Layout {
+    match Layout::from_size_align(SIZE, CHUNK) {
+        Ok(layout) => layout,
+        Err(_) => unreachable!(),
+    }
+}
+
+/// The owner's side.
+#[derive(Debug)]
+struct Bump {
+    chunk: *mut Head,
+    /// Where the next piece begins.
+    next: usize,
+    /// Pieces handed out from this chunk.
+    pieces: usize,
+}
+
+/// An allocator with one allocating thread at a time.
+#[derive(Debug)]
+pub(crate) struct Slab(UnsafeCell<Bump>);
+
+// SAFETY: the cell is touched by the owner alone (duty of those who call `alloc`); chunks may be
+// freed by any thread.
+unsafe impl Send for Slab {}
+// SAFETY: as above.
+unsafe impl Sync for Slab {}
+
+impl Slab {
+    pub(crate) fn new() -> Self {
+        Self(UnsafeCell::new(Bump {
+            chunk: ptr::null_mut(),
+            next: SIZE,
+            pieces: 0,
+        }))
+    }
+
+    /// Whether pieces of this layout can be had at all.
+    pub(crate) const fn suits(layout: Layout) -> bool {
+        layout.size() <= LARGEST && layout.align() <= ALIGN
+    }
+
+    /// A piece for this layout, which must suit; `None` if memory is short.
+    ///
+    /// # Safety
+    /// The caller holds the seat.
+    pub(crate) unsafe fn alloc(&self, layout: Layout) -> Option<NonNull<()>> {
+        debug_assert!(Self::suits(layout));
+        self.0.with_mut(|bump| {
+            // SAFETY: the caller holds the seat, and nobody else touches the cell.
+            let bump = unsafe { &mut *bump };
+            if bump.next + layout.size() > SIZE {
+                bump.renew()?;
+            }
+            // SAFETY: within the chunk.
+            let piece = unsafe { bump.chunk.byte_add(bump.next) };
+            bump.next += layout.size().next_multiple_of(ALIGN).max(ALIGN);
+            bump.pieces += 1;
+            NonNull::new(piece.cast())
+        })
+    }
+
+    /// Gives a piece back.
+    ///
+    /// # Safety
+    /// The piece came from `alloc` of some slab, and is not used again.
+    pub(crate) unsafe fn free(piece: NonNull<()>) {
+        let chunk = piece.as_ptr().map_addr(|a| a & !(CHUNK - 1)).cast::<Head>();
+        // SAFETY: a piece is not yet counted down, so its chunk is alive.
+        unsafe { release(chunk, 1) };
+    }
+}
+
+impl Bump {
+    /// Leaves the chunk for a new one.
+    #[cold]
+    fn renew(&mut self) -> Option<()> {
+        self.leave();
+        // SAFETY: the layout is not of size zero.
+        let chunk = NonNull::new(unsafe { alloc(chunk_layout()) })?.cast::<Head>();
+        // SAFETY: large enough, aligned, and nobody else has it.
+        unsafe {
+            chunk.write(Head {
+                live: AtomicUsize::new(MANY),
+                #[cfg(loom)]
+                freed: UnsafeCell::new(false),
+            })
+        };
+        *self = Self {
+            chunk: chunk.as_ptr(),
+            next: size_of::<Head>().next_multiple_of(ALIGN),
+            pieces: 0,
+        };
+        Some(())
+    }
+
+    fn leave(&mut self) {
+        let (chunk, unused) = (self.chunk, MANY - self.pieces);
+        *self = Self {
+            chunk: ptr::null_mut(),
+            next: SIZE,
+            pieces: 0,
+        };
+        if !chunk.is_null() {
+            // SAFETY: the owner's own counts keep the chunk until here.
+            unsafe { release(chunk, unused) };
+        }
+    }
+}
+
+/// Counts a chunk down, and frees it at zero.
+///
+/// # Safety
+/// The caller has so many counts, and gives them up.
+unsafe fn release(chunk: *mut Head, counts: usize) {
+    // SAFETY: alive while counts are held.
+    let live = unsafe { &(*chunk).live };
+    // AcqRel: what was done with each piece comes before the chunk is freed.
+    if live.fetch_sub(counts, Ordering::AcqRel) == counts {
+        // SAFETY: nobody else has a count, and the chunk is not used again.
+        unsafe { discard(chunk) };
+    }
+}
+
+/// # Safety
+/// The chunk was made in `renew`, and nobody uses it any more.
+#[cfg(not(loom))]
+unsafe fn discard(chunk: *mut Head) {
+    // SAFETY: by the duty above.
+    unsafe { ptr::drop_in_place(chunk) };
+    // SAFETY: made in `renew` with this layout.
+    unsafe { dealloc(chunk.cast(), chunk_layout()) };
+}
+
+#[cfg(loom)]
+pub(crate) use watched::freed_chunks;
+
+/// What models see of chunks that are gone.
+#[cfg(loom)]
+mod watched {
+    use super::{CHUNK, Head, LARGEST, Slab};
+    use std::cell::Cell;
+    use std::ptr::NonNull;
+
+    thread_local! {
+        /// All threads of a model are one to the system.
+        static FREED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// How many chunks were freed since this was last asked.
+    pub(crate) fn freed_chunks() -> usize {
+        FREED.take()
+    }
+
+    /// # Safety
+    /// The chunk was made in `renew`, and nobody uses it any more.
+    pub(super) unsafe fn discard(chunk: *mut Head) {
+        // SAFETY: it is kept for ever.
+        let freed = unsafe { &(*chunk).freed };
+        // SAFETY: watched.
+        freed.with_mut(|p| unsafe { assert!(!p.replace(true), "a chunk was freed twice") });
+        FREED.set(FREED.get() + 1);
+    }
+
+    impl Slab {
+        /// The size of the largest pieces.
+        pub(crate) const LARGEST: usize = LARGEST;
+
+        /// Uses a piece, as a job in it does.
+        ///
+        /// # Safety
+        /// It came from `alloc`.
+        pub(crate) unsafe fn assert_alive(piece: NonNull<()>) {
+            let chunk = piece.as_ptr().map_addr(|a| a & !(CHUNK - 1)).cast::<Head>();
+            // SAFETY: chunks are kept for ever.
+            let freed = unsafe { &(*chunk).freed };
+            // SAFETY: watched.
+            freed.with(|p| unsafe { assert!(!*p, "a chunk was freed before its pieces") });
+        }
+    }
+}
+#[cfg(loom)]
+use watched::discard;
+
+impl Drop for Slab {
+    fn drop(&mut self) {
+        // SAFETY: `&mut self`: nobody else is here.
+        self.0.with_mut(|bump| unsafe { (*bump).leave() });
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Slab;
+    use std::alloc::Layout;
+    use std::thread;
+
+    #[test]
+    fn pieces_are_apart_and_chunks_go_when_all_are_free() {
+        let slab = Slab::new();
+        let layout = Layout::new::<[u64; 3]>();
+        for _ in 0..3 {
+            let pieces: Vec<_> = (0..5000_u64)
+                .map(|i| {
+                    // SAFETY: this thread is the owner.
+                    let piece = unsafe { slab.alloc(layout) }.unwrap().cast::<[u64; 3]>();
+                    // SAFETY: a piece of this layout.
+                    unsafe { piece.write([i; 3]) };
+                    piece.as_ptr().expose_provenance()
+                })
+                .collect();
+            thread::spawn(move || {
+                for (i, piece) in pieces.into_iter().enumerate() {
+                    let piece = std::ptr::with_exposed_provenance_mut::<[u64; 3]>(piece);
+                    // SAFETY: written above.
+                    assert_eq!(unsafe { *piece }, [i as u64; 3]);
+                    // SAFETY: a piece, used no more.
+                    unsafe { Slab::free(std::ptr::NonNull::new(piece).unwrap().cast()) };
+                }
+            })
+            .join()
+            .unwrap();
+        }
+    }
+
+    #[test]
+    fn what_suits() {
+        assert!(Slab::suits(Layout::new::<[u8; 1000]>()));
+        assert!(!Slab::suits(Layout::new::<[u8; 2000]>()));
+        #[repr(align(64))]
+        struct Wide;
+        assert!(!Slab::suits(Layout::new::<Wide>()));
+    }
+}

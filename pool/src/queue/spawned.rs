@@ -1,0 +1,543 @@
+//! What `spawn` pushes: a Chase–Lev deque that grows and shrinks.
+//!
+//! Spawned jobs outlive the nesting of joins, so there may be any number of them. The owner
+//! pushes and pops at `bottom`; thieves take from `top`, one job or up to [`LOT`] with one
+//! exchange ([`Spawned::steal_lot`]).
+//!
+//! A thief of several makes the pop of the published deque unsound: the owner may go down past
+//! jobs that the exchange takes along. So, where fewer than a lot are left, the owner pops by an
+//! exchange as well, which gives [`Top`] a new version: a thief that looked at `bottom` before
+//! fails, and one that sees the new version sees the new `bottom`. Where more are left, the
+//! fence is enough: a thief that has not seen the pop starts from a `top` that the owner has
+//! seen, and one lot does not reach the job popped.
+//!
+//! A slot holds the job and its **tag**, a word that says which scope the job belongs to. A
+//! thief may look at the tag of the job on top before it takes it ([`Spawned::steal_if`]); what
+//! it saw is true if its exchange succeeds, since a slot is not written again before `top` has
+//! moved past it.
+//!
+//! Outgrown buffers are freed by the owner once no thief can be reading one. A thief enters its
+//! name in `readers`, fences, and only then loads the buffer; the owner stores the new buffer,
+//! fences, and looks at `readers`: at zero, whoever comes later finds the new buffer. Thieves
+//! touch the line of `top` anyhow, so this costs them little, and memory goes down as soon as a
+//! burst is over.
+
+use crate::base::clock;
+use crate::base::sync::CachePadded;
+use crate::base::sync::{
+    AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, UnsafeCell, fence, relax,
+};
+use crate::queue::steal::Steal;
+
+/// Slots of the smallest buffer.
+#[cfg(not(loom))]
+const SMALL: usize = 64;
+#[cfg(loom)]
+const SMALL: usize = 2;
+
+/// Most jobs that one exchange takes.
+#[cfg(not(loom))]
+pub(crate) const LOT: usize = 32;
+#[cfg(loom)]
+pub(crate) const LOT: usize = 2;
+
+/// A buffer of so many slots grows only if there are no thieves, or slow ones: if a job takes them
+/// longer than [`QUICK`], in nanoseconds, some [`GRACE`] apart.
+const LARGE: usize = 1 << 14;
+const QUICK: u64 = 150;
+const GRACE: u64 = 50_000;
+
+/// One pushed job and what it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) job: *mut (),
+    pub(crate) tag: u64,
+}
+
+impl Entry {
+    /// A place for one.
+    pub(crate) const NONE: Self = Self {
+        job: std::ptr::null_mut(),
+        tag: 0,
+    };
+}
+
+/// The thieves' end: the index of the oldest job, and how often the owner popped near it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Top(u64);
+
+impl Top {
+    fn index(self) -> u32 {
+        self.0 as u32
+    }
+    fn version(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+    fn after(self, jobs: u32) -> Self {
+        Self(u64::from(self.version()) << 32 | u64::from(self.index().wrapping_add(jobs)))
+    }
+    fn next_version(self) -> Self {
+        Self(self.0.wrapping_add(1 << 32))
+    }
+    /// How many jobs lie between this and a `bottom`; below zero if it has been passed.
+    fn to(self, bottom: u32) -> i32 {
+        bottom.wrapping_sub(self.index()) as i32
+    }
+}
+
+#[derive(Debug)]
+struct Slot {
+    job: AtomicPtr<()>,
+    tag: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Buffer {
+    slots: Box<[Slot]>,
+    /// In models: read by whoever reads, written by whoever frees.
+    #[cfg(loom)]
+    alive: UnsafeCell<()>,
+}
+
+impl Buffer {
+    /// Slots cost no memory until they are used, if there are many: zeroed pages come from the
+    /// system untouched.
+    #[cfg(not(loom))]
+    fn new(len: usize) -> Self {
+        use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+        debug_assert!(len.is_power_of_two());
+        let layout = Layout::array::<Slot>(len).expect("a deque that fits into memory");
+        // SAFETY: the layout is not of size zero.
+        let slots = unsafe { alloc_zeroed(layout) }.cast::<Slot>();
+        if slots.is_null() {
+            handle_alloc_error(layout);
+        }
+        let slots = std::ptr::slice_from_raw_parts_mut(slots, len);
+        // SAFETY: allocated with the layout of this type; zeroes are null pointers and numbers.
+        let slots = unsafe { Box::from_raw(slots) };
+        Self { slots }
+    }
+
+    #[cfg(loom)]
+    fn new(len: usize) -> Self {
+        let slot = |_| Slot {
+            job: AtomicPtr::new(std::ptr::null_mut()),
+            tag: AtomicU64::new(0),
+        };
+        Self {
+            slots: (0..len).map(slot).collect(),
+            alive: UnsafeCell::new(()),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    fn slot(&self, index: u32) -> &Slot {
+        &self.slots[index as usize & (self.slots.len() - 1)]
+    }
+
+    fn read(&self, index: u32) -> Entry {
+        #[cfg(loom)]
+        self.alive.with(drop);
+        let slot = self.slot(index);
+        Entry {
+            job: slot.job.load(Ordering::Relaxed),
+            tag: slot.tag.load(Ordering::Relaxed),
+        }
+    }
+
+    fn write(&self, index: u32, entry: Entry) {
+        let slot = self.slot(index);
+        slot.job.store(entry.job, Ordering::Relaxed);
+        slot.tag.store(entry.tag, Ordering::Relaxed);
+    }
+}
+
+/// What only the owner looks at.
+#[derive(Debug)]
+struct Own {
+    /// Slots of the present buffer.
+    len: usize,
+    /// What `top` was when last looked at: never too great.
+    top: u32,
+    /// What `top` was when the present buffer was made.
+    first: u32,
+    /// Outgrown buffers that thieves may still be reading.
+    retired: Vec<*mut Buffer>,
+}
+
+/// The deque. Methods of the owner may be called by one thread at a time, the holder of the seat.
+#[derive(Debug)]
+pub(crate) struct Spawned {
+    bottom: CachePadded<AtomicU32>,
+    own: UnsafeCell<Own>,
+    top: CachePadded<AtomicU64>,
+    readers: AtomicUsize,
+    buffer: AtomicPtr<Buffer>,
+}
+
+// SAFETY: `own` is touched by the owner alone (duty of those who call `push` and `pop`), and
+// buffers are shared through atomics; jobs are plain words here.
+unsafe impl Send for Spawned {}
+// SAFETY: as above.
+unsafe impl Sync for Spawned {}
+
+impl Spawned {
+    pub(crate) fn new() -> Self {
+        Self {
+            bottom: CachePadded::new(AtomicU32::new(0)),
+            own: UnsafeCell::new(Own {
+                len: SMALL,
+                top: 0,
+                first: 0,
+                retired: Vec::new(),
+            }),
+            top: CachePadded::new(AtomicU64::new(0)),
+            readers: AtomicUsize::new(0),
+            buffer: AtomicPtr::new(Box::into_raw(Box::new(Buffer::new(SMALL)))),
+        }
+    }
+
+    // ---- the owner's side -------------------------------------------------------------------
+
+    /// Pushes a job. Whoever must be sure that somebody sees it fences afterwards.
+    ///
+    /// # Safety
+    /// The caller holds the seat.
+    pub(crate) unsafe fn push(&self, entry: Entry) {
+        let bottom = self.bottom.load(Ordering::Relaxed);
+        // SAFETY: only the owner replaces the buffer, and this is the owner.
+        let mut buffer = unsafe { &*self.buffer.load(Ordering::Relaxed) };
+        // The line of `top` is the thieves': it is looked at only when the buffer seems full.
+        // SAFETY: `own` is the owner's.
+        let seen = self.own.with(|own| unsafe { (*own).top });
+        if bottom.wrapping_sub(seen) as usize >= buffer.len() {
+            // SAFETY: the caller holds the seat.
+            buffer = unsafe { self.make_room(buffer, bottom) };
+        }
+        buffer.write(bottom, entry);
+        // Release: hands the slot to the Acquire load of `bottom` in `steal_if`.
+        self.bottom.store(bottom.wrapping_add(1), Ordering::Release);
+    }
+
+    /// The buffer seems full: looks whether it is, and sees to it that there is room.
+    ///
+    /// # Safety
+    /// The caller holds the seat.
+    #[cold]
+    unsafe fn make_room<'a>(&'a self, buffer: &'a Buffer, bottom: u32) -> &'a Buffer {
+        // Acquire: pairs with the exchange of a thief, so that a slot is not written before the
+        // thief that emptied it has read it.
+        let mut top = self.top(Ordering::Acquire);
+        // SAFETY: `own` is the owner's.
+        let first = self.own.with(|own| unsafe { (*own).first });
+        let full = top.to(bottom) as usize >= buffer.len();
+        if full && buffer.len() >= LARGE && top.index() != first {
+            top = self.wait_for_thieves(buffer, bottom, top);
+        }
+        // SAFETY: `own` is the owner's.
+        self.own.with_mut(|own| unsafe { (*own).top = top.index() });
+        if (top.to(bottom) as usize) < buffer.len() {
+            return buffer;
+        }
+        // SAFETY: the caller holds the seat.
+        unsafe { self.resize(buffer, buffer.len() * 2, top, bottom) }
+    }
+
+    /// A large buffer is full. If thieves empty it about as fast as it fills, they are given the
+    /// time to make some room: jobs so small cost more by lying about than by coming later. The
+    /// wait ends as soon as they are slower, so it delays a push, and no more.
+    fn wait_for_thieves(&self, buffer: &Buffer, bottom: u32, mut top: Top) -> Top {
+        let enough = buffer.len() - buffer.len() / 8;
+        let (start, before) = (clock::now(), top);
+        while top.to(bottom) as usize > enough {
+            for _ in 0..16 {
+                relax();
+            }
+            // Acquire: as in `make_room`.
+            top = self.top(Ordering::Acquire);
+            let taken = before.to(top.index()) as u64;
+            if clock::since(start) > clock::ticks(GRACE + taken * QUICK) {
+                break;
+            }
+        }
+        top
+    }
+
+    /// Takes back the job pushed last.
+    ///
+    /// # Safety
+    /// The caller holds the seat.
+    pub(crate) unsafe fn pop(&self) -> Option<Entry> {
+        let bottom = self.mark();
+        let mut top = self.top(Ordering::Relaxed);
+        if top.to(bottom) <= 0 {
+            // SAFETY: the caller holds the seat.
+            unsafe { self.trim(0) };
+            return None;
+        }
+        let last = bottom.wrapping_sub(1);
+        // Release: as in `push`, for the slots below.
+        self.bottom.store(last, Ordering::Release);
+        if top.to(last) >= LOT as i32 {
+            // SeqCst: pairs with the fence of a thief. Of a pop and a steal that meet, at least
+            // one sees the other's index.
+            fence(Ordering::SeqCst);
+            top = self.top(Ordering::Relaxed);
+        }
+        if top.to(last) < LOT as i32 && !self.pop_near(last, top) {
+            // Release: as above.
+            self.bottom.store(bottom, Ordering::Release);
+            // SAFETY: the caller holds the seat.
+            unsafe { self.trim(0) };
+            return None;
+        }
+        // SAFETY: only the owner replaces the buffer, and this is the owner.
+        let entry = unsafe { &*self.buffer.load(Ordering::Relaxed) }.read(last);
+        // SAFETY: the caller holds the seat.
+        unsafe { self.trim(top.to(last).max(0) as usize) };
+        Some(entry)
+    }
+
+    /// Claims the job at `last`, which thieves may reach, by a new version of `top`; says
+    /// whether it was still there. `bottom` says `last` already.
+    fn pop_near(&self, last: u32, mut top: Top) -> bool {
+        while top.to(last) >= 0 {
+            // Release: whoever sees the new version sees the new `bottom`. The job is the
+            // owner's own: only who gets it is decided here.
+            match self.exchange(top, top.next_version(), Ordering::Release) {
+                Ok(()) => return true,
+                Err(now) => top = now,
+            }
+        }
+        false
+    }
+
+    /// Gives memory back when `left` jobs need far less than there is.
+    ///
+    /// # Safety
+    /// The caller holds the seat.
+    unsafe fn trim(&self, left: usize) {
+        let (len, idle) = self.own.with(|own| {
+            // SAFETY: `own` is the owner's.
+            let own = unsafe { &*own };
+            (own.len, own.retired.is_empty())
+        });
+        if len > SMALL && left <= len / 8 {
+            let len = (left * 2).next_power_of_two().max(SMALL);
+            // Acquire: as in `push`.
+            let (top, bottom) = (self.top(Ordering::Acquire), self.mark());
+            // SAFETY: only the owner replaces the buffer, and this is the owner.
+            let old = unsafe { &*self.buffer.load(Ordering::Relaxed) };
+            // SAFETY: the caller holds the seat.
+            unsafe { self.resize(old, len, top, bottom) };
+        } else if !idle {
+            // SAFETY: the caller holds the seat.
+            unsafe { self.reclaim() };
+        }
+    }
+
+    /// The tag of the job pushed last, if there seems to be one.
+    ///
+    /// # Safety
+    /// The caller holds the seat.
+    pub(crate) unsafe fn last_tag(&self) -> Option<u64> {
+        if self.is_empty() {
+            return None;
+        }
+        // SAFETY: only the owner replaces the buffer, and this is the owner.
+        let buffer = unsafe { &*self.buffer.load(Ordering::Relaxed) };
+        Some(buffer.read(self.mark().wrapping_sub(1)).tag)
+    }
+
+    /// Where the next push goes: jobs pushed later lie at this index or above.
+    pub(crate) fn mark(&self) -> u32 {
+        self.bottom.load(Ordering::Relaxed)
+    }
+
+    /// # Safety
+    /// The caller holds the seat.
+    unsafe fn resize(&self, old: &Buffer, len: usize, top: Top, bottom: u32) -> &Buffer {
+        let new = Buffer::new(len);
+        let mut index = top.index();
+        while index != bottom {
+            new.write(index, old.read(index));
+            index = index.wrapping_add(1);
+        }
+        let new = Box::into_raw(Box::new(new));
+        // Release: hands the contents to the Acquire load in `steal_if`.
+        let old = self.buffer.swap(new, Ordering::Release);
+        self.own.with_mut(|own| {
+            // SAFETY: `own` is the owner's.
+            let own = unsafe { &mut *own };
+            (own.len, own.top, own.first) = (len, top.index(), top.index());
+            own.retired.push(old);
+        });
+        // SAFETY: the caller holds the seat.
+        unsafe { self.reclaim() };
+        // SAFETY: just made, and only the owner replaces it.
+        unsafe { &*new }
+    }
+
+    /// Frees outgrown buffers if nobody can be reading one.
+    ///
+    /// # Safety
+    /// The caller holds the seat.
+    unsafe fn reclaim(&self) {
+        // SeqCst: pairs with the fence in `steal_if`; see the top of this file.
+        fence(Ordering::SeqCst);
+        // Acquire: pairs with the Release with which a reader leaves.
+        if self.readers.load(Ordering::Acquire) != 0 {
+            return;
+        }
+        // SAFETY: `own` is the owner's.
+        let all = self
+            .own
+            .with_mut(|own| unsafe { std::mem::take(&mut (*own).retired) });
+        for buffer in all {
+            // In models it stays, marked, so that a reader would be caught.
+            #[cfg(loom)]
+            // SAFETY: not freed, in models.
+            unsafe { &*buffer }.alive.with_mut(drop);
+            #[cfg(not(loom))]
+            // SAFETY: made by `Box::into_raw`, replaced since, and nobody reads it any more.
+            drop(unsafe { Box::from_raw(buffer) });
+        }
+    }
+
+    // ---- the thieves' side ------------------------------------------------------------------
+
+    /// Takes the oldest job.
+    pub(crate) fn steal(&self) -> Steal<Entry> {
+        self.steal_if(|_| true)
+    }
+
+    /// Takes the oldest job if its tag pleases.
+    pub(crate) fn steal_if(&self, wanted: impl FnOnce(u64) -> bool) -> Steal<Entry> {
+        if self.is_empty() {
+            return Steal::Empty;
+        }
+        let reading = self.read();
+        let (top, bottom) = self.look();
+        if top.to(bottom) <= 0 {
+            return Steal::Empty;
+        }
+        let entry = reading.buffer().read(top.index());
+        if !wanted(entry.tag) {
+            return Steal::Empty;
+        }
+        // Release: the slot has been read; pairs with the load of `top` in `make_room`. Acquire:
+        // the job's content came with `bottom`.
+        match self.exchange(top, top.after(1), Ordering::AcqRel) {
+            Ok(()) => Steal::Taken(entry),
+            Err(_) => Steal::Retry,
+        }
+    }
+
+    /// Takes the older half of the jobs, as far as `lot` has places; says how many.
+    pub(crate) fn steal_lot(&self, lot: &mut [Entry; LOT]) -> Steal<usize> {
+        if self.is_empty() {
+            return Steal::Empty;
+        }
+        let reading = self.read();
+        let (top, bottom) = self.look();
+        let len = top.to(bottom);
+        if len <= 0 {
+            return Steal::Empty;
+        }
+        let count = (len as u32).div_ceil(2).min(LOT as u32);
+        let buffer = reading.buffer();
+        // Before the exchange: after it the owner may use the slots again.
+        for (place, index) in lot.iter_mut().zip(0..count) {
+            *place = buffer.read(top.index().wrapping_add(index));
+        }
+        // AcqRel: as in `steal_if`.
+        match self.exchange(top, top.after(count), Ordering::AcqRel) {
+            Ok(()) => Steal::Taken(count as usize),
+            Err(_) => Steal::Retry,
+        }
+    }
+
+    /// Both ends, for one who is about to take something.
+    fn look(&self) -> (Top, u32) {
+        // Acquire: pairs with the exchange of the thief before, and with the owner's.
+        let top = self.top(Ordering::Acquire);
+        // SeqCst: pairs with the fence in `pop`.
+        fence(Ordering::SeqCst);
+        // Acquire: pairs with the store in `push`.
+        (top, self.bottom.load(Ordering::Acquire))
+    }
+
+    /// How many jobs lie before the oldest one whose tag pleases, if there is one. What is
+    /// found may be gone when the caller acts on it.
+    pub(crate) fn find(&self, wanted: impl Fn(u64) -> bool) -> Option<usize> {
+        if self.is_empty() {
+            return None;
+        }
+        let reading = self.read();
+        let (top, bottom) = self.look();
+        let buffer = reading.buffer();
+        let len = (top.to(bottom).max(0) as usize).min(buffer.len());
+        (0..len).find(|&i| wanted(buffer.read(top.index().wrapping_add(i as u32)).tag))
+    }
+
+    /// Whether there seemed to be nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many jobs there seemed to be.
+    pub(crate) fn len(&self) -> usize {
+        self.top(Ordering::Relaxed).to(self.mark()).max(0) as usize
+    }
+
+    fn top(&self, order: Ordering) -> Top {
+        Top(self.top.load(order))
+    }
+
+    fn exchange(&self, old: Top, new: Top, success: Ordering) -> Result<(), Top> {
+        self.top
+            .compare_exchange(old.0, new.0, success, Ordering::Relaxed)
+            .map(drop)
+            .map_err(Top)
+    }
+
+    fn read(&self) -> Reading<'_> {
+        self.readers.fetch_add(1, Ordering::Relaxed);
+        // SeqCst: pairs with the fence in `reclaim`.
+        fence(Ordering::SeqCst);
+        Reading(self)
+    }
+}
+
+impl Drop for Spawned {
+    fn drop(&mut self) {
+        debug_assert!(self.is_empty(), "a deque was dropped with jobs in it");
+        // SAFETY: `&mut self`: nobody else is here.
+        unsafe { self.reclaim() };
+        let buffer = self.buffer.load(Ordering::Relaxed);
+        // SAFETY: made by `Box::into_raw`, and nobody reads it any more.
+        drop(unsafe { Box::from_raw(buffer) });
+    }
+}
+
+/// A thief inside: as long as it lives, no buffer is freed that it may have loaded.
+struct Reading<'a>(&'a Spawned);
+
+impl Reading<'_> {
+    fn buffer(&self) -> &Buffer {
+        // Acquire: pairs with the swap in `resize`.
+        let buffer = self.0.buffer.load(Ordering::Acquire);
+        // SAFETY: loaded after entering, so the owner sees this reader before it frees it.
+        unsafe { &*buffer }
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        // Release: pairs with the load in `reclaim`.
+        self.0.readers.fetch_sub(1, Ordering::Release);
+    }
+}

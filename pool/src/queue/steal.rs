@@ -1,0 +1,15 @@
+//! What a thief comes back with.
+#![forbid(unsafe_code)]
+
+/// What a thief found at the end of a deque that it looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Steal<T> {
+    /// It is the thief's now.
+    Taken(T),
+    /// Nothing here for this thief.
+    Empty,
+    /// Work, but none that is public: ask the owner.
+    Private,
+    /// Somebody else was faster; there may be more.
+    Retry,
+}

@@ -1,0 +1,202 @@
+//! A seat: an index, two deques, notes, a context, and the word that says who sits there.
+//!
+//! `word.rs` is the protocol by which a seat changes hands, `sleep.rs` the census of the threads and
+//! how they go to sleep, `spares.rs` the seats that are opened while threads block, `looker.rs` says
+//! which sleeper looks after the others.
+#![forbid(unsafe_code)]
+
+pub(crate) mod context;
+pub(crate) mod looker;
+pub(crate) mod notes;
+pub(crate) mod sleep;
+pub(crate) mod spares;
+pub(crate) mod thread_state;
+pub(crate) mod word;
+
+use self::context::{Context, Published};
+use self::notes::{Note, Notes};
+use self::thread_state::ThreadState;
+use self::word::{Holder, SeatWord};
+use crate::base::park::{Lease, Parker};
+use crate::base::stats::Counters;
+use crate::base::sync::{AtomicU64, CachePadded, Ordering};
+use crate::queue::nested::Nested;
+use crate::queue::slab::Slab;
+use crate::queue::spawned::Spawned;
+
+/// A seat. What everybody looks at and few write comes first, on a line of its own; then what
+/// its holder writes all the time. A guest that comes and goes touches one line of each.
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub(crate) struct Seat {
+    pub(crate) word: SeatWord,
+    pub(crate) thread: ThreadState,
+    pub(crate) index: usize,
+    pub(crate) nested: Box<Nested>,
+    idle_parker: Lease,
+    wait_parker: Lease,
+    loan_parker: Lease,
+    own: [CachePadded<()>; 0],
+    pub(crate) counters: Counters,
+    /// Whether anything was put into `spawned` since a guest sat down.
+    pub(crate) spawning: Note,
+    pub(crate) notes: Notes,
+    /// Where jobs that are spawned here are kept.
+    pub(crate) slab: Slab,
+    context: Published,
+    /// How often it was seen to be held; the looker's.
+    looks: Note,
+    pub(crate) spawned: Spawned,
+    /// Seats (by index, modulo 64) whose holders wait for a job that runs here, and find nothing to
+    /// do: they are hungry for pieces of it.
+    waiters: CachePadded<AtomicU64>,
+}
+
+impl Seat {
+    pub(crate) fn new(index: usize, seats: usize, holder: Holder) -> Self {
+        Self {
+            word: SeatWord::new(holder),
+            thread: ThreadState::new(),
+            index,
+            nested: Nested::new(seats),
+            idle_parker: Lease::new(),
+            wait_parker: Lease::new(),
+            loan_parker: Lease::new(),
+            own: [],
+            counters: Counters::new(),
+            spawning: Note::new(0),
+            slab: Slab::new(),
+            notes: Notes::new(index),
+            context: Published::new(),
+            looks: Note::new(0),
+            spawned: Spawned::new(),
+            waiters: CachePadded::new(AtomicU64::new(0)),
+        }
+    }
+
+    // ---- three sleepers, three parkers ------------------------------------------------------
+
+    /// What the seat's thread sleeps on while there is no work, or a guest on the seat.
+    pub(crate) fn idle_parker(&self) -> &'static Parker {
+        self.idle_parker.parker()
+    }
+
+    /// What the seat's holder, thread or guest, sleeps on while it waits for something.
+    pub(crate) fn wait_parker(&self) -> &'static Parker {
+        self.wait_parker.parker()
+    }
+
+    /// What a guest sleeps on that has lent the seat: its holder, the thread, may wait meanwhile.
+    pub(crate) fn loan_parker(&self) -> &'static Parker {
+        self.loan_parker.parker()
+    }
+
+    // ---- the context ------------------------------------------------------------------------
+
+    /// What the holder works on, as others see it: whole, or not at all.
+    pub(crate) fn context(&self) -> Option<Context> {
+        self.context.read()
+    }
+
+    /// Whether the holder is still at it.
+    pub(crate) fn is_at(&self, context: Context) -> bool {
+        self.context.version() == context.version
+    }
+
+    /// Starts work on something with that tag, on top of what is under way. Gives the context,
+    /// and the one to hand to [`Self::end`].
+    pub(crate) fn begin(&self, tag: u64) -> (Context, Context) {
+        let outer = self.context.own();
+        let since = self.notes.next_stamp();
+        let inner = Context {
+            tag,
+            base: self.nested.depth(),
+            since,
+            version: outer.version,
+        };
+        self.nested.change_context();
+        self.context.write(inner);
+        (inner, outer)
+    }
+
+    /// Ends it.
+    pub(crate) fn end(&self, outer: Context) {
+        self.nested.change_context();
+        self.context.write(outer);
+    }
+
+    /// How often work on something was begun or ended here, twice over.
+    pub(crate) fn begun(&self) -> u32 {
+        self.context.version()
+    }
+
+    // ---- who waits here ---------------------------------------------------------------------
+
+    /// The holder of the seat `waiter` is hungry for pieces of what runs here.
+    pub(crate) fn add_waiter(&self, waiter: usize) {
+        let bit = 1 << (waiter % 64);
+        // Relaxed, here and below: a waiter fences before it looks for the last time, a holder
+        // after it has published.
+        if self.waiters.load(Ordering::Relaxed) & bit == 0 {
+            self.waiters.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+
+    /// It waits no more.
+    pub(crate) fn remove_waiter(&self, waiter: usize) {
+        let bit = 1 << (waiter % 64);
+        if self.waiters.load(Ordering::Relaxed) & bit != 0 {
+            self.waiters.fetch_and(!bit, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether any waiter is hungry.
+    #[inline(always)]
+    pub(crate) fn is_waited_for(&self) -> bool {
+        self.waiters.load(Ordering::Relaxed) != 0
+    }
+
+    /// Takes the waiters down, to be told of work: bit k stands for the seats k modulo 64.
+    pub(crate) fn take_waiters(&self) -> u64 {
+        if self.is_waited_for() {
+            self.waiters.swap(0, Ordering::Relaxed)
+        } else {
+            0
+        }
+    }
+
+    /// The waiters as they seem to be.
+    pub(crate) fn waiters(&self) -> u64 {
+        self.waiters.load(Ordering::Relaxed)
+    }
+
+    // ---- what others see --------------------------------------------------------------------
+
+    /// How many jobs anybody may take here, roughly.
+    pub(crate) fn public_jobs(&self) -> usize {
+        self.nested.public() + self.spawned.len()
+    }
+
+    /// Whether anybody may take something here.
+    pub(crate) fn has_work(&self) -> bool {
+        self.nested.has_public() || !self.spawned.is_empty()
+    }
+
+    /// A number that changes while the seat is in use, and each time it is looked at while it is
+    /// held.
+    pub(crate) fn activity(&self) -> u64 {
+        let held = u64::from(self.is_held());
+        let looks = self.looks.get().wrapping_add(held);
+        self.looks.set(looks);
+        self.counters
+            .guests
+            .get()
+            .wrapping_add(self.counters.jobs.get())
+            .wrapping_add(looks)
+    }
+
+    /// Whether some thread sits here.
+    pub(crate) fn is_held(&self) -> bool {
+        self.word.load().is_held()
+    }
+}

@@ -1,0 +1,72 @@
+//! What the holder of a seat remembers between one call and the next.
+#![forbid(unsafe_code)]
+
+use crate::base::sync::{AtomicU64, Ordering};
+
+/// A number that the holder of a seat keeps for itself.
+#[derive(Debug)]
+pub(crate) struct Note(AtomicU64);
+
+impl Note {
+    pub(super) fn new(value: u64) -> Self {
+        Self(AtomicU64::new(value))
+    }
+    #[inline(always)]
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+    #[inline(always)]
+    pub(crate) fn set(&self, value: u64) {
+        self.0.store(value, Ordering::Relaxed);
+    }
+}
+
+/// What the holder remembers between one call and the next.
+#[derive(Debug)]
+pub(crate) struct Notes {
+    /// When a request for work was last answered.
+    pub(crate) answered: Note,
+    /// Counts the contexts and scopes that began here.
+    stamp: Note,
+    /// How many more jobs to run before a look at the injector, when the last one was, and the
+    /// interval.
+    pub(crate) until_outside: Note,
+    pub(crate) outside_at: Note,
+    pub(crate) outside_every: Note,
+    /// How long the thread looks for work before it sleeps, in nanoseconds.
+    pub(crate) patience: Note,
+    /// State of the random generator.
+    random: Note,
+}
+
+impl Notes {
+    /// For the seat `index`.
+    pub(super) fn new(index: usize) -> Self {
+        Self {
+            answered: Note::new(0),
+            stamp: Note::new(0),
+            until_outside: Note::new(32),
+            outside_at: Note::new(0),
+            outside_every: Note::new(32),
+            patience: Note::new(10_000),
+            random: Note::new((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+        }
+    }
+
+    /// A number greater than all before.
+    pub(crate) fn next_stamp(&self) -> u64 {
+        let stamp = self.stamp.get() + 1;
+        self.stamp.set(stamp);
+        stamp
+    }
+
+    /// The next number of a xorshift generator.
+    pub(crate) fn random(&self) -> u64 {
+        let mut x = self.random.get();
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        self.random.set(x);
+        x
+    }
+}

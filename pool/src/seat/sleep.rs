@@ -1,0 +1,382 @@
+//! The census of a pool's threads: how many look for work, how many sleep, and who is to be woken.
+//!
+//! The guarantee, stronger than any counter: **a thread that goes to sleep registers everything,
+//! fences, and looks everywhere; a thread that posts work pushes it, fences, and reads the census.**
+//! Of two threads that meet like this, at least one sees the other.
+//!
+//! One word counts the threads that are `inactive` (without work), those of them that are `sleeping`,
+//! and the jobs (the jobs event counter, JEC). The difference of the first two is the number of
+//! threads that search. While there is one, no thread is woken, because each searcher either finds
+//! work (and then looks for more and hands the wake on) or registers and looks. For that to hold the
+//! number must never be too high: `word.rs` has the table of what each step counts, and when.
+//!
+//! The JEC spares needless looks. Even: some thread announced itself sleepy since the last post. Odd:
+//! work was posted since. *Announcing makes an odd counter even, posting makes an even counter odd*,
+//! so a post between announcement and sleep always changes it.
+//!
+//! A thread whose seat was taken by a guest while it searched is *displaced*: it fences, looks
+//! everywhere, wakes another thread if there is work, and then sleeps like any other. The guest has
+//! registered it.
+//!
+//! The bitmap of parked seats is a hint for finding one quickly. The seats' words decide.
+//!
+//! Nothing here wakes a thread: [`Sleep::choose`] gives a seat whose thread the caller is to rouse.
+#![forbid(unsafe_code)]
+
+use super::Seat;
+use super::word::{Holder, Posted, Step};
+use crate::base::row::Row;
+use crate::base::sync::{AtomicU64, CachePadded, Ordering, fence};
+
+const SLEEPING: u64 = 1;
+const INACTIVE: u64 = 1 << 16;
+const JEC: u64 = 1 << 32;
+
+/// One reading of the counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Census(u64);
+
+impl Census {
+    /// Threads that are registered as asleep; some may have a guest on their seat.
+    pub(crate) fn sleeping(self) -> usize {
+        (self.0 & 0xffff) as usize
+    }
+    /// Threads without work.
+    pub(crate) fn inactive(self) -> usize {
+        (self.0 >> 16 & 0xffff) as usize
+    }
+    /// Threads that look for work.
+    pub(crate) fn searching(self) -> usize {
+        self.inactive().saturating_sub(self.sleeping())
+    }
+    /// The jobs event counter.
+    fn jec(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+    fn with_next_jec(self) -> Self {
+        Self(self.0.wrapping_add(JEC))
+    }
+}
+
+/// What a sleepy thread remembers: the JEC when it announced itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Announced(u32);
+
+/// How an attempt to lie down ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bedtime {
+    /// The seat is still SEARCHING: there is news.
+    News,
+    /// Registered, on a seat that is PARKED: look everywhere once more, then tell
+    /// [`Sleep::after_last_look`].
+    Down,
+    /// The seat is promised to the thread already: sleep until it is NOTIFIED.
+    Block,
+    /// A guest has the seat, or it was closed: see to it that another thread finds what this one
+    /// would have found, then sleep until the seat is NOTIFIED.
+    Displaced,
+}
+
+/// The census, and the hint.
+#[derive(Debug)]
+pub(crate) struct Sleep {
+    counters: CachePadded<AtomicU64>,
+    parked: Box<[AtomicU64]>,
+}
+
+impl Sleep {
+    /// For that many seats, all of whose threads are `asleep` (not started yet) or awake.
+    pub(crate) fn new(seats: usize, asleep: usize) -> Self {
+        let asleep = asleep as u64;
+        Self {
+            counters: CachePadded::new(AtomicU64::new(asleep * (SLEEPING + INACTIVE))),
+            parked: (0..seats.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// The counters as they seem to be.
+    #[inline]
+    pub(crate) fn census(&self) -> Census {
+        Census(self.counters.load(Ordering::Relaxed))
+    }
+
+    // ---- steps ------------------------------------------------------------------------------
+
+    /// Takes a step of the table, if the seat is where it begins, and counts it.
+    #[inline(always)]
+    pub(crate) fn take(&self, seat: &Seat, step: Step) -> bool {
+        let row = step.row();
+        let ((inactive, sleeping), (still_inactive, still_sleeping)) =
+            (row.from.census(), row.to.census());
+        let more = |old: u64, new: u64, one: u64| new.saturating_sub(old) * one;
+        // What is added is added before, what is taken away is taken after.
+        let before =
+            more(inactive, still_inactive, INACTIVE) + more(sleeping, still_sleeping, SLEEPING);
+        let after =
+            more(still_inactive, inactive, INACTIVE) + more(still_sleeping, sleeping, SLEEPING);
+        self.add(before);
+        if !seat.word.step(row) {
+            self.sub(before);
+            return false;
+        }
+        self.sub(after);
+        self.keep_hint(seat, step);
+        true
+    }
+
+    #[inline(always)]
+    fn keep_hint(&self, seat: &Seat, step: Step) {
+        use Step::{Close, LeaveAndWake, LieDown, Open, Rise, Wake};
+        match step {
+            LieDown | Open => self.hint(seat.index, true),
+            Wake | Rise | Close | LeaveAndWake => self.hint(seat.index, false),
+            _ => {}
+        }
+    }
+
+    // ---- posting ----------------------------------------------------------------------------
+
+    /// Tells sleepers of work that was pushed just before; says whether a thread is to be woken for
+    /// it. The push is a Release.
+    pub(crate) fn post(&self) -> bool {
+        // SeqCst: pairs with the fences of those who go to sleep.
+        fence(Ordering::SeqCst);
+        let mut census = self.census();
+        if census.inactive() == 0 {
+            return false;
+        }
+        while census.jec().is_multiple_of(2) {
+            match self.exchange(census, census.with_next_jec()) {
+                Ok(()) => break,
+                Err(now) => census = now,
+            }
+        }
+        census.sleeping() > 0 && census.searching() == 0
+    }
+
+    /// A letter lies in this seat's box: raises the flag. What it gives says who comes to it.
+    pub(crate) fn post_letter(&self, seat: &Seat) -> Posted {
+        let posted = seat.word.post();
+        // A thread that has announced itself looks at its word once more before it sleeps, and
+        // cannot lie down while the flag is up: no counter is needed for it.
+        posted
+    }
+
+    /// The seat of a thread to be woken, if one sleeps and none searches: it is NOTIFIED. `last` is
+    /// woken only if there is no other. Where guests have all the seats, one of them is asked to wake
+    /// the thread when it leaves.
+    pub(crate) fn choose<'a>(
+        &'a self,
+        seats: &'a Row<Seat>,
+        last: Option<usize>,
+    ) -> Option<&'a Seat> {
+        loop {
+            let census = self.census();
+            if census.sleeping() == 0 || census.searching() > 0 {
+                return None;
+            }
+            let (mut visited, mut spared) = (None, None);
+            let (mut missed, mut asked) = (false, false);
+            for seat in self.hinted(seats).chain(seats) {
+                let state = seat.word.load();
+                match state.holder() {
+                    Holder::Parked if last == Some(seat.index) => spared = Some(seat),
+                    Holder::Parked if self.take(seat, Step::Wake) => return Some(seat),
+                    Holder::Parked => missed = true,
+                    Holder::Searching | Holder::Notified => return None,
+                    Holder::Guest | Holder::Lent if !state.is_asked_for() => visited = Some(seat),
+                    Holder::Guest | Holder::Lent => asked = true,
+                    Holder::Awake | Holder::Alone | Holder::Vacant | Holder::Closed => {}
+                }
+            }
+            if missed {
+                continue;
+            }
+            match (spared, visited) {
+                (Some(seat), _) if self.take(seat, Step::Wake) => return Some(seat),
+                (Some(_), _) => {}
+                // A guest will wake its thread.
+                (None, _) if asked => return None,
+                (None, Some(seat)) if seat.word.ask() => return None,
+                (None, Some(_)) => {}
+                (None, None) => return None,
+            }
+        }
+    }
+
+    // ---- the thread of a seat ---------------------------------------------------------------
+
+    /// From SEARCHING to AWAKE, before any work is taken. False if displaced. When true, the
+    /// caller takes what it can, and looks for more unless others still search.
+    pub(crate) fn end_search(&self, seat: &Seat) -> bool {
+        let awake = self.take(seat, Step::Begin);
+        if awake {
+            // SeqCst: pairs with the fence in `post`: a poster that still counted this thread
+            // as searching is seen by the look that follows.
+            fence(Ordering::SeqCst);
+        }
+        awake
+    }
+
+    /// The thread is sleepy: it will look once more and then lie down.
+    pub(crate) fn announce(&self) -> Announced {
+        let mut census = self.census();
+        while census.jec() % 2 == 1 {
+            match self.exchange(census, census.with_next_jec()) {
+                Ok(()) => census = census.with_next_jec(),
+                Err(now) => census = now,
+            }
+        }
+        Announced(census.jec())
+    }
+
+    /// From SEARCHING to PARKED, unless work was posted since the announcement.
+    pub(crate) fn lie_down(&self, seat: &Seat, announced: Announced) -> Bedtime {
+        let mut census = self.census();
+        loop {
+            if census.jec() != announced.0 {
+                return Bedtime::News;
+            }
+            // Counted here and not by the step, so that it depends on the JEC.
+            match self.exchange(census, Census(census.0 + SLEEPING)) {
+                Ok(()) => break,
+                Err(now) => census = now,
+            }
+        }
+        if seat.word.step(Step::LieDown.row()) {
+            self.keep_hint(seat, Step::LieDown);
+            return Bedtime::Down;
+        }
+        self.sub(SLEEPING);
+        if seat.word.load().holder() == Holder::Searching {
+            return Bedtime::News;
+        }
+        // The guest has counted this thread already.
+        Bedtime::Displaced
+    }
+
+    /// What comes between lying down, when everything is registered, and the last look.
+    pub(crate) fn before_last_look(&self) {
+        // SeqCst: pairs with the fence in `post`.
+        fence(Ordering::SeqCst);
+    }
+
+    /// The last look has found work, or not.
+    pub(crate) fn after_last_look(&self, seat: &Seat, found: bool) -> Bedtime {
+        if !found {
+            return Bedtime::Block;
+        }
+        if self.take(seat, Step::Rise) {
+            return Bedtime::News;
+        }
+        match seat.word.load().holder() {
+            Holder::Notified => Bedtime::Block,
+            _ => Bedtime::Displaced,
+        }
+    }
+
+    // ---- guests -----------------------------------------------------------------------------
+
+    /// Takes the seat for an ordinary thread.
+    #[inline]
+    pub(crate) fn sit_down(&self, seat: &Seat) -> bool {
+        match seat.word.load().holder() {
+            Holder::Parked => self.take(seat, Step::Sit),
+            Holder::Searching => self.take(seat, Step::Displace),
+            Holder::Vacant => self.take(seat, Step::SitAlone),
+            _ => false,
+        }
+    }
+
+    /// The guest leaves a seat with nothing in its deques. True if its thread is to be roused: the
+    /// seat is NOTIFIED then.
+    #[inline]
+    pub(crate) fn stand_up(&self, seat: &Seat) -> bool {
+        if self.take(seat, Step::Leave) {
+            return false;
+        }
+        self.stand_up_and_wake(seat)
+    }
+
+    /// The guest leaves its seat, and the jobs in its deques, to the seat's thread. True if that is
+    /// to be roused; false on a seat without a thread, which is VACANT then.
+    #[cold]
+    pub(crate) fn stand_up_and_wake(&self, seat: &Seat) -> bool {
+        let wake = self.take(seat, Step::LeaveAndWake);
+        let left = wake || self.take(seat, Step::LeaveAlone);
+        debug_assert!(left, "{:?}", seat.word.load());
+        wake
+    }
+
+    // ---- within -----------------------------------------------------------------------------
+
+    #[inline(always)]
+    fn add(&self, what: u64) {
+        // Relaxed, here and below: what matters is the place in the order of this one word, and
+        // the fences around.
+        if what != 0 {
+            self.counters.fetch_add(what, Ordering::Relaxed);
+        }
+    }
+
+    #[inline(always)]
+    fn sub(&self, what: u64) {
+        if what != 0 {
+            self.counters.fetch_sub(what, Ordering::Relaxed);
+        }
+    }
+
+    fn exchange(&self, old: Census, new: Census) -> Result<(), Census> {
+        self.counters
+            .compare_exchange(old.0, new.0, Ordering::Relaxed, Ordering::Relaxed)
+            .map(drop)
+            .map_err(Census)
+    }
+
+    fn hint(&self, index: usize, parked: bool) {
+        let (word, bit) = (&self.parked[index / 64], 1 << (index % 64));
+        if parked {
+            word.fetch_or(bit, Ordering::Relaxed);
+        } else {
+            word.fetch_and(!bit, Ordering::Relaxed);
+        }
+    }
+
+    /// A seat that the bitmap calls parked, one of each word.
+    pub(crate) fn hinted<'a>(&'a self, seats: &'a Row<Seat>) -> impl Iterator<Item = &'a Seat> {
+        let one = |(i, word): (usize, &AtomicU64)| {
+            let bits = word.load(Ordering::Relaxed);
+            (bits != 0).then(|| i * 64 + bits.trailing_zeros() as usize)
+        };
+        self.parked
+            .iter()
+            .enumerate()
+            .filter_map(one)
+            .filter_map(|i| seats.get(i))
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Seat, Sleep};
+    use crate::seat::word::{Holder, Step};
+
+    /// The census after any walk along the table is what the holder stands for.
+    #[test]
+    fn each_step_counts_what_it_changes() {
+        for step in Step::ALL {
+            let row = step.row();
+            for holder in Holder::ALL {
+                let (inactive, sleeping) = holder.census();
+                let seat = Seat::new(0, 1, holder);
+                let sleep = Sleep::new(1, 0);
+                sleep.add(inactive * super::INACTIVE + sleeping * super::SLEEPING);
+                assert_eq!(sleep.take(&seat, step), holder == row.from);
+                let now = seat.word.load().holder().census();
+                let census = sleep.census();
+                let seen = (census.inactive() as u64, census.sleeping() as u64);
+                assert_eq!(seen, now, "{step:?} from {holder:?}");
+            }
+        }
+    }
+}

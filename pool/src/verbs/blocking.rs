@@ -1,0 +1,61 @@
+//! `blocking`: to block outside this library without keeping the pool from its work.
+#![forbid(unsafe_code)]
+
+use crate::work::stand_in::Replaced;
+use crate::work::worker::Worker;
+
+/// Calls `op`, which may block outside this library: on a channel, a lock, a file. While it does,
+/// another thread works in place of this one.
+///
+/// A worker that blocks keeps what is pushed on its seat from nobody, but it does no work; if all
+/// do so for something that only a job yet to be run will bring, they wait for ever. Inside `op`
+/// the calling thread is no worker: it has no index, its pending work is open to all, and the
+/// pool has one more seat for as long as it takes, with a *spare thread* on it. On a thread that
+/// is no worker, this is a plain call.
+///
+/// ```
+/// use std::sync::mpsc;
+/// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// let answer = pool.install(|| {
+///     let (send, receive) = mpsc::channel();
+///     tine_pool::spawn(move || send.send(42).unwrap());
+///     // The only thread of this pool: without `blocking`, nobody would run what it has spawned.
+///     tine_pool::blocking(|| receive.recv().unwrap())
+/// });
+/// assert_eq!(answer, 42);
+/// ```
+///
+/// # What may be relied on
+///
+/// * Whatever `op` waits for may be a job that was given to the pool in any way, before or
+///   meanwhile. The exceptions are the closures of a broadcast that are for this very thread,
+///   which wait until it is back, and what it has itself begun and would go on with after `op`.
+/// * The end of `op` waits for nobody. So locks may be taken inside `op` and held after it.
+/// * A panic of `op` goes on here.
+///
+/// # What to know
+///
+/// * A closure that runs on a spare thread sees an index of [`current_num_threads`] or above, no
+///   two the same at the same time, and start and exit handlers are called on such threads too.
+///   Until it is through with its job, a spare thread works on when `op` has ended.
+/// * Parallel calls inside `op` work as on any ordinary thread, which is to say in the global
+///   pool. Tasks may be spawned into scopes of this pool.
+/// * The first 64 threads of a pool that are inside `op` at the same time are replaced, while the
+///   system gives threads; those of a pool with a [`spawn_handler`] or on a target without
+///   threads are not. What they have pushed is open to the other threads all the same.
+/// * It costs about as much as waking a thread, and is not for locks that are held for a moment.
+///
+/// [`current_num_threads`]: crate::current_num_threads
+/// [`spawn_handler`]: crate::ThreadPoolBuilder::spawn_handler
+pub fn blocking<OP, R>(op: OP) -> R
+where
+    OP: FnOnce() -> R,
+{
+    Worker::with(|worker| match worker {
+        Some(worker) => {
+            let _replaced = Replaced::new(worker);
+            worker.stand_aside(op)
+        }
+        None => op(),
+    })
+}

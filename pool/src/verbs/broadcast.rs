@@ -1,0 +1,261 @@
+//! `broadcast`: a closure once on each thread of a pool.
+//!
+//! Closure *k* goes into the mailbox of seat *k*, which that seat's own thread empties before it
+//! looks for anything else, and while it waits for whatever. A guest never takes mail: one that
+//! waits lends the seat to its thread for as long as the mail takes. Where the system refused
+//! the thread, the caller runs the closure itself. Spare threads have no closure.
+
+use super::pool::{self, ThreadPool};
+use crate::base::unwind::{self, Payload};
+use crate::queue::job::{AtRest, Borrowed, QueuedJob};
+use crate::queue::latch::CountLatch;
+use crate::work::attend::read_letters;
+use crate::work::errand;
+use crate::work::kin::LatchWait;
+use crate::work::shared::Shared;
+use crate::work::stand_in::Replaced;
+use crate::work::worker::Worker;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a broadcast closure is told of where it runs.
+///
+/// ```
+/// let firsts = tine_pool::broadcast(|context| context.index() == 0);
+/// assert_eq!(firsts.iter().filter(|first| **first).count(), 1);
+/// ```
+#[derive(Debug)]
+pub struct BroadcastContext<'a> {
+    index: usize,
+    threads: usize,
+    marker: PhantomData<&'a mut dyn Fn()>,
+}
+
+impl BroadcastContext<'_> {
+    fn new(index: usize, threads: usize) -> Self {
+        Self {
+            index,
+            threads,
+            marker: PhantomData,
+        }
+    }
+
+    /// The index of the thread, which is that of its seat.
+    ///
+    /// ```
+    /// let all = tine_pool::broadcast(|context| context.index());
+    /// assert!(all.into_iter().eq(0..tine_pool::current_num_threads()));
+    /// ```
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// How many closures this broadcast runs.
+    ///
+    /// ```
+    /// let all = tine_pool::broadcast(|context| context.num_threads());
+    /// assert!(all.iter().all(|&n| n == all.len()));
+    /// ```
+    pub fn num_threads(&self) -> usize {
+        self.threads
+    }
+}
+
+/// Runs `op` once on each thread of the current pool and returns what each gave, by index.
+///
+/// # Panics
+///
+/// If closures panic, one of the panics goes on here when all have ended.
+///
+/// ```
+/// let squares = tine_pool::broadcast(|context| context.index().pow(2));
+/// assert_eq!(squares[0], 0);
+/// ```
+pub fn broadcast<OP, R>(op: OP) -> Vec<R>
+where
+    OP: Fn(BroadcastContext<'_>) -> R + Sync,
+    R: Send,
+{
+    pool::with_current(|shared, _| broadcast_in(shared, op))
+}
+
+/// Sends `op` to each thread of the current pool and does not wait. Panics go to the panic
+/// handler.
+///
+/// ```
+/// let (send, receive) = std::sync::mpsc::channel();
+/// let send = std::sync::Mutex::new(send);
+/// tine_pool::spawn_broadcast(move |context| send.lock().unwrap().send(context.index()).unwrap());
+/// assert_eq!(receive.iter().count(), tine_pool::current_num_threads());
+/// ```
+pub fn spawn_broadcast<OP>(op: OP)
+where
+    OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+{
+    pool::with_current(|shared, _| spawn_broadcast_in(shared, op));
+}
+
+impl ThreadPool {
+    /// [`broadcast`](crate::verbs::broadcast) in this pool.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    /// assert_eq!(pool.broadcast(|context| context.index()), [0, 1, 2]);
+    /// ```
+    pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
+    where
+        OP: Fn(BroadcastContext<'_>) -> R + Sync,
+        R: Send,
+    {
+        broadcast_in(self.shared(), op)
+    }
+
+    /// [`spawn_broadcast`](crate::spawn_broadcast) in this pool.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// pool.spawn_broadcast(|_| ());
+    /// pool.shutdown();
+    /// ```
+    pub fn spawn_broadcast<OP>(&self, op: OP)
+    where
+        OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+    {
+        spawn_broadcast_in(self.shared(), op);
+    }
+}
+
+fn broadcast_in<R: Send>(shared: &Shared, op: impl Fn(BroadcastContext<'_>) -> R + Sync) -> Vec<R> {
+    Worker::with(|here| match here {
+        Some(worker) => {
+            let parker = worker.seat.wait_parker();
+            let inside = worker.is_of(shared);
+            // No closure is for a spare thread.
+            let spare = inside && worker.seat.index >= shared.len();
+            let own = (inside && !spare && !worker.guest).then_some(worker.seat.index);
+            run_on_all(
+                shared,
+                CountLatch::with_count(shared.len(), parker),
+                own,
+                op,
+                |latch| {
+                    if inside {
+                        // The thread that it stands in for may block for a job that nobody else
+                        // is left to run, and has a closure to run itself when it is back.
+                        let _replaced = spare.then(|| Replaced::new(worker));
+                        worker.wait(&LatchWait {
+                            latch: latch.latch(),
+                            anything: false,
+                        });
+                    } else {
+                        errand::wait_abroad(worker, latch.latch());
+                    }
+                },
+            )
+        }
+        None => errand::with_parker(|parker| {
+            let latch = CountLatch::with_count(shared.len(), parker);
+            run_on_all(shared, latch, None, op, |latch| {
+                errand::wait_outside(shared, latch.latch());
+            })
+        }),
+    })
+}
+
+/// Delivers to all but `own`, whose closure runs here, and waits by `wait`.
+fn run_on_all<R: Send>(
+    shared: &Shared,
+    latch: CountLatch,
+    own: Option<usize>,
+    op: impl Fn(BroadcastContext<'_>) -> R + Sync,
+    wait: impl FnOnce(&CountLatch),
+) -> Vec<R> {
+    let threads = shared.len();
+    let results: Vec<_> = (0..threads).map(|_| Mutex::new(None)).collect();
+    let run = |index: usize| {
+        let result = unwind::catch(|| op(BroadcastContext::new(index, threads)));
+        *results[index]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(result);
+    };
+    let run = &run;
+    let bodies: Vec<_> = (0..threads).map(|index| move || run(index)).collect();
+    let jobs = bodies.iter().map(|body| Borrowed::new(0, body, &latch));
+    let jobs: Vec<_> = jobs.collect();
+    for (index, job) in jobs.iter().enumerate() {
+        // SAFETY: jobs, bodies and all that they borrow stay until the latch is set, which is
+        // waited for below without unwinding; `op` is `Sync` and results are `Send`.
+        let parcel = || unsafe { job.parcel() };
+        if Some(index) != own && !shared.deliver(index, parcel()) {
+            read_letters(shared, index);
+        }
+    }
+    if let Some(index) = own {
+        run(index);
+        // SAFETY: this closure's own count, of a latch that is waited for below.
+        unsafe { CountLatch::decrement(&raw const latch, 1) };
+    }
+    wait(&latch);
+    let results = results
+        .into_iter()
+        .map(|r| r.into_inner().unwrap_or_else(PoisonError::into_inner));
+    let results: Vec<Result<R, Payload>> = results
+        .map(|r| r.expect("every thread has had its turn"))
+        .collect();
+    let mut panic = None;
+    let mut values = Vec::with_capacity(threads);
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(payload) if panic.is_none() => panic = Some(payload),
+            Err(payload) => unwind::discard(payload),
+        }
+    }
+    if let Some(payload) = panic {
+        drop(values);
+        unwind::resume(payload);
+    }
+    values
+}
+
+fn spawn_broadcast_in(shared: &Shared, op: impl Fn(BroadcastContext<'_>) + Send + Sync + 'static) {
+    let op = Arc::new(op);
+    let letter = || {
+        let op = Arc::clone(&op);
+        move |context: BroadcastContext<'_>| {
+            // The closure goes inside: its drop may panic as well.
+            let called = unwind::catch(|| {
+                let op = op;
+                op(context);
+            });
+            if let Err(payload) = called {
+                Worker::with(|worker| match worker {
+                    Some(worker) => worker.shared.handle_panic(payload),
+                    None => unwind::resume(payload),
+                });
+            }
+        }
+    };
+    // SAFETY: the closure borrows nothing.
+    unsafe { send_to_all(shared, letter) };
+}
+
+/// Delivers to every seat what `letter` makes, without waiting. No letter panics.
+///
+/// # Safety
+/// What the letters borrow lives until all have been run.
+pub(crate) unsafe fn send_to_all<L>(shared: &Shared, letter: impl Fn() -> L)
+where
+    L: FnOnce(BroadcastContext<'_>) + Send,
+{
+    let threads = shared.len();
+    for index in 0..threads {
+        let letter = AtRest::new(letter());
+        let job = move || letter.wake()(BroadcastContext::new(index, threads));
+        // SAFETY: handed on; the letter is `Send`.
+        let parcel = unsafe { QueuedJob::parcel(0, job) };
+        if !shared.deliver(index, parcel) {
+            read_letters(shared, index);
+        }
+    }
+}

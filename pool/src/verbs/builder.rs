@@ -1,0 +1,790 @@
+//! The builder: what a pool is asked to be, and how its threads are made.
+#![forbid(unsafe_code)]
+
+use super::pool::{self, ThreadPool};
+use crate::base::config::{Handlers, Settings};
+use crate::base::sys;
+use crate::base::unwind::Payload;
+use crate::work::attend::attend;
+use crate::work::shared::{Plan, Shared, Starter};
+use crate::work::thread as life;
+use crate::work::worker;
+use std::error::Error;
+use std::sync::Arc;
+use std::{fmt, io, thread};
+
+/// Why a pool could not be built.
+///
+/// ```
+/// let error = tine_pool::ThreadPoolBuilder::new()
+///     .num_threads(1)
+///     .spawn_handler(|_| Err(std::io::Error::other("no threads today")))
+///     .build()
+///     .unwrap_err();
+/// assert_eq!(error.to_string(), "no threads today");
+/// ```
+#[derive(Debug)]
+pub struct ThreadPoolBuildError(Reason);
+
+#[derive(Debug)]
+enum Reason {
+    GlobalIsMade,
+    ThreadIsWorker,
+    Refused(io::Error),
+}
+
+impl fmt::Display for ThreadPoolBuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Reason::GlobalIsMade => {
+                f.write_str("The global thread pool has already been initialized.")
+            }
+            Reason::ThreadIsWorker => {
+                f.write_str("The current thread is already part of another thread pool.")
+            }
+            Reason::Refused(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for ThreadPoolBuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.0 {
+            Reason::Refused(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// A thread of a pool that is yet to be started: given to a spawn handler, which is to have
+/// [`run`](Self::run) called on the new thread.
+///
+/// ```
+/// let pool = tine_pool::ThreadPoolBuilder::new()
+///     .num_threads(2)
+///     .spawn_handler(|thread| {
+///         std::thread::Builder::new().spawn(|| thread.run())?;
+///         Ok(())
+///     })
+///     .build()?;
+/// # Ok::<_, tine_pool::ThreadPoolBuildError>(())
+/// ```
+#[derive(Debug)]
+pub struct ThreadBuilder {
+    name: Option<String>,
+    stack_size: Option<usize>,
+    shared: Started,
+    index: usize,
+}
+
+/// A pool that counts on a thread: if the thread is given up before it runs, the pool is told.
+#[derive(Debug)]
+struct Started(Option<Arc<Shared>>, usize);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let Some(shared) = &self.0 {
+            shared.give_up(self.1);
+            shared.count_thread(false);
+            // Letters may lie there from those that are there already.
+            attend(shared);
+        }
+    }
+}
+
+impl ThreadBuilder {
+    /// The index that the thread will have.
+    ///
+    /// ```
+    /// # let _ = tine_pool::ThreadPoolBuilder::new().num_threads(1).spawn_handler(|thread| {
+    /// assert_eq!(thread.index(), 0);
+    /// # std::thread::spawn(|| thread.run()); Ok(()) }).build();
+    /// ```
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The name that it should have, if the pool was given names.
+    ///
+    /// ```
+    /// # let _ = tine_pool::ThreadPoolBuilder::new().num_threads(1).spawn_handler(|thread| {
+    /// assert_eq!(thread.name(), None);
+    /// # std::thread::spawn(|| thread.run()); Ok(()) }).build();
+    /// ```
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The stack size that it should have, if the pool was given one.
+    ///
+    /// ```
+    /// # let _ = tine_pool::ThreadPoolBuilder::new().num_threads(1).spawn_handler(|thread| {
+    /// assert_eq!(thread.stack_size(), None);
+    /// # std::thread::spawn(|| thread.run()); Ok(()) }).build();
+    /// ```
+    pub fn stack_size(&self) -> Option<usize> {
+        self.stack_size
+    }
+
+    /// Works in the pool on the calling thread; returns when the pool has ended.
+    ///
+    /// ```
+    /// # let _ = tine_pool::ThreadPoolBuilder::new().num_threads(1).spawn_handler(|thread| {
+    /// std::thread::spawn(|| thread.run());
+    /// # Ok(()) }).build();
+    /// ```
+    pub fn run(mut self) {
+        let shared = self.shared.0.take().expect("taken only here");
+        life::live(shared, self.index);
+    }
+
+    /// Starts the thread with std, as a pool does by itself.
+    fn start(self) -> io::Result<()> {
+        let mut builder = thread::Builder::new();
+        if let Some(name) = self.name() {
+            builder = builder.name(name.to_owned());
+        }
+        if let Some(size) = self.stack_size() {
+            builder = builder.stack_size(size);
+        }
+        builder.spawn(|| self.run()).map(drop)
+    }
+}
+
+/// How threads are made. This trait cannot be named or implemented outside.
+mod spawn {
+    use super::{ThreadBuilder, io};
+
+    pub trait ThreadSpawn {
+        fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()>;
+        fn is_custom(&self) -> bool;
+    }
+
+    /// With std.
+    #[derive(Debug, Default)]
+    pub struct DefaultSpawn;
+
+    impl ThreadSpawn for DefaultSpawn {
+        fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
+            thread.start()
+        }
+        fn is_custom(&self) -> bool {
+            false
+        }
+    }
+
+    /// With a closure.
+    pub struct CustomSpawn<F>(pub(super) F);
+
+    impl<F: FnMut(ThreadBuilder) -> io::Result<()>> ThreadSpawn for CustomSpawn<F> {
+        fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
+            (self.0)(thread)
+        }
+        fn is_custom(&self) -> bool {
+            true
+        }
+    }
+
+    impl<F> std::fmt::Debug for CustomSpawn<F> {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.debug_struct("CustomSpawn").finish_non_exhaustive()
+        }
+    }
+}
+
+use spawn::{CustomSpawn, DefaultSpawn, ThreadSpawn};
+
+/// Makes a [`ThreadPool`], or the global one, to order.
+///
+/// ```
+/// let pool = tine_pool::ThreadPoolBuilder::new()
+///     .num_threads(2)
+///     .thread_name(|index| format!("worker {index}"))
+///     .build()?;
+/// let name = pool.install(|| std::thread::current().name().map(str::to_owned));
+/// assert!(name.unwrap().starts_with("worker "));
+/// # Ok::<_, tine_pool::ThreadPoolBuildError>(())
+/// ```
+pub struct ThreadPoolBuilder<S = DefaultSpawn> {
+    settings: Settings,
+    spawn: S,
+}
+
+impl<S> fmt::Debug for ThreadPoolBuilder<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadPoolBuilder")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+// For this kind alone, so that `ThreadPoolBuilder::default()` says which is meant.
+impl Default for ThreadPoolBuilder {
+    fn default() -> Self {
+        Self {
+            settings: Settings::default(),
+            spawn: DefaultSpawn,
+        }
+    }
+}
+
+impl ThreadPoolBuilder {
+    /// A builder for a pool with default settings.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().build().unwrap();
+    /// assert!(pool.current_num_threads() >= 1);
+    /// ```
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes a pool for the time of a call, with threads that may borrow from the caller's frame.
+    /// `wrapper` is called once on each thread and is to call [`ThreadBuilder::run`];
+    /// `with_pool` is then called with the pool. Returns when all threads have ended.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses a thread.
+    ///
+    /// ```
+    /// let greeting = String::from("hello");
+    /// let lengths = tine_pool::ThreadPoolBuilder::new().num_threads(2).build_scoped(
+    ///     |thread| {
+    ///         assert_eq!(greeting, "hello"); // borrowed by the threads
+    ///         thread.run();
+    ///     },
+    ///     |pool| pool.install(|| greeting.len()),
+    /// )?;
+    /// assert_eq!(lengths, 5);
+    /// # Ok::<_, tine_pool::ThreadPoolBuildError>(())
+    /// ```
+    pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
+    where
+        W: Fn(ThreadBuilder) + Sync,
+        F: FnOnce(&ThreadPool) -> R,
+    {
+        thread::scope(|scope| {
+            let wrapper = &wrapper;
+            let pool = self
+                .spawn_handler(|thread| {
+                    let mut builder = thread::Builder::new();
+                    if let Some(name) = thread.name() {
+                        builder = builder.name(name.to_owned());
+                    }
+                    if let Some(size) = thread.stack_size() {
+                        builder = builder.stack_size(size);
+                    }
+                    builder.spawn_scoped(scope, || wrapper(thread)).map(drop)
+                })
+                .build()?;
+            Ok(with_pool(&pool))
+        })
+    }
+}
+
+impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
+    /// Makes the pool. All its threads are started before this returns.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses a thread (those already started end again), or if
+    /// [`use_current_thread`](Self::use_current_thread) was asked for on a thread that works for
+    /// a pool already.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build()?;
+    /// # Ok::<_, tine_pool::ThreadPoolBuildError>(())
+    /// ```
+    pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
+        self.build_shared(false).map(ThreadPool::from_shared)
+    }
+
+    /// Makes the global pool, which the free functions and parallel iterators use. The first
+    /// parallel call of any kind would make it with default settings, so this comes first.
+    ///
+    /// # Errors
+    ///
+    /// As for [`build`](Self::build), and if the global pool is there already.
+    ///
+    /// ```
+    /// tine_pool::ThreadPoolBuilder::new().num_threads(3).build_global()?;
+    /// assert_eq!(tine_pool::current_num_threads(), 3);
+    /// assert!(tine_pool::ThreadPoolBuilder::new().build_global().is_err());
+    /// # Ok::<_, tine_pool::ThreadPoolBuildError>(())
+    /// ```
+    pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
+        let taken = || ThreadPoolBuildError(Reason::GlobalIsMade);
+        if pool::has_global() {
+            return Err(taken());
+        }
+        let shared = self.build_shared(true)?;
+        pool::set_global(shared).map_err(|extra| {
+            extra.end();
+            taken()
+        })
+    }
+
+    fn build_shared(self, global: bool) -> Result<Arc<Shared>, ThreadPoolBuildError> {
+        let Self {
+            mut settings,
+            mut spawn,
+        } = self;
+        let threads = settings.threads();
+        sys::fork::watch(worker::forget_pool);
+        let plan = Plan {
+            threads,
+            guests: global && settings.allows_guests(spawn.is_custom()),
+            greedy: settings.greedy,
+            stack_size: settings.stack_size,
+            resident: settings.use_current_thread,
+            starter: None,
+            spare_starter: (!spawn.is_custom()).then_some(life::start_when_needed as Starter),
+        };
+        let handlers: Handlers = std::mem::take(&mut settings.handlers);
+        let shared = Shared::new(plan, handlers);
+        let first = usize::from(settings.use_current_thread);
+        if settings.use_current_thread && !worker::join_for_good(&shared, 0) {
+            return Err(ThreadPoolBuildError(Reason::ThreadIsWorker));
+        }
+        let mut unfinished = Unfinished {
+            shared: &shared,
+            next: first,
+            resident: settings.use_current_thread,
+        };
+        for index in first..threads {
+            let name = settings.name.as_mut().map(|name| name(index));
+            unfinished.next = index + 1;
+            shared.count_thread(true);
+            let thread = ThreadBuilder {
+                name,
+                stack_size: settings.stack_size,
+                shared: Started(Some(Arc::clone(&shared)), index),
+                index,
+            };
+            spawn
+                .spawn(thread)
+                .map_err(|error| ThreadPoolBuildError(Reason::Refused(error)))?;
+        }
+        std::mem::forget(unfinished);
+        Ok(shared)
+    }
+}
+
+/// A pool whose threads are being started: if one is refused, or the user's closures panic, those
+/// that were started end again.
+struct Unfinished<'a> {
+    shared: &'a Shared,
+    /// The first that has not been tried.
+    next: usize,
+    resident: bool,
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if self.resident {
+            worker::leave_for_good();
+        }
+        (self.next..self.shared.len()).for_each(|never| self.shared.give_up(never));
+        attend(self.shared);
+        self.shared.end();
+    }
+}
+
+impl<S> ThreadPoolBuilder<S> {
+    /// How many threads. 0, the default, asks for as many as the process may run at once, or for
+    /// what the environment says in `TINE_NUM_THREADS`, `RAYON_NUM_THREADS` or
+    /// `RAYON_RS_NUM_CPUS`, in this order. At most [`max_num_threads`](crate::max_num_threads).
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(5).build().unwrap();
+    /// assert_eq!(pool.current_num_threads(), 5);
+    /// ```
+    #[must_use]
+    pub fn num_threads(mut self, num_threads: usize) -> Self {
+        self.settings.num_threads = num_threads;
+        self
+    }
+
+    /// Where the number of threads is left to the default: as many as there are processor cores,
+    /// not counting the second thread of a core.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().physical_cores().build().unwrap();
+    /// assert!(pool.current_num_threads() >= 1);
+    /// ```
+    #[must_use]
+    pub fn physical_cores(mut self) -> Self {
+        self.settings.physical_cores = true;
+        self
+    }
+
+    /// Makes the calling thread number 0 of the pool. It works there whenever it waits for the
+    /// pool or yields, and runs what it is given to run inside the pool in place.
+    ///
+    /// ```
+    /// // A thread that ends with the example.
+    /// std::thread::spawn(|| {
+    ///     let pool = tine_pool::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+    ///     assert_eq!(pool.unwrap().current_thread_index(), Some(0));
+    /// }).join().unwrap();
+    /// ```
+    #[must_use]
+    pub fn use_current_thread(mut self) -> Self {
+        self.settings.use_current_thread = true;
+        self
+    }
+
+    /// Whether ordinary threads may sit on free seats of a global pool and work there themselves
+    /// (default: yes). Without effect on other pools, where they never do. `TINE_GUESTS=0` in
+    /// the environment means no.
+    ///
+    /// ```
+    /// tine_pool::ThreadPoolBuilder::new().guests(false).build_global().unwrap();
+    /// let me = std::thread::current().id();
+    /// tine_pool::join(|| assert_ne!(std::thread::current().id(), me), || ());
+    /// ```
+    #[must_use]
+    pub fn guests(mut self, allowed: bool) -> Self {
+        self.settings.guests = Some(allowed);
+        self
+    }
+
+    /// Whether a worker that waits may run anything, not only what its wait depends on (default:
+    /// no). A remedy for programs whose tasks block, outside this library, on tasks that nobody
+    /// else is free to run; in exchange, a lock held across a parallel call may be met again in
+    /// a stranger's task.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().greedy_waiting(true).build().unwrap();
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// ```
+    #[must_use]
+    pub fn greedy_waiting(mut self, greedy: bool) -> Self {
+        self.settings.greedy = greedy;
+        self
+    }
+
+    /// The names of the threads, by index.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().thread_name(|i| format!("t{i}")).build();
+    /// pool.unwrap().install(|| assert!(std::thread::current().name().unwrap().starts_with('t')));
+    /// ```
+    #[must_use]
+    pub fn thread_name<F>(mut self, name: F) -> Self
+    where
+        F: FnMut(usize) -> String + 'static,
+    {
+        self.settings.name = Some(Box::new(name));
+        self
+    }
+
+    /// The stack size of the threads, in bytes.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().stack_size(32 << 20).build().unwrap();
+    /// pool.install(|| assert_eq!(std::hint::black_box(&[0_u8; 8 << 20])[5], 0));
+    /// ```
+    #[must_use]
+    pub fn stack_size(mut self, stack_size: usize) -> Self {
+        self.settings.stack_size = Some(stack_size);
+        self
+    }
+
+    /// Where panics go that nobody waits for: those of `spawn`, and of start and exit handlers.
+    /// Without a handler such a panic aborts the process, as does a panic of the handler.
+    ///
+    /// ```
+    /// let (send, receive) = std::sync::mpsc::channel();
+    /// let send = std::sync::Mutex::new(send);
+    /// let pool = tine_pool::ThreadPoolBuilder::new()
+    ///     .panic_handler(move |_| send.lock().unwrap().send("caught").unwrap())
+    ///     .build()
+    ///     .unwrap();
+    /// pool.spawn(|| panic!("nobody waits for this"));
+    /// assert_eq!(receive.recv(), Ok("caught"));
+    /// ```
+    #[must_use]
+    pub fn panic_handler<H>(mut self, handler: H) -> Self
+    where
+        H: Fn(Payload) + Send + Sync + 'static,
+    {
+        self.settings.handlers.panic = Some(Box::new(handler));
+        self
+    }
+
+    /// Called on each thread when it starts, with its index.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new()
+    ///     .start_handler(|index| println!("thread {index} starts"))
+    ///     .build();
+    /// # pool.unwrap();
+    /// ```
+    #[must_use]
+    pub fn start_handler<H>(mut self, handler: H) -> Self
+    where
+        H: Fn(usize) + Send + Sync + 'static,
+    {
+        self.settings.handlers.start = Some(Box::new(handler));
+        self
+    }
+
+    /// Called on each thread before it ends, with its index.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new()
+    ///     .exit_handler(|index| println!("thread {index} ends"))
+    ///     .build();
+    /// # pool.unwrap();
+    /// ```
+    #[must_use]
+    pub fn exit_handler<H>(mut self, handler: H) -> Self
+    where
+        H: Fn(usize) + Send + Sync + 'static,
+    {
+        self.settings.handlers.exit = Some(Box::new(handler));
+        self
+    }
+
+    /// How threads are made: `spawn` gets each thread to be, and is to see to it that
+    /// [`ThreadBuilder::run`] is called on a new thread.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new()
+    ///     .num_threads(2)
+    ///     .spawn_handler(|thread| {
+    ///         std::thread::Builder::new().name("mine".into()).spawn(|| thread.run()).map(drop)
+    ///     })
+    ///     .build()
+    ///     .unwrap();
+    /// pool.install(|| assert_eq!(std::thread::current().name(), Some("mine")));
+    /// ```
+    pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
+    where
+        F: FnMut(ThreadBuilder) -> io::Result<()>,
+    {
+        ThreadPoolBuilder {
+            settings: self.settings,
+            spawn: CustomSpawn(spawn),
+        }
+    }
+
+    /// Once asked for spawned jobs to run first-in, first-out. It does nothing.
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// let pool = tine_pool::ThreadPoolBuilder::new().breadth_first().num_threads(1).build();
+    /// assert_eq!(pool.unwrap().current_num_threads(), 1);
+    /// ```
+    #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for a similar effect")]
+    #[must_use]
+    pub fn breadth_first(self) -> Self {
+        self
+    }
+}
+
+/// The builder of old; see [`ThreadPoolBuilder`].
+///
+/// ```
+/// # #![allow(deprecated)]
+/// # use tine_pool::Configuration;
+/// let pool = Configuration::new().num_threads(2).build().unwrap();
+/// assert_eq!(pool.current_num_threads(), 2);
+/// ```
+#[deprecated(note = "use `ThreadPoolBuilder`")]
+#[derive(Debug, Default)]
+pub struct Configuration {
+    builder: ThreadPoolBuilder,
+}
+
+#[allow(deprecated)]
+impl Configuration {
+    /// See [`ThreadPoolBuilder::new`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// assert!(Configuration::new().build().is_ok());
+    /// ```
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// See [`ThreadPoolBuilder::build`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// let pool = Configuration::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.current_num_threads(), 2);
+    /// ```
+    pub fn build(self) -> Result<ThreadPool, Box<dyn Error + 'static>> {
+        Ok(self.builder.build()?)
+    }
+
+    /// See [`ThreadPoolBuilder::num_threads`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// let pool = Configuration::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.current_num_threads(), 2);
+    /// ```
+    #[must_use]
+    pub fn num_threads(self, num_threads: usize) -> Self {
+        Self {
+            builder: self.builder.num_threads(num_threads),
+        }
+    }
+
+    /// See [`ThreadPoolBuilder::thread_name`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// let pool = Configuration::new().thread_name(|n| format!("mine-{n}")).build().unwrap();
+    /// let name = pool.install(|| std::thread::current().name().map(str::to_owned));
+    /// assert!(name.unwrap().starts_with("mine-"));
+    /// ```
+    #[must_use]
+    pub fn thread_name<F>(self, name: F) -> Self
+    where
+        F: FnMut(usize) -> String + 'static,
+    {
+        Self {
+            builder: self.builder.thread_name(name),
+        }
+    }
+
+    /// See [`ThreadPoolBuilder::stack_size`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// let pool = Configuration::new().stack_size(4 << 20).build().unwrap();
+    /// assert_eq!(pool.install(|| [7_u8; 1 << 20][3]), 7);
+    /// ```
+    #[must_use]
+    pub fn stack_size(self, stack_size: usize) -> Self {
+        Self {
+            builder: self.builder.stack_size(stack_size),
+        }
+    }
+
+    /// See [`ThreadPoolBuilder::panic_handler`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// let (send, receive) = std::sync::mpsc::channel();
+    /// let handler = move |_| send.send(()).unwrap();
+    /// let pool = Configuration::new().panic_handler(handler).build().unwrap();
+    /// pool.spawn(|| std::panic::resume_unwind(Box::new("oh")));
+    /// receive.recv().unwrap();
+    /// ```
+    #[must_use]
+    pub fn panic_handler<H>(self, handler: H) -> Self
+    where
+        H: Fn(Payload) + Send + Sync + 'static,
+    {
+        Self {
+            builder: self.builder.panic_handler(handler),
+        }
+    }
+
+    /// See [`ThreadPoolBuilder::start_handler`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// let (send, receive) = std::sync::mpsc::channel();
+    /// let handler = move |index| send.send(index).unwrap();
+    /// let pool = Configuration::new().num_threads(1).start_handler(handler).build();
+    /// assert_eq!(receive.recv(), Ok(0));
+    /// ```
+    #[must_use]
+    pub fn start_handler<H>(self, handler: H) -> Self
+    where
+        H: Fn(usize) + Send + Sync + 'static,
+    {
+        Self {
+            builder: self.builder.start_handler(handler),
+        }
+    }
+
+    /// See [`ThreadPoolBuilder::exit_handler`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// let (send, receive) = std::sync::mpsc::channel();
+    /// let handler = move |index| send.send(index).unwrap();
+    /// drop(Configuration::new().num_threads(1).exit_handler(handler).build());
+    /// assert_eq!(receive.recv(), Ok(0));
+    /// ```
+    #[must_use]
+    pub fn exit_handler<H>(self, handler: H) -> Self
+    where
+        H: Fn(usize) + Send + Sync + 'static,
+    {
+        Self {
+            builder: self.builder.exit_handler(handler),
+        }
+    }
+
+    /// See [`ThreadPoolBuilder::breadth_first`].
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// assert!(Configuration::new().breadth_first().build().is_ok());
+    /// ```
+    #[must_use]
+    pub fn breadth_first(self) -> Self {
+        self
+    }
+}
+
+impl ThreadPool {
+    /// See [`ThreadPoolBuilder::build`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    ///
+    /// ```
+    /// # #![allow(deprecated)]
+    /// # use tine_pool::Configuration;
+    /// let pool = tine_pool::ThreadPool::new(Configuration::new().num_threads(2)).unwrap();
+    /// assert_eq!(pool.current_num_threads(), 2);
+    /// ```
+    #[deprecated(note = "use `ThreadPoolBuilder::build`")]
+    #[allow(deprecated)]
+    pub fn new(configuration: Configuration) -> Result<ThreadPool, Box<dyn Error>> {
+        configuration.build()
+    }
+}
+
+/// See [`ThreadPoolBuilder::build_global`].
+///
+/// # Errors
+///
+/// As there.
+///
+/// ```standalone_crate
+/// # #![allow(deprecated)]
+/// # use tine_pool::Configuration;
+/// tine_pool::initialize(Configuration::new().num_threads(2)).unwrap();
+/// assert_eq!(tine_pool::current_num_threads(), 2);
+/// ```
+#[deprecated(note = "use `ThreadPoolBuilder::build_global`")]
+#[allow(deprecated)]
+pub fn initialize(configuration: Configuration) -> Result<(), Box<dyn Error>> {
+    Ok(configuration.builder.build_global()?)
+}

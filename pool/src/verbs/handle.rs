@@ -1,0 +1,277 @@
+//! `spawn_join`: a spawned job with a handle to wait for it, by joining or by awaiting.
+#![forbid(unsafe_code)]
+
+use super::pool::{self, ThreadPool};
+use super::spawn::spawn_in;
+use crate::base::park::Parker;
+use crate::base::unwind;
+use crate::queue::job::Taken;
+use crate::work::errand;
+use crate::work::kin::{Task as Awaited, TaskWait};
+use crate::work::shared::Shared;
+use crate::work::worker::Worker;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+/// The handle to a job started by [`spawn_join`].
+///
+/// [`join`](Self::join), called by a worker of the pool, runs the job in place if nobody has begun
+/// it, wherever it lies; else it helps whoever runs it, and sleeps when there is nothing to help
+/// with. Other threads just sleep. As a future it is ready
+/// when the job has ended. Dropping it, or [`detach`](Self::detach), lets the job run unwatched;
+/// [`cancel`](Self::cancel) takes it back if it has not begun.
+///
+/// ```
+/// let job = tine_pool::spawn_join(|| 6 * 7);
+/// assert_eq!(job.join().unwrap(), 42);
+/// ```
+#[must_use = "a handle that is dropped waits for nothing"]
+pub struct JoinHandle<T> {
+    task: Arc<dyn Claim<T>>,
+}
+
+/// Starts a job on the current pool and gives a handle to wait for it.
+///
+/// ```
+/// let jobs: Vec<_> = (0..4).map(|i| tine_pool::spawn_join(move || i * i)).collect();
+/// let squares: Vec<i32> = jobs.into_iter().map(|job| job.join().unwrap()).collect();
+/// assert_eq!(squares, [0, 1, 4, 9]);
+/// ```
+pub fn spawn_join<F, T>(func: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    pool::with_current(|shared, _| spawn_join_in(shared, func))
+}
+
+impl ThreadPool {
+    /// [`spawn_join`](crate::spawn_join) in this pool.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.spawn_join(|| "done").join().unwrap(), "done");
+    /// ```
+    pub fn spawn_join<F, T>(&self, func: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        spawn_join_in(self.shared(), func)
+    }
+}
+
+fn spawn_join_in<F, T>(shared: &Shared, func: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let task = Arc::new(Task {
+        pool: shared.keep(),
+        body: Mutex::new(Some(func)),
+        state: Mutex::new(Progress {
+            by: None,
+            result: None,
+            done: false,
+            threads: Vec::new(),
+            future: None,
+        }),
+    });
+    let entry = Arc::clone(&task);
+    // What lies in the deque when somebody else has claimed the task does nothing.
+    spawn_in(shared, move || {
+        entry.run();
+    });
+    JoinHandle { task }
+}
+
+/// A job, claimed by whoever takes its body.
+struct Task<F, T> {
+    pool: Arc<Shared>,
+    body: Mutex<Option<F>>,
+    state: Mutex<Progress<T>>,
+}
+
+struct Progress<T> {
+    /// Who runs it, if a worker does.
+    by: Option<Taken>,
+    result: Option<thread::Result<T>>,
+    done: bool,
+    /// What is to be woken at the end.
+    threads: Vec<&'static Parker>,
+    future: Option<Waker>,
+}
+
+/// A task without the type of its body.
+trait Claim<T>: Send + Sync {
+    fn run(&self) -> bool;
+    fn cancel(&self) -> bool;
+    fn state(&self) -> MutexGuard<'_, Progress<T>>;
+    fn pool(&self) -> &Shared;
+}
+
+impl<F, T> Claim<T> for Task<F, T>
+where
+    F: FnOnce() -> T + Send,
+    T: Send,
+{
+    /// Runs the job unless somebody else has claimed it; says whether it did.
+    fn run(&self) -> bool {
+        let Some(body) = lock(&self.body).take() else {
+            return false;
+        };
+        let by = Worker::with(|w| w.filter(|w| w.is_of(&self.pool)).map(Worker::here));
+        self.state().by = by;
+        let result = unwind::catch(body);
+        let mut state = self.state();
+        state.result = Some(result);
+        state.done = true;
+        let threads = std::mem::take(&mut state.threads);
+        let future = state.future.take();
+        drop(state);
+        for parker in threads {
+            parker.unpark();
+        }
+        // The waker is the user's code: outside of the lock, and its panic is nobody's here.
+        if let Some(waker) = future
+            && let Err(panic) = unwind::catch(|| waker.wake())
+        {
+            unwind::discard(panic);
+        }
+        true
+    }
+
+    /// Drops the job unless somebody else has claimed it; says whether it did.
+    fn cancel(&self) -> bool {
+        let body = lock(&self.body).take();
+        body.is_some()
+    }
+
+    fn state(&self) -> MutexGuard<'_, Progress<T>> {
+        lock(&self.state)
+    }
+
+    fn pool(&self) -> &Shared {
+        &self.pool
+    }
+}
+
+impl<T> JoinHandle<T> {
+    /// Waits for the job to end and gives what it returned, or the payload of its panic.
+    ///
+    /// ```
+    /// assert!(tine_pool::spawn_join(|| panic!("oh")).join().is_err());
+    /// ```
+    pub fn join(self) -> thread::Result<T> {
+        let pool = self.task.pool();
+        // A pool's job runs on a worker of the pool: there is none to sleep for if it is deserted.
+        let here = Worker::with(|worker| worker.is_some_and(|w| w.is_of(pool)));
+        if !(here || pool.is_deserted()) || !self.task.run() {
+            Worker::with(|worker| match worker {
+                Some(worker) => worker.wait(&TaskWait {
+                    task: &self,
+                    at_home: here,
+                }),
+                None => errand::wait_for_task(self.task.pool(), &self, &|| {
+                    self.task.run();
+                }),
+            });
+        }
+        let result = self.task.state().result.take();
+        result.expect("a task that has ended has a result")
+    }
+
+    /// Whether the job has ended.
+    ///
+    /// ```
+    /// let job = tine_pool::spawn_join(|| ());
+    /// while !job.is_finished() {
+    ///     std::thread::yield_now();
+    /// }
+    /// ```
+    pub fn is_finished(&self) -> bool {
+        self.task.state().done
+    }
+
+    /// Takes the job back, if nobody has begun it, and drops it; says whether it did. A job that
+    /// has begun goes on unwatched.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// pool.install(|| {
+    ///     // The only thread is here, so nobody can have begun it.
+    ///     let job = pool.spawn_join(|| unreachable!());
+    ///     assert!(job.cancel());
+    /// });
+    /// let done = pool.spawn_join(|| ());
+    /// while !done.is_finished() {
+    ///     std::thread::yield_now();
+    /// }
+    /// assert!(!done.cancel());
+    /// ```
+    pub fn cancel(self) -> bool {
+        self.task.cancel()
+    }
+
+    /// Lets the job run unwatched, as dropping the handle does. A panic of its own is then lost.
+    ///
+    /// ```
+    /// let (send, receive) = std::sync::mpsc::channel();
+    /// tine_pool::spawn_join(move || send.send("done").unwrap()).detach();
+    /// assert_eq!(receive.recv(), Ok("done"));
+    /// ```
+    pub fn detach(self) {}
+}
+
+impl<T> Awaited for JoinHandle<T> {
+    fn is_done(&self) -> bool {
+        self.is_finished()
+    }
+
+    fn by(&self) -> Option<Taken> {
+        self.task.state().by
+    }
+
+    fn leave_word(&self, parker: &'static Parker) -> bool {
+        let mut state = self.task.state();
+        if !state.done && !state.threads.iter().any(|p| std::ptr::eq(*p, parker)) {
+            state.threads.push(parker);
+        }
+        !state.done
+    }
+}
+
+/// Ready when the job has ended. Polling never runs the job.
+impl<T> Future for JoinHandle<T> {
+    type Output = thread::Result<T>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        // Cloned and dropped outside of the lock: both are the user's code.
+        let waker = context.waker().clone();
+        let mut state = self.task.state();
+        if state.done {
+            let result = state.result.take();
+            drop(state);
+            return Poll::Ready(result.expect("a handle was polled after it was ready"));
+        }
+        let old = state.future.replace(waker);
+        drop(state);
+        drop(old);
+        Poll::Pending
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle")
+            .field("finished", &self.is_finished())
+            .finish()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,420 @@
+//! `join`: two closures, perhaps at the same time.
+//!
+//! The second closure is pushed as a job, the first is run, and the job is popped again. In most
+//! calls that is all: a store to the slot, a store to `bottom`, a compare, and the same back.
+
+use super::pool::{self, ThreadPool};
+use crate::base::clock;
+use crate::base::unwind;
+use crate::pace::join_pace::{self, Offer, Push};
+use crate::queue::job::{Head, StackJob};
+use crate::queue::nested::{CAPACITY, Front, Nested, Pop};
+use crate::work::errand;
+use crate::work::worker::Worker;
+
+/// Says whether a closure of [`join_context`] runs on another thread than the call.
+///
+/// ```
+/// let (a, b) = tine_pool::join_context(|c| c.migrated(), |c| c.migrated());
+/// # let _ = (a, b);
+/// ```
+#[derive(Debug)]
+pub struct FnContext {
+    migrated: bool,
+}
+
+impl FnContext {
+    /// Whether the closure was moved to another thread, as seen from the one that called
+    /// [`join_context`]; true for both closures if the caller was no worker.
+    ///
+    /// ```
+    /// tine_pool::join_context(
+    ///     |outer| assert!(outer.migrated(), "called from an ordinary thread"),
+    ///     |_| tine_pool::join_context(|inner| assert!(!inner.migrated()), |_| ()),
+    /// );
+    /// ```
+    pub fn migrated(&self) -> bool {
+        self.migrated
+    }
+}
+
+/// Runs two closures, at the same time if a thread is free, and returns both results.
+///
+/// If nobody else has begun `b` when `a` is done, `b` runs on this thread after `a`; so a join
+/// costs next to nothing where there is nothing to share, and may be used at every level of a
+/// recursion. While it waits, the thread runs pieces of `b` alone, so a lock held across the
+/// call cannot be met again in somebody else's task.
+///
+/// # Panics
+///
+/// If a closure panics, the panic goes on here once both have ended; if both do, it is `a`'s.
+///
+/// ```
+/// fn sum(values: &[u64]) -> u64 {
+///     match values {
+///         [] => 0,
+///         [one] => *one,
+///         _ => {
+///             let (left, right) = values.split_at(values.len() / 2);
+///             let (left, right) = tine_pool::join(|| sum(left), || sum(right));
+///             left + right
+///         }
+///     }
+/// }
+/// assert_eq!(sum(&[1, 2, 3, 4, 5]), 15);
+/// ```
+#[inline(always)]
+pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    join_here(a, |_| b())
+}
+
+/// The join of whoever calls.
+#[inline(always)]
+fn join_here<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce(bool) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let frame = ();
+    let (front, whole) = Worker::front(&frame);
+    let depth = front.depth();
+    if !is_ready::<B, RB>(front, depth) {
+        return join_elsewhere(a, b);
+    }
+    // SAFETY: there is room, so this is not the front of no worker.
+    join_at(unsafe { Nested::behind(whole) }, depth, a, b)
+}
+
+/// The calling thread is no worker, or there is something to think about.
+#[cold]
+#[inline(never)]
+fn join_elsewhere<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce(bool) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    pool::in_worker(|worker, _| join_with_care(worker, a, b))
+}
+
+/// As [`join`], telling each closure whether it changed threads.
+///
+/// ```
+/// let (a, b) = tine_pool::join_context(|_| 1, |context| if context.migrated() { 2 } else { 2 });
+/// assert_eq!(a + b, 3);
+/// ```
+#[inline]
+pub fn join_context<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    pool::in_worker(|worker, injected| {
+        let a = || a(FnContext { migrated: injected });
+        let b = |stolen| {
+            b(FnContext {
+                migrated: injected || stolen,
+            })
+        };
+        join_on(worker, a, b)
+    })
+}
+
+impl ThreadPool {
+    /// [`join`](crate::verbs::join) in this pool.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.join(|| 1, || "two"), (1, "two"));
+    /// ```
+    pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        errand::run_inside(self.shared(), |worker| join_on(worker, a, |_| b()))
+    }
+}
+
+/// The join of a worker.
+#[inline(always)]
+fn join_on<A, B, RA, RB>(worker: &Worker<'_>, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce(bool) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let nested = worker.nested();
+    let depth = nested.depth();
+    if !is_ready::<B, RB>(nested, depth) {
+        return join_with_care(worker, a, b);
+    }
+    join_at(nested, depth, a, b)
+}
+
+/// Whether a push at this depth needs no thought.
+#[inline(always)]
+fn is_ready<B, RB>(front: &Front, depth: usize) -> bool
+where
+    B: FnOnce(bool) -> RB + Send,
+    RB: Send,
+{
+    if front.is_easy(depth) {
+        return true;
+    }
+    unlikely();
+    front.skips_check(depth, site::<B, RB>())
+}
+
+/// The join of a worker that has nothing to think about. In the common case this and the two
+/// closures are all there is: what needs a thought, or a wait, is out of line.
+#[inline(always)]
+fn join_at<A, B, RA, RB>(nested: &Nested, depth: usize, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA,
+    B: FnOnce(bool) -> RB + Send,
+    RB: Send,
+{
+    let job = StackJob::new(b);
+    nested.push(depth, job.erase());
+    finish(nested, depth, &job, a)
+}
+
+/// Tells the compiler to lay out the branch that calls it apart from the common one.
+#[cold]
+#[inline]
+fn unlikely() {}
+
+/// The rest of a join whose second half has been pushed.
+#[inline(always)]
+fn finish<A, B, RA, RB>(nested: &Nested, depth: usize, job: &StackJob<B, RB>, a: A) -> (RA, RB)
+where
+    A: FnOnce() -> RA,
+    B: FnOnce(bool) -> RB + Send,
+    RB: Send,
+{
+    // The job must not outlive its frame: should `a` panic, it is taken back or waited for.
+    let guard = TakeBack { nested, depth, job };
+    let ra = a();
+    std::mem::forget(guard);
+    let rb = if let Pop::Mine = nested.pop(depth) {
+        // SAFETY: popped, so nobody else has it or ever will.
+        let b = unsafe { job.take_body() };
+        b(false)
+    } else {
+        wait(depth, job)
+    };
+    (ra, rb)
+}
+
+/// The address by which the ledger knows the joins of these closures.
+#[inline(always)]
+fn site<B, RB>() -> usize
+where
+    B: FnOnce(bool) -> RB + Send,
+    RB: Send,
+{
+    wait::<B, RB> as fn(usize, &StackJob<B, RB>) -> RB as usize
+}
+
+/// A join at an outermost depth, or while somebody waits for work, or without room.
+#[cold]
+#[inline(never)]
+fn join_with_care<A, B, RA, RB>(worker: &Worker<'_>, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA,
+    B: FnOnce(bool) -> RB + Send,
+    RB: Send,
+{
+    let nested = worker.nested();
+    let depth = nested.depth();
+    if depth >= CAPACITY {
+        return in_sequence(a, b);
+    }
+    let job = StackJob::new(b);
+    nested.push(depth, job.erase());
+    let timed = consider(worker, depth, site::<B, RB>());
+    let both = finish(nested, depth, &job, a);
+    if timed != 0 {
+        join_pace::record(site::<B, RB>(), timed);
+    }
+    both
+}
+
+/// A job was pushed at `depth` by the join `site`: does what the pace says. Gives the time if the
+/// call is to be timed, else 0.
+#[cold]
+#[inline(never)]
+fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> u64 {
+    let nested = worker.nested();
+    let push = Push {
+        site,
+        outermost: nested.is_outermost(depth),
+        wanted: nested.is_wanted(),
+    };
+    match join_pace::decide(push, || worker.shared.is_watched()) {
+        Offer::Everything => {
+            worker.publish(usize::MAX);
+            worker.wake_one();
+            clock::now()
+        }
+        Offer::Part { skips } => {
+            answer(worker);
+            nested.skip_checks(site, skips);
+            0
+        }
+        Offer::Nothing { skips, timed } => {
+            nested.skip_checks(site, skips);
+            if timed { clock::now() } else { 0 }
+        }
+    }
+}
+
+/// A thread asked for work: gives it the outermost quarter of what is private, unless the last
+/// answer was only just given.
+fn answer(worker: &Worker<'_>) {
+    let (nested, notes) = (worker.nested(), &worker.seat.notes);
+    let now = clock::now();
+    if !join_pace::is_due(now, notes.answered.get()) {
+        return;
+    }
+    notes.answered.set(now);
+    nested.take_request();
+    worker.publish(join_pace::part(nested.private()));
+    worker.wake_one();
+    if worker.shared.sleep.census().sleeping() > 0 {
+        // Taken down first, read after: a sleeper registers first and asks after.
+        nested.want();
+    }
+}
+
+/// A join for loops, which know what they give away: its second half is public at once, with a thread
+/// woken for it if one sleeps, or (not `open`) private until it is wanted or this thread is stuck.
+/// Without a worker, or room, it runs in sequence.
+pub(crate) fn share<A, B, RA, RB>(open: bool, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA,
+    B: FnOnce(bool) -> RB + Send,
+    RB: Send,
+{
+    Worker::with(|worker| {
+        let Some(worker) = worker.filter(|w| w.nested().depth() < CAPACITY) else {
+            return in_sequence(a, b);
+        };
+        let nested = worker.nested();
+        let depth = nested.depth();
+        let job = StackJob::new(b);
+        nested.push(depth, job.erase());
+        if open {
+            worker.publish(usize::MAX);
+            worker.wake_one();
+        }
+        finish(nested, depth, &job, a)
+    })
+}
+
+/// So deep that nothing more can be pushed.
+#[cold]
+fn in_sequence<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA,
+    B: FnOnce(bool) -> RB,
+{
+    match unwind::catch(a) {
+        Ok(ra) => (ra, b(false)),
+        Err(panic) => {
+            if let Err(second) = unwind::catch(|| b(false)) {
+                unwind::discard(second);
+            }
+            unwind::resume(panic)
+        }
+    }
+}
+
+/// Waits for the stolen half.
+#[cold]
+#[inline(never)]
+fn wait<B, RB>(depth: usize, job: &StackJob<B, RB>) -> RB
+where
+    B: FnOnce(bool) -> RB + Send,
+    RB: Send,
+{
+    match wait_for_result(depth, job) {
+        Ok(result) => result,
+        Err(panic) => unwind::resume(panic),
+    }
+}
+
+fn wait_for_result<B, RB>(depth: usize, job: &StackJob<B, RB>) -> Result<RB, unwind::Payload>
+where
+    B: FnOnce(bool) -> RB + Send,
+    RB: Send,
+{
+    wait_until_done(depth, job.head());
+    // SAFETY: Done, and each job is waited for once.
+    unsafe { job.take_result() }
+}
+
+/// Waits for the job at `depth`, which was stolen, whatever its types.
+#[cold]
+#[inline(never)]
+fn wait_until_done(depth: usize, head: &Head) {
+    Worker::with(|worker| match worker {
+        Some(worker) => {
+            worker.wait(head);
+            worker.nested().retire(depth);
+        }
+        None => unreachable!("a job was pushed by no worker"),
+    });
+}
+
+/// Dropped only when the first closure panics.
+struct TakeBack<'a, F: FnOnce(bool) -> R + Send, R: Send> {
+    nested: &'a Nested,
+    depth: usize,
+    job: &'a StackJob<F, R>,
+}
+
+impl<F: FnOnce(bool) -> R + Send, R: Send> Drop for TakeBack<'_, F, R> {
+    // In line, so that the three parts need not be kept in memory for it.
+    #[inline(always)]
+    fn drop(&mut self) {
+        take_back(self.nested, self.depth, self.job);
+    }
+}
+
+/// The first closure has panicked: the second is run or waited for, and what it gives dropped.
+#[cold]
+#[inline(never)]
+fn take_back<F, R>(nested: &Nested, depth: usize, job: &StackJob<F, R>)
+where
+    F: FnOnce(bool) -> R + Send,
+    R: Send,
+{
+    let result = if let Pop::Mine = nested.pop(depth) {
+        // SAFETY: popped, so nobody else has it or ever will.
+        let body = unsafe { job.take_body() };
+        unwind::catch(|| body(false))
+    } else {
+        wait_for_result(depth, job)
+    };
+    // Dropping what the second closure gave must not end in a second panic on top of the one
+    // under way.
+    if let Err(panic) = unwind::catch(|| drop(result.map_err(unwind::discard))) {
+        unwind::discard(panic);
+    }
+}

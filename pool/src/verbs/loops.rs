@@ -1,0 +1,234 @@
+//! Loops: the pace as a loop asks for it, and the joins that it is made of.
+//!
+//! This is for `tine-iter` and not part of the promised interface.
+#![forbid(unsafe_code)]
+
+use super::join::{self, join_context};
+use super::pool;
+use crate::base::clock;
+use crate::pace::loop_pace::{self, Demand, View};
+use crate::pace::wakes::Wakes;
+use crate::work::worker::Worker;
+
+pub use crate::pace::loop_pace::Step;
+
+/// The pool as the calling thread sees it.
+struct Here;
+
+impl View for Here {
+    fn threads(&self) -> usize {
+        pool::current_num_threads()
+    }
+
+    fn watched(&self) -> bool {
+        Worker::with(|worker| match worker {
+            Some(worker) => worker.shared.is_watched(),
+            // The call goes to a pool first, and the looker is asked about there.
+            None => pool::global().is_watched(),
+        })
+    }
+
+    fn chance(&self, n: u64) -> bool {
+        Worker::with(|worker| worker.is_none_or(|w| w.seat.notes.random().is_multiple_of(n)))
+    }
+
+    fn demand(&self) -> Option<Demand> {
+        Worker::with(|worker| {
+            let worker = worker.filter(|w| !w.nested().has_public())?;
+            if worker.seat.is_waited_for() {
+                return Some(Demand::Awake);
+            }
+            let census = worker.shared.sleep.census();
+            Some(match (census.searching(), census.sleeping()) {
+                (0, 0) => Demand::None,
+                (0, _) => Demand::Asleep,
+                _ => Demand::Awake,
+            })
+        })
+    }
+
+    fn with_wakes<R>(&self, f: impl FnOnce(&Wakes) -> R) -> R {
+        Worker::with(|worker| match worker {
+            Some(worker) => f(&worker.shared.wakes),
+            None => f(&pool::global().wakes),
+        })
+    }
+}
+
+/// The pace of one loop on one contiguous piece.
+#[derive(Debug)]
+pub struct Pace(loop_pace::Pace);
+
+/// What the pace was before a part of a loop was offered to others.
+#[derive(Debug, Clone, Copy)]
+pub struct Laid(loop_pace::Laid);
+
+/// The pace of a loop for a thread that takes a part of it over.
+#[derive(Debug, Clone, Copy)]
+pub struct Seed(loop_pace::Seed);
+
+impl Seed {
+    /// The pace there.
+    #[must_use]
+    #[inline]
+    pub fn grow(self) -> Pace {
+        Pace(self.0.grow())
+    }
+}
+
+impl Laid {
+    /// Whether that part is offered in public.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.0.open
+    }
+}
+
+impl Pace {
+    /// The pace of a call: `site` is the address of the loop, which is the same for the same
+    /// closures, and `len` the number of items.
+    #[must_use]
+    pub fn start(site: usize, len: usize) -> Self {
+        Self(loop_pace::Pace::start(site, len, &Here))
+    }
+
+    /// The same for a call whose pieces are worth giving away only if they take this many
+    /// nanoseconds, since each takes more than a journey.
+    #[must_use]
+    pub fn worth(self, nanos: u64) -> Self {
+        Self(self.0.worth(nanos))
+    }
+
+    /// The same for a call that may end long before its last item, as a search does: a known
+    /// site runs a block before it shares anything.
+    #[must_use]
+    pub fn searching(self) -> Self {
+        Self(self.0.searching())
+    }
+
+    /// What a thread needs to know that takes a part over.
+    #[must_use]
+    #[inline]
+    pub fn seed(&self) -> Seed {
+        Seed(self.0.seed())
+    }
+
+    /// Whether a piece of `len` items is to be halved before it is run. If so, its farther half is laid
+    /// out behind the nearer one, and [`Self::go_on`] is to be called before that is begun here.
+    #[inline]
+    pub fn lay_out(&mut self, len: usize) -> Option<Laid> {
+        self.0.lay_out(len, &Here).map(Laid)
+    }
+
+    /// Half of what is left, `far` items, is offered in public; then as above.
+    pub fn share(&mut self, far: usize) -> Laid {
+        Laid(self.0.hand_out(far, true))
+    }
+
+    /// The nearer half is done, and the farther one is begun by the same thread.
+    #[inline]
+    pub fn go_on(&mut self, laid: Laid) {
+        self.0.go_on(laid.0);
+    }
+
+    /// Whether a piece is one block that is not timed: the loop is known to be a very short one.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.0.is_plain()
+    }
+
+    /// What to do with a piece of which `left` items are left.
+    pub fn next(&mut self, left: usize) -> Step {
+        self.0.next(left, &Here)
+    }
+
+    /// The size of the next block, where sharing is out of the question.
+    pub fn block(&mut self, left: usize) -> usize {
+        self.0.block(left)
+    }
+
+    /// The last block of a piece has come to its end.
+    #[inline]
+    pub fn pause(&mut self) {
+        self.0.pause();
+    }
+
+    /// What was run in a row has come to its end: what it took is noted.
+    #[inline]
+    pub fn flush(&mut self) {
+        self.0.flush();
+    }
+
+    /// It was left in the middle of a block, which tells nothing.
+    pub fn flush_all_but_the_last(&mut self) {
+        self.0.flush_all_but_the_last();
+    }
+}
+
+/// Tells `op` how many items of the loop `site` take no longer than it takes other threads to come,
+/// as far as is known (else 0), and notes what it took for all `items`. Where `op` shares nothing of
+/// that few that is exact; else it counts as if every thread had worked all the time.
+pub fn known<R>(site: usize, items: usize, op: impl FnOnce(usize) -> R) -> R {
+    let few = loop_pace::few(site);
+    let start = clock::now();
+    let result = op(few);
+    let threads = if items > few {
+        pool::current_num_threads()
+    } else {
+        1
+    };
+    loop_pace::note(site, items, clock::since(start), threads);
+    result
+}
+
+/// A part of a loop, whatever its types: so that a program holds what follows once, and not once for
+/// each loop. (The table of a `dyn FnMut` would hold each body twice.)
+pub trait Part {
+    /// Does it; `migrated` says whether on another thread than the one that offered it.
+    fn run(&mut self, migrated: bool);
+}
+
+/// Does `part` on a thread of a pool: this one, if it is.
+#[inline(never)]
+pub fn enter(part: &mut (dyn Part + Send)) {
+    pool::in_worker(|_, injected| part.run(injected));
+}
+
+/// Does both, in parallel if a thread is free.
+#[inline(never)]
+pub fn both(a: &mut (dyn Part + Send), b: &mut (dyn Part + Send)) {
+    join_context(
+        |context| a.run(context.migrated()),
+        |context| b.run(context.migrated()),
+    );
+}
+
+/// Offers `take` to other threads, in public or only once it is wanted or this thread is stuck;
+/// meanwhile does `keep` here. Returns when both are done, or when `keep` is and no thread took what
+/// was offered: then it was not done.
+#[inline(never)]
+pub fn lend(open: bool, keep: &mut dyn Part, take: &mut (dyn Part + Send)) {
+    join::share(
+        open,
+        || keep.run(false),
+        |stolen| {
+            if stolen {
+                take.run(true);
+            }
+        },
+    );
+}
+
+/// Offers what this thread has laid out and not yet begun, the outermost part of it; false if there is
+/// nothing such.
+#[inline(never)]
+pub fn offer() -> bool {
+    Worker::with(|worker| {
+        let Some(worker) = worker.filter(|w| w.nested().has_private()) else {
+            return false;
+        };
+        worker.publish(1);
+        worker.wake_one();
+        true
+    })
+}

@@ -1,0 +1,107 @@
+//! A pool in words, for a reader who wonders why it stands still: which thread sits where, what
+//! lies there, and which seats wait for which.
+//!
+//! Everything is read while the pool goes on, one word after the other, so a picture of a pool at
+//! work is blurred; that of a pool that hangs is sharp.
+#![forbid(unsafe_code)]
+
+use crate::seat::Seat;
+use crate::verbs::pool::{self, ThreadPool};
+use crate::work::shared::Shared;
+use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
+
+impl ThreadPool {
+    /// What gives a picture of this pool, for as long as there is one to give: it does not keep
+    /// the pool alive.
+    #[doc(hidden)]
+    pub fn painter(&self) -> impl Fn() -> Option<String> + Send + use<> {
+        let pool = Arc::downgrade(&self.shared().keep());
+        move || pool.upgrade().map(|shared| Picture(&shared).to_string())
+    }
+}
+
+/// A picture of the global pool, which it makes if there is none yet.
+#[doc(hidden)]
+pub fn picture() -> String {
+    Picture(pool::global()).to_string()
+}
+
+struct Picture<'a>(&'a Shared);
+
+impl Display for Picture<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Shared {
+            seats,
+            desks,
+            injector,
+            sleep,
+            ..
+        } = self.0;
+        let census = sleep.census();
+        writeln!(
+            f,
+            "{} seats; threads: {} inactive, {} of them asleep; {} injected; looked after: {}; ending: {}; refused: {}",
+            seats.count(),
+            census.inactive(),
+            census.sleeping(),
+            injector.len(),
+            self.0.looker.seat().is_some(),
+            self.0.is_ending(),
+            self.0.stats().refused_threads,
+        )?;
+        for seat in seats {
+            let desk = &desks[seat.index];
+            writeln!(
+                f,
+                "{}; {} letters, {} in order",
+                Line(seat),
+                desk.mailbox.len(),
+                desk.fifo.len()
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// One seat.
+struct Line<'a>(&'a Seat);
+
+impl Display for Line<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let seat = self.0;
+        let (nested, stats) = (&seat.nested, seat.counters.read());
+        write!(
+            f,
+            "  seat {:>3} {:<12} joins {} ({} public{}), spawned {}; ",
+            seat.index,
+            format!("{:?}", seat.word.load()),
+            nested.depth(),
+            nested.public(),
+            if nested.is_wanted() { ", wanted" } else { "" },
+            seat.spawned.len(),
+        )?;
+        match seat.context() {
+            None => f.write_str("between two jobs; ")?,
+            Some(context) if context.tag == 0 => write!(f, "at depth {}; ", context.base)?,
+            Some(context) => write!(
+                f,
+                "at depth {}, for scope {:#x} of seat {}; ",
+                context.base,
+                context.tag,
+                (context.tag >> 48).wrapping_sub(1)
+            )?,
+        }
+        let waiters = seat.waiters();
+        let waiters: Vec<_> = (0..64).filter(|i| waiters >> i & 1 == 1).collect();
+        write!(
+            f,
+            "waited for by {waiters:?}; parkers: idle {:?}, wait {:?}, loan {:?}; {} jobs, {} parks",
+            seat.idle_parker(),
+            seat.wait_parker(),
+            seat.loan_parker(),
+            stats.jobs,
+            stats.parks
+        )
+    }
+}

@@ -1,0 +1,363 @@
+//! `ThreadPool`, the global pool, and the way into either.
+#![forbid(unsafe_code)]
+
+use crate::base::config::{Handlers, MAX_THREADS, Settings};
+use crate::base::stats::PoolStats;
+use crate::base::sys;
+use crate::work::errand::{self, Errand};
+use crate::work::guest::Guest;
+use crate::work::shared::{Plan, Shared, Starter};
+use crate::work::thread;
+use crate::work::worker::{self, Worker};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+/// The global pool, one for each process in a line of forks.
+static GLOBALS: [OnceLock<Arc<Shared>>; 64] = [const { OnceLock::new() }; 64];
+
+#[inline]
+fn place() -> &'static OnceLock<Arc<Shared>> {
+    GLOBALS
+        .get(sys::fork::generation())
+        .expect("the process was forked more than 63 times in a line, and each time used tine")
+}
+
+/// The global pool, made by default settings if nobody has made it otherwise.
+#[inline]
+pub(crate) fn global() -> &'static Arc<Shared> {
+    place().get_or_init(|| {
+        let settings = Settings::default();
+        let guests = settings.allows_guests(false);
+        lazily(settings.threads(), guests)
+    })
+}
+
+/// A pool whose threads are started when first needed.
+fn lazily(threads: usize, guests: bool) -> Arc<Shared> {
+    sys::fork::watch(worker::forget_pool);
+    let starter = Some(thread::start_when_needed as Starter);
+    let plan = Plan {
+        threads,
+        guests,
+        greedy: false,
+        stack_size: None,
+        resident: false,
+        starter,
+        spare_starter: starter,
+    };
+    Shared::new(plan, Handlers::default())
+}
+
+/// Makes `shared` the global pool; gives it back if there is one already.
+pub(crate) fn set_global(shared: Arc<Shared>) -> Result<(), Arc<Shared>> {
+    place().set(shared)
+}
+
+/// Whether the global pool has been made.
+pub(crate) fn has_global() -> bool {
+    place().get().is_some()
+}
+
+/// Runs `op` on a worker: the current one, or one of the global pool. The second argument says
+/// whether the caller was none.
+#[inline(always)]
+pub(crate) fn in_worker<R: Send>(op: impl FnOnce(&Worker<'_>, bool) -> R + Send) -> R {
+    Worker::with(|worker| match worker {
+        Some(worker) => op(worker, false),
+        None => from_outside(op),
+    })
+}
+
+#[inline(never)]
+fn from_outside<R: Send>(op: impl FnOnce(&Worker<'_>, bool) -> R + Send) -> R {
+    errand::once(|worker| op(worker, true), in_global)
+}
+
+/// The same for a closure of any type, so that a program holds once what it takes to come inside.
+#[inline(never)]
+fn in_global(op: &mut Errand<'_>) {
+    let shared = global();
+    match Guest::sit_down(shared) {
+        Some(guest) => guest.worker().sit(|worker| op(worker)),
+        None => errand::send(shared, true, op),
+    }
+}
+
+/// The pool that the free functions work on, here: the current worker's, or the global one.
+pub(crate) fn with_current<R>(f: impl FnOnce(&Shared, Option<&Worker<'_>>) -> R) -> R {
+    Worker::with(|worker| match worker {
+        Some(worker) => f(worker.shared, Some(worker)),
+        None => f(global(), None),
+    })
+}
+
+/// How many threads the current pool has: the worker's own, or the global one.
+///
+/// From within a closure that a pool runs, this is that pool's number. Outside, it is the number
+/// of the global pool, which this call fixes if nothing has before.
+///
+/// ```
+/// assert!(tine_pool::current_num_threads() >= 1);
+/// ```
+pub fn current_num_threads() -> usize {
+    with_current(|shared, _| shared.len())
+}
+
+/// The index of the seat that the calling thread holds, less than [`current_num_threads`] but on
+/// the spare threads of [`blocking`](crate::verbs::blocking()); `None` if it holds none. No two closures that run at the same time in one pool see the same.
+///
+/// ```
+/// assert_eq!(tine_pool::current_thread_index(), None);
+/// tine_pool::join(|| assert!(tine_pool::current_thread_index().is_some()), || ());
+/// ```
+pub fn current_thread_index() -> Option<usize> {
+    Worker::with(|worker| worker.map(|w| w.seat.index))
+}
+
+/// Whether the seat that the calling thread holds has jobs waiting that were pushed there;
+/// `None` if it holds none.
+///
+/// ```
+/// assert_eq!(tine_pool::current_thread_has_pending_tasks(), None);
+/// ```
+pub fn current_thread_has_pending_tasks() -> Option<bool> {
+    Worker::with(|worker| worker.map(has_pending))
+}
+
+fn has_pending(worker: &Worker<'_>) -> bool {
+    let seat = worker.seat;
+    !seat.spawned.is_empty() || seat.nested.has_public() || seat.nested.has_private()
+}
+
+/// The most threads that a pool can have.
+///
+/// ```
+/// assert!(tine_pool::max_num_threads() >= 1000);
+/// ```
+pub fn max_num_threads() -> usize {
+    MAX_THREADS
+}
+
+/// A pool of threads of its own.
+///
+/// A child process that `fork` makes has none of them: there, the methods that would need them
+/// panic, and dropping the pool does nothing. (The global pool is made anew in such a child when it
+/// is first used. A child must not return into a parallel call that it was made in.)
+///
+/// Closures given to its methods run on these threads, and what they call in turn, `join` or a
+/// parallel iterator, runs there too. Dropping the pool returns at once; its threads finish what
+/// was spawned and end. See [`shutdown`](Self::shutdown) for waiting until they have.
+///
+/// | verb | its closure runs on | index there | a panic goes to |
+/// |---|---|---|---|
+/// | `install`, `join`, `scope` of a pool | a thread of that pool | its seat's | the caller |
+/// | free `join`, `scope`, from a worker | that worker (`join`: the second perhaps elsewhere) | its seat's | the caller |
+/// | the same, from an ordinary thread | the calling thread as a guest; a thread of the global pool if all seats are busy or guests are off | the seat's | the caller |
+/// | `in_place_scope` | the calling thread | none, unless it is a worker | the caller |
+/// | `spawn`, tasks of a scope | any thread of the pool (inline where there is none at all) | its seat's | the panic handler; the scope's caller |
+/// | `blocking` | the calling thread | none inside | the caller |
+/// | `broadcast`, closure *k* | the pool's own thread *k* | *k* | the caller |
+///
+/// While threads are inside [`blocking`](crate::verbs::blocking()), jobs may also run on spare threads,
+/// whose indices are those from the number of threads up.
+///
+/// ```
+/// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(4).build()?;
+/// assert_eq!(pool.install(tine_pool::current_num_threads), 4);
+/// # Ok::<_, tine_pool::ThreadPoolBuildError>(())
+/// ```
+pub struct ThreadPool {
+    shared: Arc<Shared>,
+}
+
+impl ThreadPool {
+    pub(crate) fn from_shared(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        assert!(
+            self.shared.is_here(),
+            "a pool was used in a child process that `fork` made, where its threads are not"
+        );
+        &self.shared
+    }
+
+    /// Runs `op` on a thread of this pool and waits for it. Parallel calls within use this pool.
+    ///
+    /// From a thread of this pool it is a plain call. From a worker of another pool, that worker
+    /// runs anything its own pool has while it waits.
+    ///
+    /// # Panics
+    ///
+    /// A panic of `op` goes on here.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let (a, b) = pool.install(|| tine_pool::join(|| 6, || 7));
+    /// assert_eq!(a * b, 42);
+    /// ```
+    pub fn install<OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce() -> R + Send,
+        R: Send,
+    {
+        errand::run_inside(self.shared(), |_| op())
+    }
+
+    /// How many threads this pool has.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    /// assert_eq!(pool.current_num_threads(), 3);
+    /// ```
+    pub fn current_num_threads(&self) -> usize {
+        self.shared.len()
+    }
+
+    /// The index of the calling thread, if it is a worker of this pool.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.current_thread_index(), None);
+    /// assert!(pool.install(|| pool.current_thread_index()) < Some(2));
+    /// ```
+    pub fn current_thread_index(&self) -> Option<usize> {
+        self.with_worker(|worker| worker.map(|w| w.seat.index))
+    }
+
+    /// Whether the calling thread, a worker of this pool, has jobs waiting that were pushed
+    /// there; `None` if it is no such worker.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.current_thread_has_pending_tasks(), None);
+    /// assert_eq!(pool.install(|| pool.current_thread_has_pending_tasks()), Some(false));
+    /// ```
+    pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
+        self.with_worker(|worker| worker.map(has_pending))
+    }
+
+    /// What this pool has done so far.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// pool.install(|| ());
+    /// let stats = pool.stats();
+    /// assert_eq!((stats.seats.len(), stats.refused_threads), (2, 0));
+    /// ```
+    pub fn stats(&self) -> PoolStats {
+        self.shared.stats()
+    }
+
+    /// Finishes what was spawned, ends the threads, and returns when they have ended.
+    ///
+    /// # Panics
+    ///
+    /// If called from a thread of this pool, which cannot wait for its own end.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    /// static DONE: AtomicU32 = AtomicU32::new(0);
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// for _ in 0..10 {
+    ///     pool.spawn(|| drop(DONE.fetch_add(1, Relaxed)));
+    /// }
+    /// pool.shutdown();
+    /// assert_eq!(DONE.load(Relaxed), 10);
+    /// ```
+    pub fn shutdown(self) {
+        assert!(
+            self.current_thread_index().is_none() && !worker::is_aside(Some(&self.shared)),
+            "`shutdown` was called from a thread of the pool itself"
+        );
+        if self.shared.is_here() {
+            self.shared.end();
+            self.shared.wait_until_ended();
+        }
+    }
+
+    pub(crate) fn with_worker<R>(&self, f: impl FnOnce(Option<&Worker<'_>>) -> R) -> R {
+        Worker::with(|worker| f(worker.filter(|w| w.is_of(&self.shared))))
+    }
+}
+
+impl Drop for ThreadPool {
+    fn drop(&mut self) {
+        if self.shared.is_here() {
+            self.shared.end();
+        }
+    }
+}
+
+impl fmt::Debug for ThreadPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadPool")
+            .field("num_threads", &self.current_num_threads())
+            .field("shared", &self.shared)
+            .finish()
+    }
+}
+
+/// What the global pool has done so far, if there is one yet.
+///
+/// ```
+/// tine_pool::join(|| (), || ());
+/// assert!(tine_pool::stats().is_some());
+/// ```
+pub fn stats() -> Option<PoolStats> {
+    place().get().map(|shared| shared.stats())
+}
+
+/// A pool for a `static`: made at its first use, its threads started when first needed.
+///
+/// If the system refuses a thread, the pool works with those it has.
+///
+/// ```
+/// use tine_pool::StaticPool;
+/// static IMAGES: StaticPool = StaticPool::new(3);
+/// assert_eq!(IMAGES.install(tine_pool::current_num_threads), 3);
+/// ```
+pub struct StaticPool {
+    threads: usize,
+    pool: OnceLock<ThreadPool>,
+}
+
+impl StaticPool {
+    /// A pool of so many threads; 0 asks for the default number.
+    ///
+    /// ```
+    /// static DEFAULT: tine_pool::StaticPool = tine_pool::StaticPool::new(0);
+    /// assert!(DEFAULT.current_num_threads() >= 1);
+    /// ```
+    pub const fn new(threads: usize) -> Self {
+        Self {
+            threads,
+            pool: OnceLock::new(),
+        }
+    }
+}
+
+impl Deref for StaticPool {
+    type Target = ThreadPool;
+
+    fn deref(&self) -> &ThreadPool {
+        self.pool.get_or_init(|| {
+            let settings = Settings {
+                num_threads: self.threads,
+                ..Settings::default()
+            };
+            ThreadPool::from_shared(lazily(settings.threads(), false))
+        })
+    }
+}
+
+impl fmt::Debug for StaticPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StaticPool")
+            .field("threads", &self.threads)
+            .field("pool", &self.pool.get())
+            .finish()
+    }
+}

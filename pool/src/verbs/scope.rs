@@ -1,0 +1,651 @@
+//! Scopes: tasks that may borrow from the frame that waits for them.
+//!
+//! A scope counts its body and its tasks; the last one done sets the latch that the owner waits
+//! on. The owner's thread counts ahead, in lots, and takes what it ends itself off that credit,
+//! so that tasks which are spawned and run at home cost no read-modify-write. Each task carries the scope's tag into whatever deque or queue it goes to, so that the
+//! owner, waiting, can tell its own tasks from strangers.
+
+use super::broadcast::{BroadcastContext, send_to_all};
+use super::pool::{self, ThreadPool};
+use crate::base::sync::{CachePadded, relax};
+use crate::base::unwind::{self, Payload};
+use crate::queue::job::{AtRest, Queue, QueuedJob, Repeated};
+use crate::queue::latch::CountLatch;
+use crate::queue::spawned::Entry;
+use crate::work::attend::attend_if_deserted;
+use crate::work::errand;
+use crate::work::kin::ScopeWait;
+use crate::work::shared::Shared;
+use crate::work::worker::{Worker, tag};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+/// What both kinds of scope are made of.
+struct Base<'scope> {
+    shared: Arc<Shared>,
+    tag: u64,
+    latch: CountLatch,
+    /// The seat on which the scope was opened, if it was on one of this pool.
+    home: Option<usize>,
+    /// Counted already and not yet used: the home seat's holder alone looks here, at every
+    /// spawn, and so on a line of its own.
+    credit: CachePadded<AtomicUsize>,
+    /// The first panic.
+    panic: AtomicPtr<Payload>,
+    /// Invariant in `'scope`.
+    marker: PhantomData<fn(&'scope ()) -> &'scope ()>,
+}
+
+/// Where tasks are spawned that may borrow anything that outlives `'scope`. See [`scope()`].
+///
+/// ```
+/// let mut left = 0;
+/// tine_pool::scope(|s: &tine_pool::Scope<'_>| s.spawn(|_| left = 1));
+/// assert_eq!(left, 1);
+/// ```
+pub struct Scope<'scope> {
+    base: Base<'scope>,
+}
+
+/// A scope whose tasks run first-in, first-out where one thread runs them. See
+/// [`scope_fifo()`].
+///
+/// ```
+/// tine_pool::scope_fifo(|s: &tine_pool::ScopeFifo<'_>| s.spawn_fifo(|_| ()));
+/// ```
+pub struct ScopeFifo<'scope> {
+    base: Base<'scope>,
+    /// Tasks in the order of their spawning; for each there is a ticket in some deque.
+    queue: Queue,
+    /// The job that all tickets are: run the first task.
+    ticket: Repeated,
+}
+
+/// Opens a scope, calls `op` with it, and returns when `op` and every task spawned into the
+/// scope have ended.
+///
+/// Tasks may borrow what outlives the scope, and spawn further tasks. The thread that waits runs
+/// the scope's own tasks, newest first, and then helps those that run the rest; it never runs
+/// anything else, so locks held across the call do no harm.
+///
+/// # Panics
+///
+/// If `op` or a task panics, one of the panics goes on here when all have ended.
+///
+/// ```
+/// let mut parts = [0; 4];
+/// tine_pool::scope(|s| {
+///     for (i, part) in parts.iter_mut().enumerate() {
+///         s.spawn(move |_| *part = i * i);
+///     }
+/// });
+/// assert_eq!(parts, [0, 1, 4, 9]);
+/// ```
+pub fn scope<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&Scope<'scope>) -> R + Send,
+    R: Send,
+{
+    pool::in_worker(|worker, _| Scope::open_on(worker, op))
+}
+
+/// As [`scope()`], with tasks that run oldest first where one thread runs several.
+///
+/// ```
+/// use std::sync::Mutex;
+/// let seen = Mutex::new(Vec::new());
+/// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// pool.scope_fifo(|s| {
+///     for i in 0..5 {
+///         let seen = &seen;
+///         s.spawn_fifo(move |_| seen.lock().unwrap().push(i));
+///     }
+/// });
+/// assert_eq!(seen.into_inner().unwrap(), [0, 1, 2, 3, 4]);
+/// ```
+pub fn scope_fifo<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
+    R: Send,
+{
+    pool::in_worker(|worker, _| ScopeFifo::open_on(worker, op))
+}
+
+/// As [`scope()`], but `op` runs on the calling thread, wherever that is, and need not be `Send`.
+/// A calling thread that is no worker stays none: it sees no index.
+///
+/// ```
+/// let me = std::thread::current().id();
+/// let local = std::rc::Rc::new(5); // not `Send`
+/// let mut sum = 0;
+/// tine_pool::in_place_scope(|s| {
+///     assert_eq!(std::thread::current().id(), me);
+///     s.spawn(|_| sum += 1);
+///     assert_eq!(*local, 5);
+/// });
+/// assert_eq!(sum, 1);
+/// ```
+pub fn in_place_scope<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&Scope<'scope>) -> R,
+{
+    Worker::with(|worker| match worker {
+        Some(worker) => Scope::open_on(worker, op),
+        None => Scope::open_outside(pool::global(), op),
+    })
+}
+
+/// As [`scope_fifo()`], but `op` runs on the calling thread. See [`in_place_scope`].
+///
+/// ```
+/// let mut sum = 0;
+/// tine_pool::in_place_scope_fifo(|s| s.spawn_fifo(|_| sum += 1));
+/// assert_eq!(sum, 1);
+/// ```
+pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&ScopeFifo<'scope>) -> R,
+{
+    Worker::with(|worker| match worker {
+        Some(worker) => ScopeFifo::open_on(worker, op),
+        None => ScopeFifo::open_outside(pool::global(), op),
+    })
+}
+
+impl ThreadPool {
+    /// [`scope()`](crate::verbs::scope()) in this pool, whose thread runs `op`.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let mut done = [false; 2];
+    /// pool.scope(|s| done.iter_mut().for_each(|d| s.spawn(|_| *d = true)));
+    /// assert_eq!(done, [true; 2]);
+    /// ```
+    pub fn scope<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&Scope<'scope>) -> R + Send,
+        R: Send,
+    {
+        errand::run_inside(self.shared(), |worker| Scope::open_on(worker, op))
+    }
+
+    /// [`scope_fifo()`](crate::scope_fifo()) in this pool, whose thread runs `op`.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.scope_fifo(|s| { s.spawn_fifo(|_| ()); 7 }), 7);
+    /// ```
+    pub fn scope_fifo<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
+        R: Send,
+    {
+        errand::run_inside(self.shared(), |worker| ScopeFifo::open_on(worker, op))
+    }
+
+    /// [`in_place_scope`](crate::in_place_scope) with tasks that run in this pool.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let mut done = false;
+    /// pool.in_place_scope(|s| s.spawn(|_| done = true));
+    /// assert!(done);
+    /// ```
+    pub fn in_place_scope<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&Scope<'scope>) -> R,
+    {
+        self.with_worker(|worker| match worker {
+            Some(worker) => Scope::open_on(worker, op),
+            None => Scope::open_outside(self.shared(), op),
+        })
+    }
+
+    /// [`in_place_scope_fifo`](crate::in_place_scope_fifo) with tasks that run in this pool.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let mut done = false;
+    /// pool.in_place_scope_fifo(|s| s.spawn_fifo(|_| done = true));
+    /// assert!(done);
+    /// ```
+    pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&ScopeFifo<'scope>) -> R,
+    {
+        self.with_worker(|worker| match worker {
+            Some(worker) => ScopeFifo::open_on(worker, op),
+            None => ScopeFifo::open_outside(self.shared(), op),
+        })
+    }
+}
+
+impl<'scope> Scope<'scope> {
+    fn open_on<R>(worker: &Worker<'_>, op: impl FnOnce(&Self) -> R) -> R {
+        let scope = Self {
+            base: Base::on(worker),
+        };
+        scope.base.complete(Some(worker), || op(&scope))
+    }
+
+    fn open_outside<R>(shared: &Shared, op: impl FnOnce(&Self) -> R) -> R {
+        Base::outside(shared, |base| {
+            let scope = Self { base };
+            scope.base.complete(None, || op(&scope))
+        })
+    }
+
+    /// Spawns a task into the scope. It may run at once, later, or here while the scope waits.
+    ///
+    /// ```
+    /// let words = ["one", "two"];
+    /// tine_pool::scope(|s| {
+    ///     s.spawn(|s| {
+    ///         assert_eq!(words[0], "one"); // borrowed
+    ///         s.spawn(|_| assert_eq!(words[1], "two")); // a task of a task
+    ///     });
+    /// });
+    /// ```
+    pub fn spawn<BODY>(&self, body: BODY)
+    where
+        BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        let (me, body) = (Outliving(self), AtRest::new(body));
+        self.base.push(move || {
+            // SAFETY: the scope is not left before this task has been counted down, below.
+            let scope = unsafe { me.get() };
+            scope.base.caught(|| body.wake()(scope));
+            // SAFETY: the task's own count; its body is gone, and nothing is touched after.
+            unsafe { Base::count_down(&raw const scope.base) };
+        });
+    }
+
+    /// Spawns a task that runs once on each thread of the pool.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    /// let count = AtomicUsize::new(0);
+    /// tine_pool::scope(|s| {
+    ///     s.spawn_broadcast(|_, _| {
+    ///         count.fetch_add(1, Relaxed);
+    ///     })
+    /// });
+    /// assert_eq!(count.into_inner(), tine_pool::current_num_threads());
+    /// ```
+    pub fn spawn_broadcast<BODY>(&self, body: BODY)
+    where
+        BODY: Fn(&Scope<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
+    {
+        let run = move |scope: &Outliving<Self>, context: BroadcastContext<'_>| {
+            // SAFETY: the scope is not left before each letter has been counted down.
+            body(unsafe { scope.get() }, context);
+        };
+        self.base.push_to_all(self, run);
+    }
+}
+
+impl<'scope> ScopeFifo<'scope> {
+    fn new(base: Base<'scope>) -> Self {
+        Self {
+            base,
+            queue: Queue::new(),
+            ticket: Repeated::new(Self::run_first),
+        }
+    }
+
+    /// What goes into a deque: a pointer to the ticket from which the way leads to the whole scope.
+    fn ticket(&self) -> *mut () {
+        let whole = ptr::from_ref(self);
+        whole
+            .wrapping_byte_add(std::mem::offset_of!(Self, ticket))
+            .cast_mut()
+            .cast()
+    }
+
+    /// What a ticket does; `ticket` is that of a scope.
+    ///
+    /// # Safety
+    /// As for running a job; the ticket is part of a `ScopeFifo` that is alive.
+    unsafe fn run_first(ticket: *const Repeated) {
+        // SAFETY: by the duty above.
+        let scope = unsafe { ticket.byte_sub(std::mem::offset_of!(Self, ticket)) }.cast::<Self>();
+        // SAFETY: alive until the task has been run and counted down.
+        let queue = unsafe { &(*scope).queue };
+        run_entry(first(queue));
+    }
+
+    fn open_on<R>(worker: &Worker<'_>, op: impl FnOnce(&Self) -> R) -> R {
+        let scope = Self::new(Base::on(worker));
+        scope.base.complete(Some(worker), || op(&scope))
+    }
+
+    fn open_outside<R>(shared: &Shared, op: impl FnOnce(&Self) -> R) -> R {
+        Base::outside(shared, |base| {
+            let scope = Self::new(base);
+            scope.base.complete(None, || op(&scope))
+        })
+    }
+
+    /// Spawns a task into the scope; see [`Scope::spawn`].
+    ///
+    /// ```
+    /// tine_pool::scope_fifo(|s| s.spawn_fifo(|s| s.spawn_fifo(|_| ())));
+    /// ```
+    pub fn spawn_fifo<BODY>(&self, body: BODY)
+    where
+        BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
+    {
+        let (me, body) = (Outliving(self), AtRest::new(body));
+        let base = &self.base;
+        let task = move || {
+            // SAFETY: the scope is not left before this task has been counted down, below.
+            let scope = unsafe { me.get() };
+            scope.base.caught(|| body.wake()(scope));
+            // SAFETY: the task's own count; its body is gone, and nothing is touched after.
+            unsafe { Base::count_down(&raw const scope.base) };
+        };
+        // SAFETY: the body is `Send`, and what it borrows outlives the scope, which waits.
+        let parcel = unsafe { QueuedJob::parcel(base.tag, task) };
+        base.with_worker(|worker| match worker {
+            Some(worker) => {
+                base.count_one(Some(worker));
+                self.queue.push(parcel);
+                // SAFETY: the ticket lives as long as the scope, which waits for the task.
+                unsafe { worker.push_spawned(self.ticket(), base.tag) };
+                base.shared.announce();
+            }
+            None => {
+                base.count_one(None);
+                base.shared.inject(parcel);
+                attend_if_deserted(&base.shared);
+            }
+        });
+        base.tell_owner();
+    }
+
+    /// Spawns a task that runs once on each thread of the pool.
+    ///
+    /// ```
+    /// tine_pool::scope_fifo(|s| s.spawn_broadcast(|_, context| assert!(context.index() < context.num_threads())));
+    /// ```
+    pub fn spawn_broadcast<BODY>(&self, body: BODY)
+    where
+        BODY: Fn(&ScopeFifo<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
+    {
+        let run = move |scope: &Outliving<Self>, context: BroadcastContext<'_>| {
+            // SAFETY: the scope is not left before each letter has been counted down.
+            body(unsafe { scope.get() }, context);
+        };
+        self.base.push_to_all(self, run);
+    }
+}
+
+/// Runs the first job of a queue that is known to have one.
+pub(crate) fn run_first(queue: &Queue) {
+    run_entry(first(queue));
+}
+
+/// Takes the first job of a queue that is known to have one.
+fn first(queue: &Queue) -> Entry {
+    loop {
+        let mut first = None;
+        queue.take(1, |entry| first = Some(entry));
+        if let Some(entry) = first {
+            return entry;
+        }
+        relax();
+    }
+}
+
+fn run_entry(entry: Entry) {
+    Worker::with(|worker| match worker {
+        Some(worker) => worker.run(entry),
+        None => unreachable!("a ticket was run by no worker"),
+    });
+}
+
+impl<'scope> Base<'scope> {
+    fn on(worker: &Worker<'_>) -> Self {
+        let latch = CountLatch::new(worker.seat.wait_parker());
+        let home = Some(worker.seat.index);
+        Self::new(worker.shared.keep(), worker.open_scope(), latch, home)
+    }
+
+    /// For a thread that is no worker of `shared`.
+    fn outside<R>(shared: &Shared, f: impl FnOnce(Self) -> R) -> R {
+        let tag = tag::outside();
+        let make = |parker| Self::new(shared.keep(), tag, CountLatch::new(parker), None);
+        Worker::with(|worker| match worker {
+            Some(worker) => f(make(worker.seat.wait_parker())),
+            None => errand::with_parker(|parker| f(make(parker))),
+        })
+    }
+
+    fn new(shared: Arc<Shared>, tag: u64, latch: CountLatch, home: Option<usize>) -> Self {
+        let panic = AtomicPtr::new(ptr::null_mut());
+        let credit = CachePadded::new(AtomicUsize::new(0));
+        Self {
+            shared,
+            tag,
+            latch,
+            home,
+            credit,
+            panic,
+            marker: PhantomData,
+        }
+    }
+
+    /// Runs the body, waits for all tasks, and passes a panic on. `worker` is the owner if it
+    /// is one of this pool.
+    fn complete<R>(&self, worker: Option<&Worker<'_>>, body: impl FnOnce() -> R) -> R {
+        let mark = worker.map_or(0, |w| w.seat.spawned.mark());
+        let result = self.caught(body);
+        // SAFETY: the body's own count.
+        unsafe { CountLatch::decrement(&raw const self.latch, 1) };
+        let latch = self.latch.latch();
+        match worker {
+            Some(worker) => {
+                let settle = &|| self.settle();
+                worker.wait(&ScopeWait {
+                    tag: self.tag,
+                    latch,
+                    mark,
+                    settle,
+                });
+            }
+            None => Worker::with(|elsewhere| match elsewhere {
+                Some(worker) => errand::wait_abroad(worker, latch),
+                None => errand::wait_outside(&self.shared, latch),
+            }),
+        }
+        // Relaxed: the latch has brought everything.
+        let panic = self.panic.swap(ptr::null_mut(), Ordering::Relaxed);
+        if !panic.is_null() {
+            // SAFETY: made by `Box::into_raw` in `caught`, and taken out once.
+            unwind::resume(*unsafe { Box::from_raw(panic) });
+        }
+        result.expect("a body that did not panic has a result")
+    }
+
+    /// Runs user code; keeps the first panic.
+    fn caught<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
+        match unwind::catch(f) {
+            Ok(result) => Some(result),
+            Err(payload) => {
+                let payload = Box::into_raw(Box::new(payload));
+                let first = self.panic.compare_exchange(
+                    ptr::null_mut(),
+                    payload,
+                    // Release: the count that is given back after this hands it on.
+                    Ordering::Release,
+                    Ordering::Relaxed,
+                );
+                if first.is_err() {
+                    // SAFETY: made just above, and nobody else has it.
+                    unwind::discard(*unsafe { Box::from_raw(payload) });
+                }
+                None
+            }
+        }
+    }
+
+    /// One task less. The scope may be gone when this returns, and so there is no reference to it
+    /// among the arguments, which would have to stay good.
+    ///
+    /// # Safety
+    /// `this` is alive at the call, and the caller has one of its counts.
+    unsafe fn count_down(this: *const Self) {
+        // SAFETY: alive until it is counted down.
+        let base = unsafe { &*this };
+        let at_home = base.with_worker(|worker| worker.is_some_and(|w| base.is_home(w)));
+        if at_home {
+            // The owner's frame is below this one, and settles before it goes.
+            base.credit
+                .store(base.credit.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        } else {
+            // SAFETY: the caller's own count.
+            unsafe { CountLatch::decrement(&raw const base.latch, 1) };
+        }
+    }
+
+    /// Counts one more task, which `worker` spawns.
+    fn count_one(&self, worker: Option<&Worker<'_>>) {
+        const LOT: usize = 64;
+        if !worker.is_some_and(|w| self.is_home(w)) {
+            return self.latch.increment(1);
+        }
+        let mut credit = self.credit.load(Ordering::Relaxed);
+        if credit == 0 {
+            self.latch.increment(LOT);
+            credit = LOT;
+        }
+        self.credit.store(credit - 1, Ordering::Relaxed);
+    }
+
+    /// Gives back what was counted ahead. At home only.
+    fn settle(&self) {
+        let credit = self.credit.load(Ordering::Relaxed);
+        if credit > 0 {
+            self.credit.store(0, Ordering::Relaxed);
+            // SAFETY: the credit's own counts; the owner, who calls, keeps the scope.
+            unsafe { CountLatch::decrement(&raw const self.latch, credit) };
+        }
+    }
+
+    fn is_home(&self, worker: &Worker<'_>) -> bool {
+        self.home == Some(worker.seat.index)
+    }
+
+    /// Calls `f` with the current worker if it is one of the scope's pool.
+    fn with_worker<R>(&self, f: impl FnOnce(Option<&Worker<'_>>) -> R) -> R {
+        Worker::with(|worker| f(worker.filter(|w| w.is_of(&self.shared))))
+    }
+
+    /// Counts and pushes a task.
+    fn push(&self, task: impl FnOnce() + Send) {
+        self.with_worker(|worker| {
+            self.count_one(worker);
+            if let Some(worker) = worker {
+                // SAFETY: the body is `Send`, and what it borrows outlives the scope, which
+                // waits.
+                unsafe { worker.push_new(self.tag, task) };
+                self.shared.announce();
+            } else {
+                // SAFETY: the body is `Send`, and what it borrows outlives the scope, which
+                // waits.
+                self.shared
+                    .inject(unsafe { QueuedJob::parcel(self.tag, task) });
+                attend_if_deserted(&self.shared);
+            }
+        });
+        self.tell_owner();
+    }
+
+    /// Counts and sends a task to every thread. Each letter drops its share of the closure before it
+    /// is counted down, so the last of them drops the closure while the scope still waits.
+    fn push_to_all<S: Sync>(
+        &self,
+        scope: &S,
+        task: impl Fn(&Outliving<S>, BroadcastContext<'_>) + Send + Sync,
+    ) {
+        self.latch.increment(self.shared.len());
+        let (me, base) = (Outliving(scope), Outliving(ptr::from_ref(self)));
+        let task = Arc::new(task);
+        let letter = || {
+            let (me, base, task) = (me, base, AtRest::new(Arc::clone(&task)));
+            move |context: BroadcastContext<'_>| {
+                // SAFETY: the scope is not left before this letter has been counted down, below.
+                let scope = unsafe { base.get() };
+                scope.caught(|| {
+                    let task = task.wake();
+                    task(&me, context);
+                });
+                // SAFETY: the letter's own count; its closure is gone, and nothing is touched after.
+                unsafe { Base::count_down(base.0) };
+            }
+        };
+        // SAFETY: what the task borrows outlives the scope, which waits for all of them.
+        unsafe { send_to_all(&self.shared, letter) };
+        // Here as well it may be the last: a panic of its drop is the scope's.
+        self.caught(|| drop(task));
+        self.tell_owner();
+    }
+
+    /// Wakes the owner if it sleeps: there is a task of its own to run. The push was followed by
+    /// a fence, which pairs with the one of an owner that goes to sleep.
+    fn tell_owner(&self) {
+        if let Some(owner) = self.latch.latch().sleeper() {
+            owner.unpark();
+        }
+    }
+}
+
+/// A scope seen from its tasks: it outlives them, since it waits.
+struct Outliving<T>(*const T);
+
+impl<T> Clone for Outliving<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Outliving<T> {}
+
+// SAFETY: scopes are shared between threads by design: `Sync` (below), and only `&T` is made.
+unsafe impl<T: Sync> Send for Outliving<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Outliving<T> {}
+
+impl<T> Outliving<T> {
+    /// # Safety
+    /// The scope has not been left.
+    unsafe fn get<'a>(&self) -> &'a T {
+        // SAFETY: by the duty above.
+        unsafe { &*self.0 }
+    }
+}
+
+impl fmt::Debug for Base<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Base")
+            .field("tag", &self.tag)
+            .field("unfinished", &self.latch.count())
+            .field("panicked", &!self.panic.load(Ordering::Relaxed).is_null())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Scope<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Scope").field(&self.base).finish()
+    }
+}
+
+impl fmt::Debug for ScopeFifo<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ScopeFifo").field(&self.base).finish()
+    }
+}

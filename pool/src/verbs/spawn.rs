@@ -1,0 +1,247 @@
+//! `spawn`: jobs that nobody waits for, or waits for by a handle. And the two ways to give way.
+
+use super::pool::{self, ThreadPool};
+use super::scope::run_first;
+use crate::base::unwind;
+use crate::queue::job::QueuedJob;
+use crate::work::attend::attend_if_deserted;
+use crate::work::shared::Shared;
+use crate::work::worker::Worker;
+
+/// Starts a job on the current pool and does not wait for it.
+///
+/// Jobs that one thread spawns and runs itself run newest first; see [`spawn_fifo`] for the
+/// opposite. From an ordinary thread they queue up behind other work from outside.
+///
+/// # Panics
+///
+/// A panic of the job goes to the pool's panic handler; where there is none, the process aborts.
+///
+/// ```
+/// let (send, receive) = std::sync::mpsc::channel();
+/// tine_pool::spawn(move || send.send(6 * 7).unwrap());
+/// assert_eq!(receive.recv(), Ok(42));
+/// ```
+pub fn spawn<F>(func: F)
+where
+    F: FnOnce() + Send + 'static,
+{
+    pool::with_current(|shared, _| spawn_in(shared, func));
+}
+
+/// As [`spawn`], but jobs that one thread spawns and runs itself run oldest first.
+///
+/// ```
+/// let (send, receive) = std::sync::mpsc::channel();
+/// tine_pool::spawn_fifo(move || send.send(1).unwrap());
+/// assert_eq!(receive.recv(), Ok(1));
+/// ```
+pub fn spawn_fifo<F>(func: F)
+where
+    F: FnOnce() + Send + 'static,
+{
+    pool::with_current(|shared, _| spawn_fifo_in(shared, func));
+}
+
+/// Starts a batch of jobs with one notification: threads are told once for all of them.
+///
+/// ```
+/// let (send, receive) = std::sync::mpsc::channel();
+/// tine_pool::spawn_many((0..10).map(|i| {
+///     let send = send.clone();
+///     move || send.send(i).unwrap()
+/// }));
+/// drop(send);
+/// assert_eq!(receive.iter().sum::<i32>(), 45);
+/// ```
+pub fn spawn_many<F>(funcs: impl IntoIterator<Item = F>)
+where
+    F: FnOnce() + Send + 'static,
+{
+    pool::with_current(|shared, _| spawn_many_in(shared, funcs));
+}
+
+impl ThreadPool {
+    /// [`spawn`](crate::verbs::spawn) in this pool.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// pool.spawn(|| println!("from the pool"));
+    /// pool.shutdown();
+    /// ```
+    pub fn spawn<OP>(&self, op: OP)
+    where
+        OP: FnOnce() + Send + 'static,
+    {
+        spawn_in(self.shared(), op);
+    }
+
+    /// [`spawn_fifo`](crate::spawn_fifo) in this pool.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// pool.spawn_fifo(|| println!("from the pool"));
+    /// pool.shutdown();
+    /// ```
+    pub fn spawn_fifo<OP>(&self, op: OP)
+    where
+        OP: FnOnce() + Send + 'static,
+    {
+        spawn_fifo_in(self.shared(), op);
+    }
+
+    /// [`spawn_many`](crate::spawn_many) in this pool.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// pool.spawn_many((0..3).map(|i| move || println!("{i}")));
+    /// pool.shutdown();
+    /// ```
+    pub fn spawn_many<F>(&self, funcs: impl IntoIterator<Item = F>)
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        spawn_many_in(self.shared(), funcs);
+    }
+}
+
+/// Wraps a job whose panic nobody waits for.
+fn caught(func: impl FnOnce() + Send + 'static) -> impl FnOnce() + Send + 'static {
+    move || {
+        if let Err(payload) = unwind::catch(func) {
+            Worker::with(|worker| match worker {
+                Some(worker) => worker.shared.handle_panic(payload),
+                None => unreachable!("a spawned job was run by no worker"),
+            });
+        }
+    }
+}
+
+fn with_worker_of<R>(shared: &Shared, f: impl FnOnce(Option<&Worker<'_>>) -> R) -> R {
+    Worker::with(|worker| f(worker.filter(|w| w.is_of(shared))))
+}
+
+pub(crate) fn spawn_in(shared: &Shared, func: impl FnOnce() + Send + 'static) {
+    with_worker_of(shared, |worker| match worker {
+        Some(worker) => {
+            // SAFETY: borrows nothing.
+            unsafe { worker.push_new(0, caught(func)) };
+            shared.announce();
+        }
+        None => {
+            // SAFETY: borrows nothing.
+            shared.inject(unsafe { QueuedJob::parcel(0, caught(func)) });
+            attend_if_deserted(shared);
+        }
+    });
+}
+
+fn spawn_fifo_in(shared: &Shared, func: impl FnOnce() + Send + 'static) {
+    // SAFETY: borrows nothing.
+    let parcel = unsafe { QueuedJob::parcel(0, caught(func)) };
+    with_worker_of(shared, |worker| match worker {
+        Some(worker) => {
+            let seat = worker.seat.index;
+            shared.desks[seat].fifo.push(parcel);
+            let ticket = move || {
+                Worker::with(|worker| match worker {
+                    Some(worker) => run_first(&worker.shared.desks[seat].fifo),
+                    None => unreachable!("a ticket was run by no worker"),
+                });
+            };
+            // SAFETY: borrows nothing.
+            unsafe { worker.push_new(0, ticket) };
+            shared.announce();
+        }
+        None => {
+            shared.inject(parcel);
+            attend_if_deserted(shared);
+        }
+    });
+}
+
+fn spawn_many_in<F>(shared: &Shared, funcs: impl IntoIterator<Item = F>)
+where
+    F: FnOnce() + Send + 'static,
+{
+    // The iterator is the user's: it may panic, or call back into the pool.
+    let funcs = funcs.into_iter().map(caught);
+    with_worker_of(shared, |worker| match worker {
+        Some(worker) => {
+            for func in funcs.collect::<Vec<_>>() {
+                // SAFETY: borrows nothing.
+                unsafe { worker.push_new(0, func) };
+            }
+        }
+        None => {
+            // SAFETY: borrows nothing.
+            let parcels: Vec<_> = funcs.map(|f| unsafe { QueuedJob::parcel(0, f) }).collect();
+            shared.injector.push_all(parcels);
+        }
+    });
+    shared.announce();
+    attend_if_deserted(shared);
+}
+
+/// What [`yield_now`] and [`yield_local`] found to do.
+///
+/// ```
+/// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// pool.install(|| {
+///     tine_pool::spawn(|| ());
+///     assert_eq!(tine_pool::yield_now(), Some(tine_pool::Yield::Executed));
+///     assert_eq!(tine_pool::yield_now(), Some(tine_pool::Yield::Idle));
+/// });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Yield {
+    /// A job was run.
+    Executed,
+    /// There was none.
+    Idle,
+}
+
+/// Runs one job of the current pool, whatever it is; `None` if the calling thread is no worker.
+///
+/// ```
+/// assert_eq!(tine_pool::yield_now(), None);
+/// ```
+pub fn yield_now() -> Option<Yield> {
+    Worker::with(|worker| worker.map(|w| outcome(w.run_any())))
+}
+
+/// Runs one job that was spawned on the seat of the calling thread; `None` if it is no worker.
+///
+/// ```
+/// assert_eq!(tine_pool::yield_local(), None);
+/// ```
+pub fn yield_local() -> Option<Yield> {
+    Worker::with(|worker| worker.map(|w| outcome(w.run_own())))
+}
+
+impl ThreadPool {
+    /// [`yield_now`](crate::yield_now); `None` if the calling thread is no worker of this pool.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.yield_now(), None);
+    /// ```
+    pub fn yield_now(&self) -> Option<Yield> {
+        self.with_worker(|worker| worker.map(|w| outcome(w.run_any())))
+    }
+
+    /// [`yield_local`](crate::yield_local); `None` if the calling thread is no worker of this
+    /// pool.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.yield_local(), None);
+    /// ```
+    pub fn yield_local(&self) -> Option<Yield> {
+        self.with_worker(|worker| worker.map(|w| outcome(w.run_own())))
+    }
+}
+
+fn outcome(ran: bool) -> Yield {
+    if ran { Yield::Executed } else { Yield::Idle }
+}

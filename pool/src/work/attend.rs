@@ -1,0 +1,76 @@
+//! What is left to do and has no thread to do it: letters to threads that were refused, and everything
+//! in a pool whose every thread was.
+
+use super::shared::Shared;
+use super::worker::Worker;
+use crate::base::sync::{Ordering, fence};
+use crate::queue::job::{self, Taken};
+use crate::seat::Seat;
+
+/// Does it. Each thread that posts work comes here afterwards, and so does every guest that leaves a
+/// seat without a thread; one of the two finds the work.
+#[cold]
+pub(crate) fn attend(shared: &Shared) {
+    // Not on top of what this thread does for the pool already, which is safe from strangers.
+    let all = || shared.is_deserted() && Worker::with(|w| !w.is_some_and(|w| w.is_of(shared)));
+    let orphaned = |seat: &&Seat| {
+        let letters = || !shared.desks[seat.index].mailbox.is_empty();
+        !seat.thread.exists() && (letters() || all() && shared.has_work())
+    };
+    loop {
+        // SeqCst: pairs with itself: work before a look at the seats, seats before a look for
+        // work.
+        fence(Ordering::SeqCst);
+        let mut orphans = shared.seats.first().iter().filter(orphaned);
+        let Some(seat) = orphans.find(|seat| shared.sleep.sit_down(seat)) else {
+            return;
+        };
+        let guest = Worker {
+            seat,
+            shared,
+            guest: true,
+        };
+        let all = all();
+        guest.sit(|guest| {
+            read_for_nobody(shared, seat.index);
+            while all && guest.run_any() {}
+            // What the letters have spawned.
+            while guest.run_own() {}
+        });
+        if shared.sleep.stand_up(seat) {
+            shared.ring(seat);
+        }
+    }
+}
+
+/// [`attend`] where no thread of the pool is there.
+pub(crate) fn attend_if_deserted(shared: &Shared) {
+    if shared.is_deserted() {
+        attend(shared);
+    }
+}
+
+/// Reads the letters to a thread that is not there: on its seat, or, where a guest has it (who may
+/// be this very thread), here.
+#[cold]
+pub(crate) fn read_letters(shared: &Shared, index: usize) {
+    attend(shared);
+    read_for_nobody(shared, index);
+}
+
+fn read_for_nobody(shared: &Shared, index: usize) {
+    loop {
+        let mut letter = None;
+        let mailbox = &shared.desks[index].mailbox;
+        mailbox.take(1, |entry| letter = Some(entry));
+        let Some(letter) = letter else { return };
+        let by = Taken {
+            seat: index,
+            base: 0,
+            since: 0,
+        };
+        // SAFETY: letters come out of the mailbox, each to one taker. All are broadcasts', which
+        // know their index, catch their panics and have no use for `by`.
+        unsafe { job::execute(letter.job, by) };
+    }
+}

@@ -1,0 +1,127 @@
+//! The end of a pool, and the threads that are there until then.
+//!
+//! A pool that is *ending* is *over* once nobody in it has anything to do. Its threads then go, and
+//! whoever shuts the pool down waits until the last one has.
+#![forbid(unsafe_code)]
+
+use super::shared::Shared;
+use crate::base::sync::{Ordering, fence};
+use crate::seat::Seat;
+use crate::seat::word::Step;
+use std::sync::PoisonError;
+
+impl Shared {
+    /// From now on the pool is over once there is nothing left to do.
+    pub(crate) fn end(&self) {
+        // Release: pairs with `is_ending`.
+        self.lifetime.ending.store(true, Ordering::Release);
+        self.rouse_all();
+    }
+
+    fn rouse_all(&self) {
+        self.sleep.post();
+        for seat in &self.seats {
+            if self.sleep.take(seat, Step::Wake) {
+                self.ring(seat);
+            }
+        }
+        let over = self.is_over();
+        for seat in self.seats.spare() {
+            if over && seat.thread.is_there() && self.sleep.take(seat, Step::Recall) {
+                self.ring(seat);
+            }
+        }
+    }
+
+    pub(crate) fn is_ending(&self) -> bool {
+        // Acquire: pairs with `end`.
+        self.lifetime.ending.load(Ordering::Acquire)
+    }
+
+    /// Whether the threads may go. While a single one of them runs a job the others stay: the job
+    /// may yet need them.
+    pub(crate) fn is_over(&self) -> bool {
+        // Acquire: pairs with `end_if_idle`.
+        self.lifetime.over.load(Ordering::Acquire)
+    }
+
+    /// Ends a pool that is ending if nobody in it has anything to do. Called by threads that
+    /// search; the last one to come to this finds it so.
+    pub(crate) fn end_if_idle(&self) {
+        if !self.could_end() {
+            return;
+        }
+        // Twice, and nothing begun between: work that went behind the first look is seen by the
+        // second one, in the making or as a job that was run.
+        let before = self.idle_since();
+        if before.is_some() && before == self.idle_since() {
+            // Release: pairs with `is_over`.
+            self.lifetime.over.store(true, Ordering::Release);
+            self.rouse_all();
+        }
+    }
+
+    /// Whether a thread should see about the end.
+    pub(crate) fn could_end(&self) -> bool {
+        self.is_ending() && !self.is_over() && self.idle_since().is_some()
+    }
+
+    /// If nobody seems to do anything and nothing seems to be left: how often anybody has.
+    fn idle_since(&self) -> Option<u32> {
+        // SeqCst: pairs with itself. Of two threads that leave off work and come here, the
+        // second sees the seat of the first.
+        fence(Ordering::SeqCst);
+        let own = || self.seats.iter().skip(usize::from(self.lifetime.resident));
+        let letters = self.desks.iter().any(|desk| !desk.mailbox.is_empty());
+        let idle = !letters && !self.has_work() && !own().any(Seat::is_held);
+        idle.then(|| own().fold(0, |sum, s| s.begun().wrapping_add(sum)))
+    }
+
+    /// A thread that was to have this seat will never come.
+    pub(crate) fn give_up(&self, index: usize) {
+        let seat = &self.seats[index];
+        seat.thread.set_gone();
+        // A letter may lie there: then the seat is left to those who read for threads that are not
+        // there, and they find it VACANT.
+        while !self.sleep.take(seat, Step::Go) {
+            seat.word.lower_mail();
+        }
+    }
+
+    pub(crate) fn count_refusal(&self) {
+        self.lifetime.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_thread(&self, started: bool) {
+        let mut alive = self
+            .lifetime
+            .alive
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *alive = if started { *alive + 1 } else { *alive - 1 };
+        if *alive == 0 {
+            self.lifetime.ended.notify_all();
+        }
+    }
+
+    /// Waits until all threads have ended.
+    pub(crate) fn wait_until_ended(&self) {
+        let mut alive = self
+            .lifetime
+            .alive
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        while *alive > 0 {
+            alive = self
+                .lifetime
+                .ended
+                .wait(alive)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Whether the system refused every thread, so that nobody works here but guests.
+    pub(crate) fn is_deserted(&self) -> bool {
+        self.lifetime.refused.load(Ordering::Relaxed) == self.len()
+    }
+}

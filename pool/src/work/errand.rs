@@ -1,0 +1,216 @@
+//! How a thread that holds no seat gets work done in a pool: an errand, which the pool's own threads
+//! run while it sleeps.
+//!
+//! A pool whose every seat is *blocked* would never come to it: on a lock, say, that the waiting
+//! thread holds. So a waiter from outside looks once in a while. If no job was begun or ended on any
+//! seat since its last look, and its own errand still lies there, it takes the errand back and runs it
+//! on a spare seat; where ordinary threads hold no seats, it has a spare thread work meanwhile.
+
+use super::attend::attend_if_deserted;
+use super::guest::{may_visit, visit_spare};
+use super::kin::{LatchWait, Task};
+use super::shared::{SPARES, Shared};
+use super::stand_in::Replaced;
+use super::worker::{Worker, tag};
+use crate::base::clock;
+use crate::base::park::{Lease, Parker};
+use crate::base::sync::{AtomicBool, Ordering};
+use crate::base::unwind;
+use crate::queue::job::Borrowed;
+use crate::queue::latch::Latch;
+use crate::seat::Seat;
+use std::cell::Cell;
+use std::time::Duration;
+
+/// How often a waiter from outside looks whether the pool stands still.
+const LOOK: Duration = Duration::from_millis(10);
+
+thread_local! {
+    /// What this thread sleeps on.
+    static PARKER: Lease = Lease::new();
+}
+
+/// Calls `f` with the parker that this thread sleeps on while it is no worker.
+pub(crate) fn with_parker<R>(f: impl FnOnce(&'static Parker) -> R) -> R {
+    let mut spare = None;
+    // A thread whose locals are gone already borrows one for the call.
+    let parker = PARKER
+        .try_with(Lease::parker)
+        .unwrap_or_else(|_| spare.insert(Lease::new()).parker());
+    f(parker)
+}
+
+/// What is to be done on a worker, whatever its type: what brings it there is much code, which
+/// a program so holds once, and not once for each closure.
+pub(crate) type Errand<'a> = dyn FnMut(&Worker<'_>) + Send + 'a;
+
+/// Has `run` call `op` once, and gives what it came to.
+#[inline]
+pub(crate) fn once<R: Send>(
+    op: impl FnOnce(&Worker<'_>) -> R + Send,
+    run: impl FnOnce(&mut Errand<'_>),
+) -> R {
+    let (mut op, mut result) = (Some(op), None);
+    run(&mut |worker| {
+        if let Some(op) = op.take() {
+            result = Some(op(worker));
+        }
+    });
+    match result {
+        Some(result) => result,
+        None => unreachable!("an errand was run by no worker"),
+    }
+}
+
+/// Has `op` run by a thread of this pool, and waits for it. Its argument is the worker that
+/// runs it.
+pub(crate) fn run_inside<R: Send>(shared: &Shared, op: impl FnOnce(&Worker<'_>) -> R + Send) -> R {
+    once(op, |op| send(shared, false, op))
+}
+
+/// The same for a closure of any type. `guest` says that the caller may be a guest there, and found
+/// no seat.
+#[inline(never)]
+pub(crate) fn send(shared: &Shared, guest: bool, op: &mut Errand<'_>) {
+    Worker::with(|here| match here {
+        Some(worker) if worker.is_of(shared) => op(worker),
+        Some(worker) => errand(shared, worker.seat.wait_parker(), op, &|latch, _, _| {
+            wait_abroad(worker, latch);
+        }),
+        None => with_parker(|parker| {
+            errand(shared, parker, op, &|latch, tag, begun| {
+                let mut outside = Outside::new(shared);
+                while !latch.wait_for(LOOK) {
+                    if begun.load(Ordering::Relaxed) || !outside.stands_still() {
+                        continue;
+                    }
+                    if !(guest && may_visit(shared) && take_back(shared, tag)) {
+                        outside.call_help();
+                    }
+                }
+            });
+        }),
+    });
+}
+
+/// Queues `op` and waits by `wait` until it has been run: for the latch, and told the errand's tag and
+/// whether it has been begun.
+fn errand(
+    shared: &Shared,
+    parker: &'static Parker,
+    op: &mut Errand<'_>,
+    wait: &dyn Fn(&Latch, u64, &AtomicBool),
+) {
+    let (latch, begun, tag) = (Latch::new(parker), AtomicBool::new(false), tag::outside());
+    let op = Cell::new(Some(op));
+    let result = Cell::new(None);
+    let body = || {
+        begun.store(true, Ordering::Relaxed);
+        let run = || Worker::with(|w| w.zip(op.take()).map(|(worker, op)| op(worker)));
+        result.set(Some(unwind::catch(run)));
+    };
+    let job = Borrowed::new(tag, &body, &latch);
+    // SAFETY: this frame is not left before the latch is set, and `wait` does not unwind. The
+    // cells are touched by the thread that runs the job until then, and by this one after.
+    let parcel = unsafe { job.parcel() };
+    shared.inject(parcel);
+    attend_if_deserted(shared);
+    wait(&latch, tag, &begun);
+    match result.take() {
+        Some(Ok(Some(()))) => {}
+        Some(Err(panic)) => unwind::resume(panic),
+        _ => unreachable!("an errand was run by no worker"),
+    }
+}
+
+/// Takes an errand back from wherever it lies, and runs it on a spare seat. False if there is none
+/// to be had; true also if the errand has been begun meanwhile.
+fn take_back(shared: &Shared, tag: u64) -> bool {
+    visit_spare(shared, |guest| {
+        let from_seats = || shared.fetch_from_seats(tag, None).map(|(entry, _)| entry);
+        if let Some(entry) = from_seats().or_else(|| shared.injector.take_tagged(tag)) {
+            guest.run(entry);
+        }
+    })
+}
+
+/// Waits for a latch on which others, in this pool or another, may need this worker.
+pub(crate) fn wait_abroad(worker: &Worker<'_>, latch: &Latch) {
+    worker.wait(&LatchWait {
+        latch,
+        anything: true,
+    });
+}
+
+/// Waits for a latch that jobs of `shared` will set; the calling thread is no worker.
+pub(crate) fn wait_outside(shared: &Shared, latch: &Latch) {
+    let mut outside = Outside::new(shared);
+    while !latch.wait_for(LOOK) {
+        if shared.has_work() && outside.stands_still() {
+            outside.call_help();
+        }
+    }
+}
+
+/// Waits for a task of `shared`; the calling thread is no worker. `run` runs it, if nobody has begun.
+pub(crate) fn wait_for_task(shared: &Shared, task: &dyn Task, run: &dyn Fn()) {
+    with_parker(|parker| {
+        let mut outside = Outside::new(shared);
+        while task.leave_word(parker) {
+            if parker.park_timeout(LOOK) || task.by().is_some() || !outside.stands_still() {
+                continue;
+            }
+            if !(may_visit(shared) && visit_spare(shared, |_| run())) {
+                outside.call_help();
+            }
+        }
+    });
+}
+
+/// A thread that waits for a pool of which it is no worker.
+struct Outside<'a> {
+    shared: &'a Shared,
+    /// What the seats had come to at the last look, and when that was.
+    seen: Option<u64>,
+    at: u64,
+    /// The spare threads that work meanwhile.
+    help: Vec<Replaced<'a>>,
+}
+
+impl<'a> Outside<'a> {
+    fn new(shared: &'a Shared) -> Self {
+        Self {
+            shared,
+            seen: None,
+            at: clock::now(),
+            help: Vec::new(),
+        }
+    }
+
+    /// Whether no job was begun or ended on any seat since this was asked last, and there is no
+    /// free seat.
+    fn stands_still(&mut self) -> bool {
+        // A stale token may have cut the sleep short.
+        let now = clock::now();
+        if now.saturating_sub(self.at) < clock::ticks(LOOK.as_nanos() as u64) / 2 {
+            return false;
+        }
+        self.at = now;
+        let held = self.shared.seats.first().iter().all(Seat::is_held);
+        let count = |sum: u64, seat: &Seat| {
+            sum.wrapping_add(u64::from(seat.begun()))
+                .wrapping_add(seat.counters.guests.get())
+        };
+        let now = self.shared.seats.iter().fold(0, count);
+        let before = self.seen.replace(now);
+        held && before == Some(now)
+    }
+
+    /// Has one more spare thread work for as long as this lives.
+    fn call_help(&mut self) {
+        if self.help.len() < SPARES {
+            self.help.push(Replaced::of(self.shared));
+        }
+        self.seen = None;
+    }
+}

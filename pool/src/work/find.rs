@@ -1,0 +1,230 @@
+//! What a worker takes that looks for any work at all: mail, its own jobs, others', the queue from
+//! outside.
+
+use super::shared::Shared;
+use super::worker::{Worker, tag};
+use crate::base::clock;
+use crate::base::sync::relax;
+use crate::base::trace::{self, What};
+use crate::queue::injector::Batch;
+use crate::queue::job::Parcel;
+use crate::queue::spawned::{Entry, LOT};
+use crate::queue::steal::Steal;
+use crate::seat::Seat;
+use crate::seat::word::Holder;
+
+/// Most jobs taken from the injector at once.
+const BATCH: usize = 16;
+
+impl Worker<'_> {
+    /// Takes any job at all.
+    pub(crate) fn take_any(&self) -> Option<Entry> {
+        self.take_mail()
+            .or_else(|| self.take_outside_at_intervals())
+            .or_else(|| self.take_own())
+            .or_else(|| self.steal_any())
+            .or_else(|| self.take_outside())
+    }
+
+    /// Takes the job spawned last on this seat.
+    pub(crate) fn take_own(&self) -> Option<Entry> {
+        // SAFETY: this worker holds the seat.
+        unsafe { self.seat.spawned.pop() }
+    }
+
+    /// Takes a letter. A guest takes none: they are for the seat's own thread, if it has one.
+    pub(crate) fn take_mail(&self) -> Option<Entry> {
+        let word = &self.seat.word;
+        let state = word.load();
+        if !state.has_mail() || state.holder() == Holder::Guest {
+            return None;
+        }
+        // First the flag, then the box: a letter that comes later raises it again.
+        word.lower_mail();
+        let mailbox = &self.shared.desks[self.seat.index].mailbox;
+        let mut found = None;
+        mailbox.take(1, |entry| found = Some(entry));
+        if !mailbox.is_empty() {
+            word.raise_mail_again();
+        }
+        found
+    }
+
+    /// Takes from outside first once in a while, so that outside work never starves. The
+    /// interval follows the length of jobs: looks come about every hundred microseconds.
+    fn take_outside_at_intervals(&self) -> Option<Entry> {
+        const TARGET: u64 = 100_000;
+        let notes = &self.seat.notes;
+        if notes.until_outside.get() > 0 {
+            notes.until_outside.set(notes.until_outside.get() - 1);
+            return None;
+        }
+        let every = notes.outside_every.get().max(1);
+        let (now, before) = (clock::now(), notes.outside_at.get());
+        let each = clock::nanos(now.saturating_sub(before)) / every;
+        let fitting = (TARGET / each.max(1)).clamp(1, 256);
+        let next = ((every * 3 + fitting) / 4).max(1);
+        notes.outside_every.set(next);
+        notes.until_outside.set(next);
+        notes.outside_at.set(now);
+        self.take_outside()
+    }
+
+    /// Takes from the injector: one to run, and a fair share of the rest for this seat's deque.
+    fn take_outside(&self) -> Option<Entry> {
+        let queue = &self.shared.injector;
+        let most = (queue.len() / self.shared.len()).clamp(1, BATCH);
+        let mut batch = [None; BATCH];
+        let mut count = 0;
+        let taken = queue.take(most, |entry| {
+            batch[count] = Some(entry);
+            count += 1;
+        });
+        let Batch::Some(_) = taken else { return None };
+        // Newest first, so that they are popped oldest first.
+        for entry in batch[1..count].iter().rev().flatten() {
+            self.put(*entry);
+        }
+        if count > 1 {
+            self.shared.announce();
+            let moved = batch[1..count].iter().flatten();
+            self.shared.tell_owners(moved, Some(self.seat.index));
+        }
+        batch[0]
+    }
+
+    /// Steals from some other seat, starting anywhere.
+    fn steal_any(&self) -> Option<Entry> {
+        let seats = &self.shared.seats;
+        let mut lot = [Entry::NONE; LOT];
+        loop {
+            let mut again = false;
+            let count = seats.count();
+            let start = self.seat.notes.random() as usize % count;
+            for victim in seats.iter().skip(start).chain(seats.iter().take(start)) {
+                if victim.index == self.seat.index {
+                    continue;
+                }
+                match victim.nested.steal() {
+                    Steal::Taken(job) => return self.stolen(Entry { job, tag: 0 }, victim),
+                    Steal::Private => victim.nested.want(),
+                    Steal::Retry => again = true,
+                    Steal::Empty => {}
+                }
+                match victim.spawned.steal_lot(&mut lot) {
+                    Steal::Taken(count) => return self.bring_home(&lot[..count], victim),
+                    Steal::Retry => again = true,
+                    _ => {}
+                }
+            }
+            if !again {
+                return None;
+            }
+            relax();
+        }
+    }
+
+    /// Of a stolen lot, one is to be run now; the others go into this seat's deque.
+    fn bring_home(&self, lot: &[Entry], from: &Seat) -> Option<Entry> {
+        let (first, others) = lot.split_first()?;
+        for entry in others {
+            self.put(*entry);
+        }
+        if !others.is_empty() {
+            self.seat.counters.stolen.add(others.len() as u64);
+            // While they were on the way, nobody could see them.
+            self.shared.announce();
+            self.shared.tell_owners(others, Some(self.seat.index));
+        }
+        self.stolen(*first, from)
+    }
+
+    /// Notes that a job was stolen.
+    pub(super) fn stolen(&self, entry: Entry, from: &Seat) -> Option<Entry> {
+        self.seat.counters.stolen.add(1);
+        trace::moment(self.seat.index, What::Steal(from.index));
+        Some(entry)
+    }
+}
+
+/// What may be taken, or moved, by a thread that need not hold a seat.
+impl Shared {
+    /// Takes a job with this tag out of the deque of a seat other than `except`, from wherever it
+    /// lies. Jobs that lie before it are moved to the injector, each once.
+    pub(super) fn fetch_from_seats(
+        &self,
+        tag: u64,
+        except: Option<usize>,
+    ) -> Option<(Entry, &Seat)> {
+        let others = || self.seats.iter().filter(|s| Some(s.index) != except);
+        for seat in others() {
+            if let Steal::Taken(entry) = seat.spawned.steal_if(|t| t == tag) {
+                return Some((entry, seat));
+            }
+        }
+        for seat in others() {
+            let mut strangers = Vec::new();
+            let found = dig(seat, tag, &mut strangers);
+            self.move_to_injector(strangers, except);
+            if let Some(entry) = found {
+                return Some((entry, seat));
+            }
+        }
+        None
+    }
+
+    /// Queues jobs that were taken out of a deque for any thread to take.
+    pub(super) fn move_to_injector(&self, entries: Vec<Entry>, by: Option<usize>) {
+        if entries.is_empty() {
+            return;
+        }
+        let run = |entry| {
+            Worker::with(|worker| match worker {
+                Some(worker) => worker.run(entry),
+                None => unreachable!("a queued job was run by no worker"),
+            });
+        };
+        // SAFETY: just taken, and left to the next thread that takes them.
+        let parcels = entries
+            .iter()
+            .map(|entry| unsafe { Parcel::of_entry(*entry, run) });
+        self.injector.push_all(parcels);
+        self.announce();
+        self.tell_owners(&entries, by);
+    }
+
+    /// Wakes the owners of scopes whose tasks the caller has just put somewhere else: an owner that
+    /// looked for them while they were on their way may sleep, and be the only thread left to run
+    /// them. Whether it does is not known here (the scope may be gone by now), so a token is left
+    /// on its parker in any case; one too many sends it to sleep again. `by` is the caller's seat.
+    pub(super) fn tell_owners<'e>(
+        &self,
+        moved: impl IntoIterator<Item = &'e Entry>,
+        by: Option<usize>,
+    ) {
+        let mut told = by;
+        for entry in moved {
+            let home = tag::home(entry.tag).filter(|&seat| Some(seat) != by);
+            if let Some(seat) = home.filter(|_| home != told) {
+                self.seats[seat].wait_parker().unpark();
+                told = home;
+            }
+        }
+    }
+}
+
+/// Takes the oldest job with this tag from behind others, which go into `strangers`. Each look tells
+/// how many lie before it, so each of them is looked at about once.
+fn dig(seat: &Seat, tag: u64, strangers: &mut Vec<Entry>) -> Option<Entry> {
+    while let Some(before) = seat.spawned.find(|t| t == tag) {
+        for _ in 0..=before {
+            match seat.spawned.steal() {
+                Steal::Taken(entry) if entry.tag == tag => return Some(entry),
+                Steal::Taken(entry) => strangers.push(entry),
+                Steal::Retry => relax(),
+                _ => break,
+            }
+        }
+    }
+    None
+}

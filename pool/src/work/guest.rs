@@ -1,0 +1,139 @@
+//! An ordinary thread on a seat: how it sits down, and what becomes of seat and jobs when it leaves.
+#![forbid(unsafe_code)]
+
+use super::attend::attend;
+use super::shared::Shared;
+use super::worker::Worker;
+use crate::base::sys;
+use crate::base::trace::{self, Act, Span};
+use crate::seat::Seat;
+use crate::seat::word::Holder;
+use std::cell::Cell;
+
+thread_local! {
+    /// The seat that this thread had last.
+    static LAST: Cell<usize> = const { Cell::new(0) };
+}
+
+/// An ordinary thread on a seat.
+#[derive(Debug)]
+pub(crate) struct Guest<'a> {
+    worker: Worker<'a>,
+    _span: Span,
+}
+
+impl<'a> Guest<'a> {
+    /// Takes a free seat, the one it had last if it can. None if all are busy, or if guests are
+    /// not wanted, or have less stack left than the pool's own threads.
+    #[inline]
+    pub(crate) fn sit_down(shared: &'a Shared) -> Option<Self> {
+        if !may_visit(shared) {
+            return None;
+        }
+        let last = LAST.get() % shared.len();
+        let mut free = &shared.seats[last];
+        if !shared.sleep.sit_down(free) {
+            free = find_seat(shared)?;
+            LAST.set(free.index);
+        }
+        Some(Self::on(shared, free))
+    }
+
+    /// Makes the calling thread the guest on a seat that it has taken.
+    #[inline]
+    pub(super) fn on(shared: &'a Shared, seat: &'a Seat) -> Self {
+        seat.nested.skip_checks(0, 0);
+        seat.counters.guests.add(1);
+        seat.spawning.set(0);
+        let worker = Worker {
+            seat,
+            shared,
+            guest: true,
+        };
+        Self {
+            worker,
+            _span: trace::span(seat.index, Act::Guest),
+        }
+    }
+
+    pub(crate) fn worker(&self) -> &Worker<'a> {
+        &self.worker
+    }
+}
+
+impl Drop for Guest<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let seat = self.worker.seat;
+        // A guest that has put nothing there need not look.
+        if seat.spawning.get() != 0 && !seat.spawned.is_empty() {
+            leave_jobs(&self.worker);
+        } else if self.worker.shared.sleep.stand_up(seat) {
+            wake(&self.worker);
+        } else if !seat.thread.exists() {
+            attend(self.worker.shared);
+        }
+    }
+}
+
+#[cold]
+fn find_seat(shared: &Shared) -> Option<&Seat> {
+    let mut seats = shared.seats.first().iter();
+    seats.find(|seat| shared.sleep.sit_down(seat))
+}
+
+/// The seat is NOTIFIED: rouses its thread. If the system refuses that, another thread finds what
+/// it would have found.
+#[cold]
+fn wake(guest: &Worker<'_>) {
+    let Worker { seat, shared, .. } = *guest;
+    if !shared.ring(seat) {
+        shared.displaced(|| shared.has_work());
+        attend(shared);
+    }
+}
+
+/// Leaves seat and jobs to the seat's own thread. Where there is no such thread, or it may not be
+/// had, the jobs are left to all.
+#[cold]
+fn leave_jobs(guest: &Worker<'_>) {
+    let Worker { seat, shared, .. } = *guest;
+    if shared.is_spare(seat) || seat.word.load().holder() == Holder::Alone {
+        let mut jobs = Vec::new();
+        while let Some(entry) = guest.take_own() {
+            jobs.push(entry);
+        }
+        jobs.reverse();
+        shared.move_to_injector(jobs, Some(seat.index));
+        if shared.sleep.stand_up(seat) {
+            wake(guest);
+        }
+        return attend(shared);
+    }
+    if shared.sleep.stand_up_and_wake(seat) {
+        wake(guest);
+    }
+}
+
+/// Whether this thread may be a guest: if the pool takes any, and it has about as much stack as a
+/// thread of the pool would.
+#[inline]
+pub(crate) fn may_visit(shared: &Shared) -> bool {
+    const DEFAULT: usize = 2 << 20;
+    let need = shared.stack_size.unwrap_or(DEFAULT);
+    shared.guests && sys::stack_left().is_none_or(|left| left >= need - need / 8)
+}
+
+/// Runs `op` on a spare seat, which is opened for it; says whether one could be had. For a thread
+/// that may be a guest, and finds every seat blocked.
+#[cold]
+pub(super) fn visit_spare(shared: &Shared, op: impl FnOnce(&Worker<'_>)) -> bool {
+    let Some(seat) = shared.sit_on_spare() else {
+        return false;
+    };
+    let guest = Guest::on(shared, seat);
+    guest.worker().sit(op);
+    drop(guest);
+    shared.leave_spare();
+    true
+}

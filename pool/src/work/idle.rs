@@ -1,0 +1,264 @@
+//! What a pool's own threads do between jobs: search for a while, go to bed, and sleep until
+//! there is work for them. One of the sleepers looks after the others.
+#![forbid(unsafe_code)]
+
+use super::worker::Worker;
+use crate::base::clock;
+use crate::base::patience::Patience;
+use crate::base::sys;
+use crate::base::trace::{self, Act};
+use crate::seat::Seat;
+use crate::seat::sleep::Bedtime;
+use crate::seat::word::{Holder, Step};
+use std::time::Duration;
+
+/// How long to look around before going to sleep, in nanoseconds: at least and at most. A thread
+/// that was woken soon after it fell asleep looks longer next time, one that slept long looks
+/// less.
+const PATIENCE: (u64, u64) = (2_000, 20_000);
+/// What counts as soon, and as long.
+const NAP: (u64, u64) = (50_000, 200_000);
+/// How often the looker looks after those who are stuck. In a pool at rest each look comes four
+/// times later than the one before, up to the greatest interval, and after the last of so many
+/// it stops.
+const LOOK_AFTER: Duration = Duration::from_millis(10);
+const LOOK_AFTER_AT_MOST: Duration = Duration::from_secs(1);
+const LOOKS_AT_REST: u32 = 8;
+
+impl Worker<'_> {
+    // ---- the life of a thread ---------------------------------------------------------------
+
+    /// Works until the pool is over. The seat is AWAKE, or NOTIFIED or LENT if the thread was started
+    /// by a call for help; afterwards it is AWAKE.
+    pub(crate) fn work(&self) {
+        debug_assert!(!self.guest);
+        if self.seat.word.load().holder() != Holder::Awake {
+            self.block();
+            self.search();
+        }
+        loop {
+            if self.shared.step_down(self.seat) {
+                self.block();
+            } else if let Some(entry) = self.take_any() {
+                self.run(entry);
+                continue;
+            } else {
+                let searching = self.shared.sleep.take(self.seat, Step::Search);
+                debug_assert!(searching, "{:?}", self.seat.word.load());
+            }
+            if !self.search() {
+                return;
+            }
+        }
+    }
+
+    /// Leaves the seat for good, with nothing on it: what was spawned here meanwhile is run, and
+    /// letters are read. A letter that comes later finds that there is no thread, and is its
+    /// writer's.
+    pub(crate) fn go(&self) {
+        self.seat.thread.set_gone();
+        loop {
+            while self.run_any() {}
+            if self.shared.sleep.take(self.seat, Step::Go) {
+                return;
+            }
+        }
+    }
+
+    /// Looks for work, and sleeps while there is none; the seat is SEARCHING. True once awake
+    /// with a reason to look; false if the pool has ended. Either way the seat is held again.
+    fn search(&self) -> bool {
+        let (shared, seat) = (self.shared, self.seat);
+        let _span = trace::span(seat.index, Act::Search);
+        loop {
+            shared.end_if_idle();
+            match self.look_around() {
+                Looked::Displaced => self.sleep_displaced(),
+                Looked::News => {
+                    if shared.sleep.end_search(seat) {
+                        return self.take_up_work();
+                    }
+                }
+                Looked::Nothing => self.go_to_bed(),
+            }
+        }
+    }
+
+    /// Whether there is a reason to be awake.
+    fn has_reason(&self) -> bool {
+        self.shared.has_news(self.seat) || self.shared.could_end()
+    }
+
+    /// A guest has the seat.
+    fn sleep_displaced(&self) {
+        self.shared.displaced(|| self.has_reason());
+        self.block();
+    }
+
+    /// From SEARCHING to PARKED and, woken, back again; or at once, if there is news.
+    fn go_to_bed(&self) {
+        let (shared, seat) = (self.shared, self.seat);
+        let announced = shared.sleep.announce();
+        if self.has_reason() {
+            return;
+        }
+        // Before it is counted asleep: those who push rely on there being a looker whenever a thread
+        // sleeps.
+        let looker = shared.looker.try_become(seat);
+        let mut bedtime = shared.sleep.lie_down(seat, announced);
+        if bedtime == Bedtime::Down {
+            shared.seats.iter().for_each(|s| s.nested.want());
+            shared.sleep.before_last_look();
+            bedtime = shared.sleep.after_last_look(seat, self.has_reason());
+        }
+        match bedtime {
+            Bedtime::Down | Bedtime::News => {
+                if looker {
+                    shared.looker.stop();
+                }
+            }
+            Bedtime::Block => {
+                shared.trim_spares();
+                self.block();
+            }
+            Bedtime::Displaced => self.sleep_displaced(),
+        }
+    }
+
+    /// Awake again: sees to it that another thread is, if there is more to do than this one can.
+    fn take_up_work(&self) -> bool {
+        let shared = self.shared;
+        if shared.is_over() {
+            return false;
+        }
+        let more =
+            shared.seats.iter().map(Seat::public_jobs).sum::<usize>() + shared.injector.len();
+        if more > 1 {
+            self.wake_one();
+        }
+        true
+    }
+
+    /// Looks for news for a while. At most half of the threads do so at a time.
+    fn look_around(&self) -> Looked {
+        let (shared, seat) = (self.shared, self.seat);
+        let mut patience = Patience::new(seat.notes.patience.get());
+        loop {
+            if seat.word.load().holder() != Holder::Searching {
+                return Looked::Displaced;
+            }
+            if shared.has_news(seat) {
+                return Looked::News;
+            }
+            for other in shared.seats.iter().filter(|s| s.nested.has_private()) {
+                other.nested.want();
+            }
+            let crowded = shared.sleep.census().searching() > shared.len().div_ceil(2);
+            if crowded || !patience.wait() {
+                return Looked::Nothing;
+            }
+        }
+    }
+
+    /// Sleeps until the seat is promised to its thread, then searches.
+    fn block(&self) {
+        let (shared, seat) = (self.shared, self.seat);
+        let _span = trace::span(seat.index, Act::Sleep);
+        let place = &shared.desks[seat.index].place;
+        seat.counters.parks.add(1);
+        place.lie_down();
+        let start = clock::now();
+        let (mut looks, mut activity) = (0, 0);
+        loop {
+            if shared.sleep.take(seat, Step::Answer) {
+                if let Some(rung) = shared.wakes.rung_at() {
+                    let delay = clock::nanos(clock::since(rung));
+                    shared.wakes.record_delay(delay);
+                }
+                break;
+            }
+            if seat.word.load().holder() == Holder::Lent {
+                place.get_up();
+                self.read_mail_on_loan();
+                place.lie_down();
+                continue;
+            }
+            let looker =
+                shared.looker.is(seat) || (looks < LOOKS_AT_REST && shared.looker.try_become(seat));
+            if !looker {
+                seat.idle_parker().park();
+                looks = 0;
+                continue;
+            }
+            if seat.idle_parker().park_timeout(interval(looks)) {
+                continue;
+            }
+            let now = self.look_after_others();
+            looks = if now == activity { looks + 1 } else { 0 };
+            activity = now;
+            if looks == LOOKS_AT_REST {
+                shared.looker.stop();
+            }
+            if shared.has_news(seat) {
+                if shared.sleep.take(seat, Step::Rise) {
+                    break;
+                }
+                self.wake_one();
+            }
+        }
+        place.get_up();
+        if shared.looker.is(seat) {
+            shared.looker.stop();
+            self.pass_on_the_looking();
+        }
+        self.learn_from_nap(clock::nanos(clock::since(start)));
+    }
+
+    /// Rouses a sleeping thread for a moment, so that it may look after the others.
+    fn pass_on_the_looking(&self) {
+        let shared = self.shared;
+        let parked = |s: &&Seat| s.word.load().holder() == Holder::Parked;
+        if shared.sleep.census().sleeping() > 0
+            && let Some(seat) = shared.sleep.hinted(&shared.seats).find(parked)
+        {
+            seat.idle_parker().unpark();
+        }
+    }
+
+    fn learn_from_nap(&self, nanos: u64) {
+        let patience = &self.seat.notes.patience;
+        let learnt = match nanos {
+            n if n < NAP.0 => patience.get() * 2,
+            n if n > NAP.1 => patience.get() / 2,
+            _ => return,
+        };
+        patience.set(learnt.clamp(PATIENCE.0, PATIENCE.1));
+    }
+
+    /// Publishes for owners that have been asked and did not answer. Gives a number that changes
+    /// while the pool is in use.
+    fn look_after_others(&self) -> u64 {
+        let mut activity = 0;
+        for other in &self.shared.seats {
+            let stuck = other.nested.has_private() && other.nested.is_wanted();
+            if stuck && other.nested.publish_for_owner(sys::barrier_everywhere) > 0 {
+                self.shared.wake_waiters(other);
+            }
+            other.nested.want();
+            activity = other.activity().wrapping_add(activity);
+        }
+        activity
+    }
+}
+
+/// How long to wait before the next look, after so many at a pool at rest.
+fn interval(looks: u32) -> Duration {
+    (LOOK_AFTER * 4_u32.pow(looks.min(4))).min(LOOK_AFTER_AT_MOST)
+}
+
+/// What looking around showed.
+enum Looked {
+    News,
+    Nothing,
+    Displaced,
+}

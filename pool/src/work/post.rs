@@ -1,0 +1,127 @@
+//! Work is posted: who is told of it, and who is woken.
+#![forbid(unsafe_code)]
+
+use super::shared::Shared;
+use crate::base::sync::yield_now;
+use crate::base::trace::{self, What};
+use crate::queue::job::Parcel;
+use crate::seat::Seat;
+use crate::seat::word::{Holder, Posted, Step};
+
+impl Shared {
+    /// Queues a job from outside and wakes a thread for it.
+    pub(crate) fn inject(&self, job: Parcel) {
+        self.injector.push(job);
+        self.announce();
+    }
+
+    /// Tells sleepers of spawned or queued work: at once, with no savings.
+    pub(crate) fn announce(&self) {
+        if self.sleep.post() {
+            self.wake_one();
+        }
+        // The fence in `post` pairs with the one in `Abroad::go`.
+        self.abroad.tell();
+    }
+
+    /// Wakes a thread if one sleeps and none searches; says whether one was roused.
+    pub(crate) fn wake_one(&self) -> bool {
+        while let Some(seat) = self.sleep.choose(&self.seats, self.looker.seat()) {
+            if self.ring(seat) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether a thread looks after owners that are stuck beside private work, or none sleeps that
+    /// could: a thread that goes to sleep from here on does. A thread that sleeps below a guest could
+    /// not do anything for them.
+    pub(crate) fn is_watched(&self) -> bool {
+        let parked = |seat: &Seat| seat.word.load().holder() == Holder::Parked;
+        self.looker.seat().is_some() || !self.seats.iter().any(parked)
+    }
+
+    /// A guest has the seat of the calling thread: whatever this thread was relied on to find,
+    /// another must. `news` says whether there is anything.
+    pub(crate) fn displaced(&self, news: impl FnOnce() -> bool) {
+        self.sleep.before_last_look();
+        if news() {
+            self.wake_one();
+        }
+    }
+
+    /// Wakes those who wait for work that this seat has just published.
+    pub(crate) fn wake_waiters(&self, seat: &Seat) {
+        let mask = seat.take_waiters();
+        if mask == 0 {
+            return;
+        }
+        for other in self.seats.iter() {
+            if mask >> (other.index % 64) & 1 == 1 {
+                other.wait_parker().unpark();
+            }
+        }
+    }
+
+    /// Puts a letter into a seat's box and sees to it that the seat's thread reads it. False if there
+    /// is no such thread; the letter lies there all the same, for the caller to read.
+    pub(crate) fn deliver(&self, index: usize, letter: Parcel) -> bool {
+        let seat = &self.seats[index];
+        self.desks[index].mailbox.push(letter);
+        loop {
+            if !seat.thread.exists() {
+                return false;
+            }
+            match self.sleep.post_letter(seat) {
+                Posted::NoThread => return false,
+                Posted::Asleep => {
+                    if self.sleep.take(seat, Step::Wake) && !self.ring(seat) {
+                        return false;
+                    }
+                }
+                // A thread is about to be started, and may be refused: then the letter is the
+                // caller's.
+                Posted::Up(Holder::Notified) if self.is_awaited(seat) => yield_now(),
+                // The holder may be waiting for something.
+                Posted::Up(_) => {
+                    seat.wait_parker().unpark();
+                    return true;
+                }
+            }
+        }
+    }
+
+    /// Whether the thread of this seat has never been there.
+    fn is_awaited(&self, seat: &Seat) -> bool {
+        self.starter.is_some() && !seat.thread.is_there()
+    }
+
+    /// Rouses the thread of a seat that is NOTIFIED or LENT, starting it if it is not there yet.
+    /// False if there is no such thread; a seat that was NOTIFIED is then VACANT, or CLOSED if it is
+    /// a spare one, and one that was LENT is the guest's alone.
+    pub(crate) fn ring(&self, seat: &Seat) -> bool {
+        let spare = self.is_spare(seat);
+        let starter = if spare {
+            self.spare_starter
+        } else {
+            self.starter
+        };
+        let start = || starter.is_none_or(|start| start(&self.keep(), seat.index));
+        if seat.thread.start_once(start) {
+            trace::moment(seat.index, What::Wake(seat.index));
+            self.desks[seat.index].place.push_away();
+            seat.idle_parker().unpark();
+            return true;
+        }
+        if self.sleep.take(seat, Step::NoBorrower) {
+            self.count_refusal();
+        } else if spare {
+            self.spares.forget();
+            self.sleep.take(seat, Step::RefuseSpare);
+        } else if self.sleep.take(seat, Step::Refuse) {
+            self.count_refusal();
+        }
+        false
+    }
+}

@@ -1,0 +1,183 @@
+//! What the workers of a pool share: seats, boxes, the queue from outside, the census, handlers.
+//!
+//! Here is the data alone. What is done with it has rooms of its own: `post.rs` (work, letters, and
+//! who is woken for them), `stand_in.rs` (spare seats), `abroad.rs` (workers that wait for another
+//! pool), `end.rs` (the pool's end), `place.rs` (where woken threads run).
+#![forbid(unsafe_code)]
+
+use super::abroad::Abroad;
+use super::lifetime::Lifetime;
+use super::place::Place;
+use crate::base::config::Handlers;
+use crate::base::row::Row;
+use crate::base::stats::PoolStats;
+use crate::base::sync::Ordering;
+use crate::base::sys;
+use crate::base::unwind::{self, Payload};
+use crate::pace::wakes::Wakes;
+use crate::queue::job::Queue;
+use crate::seat::Seat;
+use crate::seat::looker::Looker;
+use crate::seat::sleep::Sleep;
+use crate::seat::spares::Spares;
+use crate::seat::word::Holder;
+use std::sync::{Arc, Weak};
+
+/// Starts the thread of a seat; says whether the system agreed.
+pub(crate) type Starter = fn(&Arc<Shared>, usize) -> bool;
+
+/// What belongs to one seat but is filled by others.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    /// Letters: jobs for this seat's own thread alone, as a broadcast sends them.
+    pub(crate) mailbox: Queue,
+    /// What was spawned here first-in, first-out.
+    pub(crate) fifo: Queue,
+    /// Where the sleeping thread is to run once woken.
+    pub(super) place: Place,
+}
+
+impl Desk {
+    pub(super) fn new() -> Self {
+        Self {
+            mailbox: Queue::new(),
+            fifo: Queue::new(),
+            place: Place::new(),
+        }
+    }
+}
+
+/// The common part of a pool.
+pub(crate) struct Shared {
+    pub(crate) seats: Row<Seat>,
+    pub(crate) desks: Row<Desk>,
+    pub(crate) injector: Queue,
+    pub(crate) sleep: Sleep,
+    pub(crate) looker: Looker,
+    pub(crate) wakes: Wakes,
+    pub(crate) handlers: Handlers,
+    pub(crate) stack_size: Option<usize>,
+    /// Whether ordinary threads may sit down here.
+    pub(crate) guests: bool,
+    /// Whether a waiting worker may run anything.
+    pub(crate) greedy: bool,
+    /// The process that the threads are of.
+    generation: usize,
+    pub(super) starter: Option<Starter>,
+    pub(super) spares: Spares,
+    /// How the threads of spare seats are started, if there may be any.
+    pub(super) spare_starter: Option<Starter>,
+    pub(super) lifetime: Lifetime,
+    pub(super) abroad: Abroad,
+    me: Weak<Shared>,
+}
+
+/// What [`Shared::new`] needs to know.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) threads: usize,
+    pub(crate) guests: bool,
+    pub(crate) greedy: bool,
+    pub(crate) stack_size: Option<usize>,
+    /// Whether the thread that builds the pool is to sit on seat 0 for good.
+    pub(crate) resident: bool,
+    /// Given for pools whose threads are started when first needed.
+    pub(crate) starter: Option<Starter>,
+    /// Given for pools that may have spare threads, which are always started so.
+    pub(crate) spare_starter: Option<Starter>,
+}
+
+/// How many threads that block at the same time are replaced.
+pub(super) const SPARES: usize = crate::base::config::SPARES;
+
+impl Shared {
+    pub(crate) fn new(plan: Plan, handlers: Handlers) -> Arc<Self> {
+        let threads = plan.threads;
+        let (holder, asleep) = match plan.starter {
+            Some(_) => (Holder::Parked, threads),
+            None => (Holder::Awake, 0),
+        };
+        Arc::new_cyclic(|me| Self {
+            seats: Row::new((0..threads).map(|i| Seat::new(i, threads, holder))),
+            desks: Row::new((0..threads).map(|_| Desk::new())),
+            injector: Queue::new(),
+            sleep: Sleep::new(threads + SPARES, asleep),
+            looker: Looker::new(),
+            wakes: Wakes::new(),
+            handlers,
+            stack_size: plan.stack_size,
+            guests: plan.guests,
+            greedy: plan.greedy,
+            generation: sys::fork::generation(),
+            starter: plan.starter,
+            spares: Spares::new(),
+            spare_starter: plan.spare_starter,
+            lifetime: Lifetime::new(plan.resident),
+            abroad: Abroad::new(),
+            me: Weak::clone(me),
+        })
+    }
+
+    /// A counted reference, for those who must keep the pool.
+    pub(crate) fn keep(&self) -> Arc<Self> {
+        self.me.upgrade().expect("a pool in use has an owner")
+    }
+
+    /// Whether this is the process in which the pool was made. In a child of it the pool has no
+    /// threads, and its locks and seats are as chance would have it.
+    pub(crate) fn is_here(&self) -> bool {
+        self.generation == sys::fork::generation()
+    }
+
+    /// How many seats the pool has, spare ones apart.
+    pub(crate) fn len(&self) -> usize {
+        self.seats.first().len()
+    }
+
+    /// Whether this is a spare seat.
+    pub(crate) fn is_spare(&self, seat: &Seat) -> bool {
+        seat.index >= self.len()
+    }
+
+    /// Whether anybody may take anything anywhere.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.injector.is_empty() || self.seats.iter().any(Seat::has_work)
+    }
+
+    /// Whether there is anything that the thread of this seat could take, or should know.
+    pub(crate) fn has_news(&self, seat: &Seat) -> bool {
+        self.has_work() || seat.word.load().has_mail() || self.is_over()
+    }
+
+    /// What to do with a panic that nobody waits for.
+    pub(crate) fn handle_panic(&self, payload: Payload) {
+        match &self.handlers.panic {
+            Some(handler) => {
+                let guard = unwind::AbortOnUnwind;
+                handler(payload);
+                guard.disarm();
+            }
+            None => {
+                eprintln!("tine: a spawned job panicked, and no panic handler was set; aborting");
+                std::process::abort();
+            }
+        }
+    }
+
+    pub(crate) fn stats(&self) -> PoolStats {
+        PoolStats {
+            seats: self.seats.iter().map(|s| s.counters.read()).collect(),
+            refused_threads: self.lifetime.refused.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("census", &self.sleep.census())
+            .field("injected", &self.injector.len())
+            .field("ending", &self.is_ending())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,103 @@
+//! Spare seats as the pool uses them: for a thread that blocks, and for an ordinary thread that finds
+//! every seat blocked.
+#![forbid(unsafe_code)]
+
+use super::shared::{Desk, SPARES, Shared};
+use super::worker::Worker;
+use crate::queue::nested::CAPACITY;
+use crate::seat::Seat;
+use crate::seat::word::{Holder, Step};
+
+/// A thread that blocks, for as long as this lives. What it has pushed is open to all, and a spare
+/// seat is open in its place.
+pub(crate) struct Replaced<'a>(&'a Shared);
+
+impl<'a> Replaced<'a> {
+    pub(crate) fn new(worker: &Worker<'a>) -> Self {
+        worker.publish(CAPACITY);
+        Self::of(worker.shared)
+    }
+
+    /// The same for a thread that holds no seat of the pool: a thread more works meanwhile.
+    pub(crate) fn of(shared: &'a Shared) -> Self {
+        shared.replace_one();
+        Self(shared)
+    }
+}
+
+impl Drop for Replaced<'_> {
+    fn drop(&mut self) {
+        if self.0.spare_starter.is_some() {
+            self.0
+                .spares
+                .dismiss(&self.0.sleep, self.0.seats.spare().iter());
+        }
+    }
+}
+
+impl Shared {
+    /// The spare seats, each shown to those who walk along the seats once it is asked for.
+    fn spare_seats(&self) -> impl Iterator<Item = &Seat> {
+        let threads = self.len();
+        self.desks.extend(SPARES, |_| Desk::new());
+        let seats = self
+            .seats
+            .extend(SPARES, |i| Seat::new(i, threads, Holder::Closed));
+        seats.iter().inspect(|seat| self.seats.show(seat.index))
+    }
+
+    /// Opens a spare seat, and wakes a thread if there is anything to do.
+    fn replace_one(&self) {
+        let opened = match self.spare_starter {
+            Some(_) => self.spares.replace(&self.sleep, self.spare_seats()),
+            None => None,
+        };
+        // Those who push may have work that they did not offer for want of a sleeper.
+        self.seats.iter().for_each(|s| s.nested.want());
+        if self.has_work() {
+            self.announce();
+        }
+        // A sleeper is to look after those who are stuck beside private work.
+        if let Some(seat) = opened
+            && self.looker.seat().is_none()
+            && self.sleep.take(seat, Step::Wake)
+        {
+            self.ring(seat);
+        }
+    }
+
+    /// A spare seat for an ordinary thread, which is a guest there. [`Self::leave_spare`] is to
+    /// follow.
+    pub(crate) fn sit_on_spare(&self) -> Option<&Seat> {
+        self.spare_starter?;
+        self.spares.sit(&self.sleep, self.spare_seats())
+    }
+
+    /// The guest has left its spare seat.
+    pub(crate) fn leave_spare(&self) {
+        self.spares.dismiss(&self.sleep, self.seats.spare().iter());
+    }
+
+    /// Closes spare seats whose threads sleep, if too many are open.
+    pub(crate) fn trim_spares(&self) {
+        self.spares.trim(&self.sleep, self.seats.spare().iter());
+    }
+
+    /// Closes a spare seat between two jobs of its own thread, if too many are open. True if the
+    /// thread is to sleep until the seat is NOTIFIED.
+    pub(crate) fn step_down(&self, seat: &Seat) -> bool {
+        if !self.is_spare(seat) || !self.spares.claim() {
+            return false;
+        }
+        let closed = self.sleep.take(seat, Step::StandDown);
+        debug_assert!(closed, "{:?}", seat.word.load());
+        // A poster that still saw this thread awake is seen by the look that follows.
+        self.sleep.before_last_look();
+        if self.has_work() {
+            self.announce();
+        }
+        self.end_if_idle();
+        // Either this sees that the pool is over, or the thread that ends it sees the seat closed.
+        !(self.is_over() && self.sleep.take(seat, Step::Resume))
+    }
+}

@@ -1,0 +1,54 @@
+//! The life of a pool's own thread.
+#![forbid(unsafe_code)]
+
+use super::shared::Shared;
+use super::worker::Worker;
+use crate::base::unwind::{self, AbortOnUnwind};
+use std::sync::Arc;
+use std::thread;
+
+/// Works on seat `index` until the pool ends.
+pub(crate) fn live(shared: Arc<Shared>, index: usize) {
+    let seat = &shared.seats[index];
+    let guard = AbortOnUnwind;
+    Worker {
+        seat,
+        shared: &shared,
+        guest: false,
+    }
+    .sit(|worker| {
+        if let Some(start) = &shared.handlers.start {
+            report(&shared, || start(index));
+        }
+        worker.work();
+        // The seat is still held, so that the handler may do what any job may.
+        if let Some(exit) = &shared.handlers.exit {
+            report(&shared, || exit(index));
+        }
+        worker.go();
+    });
+    guard.disarm();
+    shared.count_thread(false);
+}
+
+/// Runs a handler; its panic goes to the panic handler.
+fn report(shared: &Shared, handler: impl FnOnce()) {
+    if let Err(panic) = unwind::catch(handler) {
+        shared.handle_panic(panic);
+    }
+}
+
+/// Starts the thread of a seat when it is first needed; says whether the system agreed.
+pub(crate) fn start_when_needed(shared: &Arc<Shared>, index: usize) -> bool {
+    let mut builder = thread::Builder::new().name(format!("tine-{index}"));
+    if let Some(size) = shared.stack_size {
+        builder = builder.stack_size(size);
+    }
+    shared.count_thread(true);
+    let own = Arc::clone(shared);
+    let started = builder.spawn(move || live(own, index)).is_ok();
+    if !started {
+        shared.count_thread(false);
+    }
+    started
+}

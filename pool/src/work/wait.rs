@@ -1,0 +1,202 @@
+//! How the holder of a seat waits: one loop for every kind of wait.
+//!
+//! A waiting worker runs only what its own wait depends on. What that is, each kind of wait says
+//! for itself ([`Wait`]; `kin.rs` has them all):
+//!
+//! * **A join** whose job was stolen helps the thief.
+//! * **A scope** runs its own tasks, wherever they lie, then helps those who run them.
+//! * **A task** behind a handle is helped as a join is.
+//! * **Mail**, a broadcast's closure for this very thread, is read while waiting for whatever:
+//!   no other thread can, and the broadcast may be part of what is waited for.
+//! * **A wait for another pool**, and a pool built for greedy waiting, run anything.
+//!
+//! A waiter that finds nothing is *hungry*: it enters its name with each seat that it helps
+//! ([`Seat::add_waiter`]) and asks for private work. A loop that runs there sees the name and offers
+//! half of what it has left; a join publishes. Before the waiter sleeps it leaves word with what it
+//! waits for, fences and looks again; those who publish or push fence, and read who is waiting.
+//! A thread that moves tasks from one place to another tells their scopes' owners afterwards, since
+//! these may have looked for them meanwhile.
+#![forbid(unsafe_code)]
+
+use super::worker::Worker;
+use crate::base::park::Parker;
+use crate::base::patience::Patience;
+use crate::base::sync::{Ordering, fence};
+use crate::base::sys;
+use crate::base::trace::{self, Act};
+use crate::base::unwind::AbortOnUnwind;
+use crate::queue::spawned::Entry;
+use crate::seat::Seat;
+use crate::seat::word::{Holder, Step};
+use std::time::Duration;
+
+/// After so long a waiter publishes for those that it waits for, who may be stuck beside private
+/// work; then each time after twice as long as before, up to the second figure.
+const STUCK: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(160));
+/// How long a waiter looks around before it sleeps, in nanoseconds.
+const PATIENCE: u64 = 10_000;
+
+/// Something that a worker waits for.
+pub(crate) trait Wait {
+    /// Whether it has come.
+    fn is_done(&self) -> bool;
+
+    /// Takes a job that the wait depends on.
+    fn find(&self, worker: &Worker<'_>) -> Option<Entry>;
+
+    /// Calls `each` with the other seats from which such jobs may come.
+    fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat));
+
+    /// Asks for `parker` to be woken when it has come. False if that need not be waited for: look
+    /// again.
+    fn leave_word(&self, parker: &'static Parker) -> bool;
+
+    /// Withdraws that.
+    fn take_back_word(&self) {}
+
+    /// Called whenever there is nothing to run.
+    fn settle(&self) {}
+
+    /// Whether anything may be run meanwhile.
+    fn runs_anything(&self) -> bool {
+        false
+    }
+}
+
+impl Worker<'_> {
+    /// Waits, running what the wait depends on.
+    #[inline(never)]
+    pub(crate) fn wait(&self, what: &dyn Wait) {
+        let _span = trace::span(self.seat.index, Act::Wait);
+        let guard = AbortOnUnwind;
+        let anything = self.shared.greedy || what.runs_anything();
+        let (mut patience, mut nap) = (Patience::new(PATIENCE), STUCK.0);
+        while !what.is_done() {
+            let found = if self.see_to_mail() {
+                continue;
+            } else if let Some(entry) = self.take_for(what, anything) {
+                Some(entry)
+            } else {
+                what.settle();
+                self.get_hungry(what);
+                if patience.wait() {
+                    continue;
+                }
+                self.sleep_on(what, anything, &mut nap)
+            };
+            if let Some(entry) = found {
+                self.run(entry);
+                (patience, nap) = (Patience::new(PATIENCE), STUCK.0);
+            }
+        }
+        what.helped(self, &mut |seat| seat.remove_waiter(self.seat.index));
+        guard.disarm();
+    }
+
+    fn take_for(&self, what: &dyn Wait, anything: bool) -> Option<Entry> {
+        if anything {
+            self.take_any()
+        } else {
+            what.find(self)
+        }
+    }
+
+    fn get_hungry(&self, what: &dyn Wait) {
+        what.helped(self, &mut |seat| {
+            seat.add_waiter(self.seat.index);
+            seat.nested.want();
+        });
+    }
+
+    /// Sleeps until there is news, unless a last look finds a job.
+    fn sleep_on(&self, what: &dyn Wait, anything: bool, nap: &mut Duration) -> Option<Entry> {
+        let parker = self.seat.wait_parker();
+        if anything {
+            self.shared.abroad.go(parker);
+        }
+        let mut found = None;
+        if what.leave_word(parker) {
+            self.get_hungry(what);
+            // SeqCst: pairs with the fences after a spawn, in `publish` and in `post`.
+            fence(Ordering::SeqCst);
+            found = self.take_for(what, anything);
+            if found.is_none() && !self.seat.word.load().has_mail() {
+                self.nap(what, parker, nap);
+            }
+            what.take_back_word();
+        }
+        if anything {
+            self.shared.abroad.come_home(parker);
+        }
+        found
+    }
+
+    /// Sleeps. A thread that is long in one piece of user code may have private jobs that it cannot
+    /// publish itself, and that are pieces of what is waited for here: after a while they are
+    /// published for it.
+    fn nap(&self, what: &dyn Wait, parker: &'static Parker, nap: &mut Duration) {
+        let mut helps = false;
+        what.helped(self, &mut |_| helps = true);
+        if !helps {
+            return parker.park();
+        }
+        if parker.park_timeout(*nap) {
+            return;
+        }
+        *nap = (*nap * 2).min(STUCK.1);
+        what.helped(self, &mut |seat| {
+            if seat.nested.has_private()
+                && seat.nested.publish_for_owner(sys::barrier_everywhere) > 0
+            {
+                self.shared.wake_waiters(seat);
+            }
+        });
+    }
+
+    // ---- mail -------------------------------------------------------------------------------
+
+    /// Has the mail of this seat read, by this thread if it is the seat's own, else by lending
+    /// the seat; says whether there was any.
+    fn see_to_mail(&self) -> bool {
+        let state = self.seat.word.load();
+        if !state.has_mail() {
+            return false;
+        }
+        if state.holder() == Holder::Guest {
+            return self.lend();
+        }
+        self.take_mail().map(|entry| self.run(entry)).is_some()
+    }
+
+    /// Lends the seat to its own thread until the mail has been read.
+    fn lend(&self) -> bool {
+        let (shared, seat) = (self.shared, self.seat);
+        let lent = shared.sleep.take(seat, Step::Lend);
+        if lent && shared.ring(seat) {
+            while seat.word.load().holder() == Holder::Lent {
+                seat.loan_parker().park();
+            }
+        }
+        lent
+    }
+
+    /// Runs all letters to this seat's thread that this worker may read.
+    pub(super) fn read_mail(&self) {
+        while self.seat.word.load().has_mail() {
+            match self.take_mail() {
+                Some(entry) => self.run(entry),
+                None if self.seat.word.load().holder() == Holder::Guest => return,
+                None => {}
+            }
+        }
+    }
+
+    /// Reads the mail of a seat that a guest has lent, and gives it back.
+    pub(super) fn read_mail_on_loan(&self) {
+        self.read_mail();
+        let lender = self.seat.loan_parker();
+        let returned = self.shared.sleep.take(self.seat, Step::Return);
+        debug_assert!(returned, "{:?}", self.seat.word.load());
+        lender.unpark();
+    }
+}

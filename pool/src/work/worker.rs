@@ -1,0 +1,320 @@
+//! The holder of a seat: which thread it is, what it pushes and runs. What it takes is told in
+//! `find.rs`, how it waits in `wait.rs`, how the threads of a pool pass the time between jobs in
+//! `idle.rs`.
+
+use super::shared::Shared;
+use crate::base::clock;
+use crate::base::sync::{Ordering, fence};
+use crate::base::trace::{self, Act, What};
+use crate::base::unwind::AbortOnUnwind;
+use crate::queue::job::{self, HeapJob, Taken};
+use crate::queue::nested::{Front, Nested};
+use crate::queue::spawned::Entry;
+use crate::seat::Seat;
+use std::cell::Cell;
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+thread_local! {
+    static CURRENT: Cell<*const Worker<'static>> = const { Cell::new(ptr::null()) };
+    /// The front of the current worker's stack of jobs: all that most joins need of it.
+    static FRONT: Cell<*const Front> = const { Cell::new(&NO_ROOM) };
+    /// The pools whose seats this thread holds while it is no worker of theirs.
+    static ASIDE: Cell<*const Aside> = const { Cell::new(ptr::null()) };
+}
+
+/// What a thread sees that is no worker: a stack without room.
+static NO_ROOM: Front = Front::full();
+
+/// One thread on one seat.
+#[derive(Debug)]
+pub(crate) struct Worker<'a> {
+    pub(crate) seat: &'a Seat,
+    pub(crate) shared: &'a Shared,
+    /// Whether this is an ordinary thread on another thread's seat.
+    pub(crate) guest: bool,
+}
+
+/// Makes a worker current for as long as it lives.
+#[derive(Debug)]
+struct Sitting(*const Worker<'static>, *const Front);
+
+impl Sitting {
+    fn new(worker: &Worker<'_>) -> Self {
+        let front = ptr::from_ref(worker.nested()).cast();
+        Self(
+            CURRENT.replace(ptr::from_ref(worker).cast()),
+            FRONT.replace(front),
+        )
+    }
+
+    /// Makes the calling thread no worker at all for as long as it lives.
+    fn nowhere() -> Self {
+        Self(CURRENT.replace(ptr::null()), FRONT.replace(&NO_ROOM))
+    }
+}
+
+impl Drop for Sitting {
+    fn drop(&mut self) {
+        CURRENT.set(self.0);
+        FRONT.set(self.1);
+    }
+}
+
+/// A pool whose seat the thread keeps while it is aside, and the one before it.
+struct Aside {
+    shared: *const Shared,
+    outer: *const Aside,
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        ASIDE.set(self.outer);
+    }
+}
+
+/// The tag of a scope: on which seat it was opened, and the stamp it got there.
+pub(crate) mod tag {
+    use crate::base::sync::Ordering;
+    use std::sync::atomic::AtomicU64;
+
+    const BITS: u32 = 48;
+    const STAMP: u64 = (1 << BITS) - 1;
+    const NO_SEAT: u64 = 0xffff;
+
+    pub(crate) fn new(seat: usize, stamp: u64) -> u64 {
+        (seat as u64 + 1) << BITS | stamp & STAMP
+    }
+
+    /// A new one for something that a thread begins which holds no seat.
+    pub(crate) fn outside() -> u64 {
+        static SERIAL: AtomicU64 = AtomicU64::new(0);
+        NO_SEAT << BITS | SERIAL.fetch_add(1, Ordering::Relaxed) & STAMP
+    }
+
+    /// The seat it was opened on, if it is a scope's, and on a seat.
+    pub(crate) fn home(tag: u64) -> Option<usize> {
+        match tag >> BITS {
+            0 | NO_SEAT => None,
+            seat => Some(seat as usize - 1),
+        }
+    }
+
+    /// Opened on `seat`, with the stamp `since` or a later one.
+    pub(crate) fn opened_since(tag: u64, seat: usize, since: u64) -> bool {
+        let passed = tag.wrapping_sub(since) & STAMP;
+        tag >> BITS == seat as u64 + 1 && passed <= STAMP / 2
+    }
+}
+
+impl<'a> Worker<'a> {
+    /// Gives the current worker to `f`.
+    #[inline(always)]
+    pub(crate) fn with<R>(f: impl FnOnce(Option<&Worker<'_>>) -> R) -> R {
+        let current = CURRENT.get();
+        // SAFETY: set only while the worker lives, by a frame below this one, and `f` cannot
+        // keep the reference.
+        f(unsafe { current.as_ref() })
+    }
+
+    /// The front of the current worker's stack of jobs, which says that there is no room if there
+    /// is no worker. The second is where the whole stack is, if there is one: see
+    /// [`Nested::behind`]. Neither outlives the caller's frame.
+    #[inline(always)]
+    pub(crate) fn front(_frame: &()) -> (&Front, *const Front) {
+        let front = FRONT.get();
+        // SAFETY: the front of a static, or of the seat of the current worker: see `with`.
+        (unsafe { &*front }, front)
+    }
+
+    /// Whether this worker belongs to that pool.
+    pub(crate) fn is_of(&self, shared: &Shared) -> bool {
+        ptr::eq(self.shared, shared)
+    }
+
+    #[inline(always)]
+    pub(crate) fn nested(&self) -> &Nested {
+        &self.seat.nested
+    }
+
+    /// Runs `op` with this worker as the current one.
+    pub(crate) fn sit<R>(&self, op: impl FnOnce(&Self) -> R) -> R {
+        let _sitting = Sitting::new(self);
+        op(self)
+    }
+
+    /// Runs `op` with no worker as the current one. The seat stays as it is.
+    pub(crate) fn stand_aside<R>(&self, op: impl FnOnce() -> R) -> R {
+        debug_assert!(self.nested().private() == 0, "private work is left alone");
+        let _nowhere = Sitting::nowhere();
+        let aside = Aside {
+            shared: self.shared,
+            outer: ASIDE.get(),
+        };
+        ASIDE.set(&raw const aside);
+        op()
+    }
+
+    // ---- pushing ----------------------------------------------------------------------------
+
+    /// Pushes a job that belongs to the scope `tag`, or to none (0), without a word to anybody;
+    /// [`Shared::announce`] is to follow.
+    ///
+    /// # Safety
+    /// The body may be run on any thread of the pool, and what it borrows lives until then. It
+    /// does not panic.
+    pub(crate) unsafe fn push_new(&self, tag: u64, body: impl FnOnce()) {
+        // SAFETY: this worker holds the seat.
+        let job = unsafe { HeapJob::erase(&self.seat.slab, body) };
+        // SAFETY: on the heap until run, and given away here.
+        unsafe { self.push_spawned(job, tag) };
+    }
+
+    /// Pushes a job, as `push_new` does.
+    ///
+    /// # Safety
+    /// The job lives until it is run, and `job` is handed to nobody else.
+    pub(crate) unsafe fn push_spawned(&self, job: *mut (), tag: u64) {
+        self.put(Entry { job, tag });
+    }
+
+    /// Puts a job that this worker has into its seat's deque.
+    pub(super) fn put(&self, entry: Entry) {
+        self.seat.spawning.set(1);
+        // SAFETY: this worker holds the seat.
+        unsafe { self.seat.spawned.push(entry) };
+    }
+
+    /// Makes nested jobs public, the outermost first, and tells those who wait for them.
+    pub(crate) fn publish(&self, count: usize) {
+        let published = self.nested().publish(count);
+        if published > 0 {
+            self.seat.counters.published.add(published as u64);
+            trace::moment(self.seat.index, What::Offer(published));
+            // SeqCst: pairs with the fences of those who go to sleep and of waiters.
+            fence(Ordering::SeqCst);
+            self.shared.wake_waiters(self.seat);
+        }
+    }
+
+    /// Wakes a thread for work on offer here, if one sleeps and none searches, and notes what that
+    /// cost.
+    pub(crate) fn wake_one(&self) {
+        let census = self.shared.sleep.census();
+        if census.sleeping() > 0 && census.searching() == 0 {
+            let wakes = &self.shared.wakes;
+            let start = clock::now();
+            wakes.ring_at(start);
+            if self.shared.wake_one() {
+                wakes.record_cost(clock::nanos(clock::since(start)));
+                self.seat.counters.wakes.add(1);
+            } else {
+                wakes.ring_at(0);
+            }
+        }
+    }
+
+    /// A tag for a scope that this worker opens.
+    pub(crate) fn open_scope(&self) -> u64 {
+        tag::new(self.seat.index, self.seat.notes.next_stamp())
+    }
+
+    // ---- running ----------------------------------------------------------------------------
+
+    /// Runs a job that is not a piece of what lies below it on the stack.
+    pub(crate) fn run(&self, entry: Entry) {
+        let seat = self.seat;
+        let _span = trace::span(seat.index, Act::Run);
+        let (inner, outer) = seat.begin(entry.tag);
+        let by = Taken {
+            seat: seat.index,
+            base: inner.base,
+            since: inner.since,
+        };
+        // A thread that waits for this job may find no other work than pieces of it.
+        let limit = seat.nested.lift(inner.base);
+        // Before, so that a thread that waits for the job finds it counted.
+        seat.counters.jobs.add(1);
+        let guard = AbortOnUnwind;
+        // SAFETY: entries come out of deques and queues, each to one taker.
+        unsafe { job::execute(entry.job, by) };
+        guard.disarm();
+        debug_assert!(
+            seat.nested.depth() == inner.base,
+            "a job left nested jobs behind"
+        );
+        seat.nested.lower(limit);
+        seat.end(outer);
+    }
+
+    /// What a job that starts here and now says of itself.
+    pub(crate) fn here(&self) -> Taken {
+        // Scopes opened before this belong to something else: hence a new stamp. And what is
+        // public now does not belong to it: hence the new context.
+        let since = self.seat.notes.next_stamp();
+        self.nested().change_context();
+        Taken {
+            seat: self.seat.index,
+            base: self.nested().depth(),
+            since,
+        }
+    }
+
+    /// Runs the job spawned last on this seat; says whether there was one.
+    pub(crate) fn run_own(&self) -> bool {
+        self.take_own().map(|entry| self.run(entry)).is_some()
+    }
+
+    /// Runs any job; says whether there was one.
+    pub(crate) fn run_any(&self) -> bool {
+        self.take_any().map(|entry| self.run(entry)).is_some()
+    }
+}
+
+/// Whether the calling thread holds a seat that it stands aside from: in that pool, or (`None`) in
+/// any.
+pub(crate) fn is_aside(of: Option<&Shared>) -> bool {
+    let mut at = ASIDE.get();
+    // SAFETY: each is in a frame below this one, and takes itself out of the list before it goes.
+    while let Some(aside) = unsafe { at.as_ref() } {
+        if of.is_none_or(|shared| ptr::eq(shared, aside.shared)) {
+            return true;
+        }
+        at = aside.outer;
+    }
+    false
+}
+
+/// After a fork, in the child: whatever pool its only thread worked for, that has no threads
+/// here.
+pub(crate) fn forget_pool() {
+    leave_for_good();
+}
+
+/// Makes the calling thread the holder of a seat until [`leave_for_good`]; false if it works for
+/// a pool already.
+pub(crate) fn join_for_good(shared: &Arc<Shared>, index: usize) -> bool {
+    if Worker::with(|worker| worker.is_some()) || is_aside(None) {
+        return false;
+    }
+    let shared: &'static Shared = Box::leak(Box::new(Arc::clone(shared)));
+    let seat = &shared.seats[index];
+    let worker: &'static Worker<'static> = Box::leak(Box::new(Worker {
+        seat,
+        shared,
+        guest: false,
+    }));
+    std::mem::forget(Sitting::new(worker));
+    // Kept for ever, since other destructors of the thread may still use the pool.
+    static ALL: Mutex<Vec<&'static Worker<'static>>> = Mutex::new(Vec::new());
+    ALL.lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(worker);
+    true
+}
+
+/// Ends what [`join_for_good`] began.
+pub(crate) fn leave_for_good() {
+    CURRENT.set(ptr::null());
+    FRONT.set(&NO_ROOM);
+}
