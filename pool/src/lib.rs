@@ -75,3 +75,10 @@ mod public {
 }
 #[cfg(not(loom))]
 pub use public::*;
+
+/// Where a harness that decides who runs is let in.
+#[cfg(all(tine_sched, not(loom)))]
+#[doc(hidden)]
+pub mod schedule {
+    pub use crate::base::sync::scheduled::{Point, set_hook};
+}

@@ -1,10 +1,17 @@
 //! The one door to shared memory: atomics, cells and fences.
 //!
 //! Everything that two threads touch is made of what this file exports, so that the model
-//! checker can take the place of the real thing. No other file knows about loom.
+//! checker, or a scheduler that decides who runs, can take the place of the real thing. No other
+//! file knows about loom.
 #![forbid(unsafe_code)]
 
-use std::ops::Deref;
+#[cfg(all(tine_sched, not(loom)))]
+pub(crate) mod scheduled;
+#[cfg(all(tine_sched, not(loom)))]
+pub(crate) use self::scheduled::{
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, UnsafeCell, fence,
+    spin_loop, yield_now,
+};
 
 #[cfg(loom)]
 pub(crate) use loom::{
@@ -14,23 +21,25 @@ pub(crate) use loom::{
     thread::yield_now,
 };
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, tine_sched)))]
 pub(crate) use self::real::UnsafeCell;
-#[cfg(all(not(loom), not(tine_tsan)))]
+#[cfg(not(any(loom, tine_tsan, tine_sched)))]
 pub(crate) use std::sync::atomic::fence;
 #[cfg(not(any(loom, target_os = "linux")))]
 pub(crate) use std::sync::{Condvar, Mutex};
-#[cfg(not(loom))]
+#[cfg(not(any(loom, tine_sched)))]
 pub(crate) use std::{
     hint::spin_loop,
     sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering},
     thread::yield_now,
 };
 
+use std::ops::Deref;
+
 /// A fence that the thread sanitizer can follow: it knows nothing of stand-alone fences, so
 /// under `--cfg tine_tsan` each becomes a read-modify-write of one word, which orders at least
 /// as much.
-#[cfg(all(not(loom), tine_tsan))]
+#[cfg(all(not(any(loom, tine_sched)), tine_tsan))]
 pub(crate) fn fence(_: Ordering) {
     static WORD: AtomicU32 = AtomicU32::new(0);
     WORD.fetch_add(1, Ordering::SeqCst);
@@ -82,7 +91,7 @@ pub(crate) fn relax() {
     spin_loop();
 }
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, tine_sched)))]
 mod real {
     /// `std`'s cell with the closure interface that the model checker needs.
     #[derive(Debug)]

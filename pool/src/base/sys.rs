@@ -2,14 +2,15 @@
 //! threads of the process, whether it is a child of `fork`, and where a thread may run. Each answer may be "not here", and then
 //! whoever asked does without.
 
-/// The processor's own counter, where any process may read it.
+/// The processor's own counter, where any process may read it. A scheduler that makes the time
+/// answers for the system's clock alone.
 pub(crate) fn ticks() -> Option<u64> {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[cfg(all(target_arch = "x86_64", not(any(miri, tine_sched))))]
     {
         // SAFETY: every x86-64 processor has the instruction.
         Some(unsafe { std::arch::x86_64::_rdtsc() })
     }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    #[cfg(not(all(target_arch = "x86_64", not(any(miri, tine_sched)))))]
     None
 }
 

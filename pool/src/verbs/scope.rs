@@ -7,7 +7,7 @@
 
 use super::broadcast::{BroadcastContext, send_to_all};
 use super::pool::{self, ThreadPool};
-use crate::base::sync::{CachePadded, relax};
+use crate::base::sync::{AtomicPtr, AtomicUsize, CachePadded, Ordering, relax};
 use crate::base::unwind::{self, Payload};
 use crate::queue::job::{AtRest, Queue, QueuedJob, Repeated};
 use crate::queue::latch::CountLatch;
@@ -21,7 +21,6 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// What both kinds of scope are made of.
 struct Base<'scope> {

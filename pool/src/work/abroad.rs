@@ -3,8 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::base::park::Parker;
-use crate::base::sync::{Ordering, fence};
-use std::sync::atomic::AtomicUsize;
+use crate::base::sync::{AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, PoisonError};
 
 /// What they sleep on.

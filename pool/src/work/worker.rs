@@ -75,8 +75,8 @@ impl Drop for Aside {
 
 /// The tag of a scope: on which seat it was opened, and the stamp it got there.
 pub(crate) mod tag {
+    use crate::base::sync::AtomicU64;
     use crate::base::sync::Ordering;
-    use std::sync::atomic::AtomicU64;
 
     const BITS: u32 = 48;
     const STAMP: u64 = (1 << BITS) - 1;

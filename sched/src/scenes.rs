@@ -1,0 +1,264 @@
+//! Programs that are written down, not invented: one for each fault that was found in the pool
+//! before, as small as it could be made.
+
+use crate::program::{Block, Global, Loop, Meeting, Node, Pool, Program, Verb};
+
+/// A scene and its name.
+pub(crate) struct Scene {
+    pub(crate) name: &'static str,
+    pub(crate) program: Program,
+}
+
+fn number(block: &mut Block, next: &mut usize) {
+    for node in block {
+        node.id = *next;
+        *next += 1;
+        for block in node.verb.blocks_mut() {
+            number(block, next);
+        }
+    }
+}
+
+fn scene(name: &'static str, mut program: Program) -> Scene {
+    let mut next = 0;
+    program
+        .threads
+        .iter_mut()
+        .for_each(|block| number(block, &mut next));
+    for pool in &mut program.pools {
+        let handlers = pool.start.iter_mut().chain(&mut pool.exit);
+        handlers.for_each(|block| number(block, &mut next));
+    }
+    Scene { name, program }
+}
+
+fn block(verbs: impl IntoIterator<Item = Verb>) -> Block {
+    verbs.into_iter().map(|verb| Node { id: 0, verb }).collect()
+}
+
+fn global(threads: usize) -> Option<Global> {
+    Some(Global {
+        threads,
+        lazy: false,
+    })
+}
+
+fn pool(threads: usize) -> Pool {
+    Pool {
+        threads,
+        greedy: false,
+        start: None,
+        exit: None,
+        shutdown: true,
+    }
+}
+
+/// All scenes.
+pub(crate) fn all() -> Vec<Scene> {
+    let work = || block([Verb::Work(100)]);
+    let scope = |body| Verb::Scope {
+        fifo: false,
+        in_place: false,
+        body,
+    };
+    let meet = |len, before| Verb::LoopMeet {
+        kind: Meeting::Each,
+        len,
+        before,
+    };
+    let in_place = |body| Verb::Scope {
+        fifo: false,
+        in_place: true,
+        body,
+    };
+    let spawn = |body| Verb::Spawn { fifo: false, body };
+    let blocking = Verb::Blocking;
+    let joins = || block((0..6).map(|_| Verb::Join(work(), work())));
+    vec![
+        // A scope's broadcast: its closure is dropped before the scope is left.
+        scene(
+            "a-closure-of-a-scopes-broadcast",
+            Program {
+                global: global(2),
+                pools: Vec::new(),
+                threads: vec![block([in_place(block([Verb::TaskToAll(Vec::new())]))])],
+            },
+        ),
+        // A seat is lent: the guest and the seat's own thread both sleep.
+        scene(
+            "b-scope-on-a-lent-seat",
+            Program {
+                global: global(3),
+                pools: Vec::new(),
+                threads: vec![block([Verb::Join(
+                    block([Verb::BroadcastHome(block([scope(block([
+                        Verb::Task(block([Verb::Sleep(60_000_000)])),
+                        Verb::Sleep(20_000_000),
+                    ]))]))]),
+                    Vec::new(),
+                )])],
+            },
+        ),
+        // A guest waits for another pool, which waits for all seats of the guest's.
+        scene(
+            "c-guest-abroad",
+            Program {
+                global: global(2),
+                pools: vec![pool(1)],
+                threads: vec![block([Verb::Join(
+                    block([Verb::Install(
+                        0,
+                        block([Verb::Blocking(block([Verb::Broadcast(Vec::new())]))]),
+                    )]),
+                    Vec::new(),
+                )])],
+            },
+        ),
+        // Exit handlers work on.
+        scene(
+            "e-exit-handlers-work",
+            Program {
+                global: None,
+                pools: vec![Pool {
+                    exit: Some(block([
+                        Verb::Broadcast(Vec::new()),
+                        scope(block([Verb::Task(work()), Verb::Task(work())])),
+                    ])),
+                    ..pool(2)
+                }],
+                threads: vec![block([Verb::Install(0, Vec::new())])],
+            },
+        ),
+        scene(
+            "f-exit-handler-spawns",
+            Program {
+                global: None,
+                pools: vec![Pool {
+                    exit: Some(block([spawn(Vec::new())])),
+                    ..pool(1)
+                }],
+                threads: vec![block([Verb::Install(0, Vec::new())])],
+            },
+        ),
+        // Letters to seats that guests come to and leave.
+        scene(
+            "h-broadcast-beside-guests",
+            Program {
+                global: global(3),
+                pools: Vec::new(),
+                threads: vec![
+                    block([Verb::Broadcast(Vec::new()), Verb::Broadcast(Vec::new())]),
+                    joins(),
+                    joins(),
+                ],
+            },
+        ),
+        // Items that wait for each other, in the first call of a loop.
+        scene(
+            "loop-items-meet",
+            Program {
+                global: global(2),
+                pools: Vec::new(),
+                threads: vec![block([meet(100, 0)])],
+            },
+        ),
+        scene(
+            "loop-items-meet-far-apart",
+            Program {
+                global: global(4),
+                pools: Vec::new(),
+                threads: vec![block([meet(1000, 0)])],
+            },
+        ),
+        scene(
+            "loop-items-meet-in-a-pool",
+            Program {
+                global: None,
+                pools: vec![pool(4)],
+                threads: vec![block([Verb::Install(0, block([meet(1000, 0)]))])],
+            },
+        ),
+        scene(
+            "loop-known-to-be-short",
+            Program {
+                global: global(4),
+                pools: Vec::new(),
+                threads: vec![block([meet(80, 30)])],
+            },
+        ),
+        // All seats blocked by what an ordinary thread holds across a call.
+        scene(
+            "seats-blocked",
+            Program {
+                global: global(2),
+                pools: Vec::new(),
+                threads: vec![block([Verb::Lock(
+                    0,
+                    block([
+                        spawn(block([Verb::Lock(0, Vec::new())])),
+                        spawn(block([Verb::Lock(0, Vec::new())])),
+                        Verb::Sleep(100_000_000),
+                        Verb::Loop(Loop::Sum, 100, 10),
+                    ]),
+                )])],
+            },
+        ),
+        scene(
+            "seats-blocked-in-a-pool",
+            Program {
+                global: None,
+                pools: vec![pool(1)],
+                threads: vec![
+                    block([Verb::Lock(
+                        0,
+                        block([Verb::Sleep(100_000_000), Verb::Install(0, Vec::new())]),
+                    )]),
+                    block([
+                        Verb::Sleep(1000),
+                        Verb::Install(0, block([Verb::Lock(0, Vec::new())])),
+                    ]),
+                ],
+            },
+        ),
+        // A half lies on a guest's seat, and no thread of the pool has been started yet.
+        scene(
+            "guest-leaves-beside-a-half",
+            Program {
+                global: Some(Global {
+                    threads: 2,
+                    lazy: true,
+                }),
+                pools: Vec::new(),
+                threads: vec![
+                    block([Verb::Meet(Vec::new(), Vec::new())]),
+                    block([Verb::Loop(Loop::Each, 7, 10)]),
+                ],
+            },
+        ),
+        // The thread that is back from blocking waits for a spare one that is not.
+        scene(
+            "blocking-below-a-wait",
+            Program {
+                global: global(1),
+                pools: Vec::new(),
+                threads: vec![block([spawn(block([Verb::Join(
+                    block([blocking(Vec::new())]),
+                    block([blocking(block([Verb::Join(Vec::new(), Vec::new())]))]),
+                )]))])],
+            },
+        ),
+        // A start handler brings a spare thread, which runs the start handler.
+        scene(
+            "start-handler-blocks",
+            Program {
+                global: None,
+                pools: vec![Pool {
+                    start: Some(block([blocking(Vec::new())])),
+                    shutdown: false,
+                    ..pool(2)
+                }],
+                threads: Vec::new(),
+            },
+        ),
+    ]
+}
