@@ -5,7 +5,7 @@ use std::iter::{Sum, once};
 use std::marker::PhantomData;
 
 use super::op::Operation;
-use super::run::block_size;
+use super::run::{Cut, block_size, is_exact};
 use super::sweep::sweep;
 use super::walk::walk;
 use crate::convert::IntoParallelIterator;
@@ -32,17 +32,19 @@ pub struct Scan<I, O, const EXCLUSIVE: bool, S = ()> {
     op: O,
     /// The size of a block, zero for one that suits the number of items.
     size: usize,
+    /// Whether the user says that the operation is exact.
+    exact: bool,
     total: S,
 }
 
 impl<I, O, const EXCLUSIVE: bool> Scan<I, O, EXCLUSIVE> {
     pub(super) fn new(base: I, op: O) -> Self {
-        let (size, total) = (0, ());
         Scan {
             base,
             op,
-            size,
-            total,
+            size: 0,
+            exact: false,
+            total: (),
         }
     }
 }
@@ -62,11 +64,18 @@ impl<I: ParallelIterator, O, const EXCLUSIVE: bool> Scan<I, O, EXCLUSIVE> {
     /// assert_eq!((ends, all), (vec![5, 5, 7], 7));
     /// ```
     pub fn total(self, total: &mut I::Item) -> Scan<I, O, EXCLUSIVE, &mut I::Item> {
-        let Scan { base, op, size, .. } = self;
+        let Scan {
+            base,
+            op,
+            size,
+            exact,
+            ..
+        } = self;
         Scan {
             base,
             op,
             size,
+            exact,
             total,
         }
     }
@@ -92,6 +101,27 @@ impl<I, O, const EXCLUSIVE: bool, S> Scan<I, O, EXCLUSIVE, S> {
     pub fn blocks_of(self, size: usize) -> Self {
         assert!(size != 0, "a scan was asked for blocks of zero items");
         Scan { size, ..self }
+    }
+
+    /// Says that the operation is associative to the last bit: that results are the same however the
+    /// items are bracketed.
+    ///
+    /// Where no other thread helps, it is then called once for an item, as in a loop, and not twice. For
+    /// integers and `String` this is known; for other types, such as matrices or tables of numbers, it is
+    /// worth saying if the operation is dear. If it is said of an operation that rounds, last bits
+    /// depend on which threads helped.
+    ///
+    /// ```
+    /// use tine::prelude::*;
+    ///
+    /// let steps = [[1, 2, 0], [2, 1, 0], [0, 0, 1]];
+    /// let after = |a: [usize; 3], b: [usize; 3]| a.map(|at| b[at]);
+    /// let all = steps.into_par_iter().scan_inclusive(|| [0, 1, 2], after).exact();
+    /// assert_eq!(all.collect::<Vec<_>>(), [[1, 2, 0], [1, 0, 2], [0, 1, 0]]);
+    /// ```
+    pub fn exact(self) -> Self {
+        let exact = true;
+        Scan { exact, ..self }
     }
 }
 
@@ -137,11 +167,12 @@ where
             base,
             op,
             size,
+            exact,
             total,
         } = self;
         base.with_items(|len| Into::<_, _, _, EXCLUSIVE> {
             len,
-            size: size_for(len, size),
+            cut: cut_for::<I::Item>(len, size, exact),
             op: &op,
             total,
             consumer,
@@ -160,13 +191,14 @@ where
             base,
             op,
             size,
+            exact,
             total,
         } = self;
         base.with_items(|len| {
             let callback = make(len);
             By::<_, _, _, EXCLUSIVE> {
                 len,
-                size: size_for(len, size),
+                cut: cut_for::<I::Item>(len, size, exact),
                 op: &op,
                 total,
                 callback,
@@ -186,12 +218,13 @@ where
             base,
             op,
             size,
+            exact,
             total,
         } = self;
         let len = base.len();
         base.with_producer(Into::<_, _, _, EXCLUSIVE> {
             len,
-            size: size_for(len, size),
+            cut: cut_for::<I::Item>(len, size, exact),
             op: &op,
             total,
             consumer,
@@ -207,12 +240,13 @@ where
             base,
             op,
             size,
+            exact,
             total,
         } = self;
         let len = base.len();
         base.with_producer(By::<_, _, _, EXCLUSIVE> {
             len,
-            size: size_for(len, size),
+            cut: cut_for::<I::Item>(len, size, exact),
             op: &op,
             total,
             callback,
@@ -220,15 +254,18 @@ where
     }
 }
 
-/// The size of a block, where the user asked for `size` or for none.
-fn size_for(len: usize, size: usize) -> usize {
-    if size == 0 { block_size(len) } else { size }
+/// How to cut, where the user asked for blocks of `size` or for none.
+fn cut_for<T>(len: usize, size: usize, exact: bool) -> Cut {
+    Cut {
+        size: if size == 0 { block_size(len) } else { size },
+        once: exact || is_exact::<T>(),
+    }
 }
 
 /// Scans into a consumer.
 struct Into<'s, O, S, C, const EXCLUSIVE: bool> {
     len: usize,
-    size: usize,
+    cut: Cut,
     op: &'s O,
     total: S,
     consumer: C,
@@ -246,13 +283,13 @@ where
     fn callback<P: Producer<Item = T>>(mut self, producer: P) -> C::Result {
         let Into {
             len,
-            size,
+            cut,
             op,
             consumer,
             ..
         } = self;
         let mut total = None;
-        let result = sweep::<P, O, C, EXCLUSIVE>(len, size, producer, op, consumer, &mut total);
+        let result = sweep::<P, O, C, EXCLUSIVE>(len, cut, producer, op, consumer, &mut total);
         if let (Some(place), Some(total)) = (self.total.place(), total) {
             *place = total;
         }
@@ -263,7 +300,7 @@ where
 /// Scans for whoever wants a producer.
 struct By<'s, O, S, CB, const EXCLUSIVE: bool> {
     len: usize,
-    size: usize,
+    cut: Cut,
     op: &'s O,
     total: S,
     callback: CB,
@@ -279,10 +316,10 @@ where
     type Output = CB::Output;
 
     fn callback<P: Producer<Item = T>>(mut self, producer: P) -> CB::Output {
-        let By { len, size, op, .. } = self;
-        if matches!(P::AGAIN, Again::Always) && size < len {
+        let By { len, cut, op, .. } = self;
+        if matches!(P::AGAIN, Again::Always) && cut.size < len {
             let total = self.total.place();
-            let values = walk::<P, O, EXCLUSIVE>(len, size, producer, op, total);
+            let values = walk::<P, O, EXCLUSIVE>(len, cut.size, producer, op, total);
             return self.callback.callback(values);
         }
         let mut values = Vec::new();
@@ -290,7 +327,7 @@ where
             let total = self.total;
             let into = Into::<_, _, _, EXCLUSIVE> {
                 len,
-                size,
+                cut,
                 op,
                 total,
                 consumer,

@@ -9,7 +9,7 @@ use std::mem::{replace, take};
 use tine_pool::current_num_threads;
 
 use super::op::Operation;
-use super::run::{Tally, WINDOW, block_size};
+use super::run::{Tally, WINDOW, block_size, is_exact};
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::plumbing::{Pace, Step, enter};
 use crate::sources::slice::ParallelSliceMut;
@@ -70,14 +70,16 @@ where
         return op.identity();
     }
     enter(move || {
+        let (size, once) = (block_size(len), is_exact::<T>());
         let scan = Scan::<_, _, _, EXCLUSIVE> {
             op,
             breaks,
             rest: slice,
             at: 0,
             len,
-            size: block_size(len),
-            in_block: block_size(len).min(len),
+            size,
+            once,
+            in_block: if once { len } else { size.min(len) },
             begun: Begun::at(op.identity(), op),
             carry: Tally::new(op.identity()),
             ends: Vec::new(),
@@ -94,8 +96,10 @@ struct Scan<'s, T, O, B, const EXCLUSIVE: bool> {
     rest: &'s mut [T],
     at: usize,
     len: usize,
-    /// The size of a block, and how much of the one under way is left.
+    /// The size of a block, and how much of the one under way is left. Where brackets do not matter,
+    /// all that this thread goes ahead with is one block.
     size: usize,
+    once: bool,
     in_block: usize,
     begun: Begun<T>,
     /// Where the block under way began.
@@ -204,17 +208,23 @@ where
             self.begun = Begun::at(carry.clone(), self.op);
         }
         self.carry.put(carry);
-        self.in_block = self.size.min(self.rest.len());
+        self.in_block = match self.once {
+            true => self.rest.len(),
+            false => self.size.min(self.rest.len()),
+        };
     }
 
     /// Scans a window of blocks with others.
     fn share(&mut self) {
-        if self.in_block < self.size {
+        if !self.once && self.in_block < self.size {
             self.go_on(self.in_block);
         }
         let blocks = self.rest.len().div_ceil(self.size);
         if blocks < 2 {
             return self.go_on(self.rest.len());
+        }
+        if self.once {
+            self.carry.put(self.begun.acc.take());
         }
         let most = WINDOW.saturating_mul(current_num_threads()) / self.size;
         let blocks = blocks.min(most.max(1));

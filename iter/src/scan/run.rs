@@ -6,6 +6,7 @@
 //! other. So how the operation is bracketed, and with floats each bit of what comes out, does not
 //! depend on who does it.
 
+use std::any::TypeId;
 use std::mem::take;
 
 use super::op::Operation;
@@ -31,6 +32,44 @@ pub(super) fn block_size(len: usize) -> usize {
         return len.max(1);
     }
     (len / BLOCKS).clamp(LEAST, MOST)
+}
+
+/// How items are cut, and what a thread does that nobody helps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    /// The size of a block.
+    pub(super) size: usize,
+    /// Whether the operation is associative to the last bit. Then a thread that goes ahead need not
+    /// bracket as others would: it applies the operation once for an item, as a loop does.
+    pub(super) once: bool,
+}
+
+/// Whether values of this type come out the same however they are bracketed: those of integers and
+/// texts do, those of floats do not, and of other types nothing is known.
+#[inline]
+pub(super) fn is_exact<T>() -> bool {
+    let is = |id| typeid::of::<T>() == id;
+    macro_rules! any {
+        ($($Type:ty),*) => { $(is(TypeId::of::<$Type>()))||* };
+    }
+    any!(
+        u8,
+        u16,
+        u32,
+        u64,
+        u128,
+        usize,
+        i8,
+        i16,
+        i32,
+        i64,
+        i128,
+        isize,
+        bool,
+        char,
+        (),
+        String
+    )
 }
 
 /// A value that an operation takes and gives back. It is there unless the operation panicked.

@@ -1,7 +1,7 @@
 //! Scanning into a consumer.
 //!
 //! One thread goes ahead as a loop would, handing on one running value after the other, and keeping
-//! the tally of its block beside it. Between two runs it asks its `Pace` whether another thread would
+//! the tally of its block beside it if brackets matter. Between two runs it asks its `Pace` whether another thread would
 //! help. If so, the next blocks are a *window*:
 //!
 //! 1. every block of it is tallied, in parallel;
@@ -19,7 +19,7 @@ use std::marker::PhantomData;
 use tine_pool::current_num_threads;
 
 use super::op::Operation;
-use super::run::{Run, Tally, WINDOW};
+use super::run::{Cut, Run, Tally, WINDOW};
 use crate::convert::{IntoParallelIterator, IntoParallelRefMutIterator};
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::plumbing::{
@@ -27,11 +27,11 @@ use crate::plumbing::{
 };
 use crate::sinks::collect::in_place::write_in_place;
 
-/// Scans `len` items of `producer`, in blocks of `size`, into `consumer`, and leaves in `total` what all of them come to
-/// if all were handed on.
+/// Scans `len` items of `producer` into `consumer`, and leaves in `total` what all of them come to if
+/// all were handed on.
 pub(super) fn sweep<P, O, C, const EXCLUSIVE: bool>(
     len: usize,
-    size: usize,
+    cut: Cut,
     producer: P,
     op: &O,
     consumer: C,
@@ -46,7 +46,7 @@ where
         *total = Some(op.identity()).filter(|_| len == 0);
         return consumer.into_folder().complete();
     }
-    enter(move || Sweep::<P, O, C, EXCLUSIVE>::new(len, size, producer, op, consumer).all(total))
+    enter(move || Sweep::<P, O, C, EXCLUSIVE>::new(len, cut, producer, op, consumer).all(total))
 }
 
 /// What is left to do, and what was done.
@@ -55,8 +55,10 @@ struct Sweep<'s, P: Producer, O, C: Consumer<P::Item>, const EXCLUSIVE: bool> {
     /// There is a rest unless all is done.
     rest: Option<(P, C)>,
     left: usize,
-    /// The size of a block, and how much of the one under way is left.
+    /// The size of a block, and how much of the one under way is left. Where the operation is to be
+    /// applied once, all that this thread goes ahead with is one block.
     size: usize,
+    once: bool,
     in_block: usize,
     /// The running value, where the block under way began, and what it came to so far.
     acc: Tally<P::Item>,
@@ -77,13 +79,14 @@ where
     O: Operation<P::Item>,
     C: Consumer<P::Item>,
 {
-    fn new(len: usize, size: usize, producer: P, op: &'s O, consumer: C) -> Self {
+    fn new(len: usize, cut: Cut, producer: P, op: &'s O, consumer: C) -> Self {
         Sweep {
             op,
             rest: Some((producer, consumer)),
             left: len,
-            size,
-            in_block: size.min(len),
+            size: cut.size,
+            once: cut.once,
+            in_block: if cut.once { len } else { cut.size.min(len) },
             acc: Tally::new(op.identity()),
             carry: Tally::new(op.identity()),
             tally: Tally::new(op.identity()),
@@ -204,10 +207,12 @@ where
 
     /// Runs a window of blocks, or all that is left of the only one, with others.
     fn share(&mut self) {
-        if self.left <= self.in_block {
+        if self.left <= self.in_block.min(self.size) {
             return self.share_last();
         }
-        if self.in_block < self.size {
+        if self.once {
+            self.carry.put(self.acc.take());
+        } else if self.in_block < self.size {
             self.go_on(self.in_block);
         }
         let full = |folder: &C::Folder| folder.full();
@@ -266,7 +271,10 @@ where
                 let carry = self.carry.take();
                 self.acc.put(carry.clone());
                 self.carry.put(carry);
-                self.in_block = self.size.min(self.left);
+                self.in_block = match self.once {
+                    true => self.left,
+                    false => self.size.min(self.left),
+                };
             }
             None => {
                 self.acc.put(end.unwrap_or_else(|| op.identity()));

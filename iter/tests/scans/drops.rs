@@ -92,6 +92,10 @@ const PIPELINES: &[(&str, Pipeline)] = &[
         let scan = v.into_par_iter().scan_inclusive(zero, plus).blocks_of(100);
         drop(scan.chunks(7).collect::<Vec<_>>())
     }),
+    ("applied once", |v| {
+        let scan = v.into_par_iter().scan_inclusive(zero, plus).blocks_of(100);
+        drop(scan.exact().collect::<Vec<_>>())
+    }),
     ("in a row", |v| {
         let scan = v.into_par_iter().scan_inclusive(zero, plus);
         let mut total = Sum::new(1);
@@ -223,4 +227,41 @@ fn the_operation_is_called_at_most_twice() {
             );
         }
     }
+}
+
+/// Where no other thread can help, a scan whose brackets do not matter is a loop.
+#[test]
+fn one_thread_applies_the_operation_once() {
+    let len = if cfg!(miri) { 50 } else { 100_000 };
+    let calls = AtomicUsize::new(0);
+    let add = |a: u64, b: u64| {
+        calls.fetch_add(1, Relaxed);
+        a + b
+    };
+    let both = |(a, b): (u64, u64), (c, d)| (add(a, c), b + d);
+    let one = &pools()[0];
+    assert_eq!(one.current_num_threads(), 1);
+    let scan = || (0..len).into_par_iter().scan_inclusive(|| 0, add);
+    let pairs = || (0..len).into_par_iter().map(|n| (n, n));
+    let mut v: Vec<u64> = (0..len).collect();
+    let counted = |op: &mut (dyn FnMut() + Send)| {
+        for _ in 0..3 {
+            one.install(&mut *op);
+            assert_eq!(calls.swap(0, Relaxed), len as usize);
+        }
+    };
+    counted(&mut || assert_eq!(scan().count(), len as usize));
+    counted(&mut || drop(scan().filter(|n| n % 2 == 0).collect::<Vec<_>>()));
+    counted(&mut || {
+        drop(
+            pairs()
+                .scan_inclusive(|| (0, 0), both)
+                .exact()
+                .collect::<Vec<_>>(),
+        )
+    });
+    counted(&mut || {
+        v.fill(1);
+        assert_eq!(v.par_scan_by(|| 0, add), len);
+    });
 }

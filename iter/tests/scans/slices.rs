@@ -100,6 +100,32 @@ fn segments_of_many_lengths() {
     }
 }
 
+/// As above, where the operation is applied once by a thread that goes ahead.
+#[test]
+fn segments_of_integers() {
+    let join = |a: u64, b: u64| a.wrapping_add(b);
+    for &len in LENGTHS {
+        for every in [1, 50, 5000, usize::MAX] {
+            let v: Vec<_> = (0..len as u64).map(|n| affine(n).1).collect();
+            let flags: Vec<_> = (0..len).map(|i| i > 0 && i % every == 0).collect();
+            for exclusive in [false, true] {
+                let want = segments(&v, |i| flags[i], exclusive, || 0, join);
+                for made in in_pools(|| {
+                    let mut made = v.clone();
+                    if exclusive {
+                        made.par_scan_exclusive_by_flags(&flags, || 0, join);
+                    } else {
+                        made.par_scan_by_flags(&flags, || 0, join);
+                    }
+                    made
+                }) {
+                    assert!(made == want, "{len} by {every}");
+                }
+            }
+        }
+    }
+}
+
 quickcheck! {
     fn any_flags(items: Vec<u64>, flags: Vec<bool>) -> bool {
         let times = if cfg!(miri) { 1 } else { 300 };
