@@ -4,7 +4,8 @@
 //! indexed if its source is. Its operation has to be associative, and need not be commutative.
 //!
 //! * **How often.** The operation is called at most twice for an item, and a few times for each
-//!   block of items; what makes the items (`map` …) once. Slices, ranges, chunks, windows, and
+//!   block of items; once, where no other thread helps and brackets do not matter: with integers,
+//!   `String`, and after [`exact`](Scan::exact). What makes the items (`map` …) is called once. Slices, ranges, chunks, windows, and
 //!   `copied`, `zip`, `rev`, `enumerate`, `chain` … of them can be walked twice, so that of a block of
 //!   items nothing is kept but one value; after [`pure`](ParallelScan::pure) so can those with `map`,
 //!   `cloned`, `update` and `inspect`. Other items are kept for a while, some hundreds of thousands at a time.
@@ -140,7 +141,7 @@ pub trait ParallelScan: ParallelIterator {
     /// ```
     /// use tine::prelude::*;
     ///
-    /// let squares = (0..1000_u64).into_par_iter().map(|n| n * n).pure();
+    /// let squares = (0..1000_u32).into_par_iter().map(|n| u64::from(n) * u64::from(n)).pure();
     /// assert_eq!(squares.prefix_sum::<u64>().max(), Some(332_833_500));
     /// ```
     fn pure(self) -> Pure<Self>

@@ -199,11 +199,11 @@ where
     #[inline]
     fn next(&mut self) -> Option<P::Item> {
         loop {
-            if let Some(begun) = &mut self.front {
-                if let Some(value) = begun.run::<O, EXCLUSIVE>(self.op).next() {
-                    self.len -= 1;
-                    return Some(value);
-                }
+            if let Some(begun) = &mut self.front
+                && let Some(value) = begun.run::<O, EXCLUSIVE>(self.op).next()
+            {
+                self.len -= 1;
+                return Some(value);
             }
             self.front = match self.blocks.pop_front() {
                 Some(block) => Some(block.begin(self.op)),
