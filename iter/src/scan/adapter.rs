@@ -117,7 +117,7 @@ impl<I, O, const EXCLUSIVE: bool, S> Scan<I, O, EXCLUSIVE, S> {
     /// let steps = [[1, 2, 0], [2, 1, 0], [0, 0, 1_usize]];
     /// let after = |a: [usize; 3], b: [usize; 3]| a.map(|at| b[at]);
     /// let all = steps.into_par_iter().scan_inclusive(|| [0, 1, 2], after).exact();
-    /// assert_eq!(all.collect::<Vec<_>>(), [[1, 2, 0], [1, 0, 2], [0, 1, 0]]);
+    /// assert_eq!(all.collect::<Vec<_>>(), [[1, 2, 0], [1, 0, 2], [0, 0, 1]]);
     /// ```
     pub fn exact(self) -> Self {
         let exact = true;
