@@ -67,6 +67,7 @@
 //! * [`guide::sharing`]: one result from many threads: fold, maps, atomics, locks.
 //! * [`guide::servers`]: beside an async runtime, and in a server.
 //! * [`guide::when_slow`]: what to look at when it is not faster.
+//! * [`guide::many_machines`]: the same pipelines on more than one machine.
 //! * [`guide::how_it_works`]: what happens beneath a call.
 //!
 //! # Features

@@ -274,7 +274,7 @@ const HOUSE: &[Crate] = &[
             &["group::tally::consumer", "group::rows", "serde"],
             &["group::tally", "group::join"],
             &["group"],
-            &["prelude"],
+            &["prelude", "raw"],
         ],
         may_look_up: &[],
         // the slab is the raw storage of one bucket; pages asks the system for memory
@@ -298,6 +298,27 @@ const HOUSE: &[Crate] = &[
         ],
         may_look_up: &[],
         may_be_unsafe: &[],
+        for_tests: FOR_TESTS,
+    },
+    Crate {
+        source: "cluster/src",
+        layers: &[
+            // what asks nobody
+            &["fault", "owner", "stats", "travel"],
+            &["link"],
+            &["link::alone", "link::threads"],
+            &["cluster"],
+            &["launch", "shuffle"],
+            &["link::mpi"],
+            &["run", "deal", "vec"],
+            &["iter", "sort", "source", "scan", "write"],
+            &["map", "reduce", "fixed", "read", "join", "checkpoint"],
+            &["group"],
+            &["prelude"],
+        ],
+        may_look_up: &[],
+        // the memory of plain values, and what rsmpi leaves to C
+        may_be_unsafe: &["travel", "link::mpi"],
         for_tests: FOR_TESTS,
     },
     facade("compat/rayon/src"),

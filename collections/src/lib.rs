@@ -48,6 +48,9 @@ mod partition;
 mod parts;
 #[cfg(not(loom))]
 pub mod prelude;
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub mod raw;
 #[cfg(all(feature = "serde", not(loom)))]
 mod serde;
 #[cfg(not(loom))]

@@ -15,6 +15,7 @@
 
 use crate::pages::{self, HUGE};
 use std::alloc::{Layout, dealloc};
+use std::fmt;
 use std::iter::FusedIterator;
 use std::mem;
 use std::ptr::{self, NonNull};
@@ -59,7 +60,7 @@ struct Cursor<T> {
 }
 
 /// Values, scattered into as many lists as there are parts.
-pub(crate) struct Scatter<T> {
+pub struct Scatter<T> {
     cursors: Box<[Cursor<T>]>,
     full: Vec<Vec<Block<T>>>,
     chunks: Chunks,
@@ -73,7 +74,7 @@ unsafe impl<T: Send> Send for Scatter<T> {}
 
 impl<T> Scatter<T> {
     /// Empty lists for `parts` parts.
-    pub(crate) fn new(parts: usize) -> Self {
+    pub fn new(parts: usize) -> Self {
         let cursor = || Cursor {
             start: NonNull::dangling(),
             len: 0,
@@ -90,7 +91,7 @@ impl<T> Scatter<T> {
 
     /// Appends a value to a part's list.
     #[inline]
-    pub(crate) fn push(&mut self, part: usize, value: T) {
+    pub fn push(&mut self, part: usize, value: T) {
         if self.cursors[part].len == self.cursors[part].cap {
             self.turn(part);
         }
@@ -158,7 +159,7 @@ impl<T> Scatter<T> {
     }
 
     /// All lists, part by part.
-    pub(crate) fn into_lists(mut self) -> Vec<List<T>> {
+    pub fn into_lists(mut self) -> Vec<List<T>> {
         self.take()
     }
 
@@ -197,7 +198,7 @@ impl<T> Drop for Scatter<T> {
 }
 
 /// The values of one part from one worker, in order: an iterator over them.
-pub(crate) struct List<T> {
+pub struct List<T> {
     /// The blocks still to come, last one first.
     blocks: Vec<Block<T>>,
     /// The values still to come of the block in hand.
@@ -257,6 +258,22 @@ impl<T> Iterator for List<T> {
     }
 }
 
+impl<T> fmt::Debug for Scatter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scatter")
+            .field("parts", &self.cursors.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for List<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("List")
+            .field("len", &self.len)
+            .finish_non_exhaustive()
+    }
+}
+
 impl<T> ExactSizeIterator for List<T> {}
 impl<T> FusedIterator for List<T> {}
 
@@ -279,7 +296,7 @@ impl<T> Drop for List<T> {
 }
 
 /// For each part, what all workers have of it, in the order of the workers.
-pub(crate) fn transpose<T>(scatters: impl IntoIterator<Item = Scatter<T>>) -> Vec<Vec<List<T>>> {
+pub fn transpose<T>(scatters: impl IntoIterator<Item = Scatter<T>>) -> Vec<Vec<List<T>>> {
     let mut parts: Vec<Vec<List<T>>> = Vec::new();
     for scatter in scatters {
         let lists = scatter.into_lists();
@@ -333,7 +350,7 @@ pub(crate) fn settle<T>(mut values: Vec<T>, groups: &[u32], offsets: &[usize]) -
 }
 
 /// Applies `f` to each input, in parallel, one job for each.
-pub(crate) fn par_map<I: Send, O: Send>(inputs: Vec<I>, f: &(impl Fn(I) -> O + Sync)) -> Vec<O> {
+pub fn par_map<I: Send, O: Send>(inputs: Vec<I>, f: &(impl Fn(I) -> O + Sync)) -> Vec<O> {
     let mut slots: Vec<(Option<I>, Option<O>)> = inputs
         .into_iter()
         .map(|input| (Some(input), None))

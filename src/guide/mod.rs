@@ -26,5 +26,8 @@ pub mod servers {}
 #[doc = include_str!("sharing.md")]
 pub mod sharing {}
 
+#[doc = include_str!("many_machines.md")]
+pub mod many_machines {}
+
 #[doc = include_str!("when_slow.md")]
 pub mod when_slow {}

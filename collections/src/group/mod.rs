@@ -311,6 +311,50 @@ where
     ParHashMap { shards, hasher }
 }
 
+/// How often each key occurs, of keys that are given away.
+pub fn count_keys<I>(keys: I) -> ParHashMap<I::Item, usize>
+where
+    I: ParallelIterator,
+    I::Item: Eq + Hash,
+{
+    into_map(
+        keys,
+        &Pairs {
+            read: |key| (key, ()),
+            start: |()| 1,
+            add: |count: &mut usize, ()| *count += 1,
+            merge: |count: &mut usize, more: usize| *count += more,
+            item: PhantomData,
+        },
+    )
+}
+
+/// Folds the values of each key, of pairs that are given away: `start` makes a
+/// sum of a key's first value, `add` adds another to it, `merge` adds a later sum.
+pub fn fold_pairs<I, K, V, A>(
+    pairs: I,
+    start: impl Fn(V) -> A + Sync,
+    add: impl Fn(&mut A, V) + Sync,
+    merge: impl Fn(&mut A, A) + Sync,
+) -> ParHashMap<K, A>
+where
+    I: ParallelIterator<Item = (K, V)>,
+    K: Eq + Hash + Send,
+    V: Send,
+    A: Send,
+{
+    into_map(
+        pairs,
+        &Pairs {
+            read: |pair| pair,
+            start,
+            add,
+            merge,
+            item: PhantomData,
+        },
+    )
+}
+
 /// First occurrences, in their order.
 fn in_order<K, V, T>(tables: Vec<HashTable<(K, (usize, V))>>, make: impl Fn(K, V) -> T) -> Vec<T> {
     let mut found: Vec<(usize, T)> = tables
@@ -400,6 +444,52 @@ where
     #[inline]
     fn merge(&self, sum: &mut A, later: A) {
         (self.combine)(sum, later);
+    }
+}
+
+/// Folds what items are taken apart into, none of it borrowed.
+struct Pairs<T, R, B, O, M> {
+    read: R,
+    start: B,
+    add: O,
+    merge: M,
+    item: PhantomData<fn(T)>,
+}
+
+impl<T, K, V, A, R, B, O, M> Fold for Pairs<T, R, B, O, M>
+where
+    T: Send,
+    K: Eq + Hash + Send,
+    V: Send,
+    A: Send,
+    R: Fn(T) -> (K, V) + Sync,
+    B: Fn(V) -> A + Sync,
+    O: Fn(&mut A, V) + Sync,
+    M: Fn(&mut A, A) + Sync,
+{
+    type Item = T;
+    type Key = K;
+    type Raw = V;
+    type Sum = A;
+
+    #[inline]
+    fn read(&self, item: T, _: usize) -> (K, V) {
+        (self.read)(item)
+    }
+
+    #[inline]
+    fn start(&self, value: V) -> A {
+        (self.start)(value)
+    }
+
+    #[inline]
+    fn add(&self, sum: &mut A, value: V) {
+        (self.add)(sum, value);
+    }
+
+    #[inline]
+    fn merge(&self, sum: &mut A, later: A) {
+        (self.merge)(sum, later);
     }
 }
 

@@ -57,7 +57,7 @@ impl Hold {
     #[track_caller]
     pub(crate) fn enter(map: usize, writes: bool) -> Hold {
         debug_assert!(
-            map % NAMES == 0,
+            map.is_multiple_of(NAMES),
             "a name leaves room for what an entry says"
         );
         let tag = map | usize::from(writes);

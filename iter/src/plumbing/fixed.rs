@@ -30,8 +30,40 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let (min, max) = (producer.min_len(), producer.max_len());
-    let size = (len / LEAVES).min(LEAF).min(max).max(min).max(1);
+    let size = leaf_size(len, producer.min_len(), producer.max_len());
+    bridge_node(len, size, producer, consumer)
+}
+
+/// How large the leaves of `len` items are, of a producer that asks for so many
+/// items at least and at most.
+pub fn leaf_size(len: usize, min: usize, max: usize) -> usize {
+    (len / LEAVES).min(LEAF).min(max).max(min).max(1)
+}
+
+/// Where a node of `len` items is cut; a leaf is not. The last piece may not be
+/// shorter than `min`.
+#[inline]
+pub fn middle(len: usize, size: usize, min: usize) -> Option<usize> {
+    let half = len.div_ceil(size).div_ceil(2);
+    let mut mid = size * half;
+    if half > 2 {
+        // In fours, unless that left less behind than the last piece may have.
+        let in_fours = size * half.next_multiple_of(ABREAST);
+        if len - in_fours >= min {
+            mid = in_fours;
+        }
+    }
+    (len > size && len - mid >= min).then_some(mid)
+}
+
+/// Runs one node of a tree whose leaves have `size` items: all of what the
+/// producer has, `len` items.
+pub fn bridge_node<P, C>(len: usize, size: usize, producer: P, consumer: C) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let min = producer.min_len();
     let site = run::<P, C> as *const () as usize;
     loops::known(site, len, |few| {
         run(len, Leaf { size, min, few }, producer, consumer)
@@ -56,18 +88,9 @@ where
         drop(producer);
         return consumer.into_folder().complete();
     }
-    let half = len.div_ceil(leaf.size).div_ceil(2);
-    let mut mid = leaf.size * half;
-    if half > 2 {
-        // In fours, unless that left less behind than the last piece may have.
-        let in_fours = leaf.size * half.next_multiple_of(ABREAST);
-        if len - in_fours >= leaf.min {
-            mid = in_fours;
-        }
-    }
-    if len <= leaf.size || len - mid < leaf.min {
+    let Some(mid) = middle(len, leaf.size, leaf.min) else {
         return alone(producer, consumer);
-    }
+    };
     let few = len <= leaf.few;
     if few && one_by_one::<P, C>() && len == leaf.size.saturating_mul(ABREAST) {
         return abreast(leaf.size, producer, consumer);

@@ -22,7 +22,8 @@ where
     if size_of::<T>() == 0 {
         return v.iter().for_each(|value| drop(key(value)));
     }
-    if v.len() >= CUTOFF && dispatch::by_key_type::<ONCE, _, _, _>(v, key) {
+    let order = |a: &T, b: &T| key(a).cmp(&key(b));
+    if v.len() >= CUTOFF && dispatch::by_key_type::<ONCE, _, _, _, _>(v, key, &order) {
         return;
     }
     let grain = match v.len() {

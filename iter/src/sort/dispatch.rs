@@ -7,7 +7,7 @@ use std::mem::needs_drop;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::radix::{keyed, plain, scattered, word::RadixBits};
-use super::words::{self, Image, Kind, Words};
+use super::words::{Image, Kind, Words};
 use super::{fork, runs, shape::Shape, stable, strings, unstable};
 
 /// Whether a `T` may be a primitive that is as large as this word: told by no more than its
@@ -79,7 +79,7 @@ fn by_words<T: Send, W: Words>(v: &mut [T]) -> bool {
     };
     // SAFETY: all bits of a primitive make a word. The words are permuted, and turned into
     // their images and back.
-    words::sort(unsafe { cast::<T, W>(v) }, Image::new(kind, reversed));
+    W::sort(unsafe { cast::<T, W>(v) }, Image::new(kind, reversed));
     true
 }
 
@@ -152,7 +152,7 @@ fn by_own_key<T: Send, K, W: Words>(
         return false;
     }
     // SAFETY: as in `by_words`.
-    words::sort(unsafe { cast::<T, W>(v) }, image);
+    W::sort(unsafe { cast::<T, W>(v) }, image);
     true
 }
 
@@ -165,25 +165,30 @@ pub(super) const LOOSELY: u8 = 2;
 
 /// Sorts by key, stably unless `LOOSELY`, if the key is a primitive; says whether it did. Keys
 /// that are asked for `ONCE` take the room for a record of each, twice.
+///
+/// `order` is that of the keys. The caller gives it, who sorts by it if this says no: two closures
+/// that say the same are two types, and each sort by comparison would be compiled for both.
 #[inline]
-pub(super) fn by_key_type<const ASKED: u8, T, K, F>(v: &mut [T], key: &F) -> bool
+pub(super) fn by_key_type<const ASKED: u8, T, K, F, C>(v: &mut [T], key: &F, order: &C) -> bool
 where
     T: Send,
     K: Ord,
     F: Fn(&T) -> K + Sync,
+    C: Fn(&T, &T) -> Ordering + Sync,
 {
     if v.len() < plain::SHORTEST || size_of::<T>() == 0 {
         return false;
     }
-    as_word!(K, W => by_key_like::<ASKED, T, K, W, F>(v, key), else false)
+    as_word!(K, W => by_key_like::<ASKED, T, K, W, F, C>(v, key, order), else false)
 }
 
-fn by_key_like<const ASKED: u8, T, K, W, F>(v: &mut [T], key: &F) -> bool
+fn by_key_like<const ASKED: u8, T, K, W, F, C>(v: &mut [T], key: &F, order: &C) -> bool
 where
     T: Send,
     K: Ord,
     W: Words,
     F: Fn(&T) -> K + Sync,
+    C: Fn(&T, &T) -> Ordering + Sync,
 {
     let Some((kind, reversed)) = kind::<K, W>() else {
         return false;
@@ -204,7 +209,7 @@ where
         let threads = keyed::threads(v.len());
         return keyed::sort(v, threads, &bits, None::<&fn(&mut [T])>);
     }
-    by_bits::<ASKED, _, _, _, _>(v, &bits, &|a: &T, b: &T| key(a).cmp(&key(b)))
+    by_bits::<ASKED, _, _, _, _>(v, &bits, order)
 }
 
 /// In shorter slices even runs of a few hundred elements are worth merging.

@@ -21,8 +21,9 @@ pub(crate) fn par_sort_by<T: Send>(v: &mut [T], compare: &(impl Fn(&T, &T) -> Or
 
 /// Sorts stably by a key: by radix if it is a primitive.
 pub(crate) fn par_sort_by_key<T: Send, K: Ord>(v: &mut [T], key: &(impl Fn(&T) -> K + Sync)) {
-    if !dispatch::by_key_type::<A_FEW, _, _, _>(v, key) {
-        stable::sort_by(v, &|a, b| key(a).cmp(&key(b)));
+    let order = |a: &T, b: &T| key(a).cmp(&key(b));
+    if !dispatch::by_key_type::<A_FEW, _, _, _, _>(v, key, &order) {
+        stable::sort_by(v, &order);
     }
 }
 
@@ -46,8 +47,9 @@ pub(crate) fn par_sort_unstable_by_key<T: Send, K: Ord>(
     v: &mut [T],
     key: &(impl Fn(&T) -> K + Sync),
 ) {
-    if !dispatch::by_key_type::<LOOSELY, _, _, _>(v, key) {
-        unstable::sort_by(v, &|a, b| key(a).cmp(&key(b)));
+    let order = |a: &T, b: &T| key(a).cmp(&key(b));
+    if !dispatch::by_key_type::<LOOSELY, _, _, _, _>(v, key, &order) {
+        unstable::sort_by(v, &order);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell};
 use crate::queue::nested::Pop;
 use crate::queue::steal::Steal;
 use crate::seat::Seat;
-use crate::seat::sleep::Sleep;
+use crate::seat::sleep::{Left, Sleep};
 use crate::seat::word::{Holder, Posted, Step};
 use loom::thread;
 use std::sync::Arc;
@@ -155,9 +155,9 @@ fn a_seat_is_lent_and_given_back() {
             seat.loan_parker().park();
         }
         model.touch();
-        // Asked for: so leaving wakes the thread.
-        assert!(seat.word.ask());
-        assert!(sleep.stand_up(seat));
+        // Mail: so leaving wakes the thread.
+        assert!(matches!(sleep.post_letter(seat), Posted::Up(Holder::Guest)));
+        assert_eq!(sleep.stand_up(seat), Left::Notified);
         seat.idle_parker().unpark();
         thread.join().unwrap();
         assert_eq!(model.seat.word.load().holder(), Holder::Awake);

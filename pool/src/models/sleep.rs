@@ -6,7 +6,7 @@ use crate::base::row::Row;
 use crate::base::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, UnsafeCell, fence};
 use crate::queue::latch::CountLatch;
 use crate::seat::Seat;
-use crate::seat::sleep::{Bedtime, Sleep};
+use crate::seat::sleep::{Bedtime, Left, Sleep};
 use crate::seat::word::{Holder, Posted, Step};
 use loom::thread;
 use std::sync::Arc;
@@ -175,8 +175,10 @@ impl Model {
         if self.sleep.sit_down(seat) {
             self.touch(seat);
             then();
-            if self.sleep.stand_up(seat) {
-                Self::ring(seat);
+            match self.sleep.stand_up(seat) {
+                Left::Notified => Self::ring(seat),
+                Left::Asked if self.has_work() => self.wake_one(),
+                _ => {}
             }
         }
     }

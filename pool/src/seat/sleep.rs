@@ -77,6 +77,19 @@ pub(crate) enum Bedtime {
     Displaced,
 }
 
+/// What is to be done by a guest that has left its seat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// Nothing.
+    Quietly,
+    /// It was asked: if there is work, a thread is to be woken for it.
+    Asked,
+    /// The seat's thread is to be roused.
+    Notified,
+    /// The seat has no thread.
+    Alone,
+}
+
 /// The census, and the hint.
 #[derive(Debug)]
 pub(crate) struct Sleep {
@@ -126,9 +139,9 @@ impl Sleep {
 
     #[inline(always)]
     fn keep_hint(&self, seat: &Seat, step: Step) {
-        use Step::{Close, LeaveAndWake, LieDown, Open, Rise, Wake};
+        use Step::{Close, LeaveAndWake, LeaveAsked, LieDown, Open, Rise, Wake};
         match step {
-            LieDown | Open => self.hint(seat.index, true),
+            LieDown | Open | LeaveAsked => self.hint(seat.index, true),
             Wake | Rise | Close | LeaveAndWake => self.hint(seat.index, false),
             _ => {}
         }
@@ -163,8 +176,8 @@ impl Sleep {
     }
 
     /// The seat of a thread to be woken, if one sleeps and none searches: it is NOTIFIED. `last` is
-    /// woken only if there is no other. Where guests have all the seats, one of them is asked to wake
-    /// the thread when it leaves.
+    /// woken only if there is no other. Where guests have all the seats, each is asked to see to it
+    /// when it leaves: which of them will be the first to leave, or will leave at all, is not known.
     pub(crate) fn choose<'a>(
         &'a self,
         seats: &'a Row<Seat>,
@@ -175,33 +188,36 @@ impl Sleep {
             if census.sleeping() == 0 || census.searching() > 0 {
                 return None;
             }
-            let (mut visited, mut spared) = (None, None);
-            let (mut missed, mut asked) = (false, false);
+            let (mut spared, mut missed) = (None, false);
             for seat in self.hinted(seats).chain(seats) {
-                let state = seat.word.load();
-                match state.holder() {
+                match seat.word.load().holder() {
                     Holder::Parked if last == Some(seat.index) => spared = Some(seat),
                     Holder::Parked if self.take(seat, Step::Wake) => return Some(seat),
                     Holder::Parked => missed = true,
                     Holder::Searching | Holder::Notified => return None,
-                    Holder::Guest | Holder::Lent if !state.is_asked_for() => visited = Some(seat),
-                    Holder::Guest | Holder::Lent => asked = true,
+                    Holder::Guest | Holder::Lent => {}
                     Holder::Awake | Holder::Alone | Holder::Vacant | Holder::Closed => {}
                 }
             }
             if missed {
                 continue;
             }
-            match (spared, visited) {
-                (Some(seat), _) if self.take(seat, Step::Wake) => return Some(seat),
-                (Some(_), _) => {}
-                // A guest will wake its thread.
-                (None, _) if asked => return None,
-                (None, Some(seat)) if seat.word.ask() => return None,
-                (None, Some(_)) => {}
-                (None, None) => return None,
+            match spared {
+                Some(seat) if self.take(seat, Step::Wake) => return Some(seat),
+                Some(_) => {}
+                None if self.ask_guests(seats) => return None,
+                None => {}
             }
         }
+    }
+
+    /// Asks all guests to see to what was posted when they leave. False if one has left meanwhile.
+    fn ask_guests(&self, seats: &Row<Seat>) -> bool {
+        seats.iter().all(|seat| {
+            let visited = |holder| matches!(holder, Holder::Guest | Holder::Lent);
+            let state = seat.word.load();
+            !visited(state.holder()) || state.is_asked_for() || seat.word.ask()
+        })
     }
 
     // ---- the thread of a seat ---------------------------------------------------------------
@@ -288,18 +304,31 @@ impl Sleep {
         }
     }
 
-    /// The guest leaves a seat with nothing in its deques. True if its thread is to be roused: the
-    /// seat is NOTIFIED then.
+    /// The guest leaves a seat with nothing in its deques.
     #[inline]
-    pub(crate) fn stand_up(&self, seat: &Seat) -> bool {
+    pub(crate) fn stand_up(&self, seat: &Seat) -> Left {
         if self.take(seat, Step::Leave) {
-            return false;
+            return Left::Quietly;
         }
-        self.stand_up_and_wake(seat)
+        self.stand_up_asked(seat)
+    }
+
+    #[cold]
+    fn stand_up_asked(&self, seat: &Seat) -> Left {
+        if self.take(seat, Step::LeaveAsked) {
+            // Work that was posted before its poster saw the guest is seen by the look that follows.
+            self.before_last_look();
+            return Left::Asked;
+        }
+        if self.stand_up_and_wake(seat) {
+            Left::Notified
+        } else {
+            Left::Alone
+        }
     }
 
     /// The guest leaves its seat, and the jobs in its deques, to the seat's thread. True if that is
-    /// to be roused; false on a seat without a thread, which is VACANT then.
+    /// to be roused: the seat is NOTIFIED then. False on a seat without a thread, which is VACANT.
     #[cold]
     pub(crate) fn stand_up_and_wake(&self, seat: &Seat) -> bool {
         let wake = self.take(seat, Step::LeaveAndWake);

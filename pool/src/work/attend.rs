@@ -6,6 +6,7 @@ use super::worker::Worker;
 use crate::base::sync::{Ordering, fence};
 use crate::queue::job::{self, Taken};
 use crate::seat::Seat;
+use crate::seat::sleep::Left;
 
 /// Does it. Each thread that posts work comes here afterwards, and so does every guest that leaves a
 /// seat without a thread; one of the two finds the work.
@@ -37,7 +38,7 @@ pub(crate) fn attend(shared: &Shared) {
             // What the letters have spawned.
             while guest.run_own() {}
         });
-        if shared.sleep.stand_up(seat) {
+        if shared.sleep.stand_up(seat) == Left::Notified {
             shared.ring(seat);
         }
     }

@@ -7,7 +7,7 @@
 use super::shared::Shared;
 use crate::base::sync::{Ordering, fence};
 use crate::seat::Seat;
-use crate::seat::word::Step;
+use crate::seat::word::{Holder, Step};
 use std::sync::PoisonError;
 
 impl Shared {
@@ -25,10 +25,25 @@ impl Shared {
                 self.ring(seat);
             }
         }
-        let over = self.is_over();
+        self.end_spares();
+    }
+
+    /// In a pool that is over: wakes the threads of spare seats, open or closed, so that they may go.
+    /// Called by the thread that ends the pool, and by each that opens or closes such a seat.
+    pub(super) fn end_spares(&self) {
+        if !self.is_over() {
+            return;
+        }
         for seat in self.seats.spare() {
-            if over && seat.thread.is_there() && self.sleep.take(seat, Step::Recall) {
-                self.ring(seat);
+            loop {
+                let step = match seat.word.load().holder() {
+                    Holder::Parked => Step::Wake,
+                    Holder::Closed if seat.thread.is_there() => Step::Recall,
+                    _ => break,
+                };
+                if self.sleep.take(seat, step) {
+                    self.ring(seat);
+                }
             }
         }
     }

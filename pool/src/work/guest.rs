@@ -7,6 +7,7 @@ use super::worker::Worker;
 use crate::base::sys;
 use crate::base::trace::{self, Act, Span};
 use crate::seat::Seat;
+use crate::seat::sleep::Left;
 use crate::seat::word::Holder;
 use std::cell::Cell;
 
@@ -68,10 +69,11 @@ impl Drop for Guest<'_> {
         // A guest that has put nothing there need not look.
         if seat.spawning.get() != 0 && !seat.spawned.is_empty() {
             leave_jobs(&self.worker);
-        } else if self.worker.shared.sleep.stand_up(seat) {
-            wake(&self.worker);
-        } else if !seat.thread.exists() {
-            attend(self.worker.shared);
+        } else {
+            match self.worker.shared.sleep.stand_up(seat) {
+                Left::Quietly => {}
+                left => see_to(&self.worker, left),
+            }
         }
     }
 }
@@ -82,14 +84,25 @@ fn find_seat(shared: &Shared) -> Option<&Seat> {
     seats.find(|seat| shared.sleep.sit_down(seat))
 }
 
-/// The seat is NOTIFIED: rouses its thread. If the system refuses that, another thread finds what
-/// it would have found.
+/// Does what is to be done by a guest that has left its seat.
 #[cold]
-fn wake(guest: &Worker<'_>) {
+fn see_to(guest: &Worker<'_>, left: Left) {
     let Worker { seat, shared, .. } = *guest;
-    if !shared.ring(seat) {
-        shared.displaced(|| shared.has_work());
-        attend(shared);
+    match left {
+        Left::Quietly => {}
+        Left::Asked => {
+            if shared.has_work() {
+                shared.wake_one();
+            }
+        }
+        Left::Notified => {
+            // If the system refuses the thread, another finds what it would have found.
+            if !shared.ring(seat) {
+                shared.displaced(|| shared.has_work());
+                attend(shared);
+            }
+        }
+        Left::Alone => attend(shared),
     }
 }
 
@@ -105,13 +118,11 @@ fn leave_jobs(guest: &Worker<'_>) {
         }
         jobs.reverse();
         shared.move_to_injector(jobs, Some(seat.index));
-        if shared.sleep.stand_up(seat) {
-            wake(guest);
-        }
+        see_to(guest, shared.sleep.stand_up(seat));
         return attend(shared);
     }
     if shared.sleep.stand_up_and_wake(seat) {
-        wake(guest);
+        see_to(guest, Left::Notified);
     }
 }
 

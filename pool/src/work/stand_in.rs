@@ -28,9 +28,7 @@ impl<'a> Replaced<'a> {
 impl Drop for Replaced<'_> {
     fn drop(&mut self) {
         if self.0.spare_starter.is_some() {
-            self.0
-                .spares
-                .dismiss(&self.0.sleep, self.0.seats.spare().iter());
+            self.0.leave_spare();
         }
     }
 }
@@ -64,6 +62,7 @@ impl Shared {
         {
             self.ring(seat);
         }
+        self.end_spares();
     }
 
     /// A spare seat for an ordinary thread, which is a guest there. [`Self::leave_spare`] is to

@@ -18,6 +18,7 @@
 //! stops the scatter, before which `v` has not been written. After the scatter the
 //! scratch is the truth: if a key panics then, all that it holds goes home.
 
+use std::any::TypeId;
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -25,7 +26,6 @@ use crate::plumbing::both;
 
 use super::alone::{self, End};
 use super::cut::{Buckets, Cut};
-use super::keyed;
 use super::word::{Keyed, RadixBits};
 use crate::sort::{fork, scratch::Scratch};
 
@@ -45,18 +45,34 @@ where
     B: RadixBits,
     F: Fn(&T) -> B + Sync,
 {
-    if v.len() <= HEAVY {
-        return by_records(v, key);
-    }
     let Some(mut scratch) = Scratch::new(v.len()) else {
         return false;
     };
     below(v, scratch.room(), threads, LEVELS, key)
 }
 
-/// Sorts what is worth no scatter.
-fn by_records<T: Send, B: RadixBits>(v: &mut [T], key: &(impl Fn(&T) -> B + Sync)) -> bool {
-    keyed::sort(v, 1, key, None::<&fn(&mut [T])>)
+/// Sorts what is worth no scatter, as a bucket of the room.
+fn short<T, B, F>(v: &mut [T], room: &mut [MaybeUninit<T>], key: &F) -> bool
+where
+    T: Send,
+    B: RadixBits,
+    F: Fn(&T) -> B + Sync,
+{
+    let len = v.len();
+    let Some(mut records) = Scratch::<Numbered<B>>::new(2 * len) else {
+        return false;
+    };
+    let (here, there) = records.room().split_at_mut(len);
+    let finish = Finish {
+        shift: B::WIDTH,
+        grain: len,
+        key,
+    };
+    bucket(v, room, here, blank(there), &finish);
+    // SAFETY: the bucket has put each value of `v` in one place of the room, which is as long, and
+    // nothing has looked at `v` since.
+    unsafe { ptr::copy_nonoverlapping(room.as_ptr().cast::<T>(), v.as_mut_ptr(), len) };
+    true
 }
 
 /// Sorts a slice in so many levels of buckets.
@@ -73,7 +89,7 @@ where
     F: Fn(&T) -> B + Sync,
 {
     if v.len() <= HEAVY {
-        return by_records(v, key);
+        return short(v, room, key);
     }
     if levels == 0 {
         return false;
@@ -276,10 +292,42 @@ fn bucket<T, B, F>(
     }
     // SAFETY: `len` records have been written above.
     let here = unsafe { &mut *(ptr::from_mut(here) as *mut [Numbered<B>]) };
-    alone::sort(here, there, End::Here, finish.shift);
+    sort_numbered(here, there, finish.shift);
     for (place, record) in to.iter_mut().zip(&*here) {
         let value = &raw const from[record.load as usize];
         // SAFETY: each number is there once, so each value moves to one place.
         unsafe { ptr::copy_nonoverlapping(value, place.as_mut_ptr(), 1) };
     }
+}
+
+/// Sorts records by their bits below `height`, above which none is set.
+fn sort_numbered<B: RadixBits>(here: &mut [Numbered<B>], there: &mut [Numbered<B>], height: u32) {
+    /// What is asked for most is compiled with this crate, and not where it is used.
+    #[inline(never)]
+    fn by_eight(here: &mut [Numbered<u64>], there: &mut [Numbered<u64>], height: u32) {
+        alone::sort(here, there, End::Here, height);
+    }
+    /// As above.
+    #[inline(never)]
+    fn by_four(here: &mut [Numbered<u32>], there: &mut [Numbered<u32>], height: u32) {
+        alone::sort(here, there, End::Here, height);
+    }
+    // The conditions are `const` so that no more than one is compiled.
+    if const { size_of::<B>() == 8 } {
+        by_eight(as_word(here), as_word(there), height);
+    } else if const { size_of::<B>() == 4 } {
+        by_four(as_word(here), as_word(there), height);
+    } else {
+        alone::sort(here, there, End::Here, height);
+    }
+}
+
+/// Records of words that are these ones.
+///
+/// # Panics
+/// If they are not.
+fn as_word<B: RadixBits, W: RadixBits>(records: &mut [Numbered<B>]) -> &mut [Numbered<W>] {
+    assert!(TypeId::of::<B>() == TypeId::of::<W>(), "one word");
+    // SAFETY: it is the same type.
+    unsafe { &mut *(ptr::from_mut(records) as *mut [Numbered<W>]) }
 }

@@ -11,27 +11,57 @@ use crate::sort::{
     par_sort_unstable, par_sort_unstable_by, par_sort_unstable_by_key,
 };
 
-/// Whether `f` sorts `v` as std does.
-fn same<T: Ord + Clone>(v: &[T], note: &str, way: &str, f: &dyn Fn(&mut [T])) {
-    let (mut sorted, mut expected) = (v.to_vec(), v.to_vec());
-    expected.sort();
-    f(&mut sorted);
-    assert!(sorted == expected, "{way} of {} {note}", v.len());
+/// What a sort is given, and what std makes of it: sorted once, for all the ways.
+struct Twin<'a, T> {
+    given: &'a [T],
+    expected: Vec<T>,
+    note: &'a str,
+}
+
+impl<'a, T: Ord + Clone> Twin<'a, T> {
+    fn new(given: &'a [T], note: &'a str) -> Self {
+        let mut expected = given.to_vec();
+        expected.sort();
+        Twin {
+            given,
+            expected,
+            note,
+        }
+    }
+
+    /// Whether `f` sorts as std does.
+    fn same(&self, way: &str, f: &dyn Fn(&mut [T])) {
+        let mut sorted = self.given.to_vec();
+        f(&mut sorted);
+        assert!(
+            sorted == self.expected,
+            "{way} of {} {}",
+            sorted.len(),
+            self.note
+        );
+    }
+}
+
+impl<T: Ord + Clone + Send> Twin<'_, T> {
+    /// Sorts in the two ways that depend on what there is.
+    fn plain(&self) {
+        self.same("sort", &|v| par_sort(v));
+        self.same("sort_unstable", &|v| par_sort_unstable(v));
+    }
 }
 
 /// Sorts `v` in the two ways that depend on what it holds.
 fn check_plain<T: Ord + Clone + Send>(v: &[T], note: &str) {
-    same(v, note, "sort", &|v| par_sort(v));
-    same(v, note, "sort_unstable", &|v| par_sort_unstable(v));
+    Twin::new(v, note).plain();
 }
 
 /// Sorts `v` in every way there is.
 fn check<T: Ord + Clone + Send + Sync + Debug>(v: &[T], note: &str) {
-    check_plain(v, note);
-    let same = |way: &str, f: &dyn Fn(&mut [T])| same(v, note, way, f);
-    same("sort_by", &|v| par_sort_by(v, &T::cmp));
-    same("sort_unstable_by", &|v| par_sort_unstable_by(v, &T::cmp));
-    same("sort_by_cached_key", &|v| {
+    let twin = Twin::new(v, note);
+    twin.plain();
+    twin.same("sort_by", &|v| par_sort_by(v, &T::cmp));
+    twin.same("sort_unstable_by", &|v| par_sort_unstable_by(v, &T::cmp));
+    twin.same("sort_by_cached_key", &|v| {
         par_sort_by_cached_key(v, &T::clone)
     });
 }

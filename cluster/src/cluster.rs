@@ -1,0 +1,518 @@
+//! A rank's handle on all ranks, and the header with which every collective begins.
+//!
+//! ```text
+//! enter("sort", here, len)    all gather { n-th call, hash of "sort" and here, len }
+//!      all alike  →  Call: the words of all ranks, and the operations of the engine
+//!      otherwise  →  all gather the names, and all stop, each knowing them all
+//! ```
+//!
+//! What goes on within a collective depends on what all ranks know, so ranks
+//! that have passed its header meet in every operation up to the next header;
+//! that is where ranks that have parted meet, and where they find out.
+#![forbid(unsafe_code)]
+
+use crate::fault::{Error, Stop, stop};
+use crate::link::Link;
+use crate::stats::{Counts, Stats};
+use crate::travel::{Plain, Registry, Travel, decode, encode};
+use bytemuck::{AnyBitPattern, NoUninit};
+use std::cell::{Cell, RefCell};
+use std::fmt::{self, Display, Write};
+use std::hash::BuildHasher;
+use std::panic::Location;
+use std::rc::Rc;
+use std::time::Instant;
+
+use foldhash::quality::FixedState;
+
+/// Bytes of a collective's name when ranks have parted.
+const NAME: usize = 248;
+
+/// A rank's handle on all ranks of the job, from [`run`](crate::run).
+///
+/// Methods marked **(C)** are *collectives*: all ranks call them, in the same order, from the same
+/// lines of the program. Ranks that do not are told apart and the job ends.
+///
+/// A handle stays on the thread that has it: closures run on other threads, and no collective may
+/// be called there.
+///
+/// ```compile_fail
+/// # tine_cluster::run_threads(1, |c| {
+/// let v = c.generate(10, |i| i);
+/// v.par_iter().map(|_| c.rank()).collect(); // a closure may not hold it
+/// # Ok(()) }).unwrap();
+/// ```
+///
+/// ```
+/// tine_cluster::run_threads(3, |c| {
+///     let squares = c.generate(100, |i| i * i);
+///     assert_eq!(squares.par_iter().copied().sum::<usize>(), 328_350);
+///     Ok(())
+/// }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Cluster {
+    inner: Rc<Inner>,
+}
+
+struct Inner {
+    link: Box<dyn Link>,
+    registry: Registry,
+    limits: Limits,
+    calls: Cell<u64>,
+    stats: RefCell<Stats>,
+}
+
+/// How much may be under way at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Bytes in a round of an exchange, and as many again where they arrive.
+    pub(crate) round: usize,
+    /// Bytes in one message.
+    pub(crate) message: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            round: 256 << 20,
+            message: 64 << 20,
+        }
+    }
+}
+
+/// Where in a program a collective is called.
+pub(crate) type Site = &'static Location<'static>;
+
+impl Cluster {
+    pub(crate) fn new(link: Box<dyn Link>, limits: Limits) -> Self {
+        Cluster {
+            inner: Rc::new(Inner {
+                link,
+                registry: Registry::new(),
+                limits,
+                calls: Cell::new(0),
+                stats: RefCell::new(Stats::default()),
+            }),
+        }
+    }
+
+    /// Which of the ranks this is, from 0 on.
+    pub fn rank(&self) -> usize {
+        self.inner.link.rank()
+    }
+
+    /// How many ranks there are.
+    pub fn size(&self) -> usize {
+        self.inner.link.size()
+    }
+
+    /// Is this rank 0?
+    pub fn is_root(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// What connects the ranks: `one rank`, `threads` or `mpi`.
+    pub fn engine(&self) -> &'static str {
+        self.inner.link.name()
+    }
+
+    /// What this rank's collectives have cost so far.
+    pub fn stats(&self) -> Stats {
+        self.inner.stats.borrow().clone()
+    }
+
+    /// Lets values of `T` travel as their memory, rather than as blocks that serde writes. All
+    /// ranks do so, and before they send any. Numbers, and pairs of them without padding, do so
+    /// unasked.
+    ///
+    /// The bounds are the proof that it is safe; `bytemuck` derives them.
+    ///
+    /// ```
+    /// tine_cluster::run_threads(2, |c| {
+    ///     c.plain::<[f32; 3]>();
+    ///     let points = c.generate(10, |i| [i as f32; 3]);
+    ///     assert_eq!(points.all_gather()[9], [9.0; 3]);
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    pub fn plain<T: NoUninit + AnyBitPattern>(&self) {
+        self.inner.registry.tell::<T>();
+    }
+
+    pub(crate) fn form<T: 'static>(&self) -> Option<Plain<T>> {
+        self.inner.registry.plain::<T>()
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.inner.limits
+    }
+
+    /// Tells the others that this rank has failed.
+    pub(crate) fn fail(&self, why: &str) {
+        self.inner.link.fail(why);
+    }
+
+    /// Where item `place` of `len` begins if they are cut evenly for all ranks.
+    pub(crate) fn cut(&self, len: usize, rank: usize) -> usize {
+        (len as u128 * rank as u128 / self.size() as u128) as usize
+    }
+
+    /// Begins a collective.
+    pub(crate) fn enter(&self, what: &'static str, site: Site, word: u64) -> Call<'_> {
+        let nth = self.inner.calls.get() + 1;
+        self.inner.calls.set(nth);
+        let mut call = Call {
+            cluster: self,
+            what,
+            site,
+            words: vec![word],
+        };
+        let once = Counts {
+            calls: 1,
+            ..Counts::default()
+        };
+        self.inner.stats.borrow_mut().note(what, once);
+        if self.size() == 1 {
+            return call;
+        }
+        let place = (what, site.file(), site.line(), site.column());
+        let header = [nth, FixedState::with_seed(0).hash_one(place), word];
+        let all = call.all_gather(&header);
+        if all.chunks(3).any(|other| other[..2] != header[..2]) {
+            call.part(nth);
+        }
+        call.words = all.chunks(3).map(|header| header[2]).collect();
+        call
+    }
+
+    /// Waits until all ranks have come here. (C)
+    #[track_caller]
+    pub fn barrier(&self) {
+        self.enter("barrier", Location::caller(), 0);
+    }
+
+    /// Makes an error on any rank an error on all of them, so that all leave together. (C)
+    ///
+    /// The error is that of the first rank that has one. Without this, a rank that returns an
+    /// `Err` ends the job, which is well for what cannot be mended.
+    ///
+    /// ```
+    /// tine_cluster::run_threads(4, |c| {
+    ///     let opened = if c.rank() == 2 { Err("disk full") } else { Ok(c.rank()) };
+    ///     let error = c.agree(opened).unwrap_err();
+    ///     assert_eq!((error.agreed_rank(), error.to_string()), (Some(2), "disk full".into()));
+    ///     assert_eq!(c.agree(Ok::<_, String>(7)).unwrap(), 7);
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// If any rank has one.
+    #[track_caller]
+    pub fn agree<T, E: Display>(&self, result: Result<T, E>) -> Result<T, Error> {
+        let call = self.enter("agree", Location::caller(), u64::from(result.is_err()));
+        call.agree(result)
+    }
+
+    /// Gives all ranks what rank 0 has; what the others brought is dropped. (C)
+    ///
+    /// ```
+    /// tine_cluster::run_threads(3, |c| {
+    ///     let limit = c.broadcast(10 * (c.rank() + 1));
+    ///     assert_eq!(limit, 10);
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    #[track_caller]
+    pub fn broadcast<T: Travel>(&self, on_root: T) -> T {
+        let call = self.enter("broadcast", Location::caller(), 0);
+        if self.size() == 1 {
+            return on_root;
+        }
+        let block = if self.is_root() {
+            encode(&on_root)
+        } else {
+            Vec::new()
+        };
+        let block = call.broadcast(0, block);
+        if self.is_root() {
+            on_root
+        } else {
+            decode(&block)
+        }
+    }
+}
+
+impl fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cluster")
+            .field("engine", &self.engine())
+            .field("rank", &self.rank())
+            .field("size", &self.size())
+            .finish()
+    }
+}
+
+/// A collective that all ranks have entered.
+pub(crate) struct Call<'c> {
+    pub(crate) cluster: &'c Cluster,
+    what: &'static str,
+    site: Site,
+    /// The word that each rank brought.
+    pub(crate) words: Vec<u64>,
+}
+
+impl Call<'_> {
+    /// Runs an operation of the engine, and counts it.
+    fn meet<R>(&self, met: usize, op: impl FnOnce(&dyn Link) -> R) -> R {
+        let begun = Instant::now();
+        let result = op(&*self.cluster.inner.link);
+        let more = Counts {
+            rounds: 1,
+            met: met as u64,
+            waited: begun.elapsed(),
+            ..Counts::default()
+        };
+        self.cluster.inner.stats.borrow_mut().note(self.what, more);
+        result
+    }
+
+    /// The sum of the words, which are lengths.
+    pub(crate) fn total(&self) -> usize {
+        self.words.iter().map(|&len| len as usize).sum()
+    }
+
+    /// Where each rank's items begin if the words are their lengths, and where they end.
+    pub(crate) fn offsets(&self) -> Vec<usize> {
+        let mut end = 0;
+        let mut offsets = vec![0];
+        offsets.extend(self.words.iter().map(|&len| {
+            end += len as usize;
+            end
+        }));
+        offsets
+    }
+
+    pub(crate) fn all_gather(&self, mine: &[u64]) -> Vec<u64> {
+        self.meet(8 * mine.len(), |link| link.all_gather(mine))
+    }
+
+    /// The bytes of all ranks, rank by rank.
+    pub(crate) fn all_gather_bytes(&self, mine: &[u8]) -> Vec<Vec<u8>> {
+        let lens = self.all_gather(&[mine.len() as u64]);
+        let lens: Vec<usize> = lens.into_iter().map(|len| len as usize).collect();
+        let all = self.meet(mine.len(), |link| link.all_gather_bytes(mine, &lens));
+        let mut rest = &all[..];
+        let part = |&len: &usize| {
+            let (part, after) = rest.split_at(len);
+            rest = after;
+            part.to_vec()
+        };
+        lens.iter().map(part).collect()
+    }
+
+    /// A value of each rank, on all ranks.
+    pub(crate) fn all_gather_values<T: Travel>(&self, mine: T) -> Vec<T> {
+        if self.cluster.size() == 1 {
+            return vec![mine];
+        }
+        let blocks = self.all_gather_bytes(&encode(&mine));
+        let mut mine = Some(mine);
+        let value = |(rank, block): (usize, &Vec<u8>)| match rank == self.cluster.rank() {
+            true => mine.take().expect("a rank is met once"),
+            false => decode(block),
+        };
+        blocks.iter().enumerate().map(value).collect()
+    }
+
+    pub(crate) fn all_to_all(&self, mine: &[u64]) -> Vec<u64> {
+        self.meet(8 * mine.len(), |link| link.all_to_all(mine))
+    }
+
+    pub(crate) fn all_sum(&self, words: &mut [u64]) {
+        self.meet(8 * words.len(), |link| link.all_sum(words));
+    }
+
+    /// The bytes that `root` has.
+    pub(crate) fn broadcast(&self, root: usize, mut bytes: Vec<u8>) -> Vec<u8> {
+        let len = self.all_gather(&[bytes.len() as u64])[root];
+        bytes.resize(len as usize, 0);
+        self.meet(0, |link| link.broadcast(root, &mut bytes));
+        bytes
+    }
+
+    /// See [`Link::exchange`].
+    pub(crate) fn exchange(&self, send: &[&[u8]], recv: &mut [&mut [u8]]) {
+        let message = self.cluster.limits().message;
+        let messages = self.meet(0, |link| link.exchange(send, recv, message));
+        let more = Counts {
+            messages,
+            sent: send.iter().map(|bytes| bytes.len() as u64).sum(),
+            ..Counts::default()
+        };
+        self.cluster.inner.stats.borrow_mut().note(self.what, more);
+    }
+
+    /// See [`Cluster::agree`]; the words say who has failed.
+    fn agree<T, E: Display>(&self, result: Result<T, E>) -> Result<T, Error> {
+        let Some(first) = self.words.iter().position(|&failed| failed != 0) else {
+            return result.map_err(Error::new);
+        };
+        let message = match &result {
+            Err(e) if first == self.cluster.rank() => e.to_string(),
+            _ => String::new(),
+        };
+        let bytes = match self.cluster.size() {
+            1 => message.into_bytes(),
+            _ => self.broadcast(first, message.into_bytes()),
+        };
+        let message = String::from_utf8_lossy(&bytes).into_owned();
+        Err(Error::agreed(first, message))
+    }
+
+    /// The same collective, and other words.
+    pub(crate) fn again(&self, word: u64) -> Call<'_> {
+        Call {
+            cluster: self.cluster,
+            what: self.what,
+            site: self.site,
+            words: match self.cluster.size() {
+                1 => vec![word],
+                _ => self.all_gather(&[word]),
+            },
+        }
+    }
+
+    /// In the midst of a collective: an error on one rank is one on all.
+    pub(crate) fn settle<T, E: Display>(&self, result: Result<T, E>) -> Result<T, Error> {
+        self.again(u64::from(result.is_err())).agree(result)
+    }
+
+    /// There is no memory for so many bytes.
+    pub(crate) fn no_room(&self, bytes: usize) -> ! {
+        let (what, site) = (self.what, self.site);
+        stop(Stop::Alone(format!(
+            "`{what}` at {site} wants room for {bytes} bytes, and there is none"
+        )));
+    }
+
+    /// Ranks are in different collectives: tell all of them which.
+    fn part(&self, nth: u64) -> ! {
+        let mut name = format!("`{}` at {} (collective {nth})", self.what, self.site);
+        if self.what == THE_END {
+            name = format!("at its end (after {} collectives)", nth - 1);
+        }
+        let mut bytes = name.into_bytes();
+        bytes.truncate(NAME);
+        let mut words = vec![bytes.len() as u64];
+        bytes.resize(NAME, 0);
+        words.extend(bytes.chunks(8).map(|eight| {
+            let eight: [u8; 8] = eight.try_into().expect("names are a multiple of eight");
+            u64::from_le_bytes(eight)
+        }));
+        let all = self.all_gather(&words);
+        let names: Vec<String> = all.chunks(words.len()).map(name_of).collect();
+        stop(Stop::Common(parted(&names)));
+    }
+}
+
+/// What the last collective is called.
+pub(crate) const THE_END: &str = "the end";
+
+fn name_of(words: &[u64]) -> String {
+    let bytes: Vec<u8> = words[1..].iter().flat_map(|w| w.to_le_bytes()).collect();
+    String::from_utf8_lossy(&bytes[..words[0] as usize]).into_owned()
+}
+
+/// `ranks 0, 2 are in …, rank 1 is …`
+fn parted(names: &[String]) -> String {
+    let mut different: Vec<&String> = Vec::new();
+    for name in names {
+        if !different.contains(&name) {
+            different.push(name);
+        }
+    }
+    let mut text = String::from("the ranks have parted");
+    let mut link = ": ";
+    for name in different {
+        let there: Vec<usize> = (0..names.len()).filter(|&r| names[r] == *name).collect();
+        let few: Vec<String> = there.iter().take(4).map(usize::to_string).collect();
+        let more = there.len() - few.len();
+        let (noun, verb) = if there.len() == 1 {
+            ("rank", "is")
+        } else {
+            ("ranks", "are")
+        };
+        let place = if name.starts_with('`') { " in" } else { "" };
+        write!(text, "{link}{noun} {}", few.join(", ")).expect("a string takes all");
+        if more > 0 {
+            write!(text, " and {more} more").expect("a string takes all");
+        }
+        write!(text, " {verb}{place} {name}").expect("a string takes all");
+        link = "; ";
+    }
+    text
+}
+
+/// What the compiler refuses: a handle in a closure of a pipeline, on another
+/// thread, in a static. Beside each stands the same program without it.
+///
+/// ```
+/// tine_cluster::run_threads(1, |c| {
+///     let rank = c.rank();
+///     tine_pool::join(|| rank, || ());
+///     std::thread::scope(|s| drop(s.spawn(move || rank)));
+///     Ok(())
+/// }).unwrap();
+/// static NAME: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+/// ```
+/// ```compile_fail,E0277
+/// tine_cluster::run_threads(1, |c| {
+///     tine_pool::join(|| c.rank(), || ());
+///     Ok(())
+/// }).unwrap();
+/// ```
+/// ```compile_fail,E0277
+/// tine_cluster::run_threads(1, |c| {
+///     let c = c.clone();
+///     std::thread::scope(|s| drop(s.spawn(move || c.rank())));
+///     Ok(())
+/// }).unwrap();
+/// ```
+/// ```compile_fail,E0277
+/// static NAME: std::sync::OnceLock<tine_cluster::Cluster> = std::sync::OnceLock::new();
+/// ```
+#[cfg(doctest)]
+struct Refused;
+
+#[cfg(test)]
+mod tests {
+    use super::{Cluster, parted};
+
+    /// Compiles only if the handle is neither `Send` nor `Sync`: else two traits would do.
+    #[test]
+    fn a_handle_stays_on_its_thread() {
+        struct ByNature;
+        struct AsSend;
+        struct AsSync;
+        trait Which<A> {
+            fn which() {}
+        }
+        impl<T: ?Sized> Which<ByNature> for T {}
+        impl<T: ?Sized + Send> Which<AsSend> for T {}
+        impl<T: ?Sized + Sync> Which<AsSync> for T {}
+        <Cluster as Which<_>>::which();
+    }
+
+    #[test]
+    fn those_who_parted_are_named() {
+        let mut names = vec!["`sum` at x.rs:9:3 (collective 4)".to_owned(); 7];
+        names[1] = "at its end (after 3 collectives)".to_owned();
+        assert_eq!(
+            parted(&names),
+            "the ranks have parted: ranks 0, 2, 3, 4 and 2 more are in `sum` at x.rs:9:3 \
+             (collective 4); rank 1 is at its end (after 3 collectives)"
+        );
+    }
+}

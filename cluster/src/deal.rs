@@ -1,0 +1,284 @@
+//! Dealing items to the ranks that own their keys.
+//!
+//! A *dealer* takes the items of one piece of a pipeline. It first folds them in
+//! a table. When the table has outgrown the cache there are two cases. Several
+//! items went into each entry: the entries are dealt out, and the table begins
+//! anew. Hardly more than one did: the table was a detour, and items are dealt
+//! as they come, for a while, and each time that it turns out so for longer.
+//!
+//! Of a key, what is dealt earlier came earlier in the input; lists of later
+//! pieces go behind those of earlier ones. So whoever merges them in their order
+//! merges in that of the input.
+#![forbid(unsafe_code)]
+
+use crate::cluster::Call;
+use crate::owner::{hash_of, owner};
+use crate::shuffle::{send_memory, send_parts};
+use crate::travel::Travel;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use std::hash::Hash;
+use std::mem;
+use tine_collections::raw::par_map;
+use tine_iter::iter::ParallelIterator;
+
+/// Entries of a full table, at most, and its bytes.
+const ENTRIES: usize = 1 << 17;
+const BYTES: usize = 4 << 20;
+/// A table is worth it from so many items for each entry on.
+const WORTH: usize = 4;
+/// After so many tables' worth of dealt items the table is tried again.
+const PATIENCE: usize = 16;
+
+/// One list for each rank.
+pub(crate) type Lists<T> = Vec<Vec<T>>;
+
+fn lists<T>(ranks: usize) -> Lists<T> {
+    (0..ranks).map(|_| Vec::new()).collect()
+}
+
+/// What is to be folded, and what came to be dealt.
+pub(crate) struct Dealer<K, A> {
+    table: HashTable<(K, A)>,
+    limit: usize,
+    /// Items since the table was empty.
+    seen: usize,
+    /// Items to deal before the table is tried, and after the next failure.
+    ahead: usize,
+    patience: usize,
+    /// Keys that occurred once.
+    pub(crate) ones: Lists<K>,
+    /// Keys with the sum of some of their items.
+    pub(crate) sums: Lists<(K, A)>,
+}
+
+impl<K: Hash + Eq, A> Dealer<K, A> {
+    pub(crate) fn new(ranks: usize) -> Box<Self> {
+        let limit = (BYTES / (size_of::<(K, A)>() + 1)).clamp(1024, ENTRIES) / 8 * 7;
+        Box::new(Dealer {
+            table: HashTable::new(),
+            limit,
+            seen: 0,
+            ahead: 0,
+            patience: PATIENCE * limit,
+            ones: lists(ranks),
+            sums: lists(ranks),
+        })
+    }
+
+    /// Is the next item to be dealt as it is?
+    #[inline]
+    fn deals(&mut self) -> bool {
+        let deals = self.ahead > 0;
+        self.ahead -= usize::from(deals);
+        deals
+    }
+
+    /// Folds an item: `first` makes a sum of the first one, `more` adds to it.
+    #[inline]
+    fn fold<T>(
+        &mut self,
+        hash: u64,
+        key: K,
+        item: T,
+        first: impl FnOnce(T) -> A,
+        more: impl FnOnce(&mut A, T),
+    ) {
+        self.seen += 1;
+        match self
+            .table
+            .entry(hash, |known| known.0 == key, |known| hash_of(&known.0))
+        {
+            Entry::Occupied(entry) => more(&mut entry.into_mut().1, item),
+            Entry::Vacant(entry) => {
+                entry.insert((key, first(item)));
+                if self.table.len() == self.limit {
+                    self.overflow();
+                }
+            }
+        }
+    }
+
+    /// Folds an item, or deals it as a sum of its own.
+    #[inline]
+    pub(crate) fn add<T>(
+        &mut self,
+        key: K,
+        item: T,
+        first: impl FnOnce(T) -> A,
+        more: impl FnOnce(&mut A, T),
+    ) {
+        let hash = hash_of(&key);
+        if self.deals() {
+            let to = owner(hash, self.sums.len());
+            self.sums[to].push((key, first(item)));
+        } else {
+            self.fold(hash, key, item, first, more);
+        }
+    }
+
+    #[cold]
+    fn overflow(&mut self) {
+        let worth = self.seen >= WORTH * self.table.len();
+        self.flush();
+        if worth {
+            self.patience = PATIENCE * self.limit;
+        } else {
+            self.table = HashTable::new();
+            self.ahead = self.patience;
+            self.patience = self.patience.saturating_mul(4);
+        }
+    }
+
+    fn flush(&mut self) {
+        self.seen = 0;
+        let ranks = self.sums.len();
+        for (key, sum) in self.table.drain() {
+            self.sums[owner(hash_of(&key), ranks)].push((key, sum));
+        }
+    }
+
+    /// Deals what is left in the table.
+    pub(crate) fn finish(&mut self) {
+        self.flush();
+        self.table = HashTable::new();
+    }
+}
+
+impl<K: Hash + Eq> Dealer<K, usize> {
+    /// Counts a key, or deals it.
+    #[inline]
+    pub(crate) fn count(&mut self, key: K) {
+        let hash = hash_of(&key);
+        if self.deals() {
+            let to = owner(hash, self.ones.len());
+            self.ones[to].push(key);
+        } else {
+            self.fold(hash, key, (), |()| 1, |count, ()| *count += 1);
+        }
+    }
+}
+
+/// The lists of all dealers as one for each rank.
+pub(crate) fn joined<T: Send>(ranks: usize, mut pieces: Vec<Lists<T>>) -> Lists<T> {
+    if pieces.len() == 1 {
+        return pieces.remove(0);
+    }
+    let of_rank = |rank: usize| -> Vec<Vec<T>> {
+        pieces
+            .iter_mut()
+            .map(|piece| mem::take(&mut piece[rank]))
+            .collect()
+    };
+    let each: Vec<Vec<Vec<T>>> = (0..ranks).map(of_rank).collect();
+    par_map(each, &|parts: Vec<Vec<T>>| {
+        let count = parts.iter().map(Vec::len).sum::<usize>();
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().unwrap_or_default();
+        all.reserve_exact(count - all.len());
+        parts.for_each(|mut part| all.append(&mut part));
+        all
+    })
+}
+
+/// Each item in the list of the rank that owns its hash.
+pub(crate) fn dealt<I, F>(iter: I, ranks: usize, hash: &F) -> Lists<I::Item>
+where
+    I: ParallelIterator,
+    F: Fn(&I::Item) -> u64 + Sync,
+{
+    let deal = |mut to: Lists<I::Item>, item: I::Item| {
+        to[owner(hash(&item), ranks)].push(item);
+        to
+    };
+    let mut pieces: Vec<Lists<I::Item>> = iter.fold(|| lists(ranks), deal).collect();
+    if pieces.is_empty() {
+        pieces.push(lists(ranks));
+    }
+    joined(ranks, pieces)
+}
+
+/// Sends pairs to the ranks in whose lists they are: as memory if both halves
+/// are plain, in one row or in two; else as blocks.
+pub(crate) fn send_pairs<K: Travel, A: Travel>(
+    call: &Call<'_>,
+    parts: Lists<(K, A)>,
+) -> Vec<(K, A)> {
+    let (Some(left), Some(right)) = (call.cluster.form::<K>(), call.cluster.form::<A>()) else {
+        return send_parts(call, None, parts).items;
+    };
+    if let Some(both) = left.with(right) {
+        return send_parts(call, Some(both), parts).items;
+    }
+    let mut cuts = vec![0];
+    let count = parts.iter().map(Vec::len).sum();
+    let (mut keys, mut sums) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for part in parts {
+        for (key, sum) in part {
+            keys.push(key);
+            sums.push(sum);
+        }
+        cuts.push(keys.len());
+    }
+    let keys = send_memory(call, left, keys, &cuts).items;
+    let sums = send_memory(call, right, sums, &cuts).items;
+    keys.into_iter().zip(sums).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Dealer, joined};
+    use crate::owner::{hash_of, owner};
+    use std::collections::HashMap;
+
+    /// Few keys and many, by turns: tables pay, and do not, and are tried again.
+    fn keys() -> impl Iterator<Item = u64> {
+        (0..6000_u64).map(|i| match i / 1000 % 3 {
+            0 => i % 5,
+            1 => i,
+            _ => i * i % 23,
+        })
+    }
+
+    #[test]
+    fn what_is_dealt_adds_up() {
+        let mut dealer: Box<Dealer<u64, usize>> = Dealer::new(3);
+        (dealer.limit, dealer.patience) = (16, 40);
+        keys().for_each(|key| dealer.count(key));
+        dealer.finish();
+        let some = |lens: usize| lens > 0;
+        assert!(some(dealer.ones.iter().map(Vec::len).sum()));
+        assert!(some(dealer.sums.iter().map(Vec::len).sum()));
+        let mut counts: HashMap<u64, usize> = HashMap::new();
+        for (rank, (ones, sums)) in dealer.ones.into_iter().zip(dealer.sums).enumerate() {
+            let ones = ones.into_iter().map(|key| (key, 1));
+            for (key, count) in sums.into_iter().chain(ones) {
+                assert_eq!(owner(hash_of(&key), 3), rank);
+                *counts.entry(key).or_default() += count;
+            }
+        }
+        keys().for_each(|key| *counts.get_mut(&key).unwrap() -= 1);
+        assert!(counts.values().all(|left| *left == 0));
+    }
+
+    #[test]
+    fn what_is_dealt_is_in_order() {
+        let pieces = (0..2).map(|piece| {
+            let mut dealer: Box<Dealer<u64, Vec<usize>>> = Dealer::new(3);
+            (dealer.limit, dealer.patience) = (16, 40);
+            for (at, key) in keys().enumerate() {
+                let at = 6000 * piece + at;
+                dealer.add(key, at, |at| vec![at], |list, at| list.push(at));
+            }
+            dealer.finish();
+            assert!(dealer.ones.iter().all(Vec::is_empty));
+            dealer.sums
+        });
+        let mut lists: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (key, list) in joined(3, pieces.collect()).into_iter().flatten() {
+            lists.entry(key).or_default().extend(list);
+        }
+        assert!(lists.values().all(|list| list.is_sorted()));
+        assert_eq!(lists.values().map(Vec::len).sum::<usize>(), 12_000);
+    }
+}

@@ -1,0 +1,329 @@
+//! Counting, folding and grouping by key, across ranks.
+//!
+//! A key belongs to one rank. Where items can be folded before they travel, they
+//! are (`deal.rs`); what arrives is folded or grouped by tine's own collections,
+//! in the order of the ranks.
+#![forbid(unsafe_code)]
+
+use crate::cluster::{Call, Site};
+use crate::deal::{Dealer, dealt, joined, send_pairs};
+use crate::iter::DistIter;
+use crate::map::{DistMap, greatest};
+use crate::owner::{hash_of, owner};
+use crate::shuffle::send_parts;
+use crate::sort::sorted_by_key;
+use crate::travel::Travel;
+use crate::vec::DistVec;
+use std::hash::Hash;
+use std::panic::Location;
+use tine_collections::raw::{count_keys, fold_pairs};
+use tine_collections::{ParHashMap, ParallelGrouping};
+use tine_iter::prelude::*;
+
+/// By key. Values of one key are met in the order of the input, whatever the ranks and threads.
+impl<I: ParallelIterator> DistIter<I> {
+    /// How often each key occurs. (C)
+    ///
+    /// ```
+    /// tine_cluster::run_threads(3, |c| {
+    ///     let words = c.generate(10, |i| ["fork", "tine"][i % 2]);
+    ///     let counts = words.par_iter().count_by(|word| word.to_string());
+    ///     assert_eq!(counts.get("tine"), Some(5));
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    #[track_caller]
+    pub fn count_by<K, F>(self, key: F) -> DistMap<K, usize>
+    where
+        K: Travel + Eq + Hash,
+        F: Fn(&I::Item) -> K + Sync + Send,
+    {
+        self.counted("count_by", Location::caller(), key)
+    }
+
+    fn counted<K, F>(self, what: &'static str, site: Site, key: F) -> DistMap<K, usize>
+    where
+        K: Travel + Eq + Hash,
+        F: Fn(&I::Item) -> K + Sync + Send,
+    {
+        let (cluster, iter) = self.into_both();
+        let ranks = cluster.size();
+        if ranks == 1 {
+            cluster.enter(what, site, 0);
+            return DistMap::new(cluster, iter.count_by(key));
+        }
+        let count = |mut dealer: Box<Dealer<K, usize>>, item: I::Item| {
+            dealer.count(key(&item));
+            dealer
+        };
+        let mut dealers: Vec<Box<Dealer<K, usize>>> =
+            iter.fold(|| Dealer::new(ranks), count).collect();
+        if dealers.is_empty() {
+            dealers.push(Dealer::new(ranks));
+        }
+        dealers.par_iter_mut().for_each(|dealer| dealer.finish());
+        let (ones, sums) = dealers.into_iter().map(|d| (d.ones, d.sums)).unzip();
+        let (ones, sums) = (joined(ranks, ones), joined(ranks, sums));
+        let call = cluster.enter(what, site, 0);
+        let ones = send_parts(&call, cluster.form::<K>(), ones).items;
+        let sums = send_pairs(&call, sums);
+        drop(call);
+        DistMap::new(cluster, counts_of(ones, sums))
+    }
+
+    /// Folds the items of each key: `fold` adds an item to what `init` returned; `combine` adds to
+    /// one such sum another whose items come later. (C)
+    ///
+    /// For the result to be the same for any number of ranks and threads, folding some items and
+    /// then others must be the same as combining the two. `combine` need not be commutative.
+    ///
+    /// ```
+    /// tine_cluster::run_threads(3, |c| {
+    ///     let digits = c.generate(8, |i| i).into_par_iter().fold_by(
+    ///         |n| n % 2 == 0,
+    ///         String::new,
+    ///         |text, n| *text += &n.to_string(),
+    ///         |text, more| *text += &more,
+    ///     );
+    ///     assert_eq!(digits.get(&true).as_deref(), Some("0246"));
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    #[track_caller]
+    pub fn fold_by<K, A, F, N, O, C>(self, key: F, init: N, fold: O, combine: C) -> DistMap<K, A>
+    where
+        K: Travel + Eq + Hash,
+        A: Travel,
+        F: Fn(&I::Item) -> K + Sync + Send,
+        N: Fn() -> A + Sync + Send,
+        O: Fn(&mut A, I::Item) + Sync + Send,
+        C: Fn(&mut A, A) + Sync + Send,
+    {
+        let site = Location::caller();
+        let (cluster, iter) = self.into_both();
+        let ranks = cluster.size();
+        if ranks == 1 {
+            cluster.enter("fold_by", site, 0);
+            return DistMap::new(cluster, iter.fold_by(key, init, fold, combine));
+        }
+        let first = |item| {
+            let mut sum = init();
+            fold(&mut sum, item);
+            sum
+        };
+        let add = |mut dealer: Box<Dealer<K, A>>, item: I::Item| {
+            dealer.add(key(&item), item, &first, &fold);
+            dealer
+        };
+        let mut dealers: Vec<Box<Dealer<K, A>>> = iter.fold(|| Dealer::new(ranks), add).collect();
+        if dealers.is_empty() {
+            dealers.push(Dealer::new(ranks));
+        }
+        dealers.par_iter_mut().for_each(|dealer| dealer.finish());
+        let sums = joined(ranks, dealers.into_iter().map(|d| d.sums).collect());
+        let call = cluster.enter("fold_by", site, 0);
+        let sums = send_pairs(&call, sums);
+        drop(call);
+        let map = fold_pairs(sums.into_par_iter(), |sum| sum, &combine, &combine);
+        DistMap::new(cluster, map)
+    }
+
+    /// The `k` most frequent keys with their counts, on all ranks, most frequent first; of equally
+    /// frequent ones the smaller key first. (C)
+    ///
+    /// ```
+    /// tine_cluster::run_threads(3, |c| {
+    ///     let letters = c.scatter("mississippi".chars().collect());
+    ///     assert_eq!(letters.par_iter().top_k_by_count(2, |l| **l), [('i', 4), ('s', 4)]);
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    #[track_caller]
+    pub fn top_k_by_count<K, F>(self, k: usize, key: F) -> Vec<(K, usize)>
+    where
+        K: Travel + Eq + Hash + Ord,
+        F: Fn(&I::Item) -> K + Sync + Send,
+    {
+        let site = Location::caller();
+        let counts = self.counted("top_k_by_count", site, key);
+        let cluster = counts.cluster().clone();
+        let mine = greatest(counts.into_local().into_iter().collect(), k);
+        let call = cluster.enter("top_k_by_count", site, k as u64);
+        let all = call.all_gather_values(mine).into_iter().flatten();
+        greatest(all.collect(), k)
+    }
+
+    /// How many items fall into each of `bins` bins, on all ranks. (C)
+    ///
+    /// # Panics
+    /// If `bin` returns `bins` or more.
+    ///
+    /// ```
+    /// tine_cluster::run_threads(3, |c| {
+    ///     let bits = c.generate(100, |i| i).into_par_iter();
+    ///     let bits = bits.histogram(4, |n| n.count_ones() as usize / 2);
+    ///     assert_eq!(bits, [8, 53, 37, 2]);
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    #[track_caller]
+    pub fn histogram<F>(self, bins: usize, bin: F) -> Vec<usize>
+    where
+        F: Fn(&I::Item) -> usize + Sync + Send,
+    {
+        let (cluster, iter) = self.into_both();
+        let mine = iter.histogram(bins, bin);
+        let call = cluster.enter("histogram", Location::caller(), bins as u64);
+        if call.words.iter().any(|&other| other != bins as u64) {
+            panic!(
+                "histograms of {:?} bins on the ranks do not add up",
+                call.words
+            );
+        }
+        let mut counts: Vec<u64> = mine.into_iter().map(|count| count as u64).collect();
+        call.all_sum(&mut counts);
+        counts.into_iter().map(|count| count as usize).collect()
+    }
+}
+
+/// Counts of keys that came singly, and of keys that came with counts.
+fn counts_of<K: Travel + Eq + Hash>(ones: Vec<K>, sums: Vec<(K, usize)>) -> ParHashMap<K, usize> {
+    let add = |count: &mut usize, more: usize| *count += more;
+    let of_sums = |sums: Vec<(K, usize)>| fold_pairs(sums.into_par_iter(), |n| n, add, add);
+    if ones.is_empty() {
+        return of_sums(sums);
+    }
+    let mut counts = count_keys(ones.into_par_iter());
+    if !sums.is_empty() {
+        counts.par_merge_with(of_sums(sums), add);
+    }
+    counts
+}
+
+impl<I: ParallelIterator<Item: Travel>> DistIter<I> {
+    /// Brings together, on one rank, all items whose keys are equal: in the order of the input, but
+    /// for the keys of a rank, which stay mixed. (C)
+    ///
+    /// ```
+    /// tine_cluster::run_threads(3, |c| {
+    ///     let v = c.generate(100, |i| i).into_par_iter().shuffle_by(|n| n % 7);
+    ///     let here: Vec<usize> = v.local().iter().copied().filter(|n| n % 7 == 3).collect();
+    ///     assert!(here.is_empty() || here.len() == 14 && here.is_sorted());
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    #[track_caller]
+    pub fn shuffle_by<K, F>(self, key: F) -> DistVec<I::Item>
+    where
+        K: Hash,
+        F: Fn(&I::Item) -> K + Sync + Send,
+    {
+        let hash = |item: &I::Item| hash_of(&key(item));
+        self.shuffled("shuffle_by", Location::caller(), &hash)
+    }
+
+    fn shuffled<F>(self, what: &'static str, site: Site, hash: &F) -> DistVec<I::Item>
+    where
+        F: Fn(&I::Item) -> u64 + Sync + Send,
+    {
+        let (cluster, iter) = self.into_both();
+        if cluster.size() == 1 {
+            cluster.enter(what, site, 0);
+            return DistVec::new(cluster, iter.collect());
+        }
+        let parts = dealt(iter, cluster.size(), hash);
+        let call = cluster.enter(what, site, 0);
+        let items = send_items(&call, parts);
+        drop(call);
+        DistVec::new(cluster, items)
+    }
+
+    /// The items of each key, in the order of the input. (C)
+    ///
+    /// ```
+    /// tine_cluster::run_threads(3, |c| {
+    ///     let groups = c.generate(10, |i| i).into_par_iter().group_by(|n| n % 3);
+    ///     assert_eq!(groups.get(&1), Some(vec![1, 4, 7]));
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    #[track_caller]
+    pub fn group_by<K, F>(self, key: F) -> DistMap<K, Vec<I::Item>>
+    where
+        K: Eq + Hash + Send,
+        F: Fn(&I::Item) -> K + Sync + Send,
+    {
+        let hash = |item: &I::Item| hash_of(&key(item));
+        let items = self.shuffled("group_by", Location::caller(), &hash);
+        let (cluster, part) = items.into_both();
+        DistMap::new(cluster, part.into_par_iter().group_by(key).into_map())
+    }
+
+    /// The values of each key, in the order of the input, of pairs. (C)
+    ///
+    /// ```
+    /// tine_cluster::run_threads(3, |c| {
+    ///     let pairs = c.generate(10, |i| (i % 3, i)).into_par_iter();
+    ///     assert_eq!(pairs.group_pairs().get(&1), Some(vec![1, 4, 7]));
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    #[track_caller]
+    pub fn group_pairs<K, V>(self) -> DistMap<K, Vec<V>>
+    where
+        I: ParallelIterator<Item = (K, V)>,
+        K: Travel + Eq + Hash + Clone,
+        V: Travel,
+    {
+        let site = Location::caller();
+        let items = self.shuffled("group_pairs", site, &|pair: &(K, V)| hash_of(&pair.0));
+        let (cluster, part) = items.into_both();
+        DistMap::new(cluster, part.into_par_iter().group_pairs().into_map())
+    }
+
+    /// The different items, in the order in which they first occur, in even parts. (C)
+    ///
+    /// ```
+    /// tine_cluster::run_threads(3, |c| {
+    ///     let v = c.scatter(vec![3, 1, 3, 2, 1]).into_par_iter().distinct();
+    ///     assert_eq!(v.all_gather(), [3, 1, 2]);
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    #[track_caller]
+    pub fn distinct(self) -> DistVec<I::Item>
+    where
+        I::Item: Eq + Hash + Sync,
+    {
+        let site = Location::caller();
+        let (cluster, iter) = self.into_both();
+        if cluster.size() == 1 {
+            cluster.enter("distinct", site, 0);
+            return DistVec::new(cluster, iter.distinct());
+        }
+        let items: Vec<I::Item> = iter.collect();
+        let call = cluster.enter("distinct", site, items.len() as u64);
+        let before = call.offsets()[cluster.rank()];
+        let first = |at: &mut usize, other: usize| *at = (*at).min(other);
+        let placed = items.into_par_iter().enumerate();
+        let placed = placed.map(|(at, item)| (item, before + at));
+        let here = fold_pairs(placed, |at| at, first, first);
+        let ranks = cluster.size();
+        let mut parts: Vec<Vec<(I::Item, usize)>> = (0..ranks).map(|_| Vec::new()).collect();
+        for (item, at) in here {
+            parts[owner(hash_of(&item), ranks)].push((item, at));
+        }
+        let arrived = send_pairs(&call, parts);
+        let known = fold_pairs(arrived.into_par_iter(), |at| at, first, first);
+        let known: Vec<(usize, I::Item)> = known.into_iter().map(|(item, at)| (at, item)).collect();
+        let sorted = sorted_by_key(&call, known, |entry| entry.0);
+        drop(call);
+        let items = sorted.into_iter().map(|(_, item)| item).collect();
+        DistVec::new(cluster, items)
+    }
+}
+
+/// Sends items to the ranks in whose lists they are.
+pub(crate) fn send_items<T: Travel>(call: &Call<'_>, parts: Vec<Vec<T>>) -> Vec<T> {
+    send_parts(call, call.cluster.form::<T>(), parts).items
+}

@@ -1,0 +1,102 @@
+//! The pipelines of tine on many machines.
+//!
+//! One program, started once for each machine. Every *rank* runs the same `main`, holds a part of
+//! each collection, computes on it with tine's pool, and meets the others in *collectives*.
+//! Closures never travel, so they may borrow.
+//!
+//! ```
+//! use std::cmp::Reverse;
+//! use std::collections::HashSet;
+//! use tine_cluster::prelude::*;
+//!
+//! fn main() -> ExitCode {
+//!     let stop = HashSet::from(["a", "is"]);
+//!     tine_cluster::run(|c| {
+//!         let lines = c.scatter(vec!["a fork is a fork".to_owned(), "a tine is no fork".to_owned()]);
+//!         let counts = lines
+//!             .par_iter()
+//!             .flat_map_iter(|line| line.split(' '))
+//!             .filter(|word| !stop.contains(word))
+//!             .count_by(|word| word.to_string());
+//!         let top = counts.into_vec().sort_by_key(|(word, count)| (Reverse(*count), word.clone()));
+//!         assert_eq!(top.all_gather()[0], ("fork".to_owned(), 3));
+//!         Ok(())
+//!     })
+//! }
+//! ```
+//!
+//! # One program, three ways to start it
+//!
+//! | | |
+//! |---|---|
+//! | `cargo run` | one rank: this process |
+//! | `TINE_RANKS=4 cargo run` | four ranks, which are threads of this process |
+//! | `cargo build --release --features mpi`, then `mpirun -n 4 --map-by ppr:1:node --bind-to none target/release/app` | four machines |
+//!
+//! The answers are the same. The feature `mpi` needs an MPI library (Open MPI or MPICH), its
+//! `mpicc` and libclang to build.
+//!
+//! # What to know
+//!
+//! * Methods that are marked **(C)** are collectives: all ranks call them, in the same order, from
+//!   the same line of the program. Where they do not, the job ends, and says which rank was where.
+//! * What is called `local` never communicates.
+//! * Closures should not use [`Cluster::rank`] for data: the answer would depend on how many there
+//!   are.
+//! * What travels is [`Travel`]: anything serde can write and read, that borrows nothing.
+//! * A panic, or an `Err`, on any rank ends the job; [`Cluster::agree`] makes an error one of all
+//!   ranks, which may then go on.
+//!
+//! # Limits
+//!
+//! All ranks run the same executable on machines of one kind. Each collection fits into the memory
+//! of all ranks together; what is gathered, into one's. Nothing is retried, and ranks neither come
+//! nor go: [`DistVec::checkpoint`] keeps what a job has, and another goes on with it. While a rank
+//! waits for others inside MPI, it keeps one core busy. Statics are shared by ranks that are
+//! threads, and so is the pool.
+//!
+//! The page [`guide`]: what changes in a program, and how to launch it.
+//!
+//! # Variables
+//!
+//! `TINE_RANKS` (ranks as threads), `TINE_NUM_THREADS` (threads of each rank's pool), `TINE_ROUND`
+//! (bytes that a rank sends in one round of an exchange; 256 MiB; as many again are needed where
+//! they arrive).
+
+mod checkpoint;
+mod cluster;
+mod deal;
+mod fault;
+mod fixed;
+mod group;
+#[doc = include_str!("../guide.md")]
+pub mod guide {}
+mod iter;
+mod join;
+mod launch;
+mod link;
+mod map;
+mod owner;
+pub mod prelude;
+mod read;
+mod reduce;
+mod run;
+mod scan;
+mod shuffle;
+mod sort;
+mod source;
+mod stats;
+mod travel;
+mod vec;
+mod write;
+
+pub use cluster::Cluster;
+pub use fault::Error;
+pub use fixed::Deterministic;
+pub use iter::DistIter;
+pub use join::DistJoin;
+pub use map::DistMap;
+pub use run::{ThreadRanks, run, run_threads};
+pub use stats::{Counts, Stats};
+pub use travel::Travel;
+pub use vec::DistVec;

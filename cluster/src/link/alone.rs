@@ -1,0 +1,43 @@
+//! One rank: everything it asks of the others it has already.
+#![forbid(unsafe_code)]
+
+use super::Link;
+
+/// The engine without others.
+pub(crate) struct Alone;
+
+impl Link for Alone {
+    fn name(&self) -> &'static str {
+        "one rank"
+    }
+
+    fn rank(&self) -> usize {
+        0
+    }
+
+    fn size(&self) -> usize {
+        1
+    }
+
+    fn all_gather(&self, mine: &[u64]) -> Vec<u64> {
+        mine.to_vec()
+    }
+
+    fn all_gather_bytes(&self, mine: &[u8], _: &[usize]) -> Vec<u8> {
+        mine.to_vec()
+    }
+
+    fn all_to_all(&self, mine: &[u64]) -> Vec<u64> {
+        mine.to_vec()
+    }
+
+    fn all_sum(&self, _: &mut [u64]) {}
+
+    fn broadcast(&self, _: usize, _: &mut [u8]) {}
+
+    fn exchange(&self, _: &[&[u8]], _: &mut [&mut [u8]], _: usize) -> u64 {
+        0
+    }
+
+    fn fail(&self, _: &str) {}
+}

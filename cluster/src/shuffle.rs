@@ -1,0 +1,272 @@
+//! Moving items between ranks: by memory in one go, by blocks in rounds.
+//!
+//! *Plain* items lie in one piece, cut by destination. Counts are told first;
+//! then there is room for everything, and every message arrives where its items
+//! stay. *Others* are written as blocks of bitcode:
+//!
+//! ```text
+//! round     each destination's next items, written until they fill budget ÷ ranks   (in parallel)
+//!           sizes, and "I have more", from all to all
+//!           the blocks
+//!           read, each source's behind what it sent before                          (in parallel)
+//! until no rank has more
+//! ```
+//!
+//! Either way items come out by the rank that sent them, and within that in the
+//! order in which they were. What a rank has for itself is moved, never written.
+#![forbid(unsafe_code)]
+
+use crate::cluster::Call;
+use crate::travel::{Plain, Travel, decode, encode};
+use std::vec;
+use tine_iter::prelude::*;
+
+/// Items that have arrived: those of source `s` are `starts[s]..starts[s + 1]`.
+pub(crate) struct Arrived<T> {
+    pub(crate) items: Vec<T>,
+    pub(crate) starts: Vec<usize>,
+}
+
+impl<T> Arrived<T> {
+    /// From how many ranks something came.
+    pub(crate) fn sources(&self) -> usize {
+        let some = self.starts.windows(2).filter(|pair| pair[0] < pair[1]);
+        some.count()
+    }
+}
+
+/// Sends `items[cuts[d]..cuts[d + 1]]` to rank `d`.
+pub(crate) fn send_cut<T: Travel>(
+    call: &Call<'_>,
+    mut items: Vec<T>,
+    cuts: &[usize],
+) -> Arrived<T> {
+    if let Some(plain) = call.cluster.form::<T>() {
+        return send_memory(call, plain, items, cuts);
+    }
+    let mut parts: Vec<Vec<T>> = Vec::with_capacity(cuts.len() - 1);
+    for d in (1..cuts.len() - 1).rev() {
+        parts.push(items.split_off(cuts[d]));
+    }
+    parts.push(items);
+    parts.reverse();
+    send_blocks(call, parts)
+}
+
+/// Sends `parts[d]` to rank `d`; `plain` is the proof for `T`, if there is one.
+pub(crate) fn send_parts<T: Travel>(
+    call: &Call<'_>,
+    plain: Option<Plain<T>>,
+    parts: Vec<Vec<T>>,
+) -> Arrived<T> {
+    let Some(plain) = plain else {
+        return send_blocks(call, parts);
+    };
+    let slices: Vec<&[T]> = parts.iter().map(Vec::as_slice).collect();
+    receive(call, plain, &slices)
+}
+
+/// Plain items, in one piece.
+pub(crate) fn send_memory<T>(
+    call: &Call<'_>,
+    plain: Plain<T>,
+    items: Vec<T>,
+    cuts: &[usize],
+) -> Arrived<T> {
+    let slices: Vec<&[T]> = cuts.windows(2).map(|cut| &items[cut[0]..cut[1]]).collect();
+    let me = call.cluster.rank();
+    let counts: Vec<u64> = slices.iter().map(|slice| slice.len() as u64).collect();
+    let incoming = call.all_to_all(&counts);
+    let stays = slices[me].len() == items.len() && starts_of(&incoming).total() == items.len();
+    if stays {
+        // Nothing comes and nothing goes; the others may exchange nevertheless.
+        call.exchange(&vec![&[][..]; counts.len()], &mut nothing(counts.len()));
+        let starts = starts_of(&incoming).0;
+        return Arrived { items, starts };
+    }
+    receive_counted(call, plain, &slices, &incoming)
+}
+
+fn receive<T>(call: &Call<'_>, plain: Plain<T>, slices: &[&[T]]) -> Arrived<T> {
+    let counts: Vec<u64> = slices.iter().map(|slice| slice.len() as u64).collect();
+    let incoming = call.all_to_all(&counts);
+    receive_counted(call, plain, slices, &incoming)
+}
+
+fn receive_counted<T>(
+    call: &Call<'_>,
+    plain: Plain<T>,
+    slices: &[&[T]],
+    incoming: &[u64],
+) -> Arrived<T> {
+    let me = call.cluster.rank();
+    let starts = starts_of(incoming);
+    let mut items = plain
+        .zeros(starts.total())
+        .unwrap_or_else(|| call.no_room(starts.total().saturating_mul(size_of::<T>())));
+    let mut rest = plain.bytes_mut(&mut items);
+    let mut recv: Vec<&mut [u8]> = Vec::with_capacity(incoming.len());
+    let mut send: Vec<&[u8]> = slices.iter().map(|slice| plain.bytes(slice)).collect();
+    for (source, &count) in incoming.iter().enumerate() {
+        let (room, after) = rest.split_at_mut(count as usize * size_of::<T>());
+        rest = after;
+        if source == me {
+            room.copy_from_slice(send[me]);
+            recv.push(&mut []);
+        } else {
+            recv.push(room);
+        }
+    }
+    send[me] = &[];
+    call.exchange(&send, &mut recv);
+    Arrived {
+        items,
+        starts: starts.0,
+    }
+}
+
+/// Where what each source sends begins, and where all ends.
+struct Starts(Vec<usize>);
+
+impl Starts {
+    fn total(&self) -> usize {
+        self.0[self.0.len() - 1]
+    }
+}
+
+fn starts_of(counts: &[u64]) -> Starts {
+    let mut end = 0;
+    let mut starts = vec![0];
+    starts.extend(counts.iter().map(|&count| {
+        end += count as usize;
+        end
+    }));
+    Starts(starts)
+}
+
+fn nothing<'a>(ranks: usize) -> Vec<&'a mut [u8]> {
+    (0..ranks).map(|_| &mut [][..]).collect()
+}
+
+/// What is still to be sent to one rank.
+struct Outgoing<T> {
+    items: vec::IntoIter<T>,
+    /// So many items are expected to fill a block.
+    fill: usize,
+}
+
+impl<T: Travel> Outgoing<T> {
+    fn new(items: Vec<T>, limit: usize) -> Self {
+        Outgoing {
+            items: items.into_iter(),
+            fill: (limit / size_of::<T>().max(8)).max(1),
+        }
+    }
+
+    /// The next items, not much more than `limit` bytes of them, or one item.
+    fn block(&mut self, limit: usize) -> Vec<u8> {
+        let rest = self.items.as_slice();
+        if rest.is_empty() {
+            return Vec::new();
+        }
+        let mut count = self.fill.clamp(1, rest.len());
+        let mut block = encode(&rest[..count]);
+        while block.len() > limit + limit / 4 && count > 1 {
+            count = (count as u128 * limit as u128 / block.len() as u128) as usize;
+            count = count.max(1);
+            block = encode(&rest[..count]);
+        }
+        let next = count as u128 * limit as u128 / block.len().max(1) as u128;
+        self.fill = (next as usize).clamp(1, 4 * count);
+        self.items.by_ref().take(count).for_each(drop);
+        block
+    }
+}
+
+/// Items of any kind.
+fn send_blocks<T: Travel>(call: &Call<'_>, parts: Vec<Vec<T>>) -> Arrived<T> {
+    let cluster = call.cluster;
+    let (me, ranks) = (cluster.rank(), cluster.size());
+    let limit = (cluster.limits().round / ranks).max(1);
+    let mut mine = Vec::new();
+    let mut outgoing: Vec<Outgoing<T>> = parts
+        .into_iter()
+        .enumerate()
+        .map(|(d, items)| match d == me {
+            true => {
+                mine = items;
+                Outgoing::new(Vec::new(), limit)
+            }
+            false => Outgoing::new(items, limit),
+        })
+        .collect();
+    let mut arrived: Vec<Vec<T>> = (0..ranks).map(|_| Vec::new()).collect();
+    arrived[me] = mine;
+    loop {
+        let blocks: Vec<Vec<u8>> = outgoing
+            .par_iter_mut()
+            .map(|outgoing| outgoing.block(limit))
+            .collect();
+        let more = outgoing.iter().any(|o| !o.items.as_slice().is_empty());
+        let sizes: Vec<u64> = blocks
+            .iter()
+            .map(|block| (block.len() as u64) << 1 | u64::from(more))
+            .collect();
+        let incoming = call.all_to_all(&sizes);
+        let mut landing: Vec<Vec<u8>> = incoming
+            .iter()
+            .map(|&size| landing(call, (size >> 1) as usize))
+            .collect();
+        let send: Vec<&[u8]> = blocks.iter().map(Vec::as_slice).collect();
+        let mut recv: Vec<&mut [u8]> = landing.iter_mut().map(Vec::as_mut_slice).collect();
+        call.exchange(&send, &mut recv);
+        drop(blocks);
+        arrived
+            .par_iter_mut()
+            .zip(landing)
+            .filter(|(_, block)| !block.is_empty())
+            .for_each(|(items, block)| items.append(&mut decode::<Vec<T>>(&block)));
+        if incoming.iter().all(|size| size & 1 == 0) {
+            break;
+        }
+    }
+    joined(call, arrived)
+}
+
+fn landing(call: &Call<'_>, size: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if bytes.try_reserve_exact(size).is_err() {
+        call.no_room(size);
+    }
+    bytes.resize(size, 0);
+    bytes
+}
+
+/// The items of all sources in one row.
+fn joined<T>(call: &Call<'_>, arrived: Vec<Vec<T>>) -> Arrived<T> {
+    let counts: Vec<u64> = arrived.iter().map(|items| items.len() as u64).collect();
+    let starts = starts_of(&counts);
+    let mut sources = arrived.into_iter();
+    let mut items = sources.next().unwrap_or_default();
+    let more = starts.total() - items.len();
+    if items.try_reserve_exact(more).is_err() {
+        call.no_room(more.saturating_mul(size_of::<T>()));
+    }
+    sources.for_each(|mut source| items.append(&mut source));
+    Arrived {
+        items,
+        starts: starts.0,
+    }
+}
+
+/// Moves items, which are `part` of each rank, so that all parts are even.
+pub(crate) fn rebalanced<T: Travel>(call: &Call<'_>, part: Vec<T>) -> Vec<T> {
+    let cluster = call.cluster;
+    let offsets = call.offsets();
+    let total = offsets[cluster.size()];
+    let (begin, end) = (offsets[cluster.rank()], offsets[cluster.rank() + 1]);
+    let cuts: Vec<usize> = (0..=cluster.size())
+        .map(|rank| cluster.cut(total, rank).clamp(begin, end) - begin)
+        .collect();
+    send_cut(call, part, &cuts).items
+}

@@ -1,0 +1,211 @@
+//! What may travel, and as which bytes.
+//!
+//! Any type that serde can write and read travels as a block of bitcode. A type
+//! whose memory is nothing but its value, without padding or pointers, travels
+//! as that memory: numbers, pairs of them where no padding is between, and what
+//! [`Cluster::plain`](crate::Cluster::plain) was told of. [`Plain`] is the proof.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::alloc::{Layout, alloc_zeroed};
+use std::any::TypeId;
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::marker::PhantomData;
+use std::mem;
+use std::slice;
+use std::sync::OnceLock;
+
+use bytemuck::{AnyBitPattern, NoUninit};
+
+/// What can be sent to another rank: everything that serde can write and read,
+/// and that borrows nothing.
+///
+/// It is implemented for all such types; there is nothing to derive but serde's own
+/// `Serialize` and `Deserialize`. The message's format is not self-describing, so what serde
+/// offers for those that are (`flatten`, `untagged`, `skip_serializing_if`) cannot travel.
+///
+/// ```
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct Visit { page: String, seconds: f32 }
+///
+/// fn travels<T: tine_cluster::Travel>() {}
+/// travels::<Visit>();
+/// travels::<Vec<Option<(u64, String)>>>();
+/// ```
+pub trait Travel: Serialize + DeserializeOwned + Send + 'static {}
+
+impl<T: Serialize + DeserializeOwned + Send + 'static> Travel for T {}
+
+/// The proof that every byte of a `T` is part of its value, and any bytes are a
+/// value of `T`; and that it has a size.
+pub(crate) struct Plain<T>(PhantomData<fn() -> T>);
+
+impl<T> Clone for Plain<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Plain<T> {}
+
+impl<T> Plain<T> {
+    /// Two such types side by side, if no padding is between them.
+    pub(crate) fn with<U>(self, _: Plain<U>) -> Option<Plain<(T, U)>> {
+        let sum = size_of::<T>() + size_of::<U>();
+        (size_of::<(T, U)>() == sum).then_some(Plain(PhantomData))
+    }
+
+    /// The memory of some values.
+    pub(crate) fn bytes(self, values: &[T]) -> &[u8] {
+        let len = mem::size_of_val(values);
+        // SAFETY: initialised and in bounds: the values are, and by `self` none of
+        // their bytes is padding; alone: both references only read.
+        unsafe { slice::from_raw_parts(values.as_ptr().cast(), len) }
+    }
+
+    /// The same, to be written.
+    pub(crate) fn bytes_mut(self, values: &mut [T]) -> &mut [u8] {
+        let len = mem::size_of_val(values);
+        // SAFETY: as in `bytes`; whatever is written is, by `self`, values; alone:
+        // the values are borrowed for as long.
+        unsafe { slice::from_raw_parts_mut(values.as_mut_ptr().cast(), len) }
+    }
+
+    /// So many values, all bits zero, or nothing if there is no memory for them.
+    pub(crate) fn zeros(self, count: usize) -> Option<Vec<T>> {
+        if count == 0 {
+            return Some(Vec::new());
+        }
+        let layout = Layout::array::<T>(count).ok()?;
+        // SAFETY: the layout has a size: `T` does, by `self`, and there is one at least.
+        let start = unsafe { alloc_zeroed(layout) };
+        if start.is_null() {
+            return None;
+        }
+        // SAFETY: allocated a line ago, by the same allocator, with the layout of
+        // `count` values; zeros are, by `self`, values.
+        Some(unsafe { Vec::from_raw_parts(start.cast(), count, count) })
+    }
+}
+
+/// The types that travel as their memory.
+pub(crate) struct Registry {
+    told: RefCell<HashSet<TypeId>>,
+}
+
+impl Registry {
+    pub(crate) fn new() -> Self {
+        Registry {
+            told: RefCell::new(HashSet::new()),
+        }
+    }
+
+    /// `T` travels as its memory: the bounds are the proof.
+    pub(crate) fn tell<T: NoUninit + AnyBitPattern>(&self) {
+        if size_of::<T>() != 0 {
+            self.told.borrow_mut().insert(TypeId::of::<T>());
+        }
+    }
+
+    /// The proof for `T`, if there is one.
+    pub(crate) fn plain<T: 'static>(&self) -> Option<Plain<T>> {
+        let id = TypeId::of::<T>();
+        let known = numbers().contains(&id) || self.told.borrow().contains(&id);
+        known.then_some(Plain(PhantomData))
+    }
+}
+
+/// The numbers, and the pairs of them without padding.
+fn numbers() -> &'static HashSet<TypeId> {
+    macro_rules! pairs {
+        ($set:ident, [$($left:ty),*], $all:tt) => { $(pairs!($set, $left, $all);)* };
+        ($set:ident, $left:ty, [$($right:ty),*]) => {
+            $(if size_of::<($left, $right)>() == size_of::<$left>() + size_of::<$right>() {
+                $set.insert(TypeId::of::<($left, $right)>());
+            })*
+        };
+    }
+    macro_rules! all {
+        ($set:ident, $($number:ty),*) => {
+            $(assert_plain::<$number>(); $set.insert(TypeId::of::<$number>());)*
+            pairs!($set, [$($number),*], [$($number),*]);
+        };
+    }
+    /// The bounds are the proof.
+    fn assert_plain<T: NoUninit + AnyBitPattern>() {}
+
+    static NUMBERS: OnceLock<HashSet<TypeId>> = OnceLock::new();
+    NUMBERS.get_or_init(|| {
+        let mut set = HashSet::new();
+        all!(
+            set, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64
+        );
+        set
+    })
+}
+
+/// Values as a block of bytes.
+pub(crate) fn encode<T: Serialize + ?Sized>(values: &T) -> Vec<u8> {
+    bitcode::serialize(values)
+        .unwrap_or_else(|e| panic!("a value cannot be written for its journey: {e}"))
+}
+
+/// The values of a block.
+pub(crate) fn decode<T: DeserializeOwned>(block: &[u8]) -> T {
+    bitcode::deserialize(block)
+        .unwrap_or_else(|e| panic!("a value cannot be read after its journey: {e}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Registry, decode, encode};
+
+    #[test]
+    fn numbers_and_tight_pairs_are_plain() {
+        let registry = Registry::new();
+        assert!(registry.plain::<u64>().is_some());
+        assert!(registry.plain::<(u64, f64)>().is_some());
+        assert!(registry.plain::<(u32, u64)>().is_none());
+        assert!(registry.plain::<bool>().is_none());
+        assert!(registry.plain::<String>().is_none());
+        assert!(registry.plain::<()>().is_none());
+        registry.tell::<[u16; 3]>();
+        assert!(registry.plain::<[u16; 3]>().is_some());
+        registry.tell::<[u16; 0]>();
+        assert!(registry.plain::<[u16; 0]>().is_none());
+    }
+
+    #[test]
+    fn pairs_of_the_plain_are_plain_without_padding() {
+        let registry = Registry::new();
+        let byte = registry.plain::<u8>().unwrap();
+        let word = registry.plain::<u64>().unwrap();
+        assert!(byte.with(byte).is_some());
+        assert!(byte.with(word).is_none());
+    }
+
+    #[test]
+    fn memory_is_the_message() {
+        let plain = Registry::new().plain::<u32>().unwrap();
+        let values = vec![1_u32, 2, u32::MAX];
+        let mut copy = plain.zeros(3).unwrap();
+        assert_eq!(copy, [0, 0, 0]);
+        plain
+            .bytes_mut(&mut copy)
+            .copy_from_slice(plain.bytes(&values));
+        assert_eq!(copy, values);
+        assert!(plain.zeros(usize::MAX).is_none());
+    }
+
+    #[test]
+    fn blocks_come_back() {
+        let values = vec![(String::from("fork"), Some(3_u8)), (String::new(), None)];
+        assert_eq!(
+            decode::<Vec<(String, Option<u8>)>>(&encode(&values)),
+            values
+        );
+        let borrowed: Vec<&(String, Option<u8>)> = values.iter().collect();
+        assert_eq!(encode(&borrowed), encode(&values));
+    }
+}

@@ -1,0 +1,207 @@
+//! `DistVec`: a vector of which every rank has a part.
+#![forbid(unsafe_code)]
+
+use crate::cluster::{Call, Cluster};
+use crate::shuffle::{rebalanced, send_cut};
+use crate::travel::{Travel, decode, encode};
+use std::fmt;
+use std::panic::Location;
+
+/// A vector of which every rank has a part: the items of rank 0, then those of rank 1 …
+///
+/// What is called `local` never communicates; what is marked **(C)** is called by all ranks.
+///
+/// ```
+/// tine_cluster::run_threads(3, |c| {
+///     let v = c.generate(10, |i| i * 7 % 10);
+///     assert_eq!(v.len(), 10);
+///     assert_eq!(v.sort().all_gather(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+///     Ok(())
+/// }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct DistVec<T> {
+    cluster: Cluster,
+    part: Vec<T>,
+}
+
+impl<T> DistVec<T> {
+    pub(crate) fn new(cluster: Cluster, part: Vec<T>) -> Self {
+        DistVec { cluster, part }
+    }
+
+    pub(crate) fn into_both(self) -> (Cluster, Vec<T>) {
+        (self.cluster, self.part)
+    }
+
+    /// The ranks that have it.
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// This rank's part.
+    pub fn local(&self) -> &[T] {
+        &self.part
+    }
+
+    /// This rank's part, to change.
+    pub fn local_mut(&mut self) -> &mut [T] {
+        &mut self.part
+    }
+
+    /// This rank's part, taken out.
+    pub fn into_local(self) -> Vec<T> {
+        self.part
+    }
+
+    /// How many items all ranks have. (C)
+    ///
+    /// ```
+    /// tine_cluster::run_threads(3, |c| {
+    ///     assert_eq!(c.from_local(vec!["x"; c.rank()]).len(), 3);
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    #[track_caller]
+    pub fn len(&self) -> usize {
+        let here = Location::caller();
+        let call = self.cluster.enter("len", here, self.part.len() as u64);
+        call.total()
+    }
+
+    /// Does no rank have an item? (C)
+    ///
+    /// ```
+    /// tine_cluster::run_threads(2, |c| {
+    ///     assert!(!c.from_local(vec!["x"; c.rank()]).is_empty());
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    #[track_caller]
+    pub fn is_empty(&self) -> bool {
+        let here = Location::caller();
+        let call = self.cluster.enter("is_empty", here, self.part.len() as u64);
+        call.total() == 0
+    }
+
+    /// How many items the ranks before this one have. (C)
+    ///
+    /// ```
+    /// tine_cluster::run_threads(3, |c| {
+    ///     let offset = c.from_local(vec!["x"; 5]).offset();
+    ///     assert_eq!(offset, 5 * c.rank());
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    #[track_caller]
+    pub fn offset(&self) -> usize {
+        let here = Location::caller();
+        let call = self.cluster.enter("offset", here, self.part.len() as u64);
+        call.offsets()[self.cluster.rank()]
+    }
+}
+
+impl<T: Travel> DistVec<T> {
+    /// Moves items so that all ranks have equally many, or one more; their order stays. (C)
+    ///
+    /// ```
+    /// tine_cluster::run_threads(4, |c| {
+    ///     let all = if c.rank() == 2 { (0..10).collect() } else { Vec::new() };
+    ///     let even = c.from_local(all).rebalance();
+    ///     assert_eq!(even.local().len(), [2, 3, 2, 3][c.rank()]);
+    ///     assert_eq!(even.all_gather(), (0..10).collect::<Vec<_>>());
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    #[track_caller]
+    pub fn rebalance(self) -> Self {
+        let (cluster, part) = self.into_both();
+        let call = cluster.enter("rebalance", Location::caller(), part.len() as u64);
+        let part = match cluster.size() {
+            1 => part,
+            _ => rebalanced(&call, part),
+        };
+        drop(call);
+        DistVec { cluster, part }
+    }
+
+    /// All items on rank 0; `None` on the others. (C)
+    ///
+    /// Rank 0 needs memory for all of them.
+    ///
+    /// ```
+    /// tine_cluster::run_threads(3, |c| {
+    ///     let all = c.generate(5, |i| i.to_string()).gather();
+    ///     assert_eq!(all.is_some(), c.is_root());
+    ///     assert!(all.is_none_or(|all| all == ["0", "1", "2", "3", "4"]));
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    #[track_caller]
+    pub fn gather(self) -> Option<Vec<T>> {
+        let (cluster, part) = self.into_both();
+        let call = cluster.enter("gather", Location::caller(), part.len() as u64);
+        if cluster.size() == 1 {
+            return Some(part);
+        }
+        let mut cuts = vec![part.len(); cluster.size() + 1];
+        cuts[0] = 0;
+        let all = send_cut(&call, part, &cuts).items;
+        cluster.is_root().then_some(all)
+    }
+
+    /// All items on every rank, which needs memory for them. (C)
+    ///
+    /// ```
+    /// tine_cluster::run_threads(3, |c| {
+    ///     assert_eq!(c.generate(4, |i| i as u8).all_gather(), [0, 1, 2, 3]);
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    #[track_caller]
+    pub fn all_gather(&self) -> Vec<T>
+    where
+        T: Clone,
+    {
+        let here = Location::caller();
+        let call = self
+            .cluster
+            .enter("all_gather", here, self.part.len() as u64);
+        all_gathered(&call, &self.part)
+    }
+}
+
+/// The items of all ranks, on all ranks.
+pub(crate) fn all_gathered<T: Travel + Clone>(call: &Call<'_>, part: &[T]) -> Vec<T> {
+    let cluster = call.cluster;
+    if cluster.size() == 1 {
+        return part.to_vec();
+    }
+    let Some(plain) = cluster.form::<T>() else {
+        let blocks = call.all_gather_bytes(&encode(part));
+        let mut all = Vec::new();
+        for (rank, block) in blocks.iter().enumerate() {
+            match rank == cluster.rank() {
+                true => all.extend_from_slice(part),
+                false => all.append(&mut decode::<Vec<T>>(block)),
+            }
+        }
+        return all;
+    };
+    let blocks = call.all_gather_bytes(plain.bytes(part)).concat();
+    let count = blocks.len() / size_of::<T>();
+    let mut all = plain
+        .zeros(count)
+        .unwrap_or_else(|| call.no_room(blocks.len()));
+    plain.bytes_mut(&mut all).copy_from_slice(&blocks);
+    all
+}
+
+impl<T: fmt::Debug> fmt::Debug for DistVec<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DistVec")
+            .field("rank", &self.cluster.rank())
+            .field("local", &self.part)
+            .finish()
+    }
+}

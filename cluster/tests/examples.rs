@@ -1,0 +1,109 @@
+//! The examples, as a user starts them: on one rank, and on several that are threads.
+//!
+//! Each checks its own answer; here that they say the same on any number of ranks,
+//! and what a wrong launch and a failing rank say.
+
+#[path = "examples/started.rs"]
+mod started;
+
+use started::{EXAMPLES, Started, example, start};
+
+#[test]
+fn examples_say_the_same_on_any_number_of_ranks() {
+    for name in EXAMPLES {
+        let alone = start(&example(name), &[]);
+        assert_eq!(alone.code, Some(0), "{name}: {}", alone.err);
+        assert!(!alone.out.is_empty(), "{name}");
+        for ranks in ["1", "3", "4"] {
+            let several = start(&example(name), &[("TINE_RANKS", ranks)]);
+            assert_eq!(several.code, Some(0), "{name} on {ranks}: {}", several.err);
+            assert_eq!(several.out, alone.out, "{name} on {ranks}");
+        }
+    }
+}
+
+#[test]
+fn rounds_of_any_size_will_do() {
+    let rounds = [("TINE_RANKS", "3"), ("TINE_ROUND", "2000")];
+    let small = start(&example("word_count"), &rounds);
+    assert_eq!(
+        small.out,
+        start(&example("word_count"), &[]).out,
+        "{}",
+        small.err
+    );
+}
+
+fn refused(variables: &[(&str, &str)]) -> String {
+    let Started { code, err, out } = start(&example("word_count"), variables);
+    assert_eq!(code, Some(101), "{err}");
+    assert_eq!(out, "");
+    err
+}
+
+#[test]
+fn wrong_launches_are_refused() {
+    assert!(refused(&[("TINE_RANKS", "none")]).contains("TINE_RANKS=none is no number of ranks"));
+    assert!(refused(&[("TINE_ROUND", "big")]).contains("TINE_ROUND=big is no number of bytes"));
+    let both = refused(&[("TINE_RANKS", "2"), ("OMPI_COMM_WORLD_SIZE", "2")]);
+    assert!(both.contains("unset TINE_RANKS"), "{both}");
+    if !cfg!(feature = "mpi") {
+        let without = refused(&[("OMPI_COMM_WORLD_SIZE", "4")]);
+        assert!(
+            without.contains("started 4 ranks") && without.contains("--features mpi"),
+            "{without}"
+        );
+    }
+}
+
+/// The table of faults, on ranks that are threads.
+#[test]
+fn the_first_line_says_rank_and_reason() {
+    let cases = [
+        ("panic", "rank 2 of 4 panicked at ", ": item 600"),
+        (
+            "panic-rank",
+            "rank 2 of 4 panicked at ",
+            ": on the rank's own thread",
+        ),
+        ("error", "rank 1 of 4 failed: ", "disk full"),
+        ("agreed", "rank 1 of 4 failed: ", "disk full"),
+        (
+            "part",
+            "rank 0 of 4: the ranks have parted: ranks 0, 1, 2 are in `sum` at ",
+            "",
+        ),
+        (
+            "leave",
+            "rank 0 of 4: the ranks have parted: ranks 0, 1, 2 are in `count` at ",
+            "rank 3 is at its end (after 0 collectives)",
+        ),
+    ];
+    for (fault, begin, end) in cases {
+        let failed = start(&example("faults"), &[("TINE_RANKS", "4"), ("FAULT", fault)]);
+        assert_eq!(failed.code, Some(101), "{fault}: {}", failed.err);
+        let line = failed.err.lines().next().unwrap_or_default();
+        assert!(
+            line.starts_with(begin) && line.ends_with(end),
+            "{fault}: {}",
+            failed.err
+        );
+        assert_eq!(failed.err.lines().count(), 1, "{fault}: {}", failed.err);
+    }
+    let left = start(
+        &example("faults"),
+        &[("TINE_RANKS", "4"), ("FAULT", "exit")],
+    );
+    assert_eq!(left.code, Some(3), "{}", left.err);
+    // A rank that computes for ever does not keep the job.
+    let stuck = start(
+        &example("faults"),
+        &[("TINE_RANKS", "4"), ("FAULT", "stuck")],
+    );
+    assert_eq!(stuck.code, Some(101));
+    assert!(
+        stuck.err.starts_with("rank 1 of 4 failed: "),
+        "{}",
+        stuck.err
+    );
+}

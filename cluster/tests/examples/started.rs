@@ -1,0 +1,70 @@
+//! Starting programs, and ending them when they do not end.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Those whose output is the same on any number of ranks.
+pub(crate) const EXAMPLES: &[&str] = &[
+    "word_count",
+    "sort_files",
+    "page_rank",
+    "join_logs",
+    "k_means",
+];
+
+/// What a program said, and how it ended.
+pub(crate) struct Started {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+/// The executable of an example: cargo builds it before it runs the tests.
+pub(crate) fn example(name: &str) -> PathBuf {
+    let mut dir = env::current_exe().unwrap();
+    dir.pop();
+    if dir.ends_with("deps") {
+        dir.pop();
+    }
+    let path = dir
+        .join("examples")
+        .join(name)
+        .with_extension(env::consts::EXE_EXTENSION);
+    assert!(
+        path.exists(),
+        "{} has not been built: `cargo build -p tine-cluster --examples`",
+        path.display()
+    );
+    path
+}
+
+/// Runs a command to its end, for a minute at most.
+pub(crate) fn finish(command: &mut Command) -> Started {
+    let mut limited = Command::new("timeout");
+    limited
+        .args(["-k", "5", "60"])
+        .arg(command.get_program())
+        .args(command.get_args());
+    limited.envs(
+        command
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    for name in ["RUST_BACKTRACE", "TINE_RANKS", "TINE_ROUND"] {
+        if command.get_envs().all(|(known, _)| known != name) {
+            limited.env_remove(name);
+        }
+    }
+    let ended = limited.stdin(Stdio::null()).output().unwrap();
+    Started {
+        code: ended.status.code(),
+        out: String::from_utf8(ended.stdout).unwrap(),
+        err: String::from_utf8(ended.stderr).unwrap(),
+    }
+}
+
+/// Starts a program with these variables.
+pub(crate) fn start(program: &Path, variables: &[(&str, &str)]) -> Started {
+    finish(Command::new(program).envs(variables.iter().copied()))
+}

@@ -1,0 +1,14 @@
+//! Every verb on ranks that are threads, against its twin on one machine.
+
+#[path = "ranks/faults.rs"]
+mod faults;
+#[path = "ranks/files.rs"]
+mod files;
+#[path = "ranks/keyed.rs"]
+mod keyed;
+#[path = "ranks/kit.rs"]
+mod kit;
+#[path = "ranks/ordered.rs"]
+mod ordered;
+#[path = "ranks/sums.rs"]
+mod sums;

@@ -1,0 +1,325 @@
+//! Panics, errors, early returns and ranks that part, at each collective.
+
+use std::cmp::Reverse;
+use tine_cluster::{Cluster, Error, ThreadRanks};
+
+/// The answer is of no interest.
+fn done<T>(_: T) {}
+
+/// Each collective, called as a program would.
+type Verb = (&'static str, fn(&Cluster));
+
+const VERBS: &[Verb] = &[
+    ("barrier", |c| c.barrier()),
+    ("broadcast", |c| done(c.broadcast(vec![1, 2, 3]))),
+    ("scatter", |c| done(c.scatter(vec![String::new(); 9]))),
+    ("agree", |c| done(c.agree(Ok::<_, String>(1)))),
+    ("len", |c| done(c.generate(9, |i| i).len())),
+    ("is_empty", |c| done(c.generate(9, |i| i).is_empty())),
+    ("offset", |c| done(c.generate(9, |i| i).offset())),
+    ("rebalance", |c| done(c.generate(9, |i| i).rebalance())),
+    ("gather", |c| done(c.generate(9, |i| i).gather())),
+    ("all_gather", |c| done(c.generate(9, |i| i).all_gather())),
+    ("sort", |c| done(c.generate(99, |i| i).sort())),
+    ("sort_by", |c| done(c.generate(9, |i| i).sort_by(Ord::cmp))),
+    ("sort_by_key", |c| {
+        done(c.generate(9, |i| i).sort_by_key(|i| Reverse(*i)))
+    }),
+    ("enumerate", |c| {
+        done(c.generate(9, |i| i).par_iter().enumerate())
+    }),
+    ("count", |c| done(c.generate(9, |i| i).par_iter().count())),
+    ("sum", |c| {
+        done(c.generate(9, |i| i).par_iter().sum::<usize>())
+    }),
+    ("deterministic sum", |c| {
+        c.generate(9, |i| i as f64)
+            .into_par_iter()
+            .deterministic()
+            .sum::<f64>();
+    }),
+    ("scan", |c| done(c.generate(9, |i| i).scan(|a, b| a + b))),
+    ("prefix_sum", |c| done(c.generate(9, |i| i).prefix_sum())),
+    ("count_by", |c| {
+        done(c.generate(9, |i| i).par_iter().count_by(|i| *i % 3))
+    }),
+    ("fold_by", |c| {
+        let v = c.generate(9, |i| i);
+        done(
+            v.par_iter()
+                .fold_by(|i| *i % 3, || 0, |n, i| *n += i, |n, m| *n += m),
+        );
+    }),
+    ("group_by", |c| {
+        done(c.generate(9, |i| i).into_par_iter().group_by(|i| i % 3))
+    }),
+    ("group_pairs", |c| {
+        done(c.generate(9, |i| (i % 3, i)).into_par_iter().group_pairs())
+    }),
+    ("shuffle_by", |c| {
+        done(c.generate(9, |i| i).into_par_iter().shuffle_by(|i| i % 3))
+    }),
+    ("distinct", |c| {
+        done(c.generate(9, |i| i).into_par_iter().distinct())
+    }),
+    ("top_k_by_count", |c| {
+        done(
+            c.generate(9, |i| i)
+                .par_iter()
+                .top_k_by_count(2, |i| *i % 3),
+        )
+    }),
+    ("histogram", |c| {
+        done(c.generate(9, |i| i).par_iter().histogram(3, |i| *i % 3))
+    }),
+    ("inner join", |c| {
+        let v = c.generate(90, |i| i);
+        done(
+            v.par_iter()
+                .copied()
+                .join_by(v.par_iter().copied(), |l| *l, |r| *r)
+                .inner(),
+        );
+    }),
+    ("read_lines", |c| done(c.read_lines(file!()))),
+    ("restore", |c| {
+        done(c.restore::<u8>("there/is/no/such/place"))
+    }),
+    ("max", |c| done(c.generate(9, |i| i).into_par_iter().max())),
+];
+
+fn failure(ranks: usize, body: impl Fn(&Cluster) -> Result<(), Error> + Sync) -> String {
+    let ran = ThreadRanks::new(ranks).round(1024).run(body);
+    ran.expect_err("the job fails").to_string()
+}
+
+#[test]
+fn a_panic_ends_all() {
+    for (name, verb) in VERBS {
+        let said = failure(4, |c| {
+            verb(c);
+            if c.rank() == 2 {
+                panic!("item 600");
+            }
+            verb(c);
+            Ok(())
+        });
+        assert_eq!(said, "rank 2 of 4 panicked: item 600", "{name}");
+    }
+}
+
+#[test]
+fn an_error_ends_all() {
+    for (name, verb) in VERBS {
+        let said = failure(3, |c| {
+            if c.rank() == 1 {
+                return Err("x".parse::<u32>().unwrap_err().into());
+            }
+            verb(c);
+            Ok(())
+        });
+        assert_eq!(
+            said, "rank 1 of 3 failed: invalid digit found in string",
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn who_leaves_early_is_named() {
+    for (name, verb) in VERBS {
+        let said = failure(3, |c| {
+            c.barrier();
+            if c.rank() != 1 {
+                verb(c);
+            }
+            Ok(())
+        });
+        assert!(
+            said.starts_with("rank 0 of 3: the ranks have parted: "),
+            "{said}"
+        );
+        assert!(
+            said.contains(&format!("ranks 0, 2 are in `{name}` at ")),
+            "{said}"
+        );
+        assert!(said.contains("faults.rs:"), "{said}");
+        assert!(
+            said.ends_with("; rank 1 is at its end (after 1 collectives)"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn ranks_that_part_are_told_apart() {
+    for pair in VERBS.windows(2) {
+        let [(one, first), (other, second)] = pair else {
+            unreachable!()
+        };
+        let said = failure(5, |c| {
+            match c.rank() {
+                3 => second(c),
+                _ => first(c),
+            }
+            Ok(())
+        });
+        assert!(
+            said.contains(&format!("ranks 0, 1, 2, 4 are in `{one}` at")),
+            "{said}"
+        );
+        assert!(
+            said.contains(&format!("rank 3 is in `{other}` at")),
+            "{said}"
+        );
+    }
+}
+
+/// The same collective from two lines is two.
+#[test]
+fn places_count() {
+    let said = failure(2, |c| {
+        if c.is_root() {
+            c.barrier();
+        } else {
+            c.barrier();
+        }
+        Ok(())
+    });
+    assert_eq!(said.matches("`barrier` at").count(), 2, "{said}");
+}
+
+#[test]
+fn agreed_errors_end_well() {
+    let said = failure(4, |c| {
+        let opened = match c.rank() {
+            0 => Ok(()),
+            rank => Err(format!("no file {rank}")),
+        };
+        c.agree(opened)
+    });
+    assert_eq!(said, "rank 1 of 4 failed: no file 1");
+    // One that is looked at and got over ends nothing.
+    let ran = tine_cluster::run_threads(4, |c| {
+        assert!(c.agree(Err::<(), _>(c.rank())).is_err());
+        Ok(())
+    });
+    ran.unwrap();
+}
+
+#[test]
+fn closures_panic_everywhere() {
+    let cases: &[fn(&Cluster)] = &[
+        |c| done(c.generate(100, |i| assert!(i != 77, "item {i}"))),
+        |c| {
+            done(c.generate(100, |i| i).sort_by(|a, b| {
+                assert!(*a != 77 && *b != 77, "item 77");
+                a.cmp(b)
+            }))
+        },
+        |c| {
+            done(c.generate(100, |i| i).sort_by_key(|i| {
+                assert!(*i != 77, "item 77");
+                *i
+            }))
+        },
+        |c| {
+            done(
+                c.generate(100, |i| i)
+                    .into_par_iter()
+                    .map(|i| {
+                        assert!(i != 77, "item 77");
+                        i
+                    })
+                    .sum::<usize>(),
+            )
+        },
+        |c| {
+            done(
+                c.generate(100, |i| i as f64)
+                    .into_par_iter()
+                    .map(|i| {
+                        assert!(i != 77.0, "item 77");
+                        i
+                    })
+                    .deterministic()
+                    .sum::<f64>(),
+            )
+        },
+    ];
+    for case in cases {
+        let said = failure(3, |c| {
+            case(c);
+            Ok(())
+        });
+        // Comparisons may meet the item on several ranks.
+        assert!(
+            said.starts_with("rank ") && said.ends_with(" of 3 panicked: item 77"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn values_of_failed_jobs_are_dropped() {
+    use std::sync::atomic::{AtomicIsize, Ordering};
+
+    static ALIVE: AtomicIsize = AtomicIsize::new(0);
+
+    #[derive(serde::Serialize, serde::Deserialize)]
+    #[serde(from = "u32", into = "u32")]
+    struct Counted(u32);
+    impl From<u32> for Counted {
+        fn from(n: u32) -> Self {
+            ALIVE.fetch_add(1, Ordering::Relaxed);
+            Counted(n)
+        }
+    }
+    impl Clone for Counted {
+        fn clone(&self) -> Self {
+            Counted::from(self.0)
+        }
+    }
+    impl From<Counted> for u32 {
+        fn from(counted: Counted) -> u32 {
+            counted.0
+        }
+    }
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            ALIVE.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    for fails in [false, true] {
+        let ran = ThreadRanks::new(4).round(256).run(|c| {
+            let v = c.generate(1000, |i| Counted::from((i * 7 % 1000) as u32));
+            let v = v.sort_by_key(|item| item.0);
+            if fails && c.rank() == 3 {
+                panic!("now");
+            }
+            let v = v.sort_by_key(|item| Reverse(item.0)).rebalance();
+            assert_eq!(v.all_gather()[0].0, 999);
+            Ok(())
+        });
+        assert_eq!(ran.is_err(), fails);
+        assert_eq!(ALIVE.load(Ordering::Relaxed), 0);
+    }
+}
+
+/// What one rank has waited for in vain it does not wait for again.
+#[test]
+fn nobody_gets_over_a_failure() {
+    let said = failure(2, |c| {
+        if c.is_root() {
+            return Err(Error::new("at once"));
+        }
+        loop {
+            let waits = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| c.barrier()));
+            if let Err(stopped) = waits {
+                std::panic::resume_unwind(stopped);
+            }
+        }
+    });
+    assert_eq!(said, "rank 0 of 2 failed: at once");
+}

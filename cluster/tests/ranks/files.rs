@@ -1,0 +1,230 @@
+//! Sources and sinks: lines, parts, checkpoints.
+
+use crate::kit::{RANKS, Spread, numbers, same_and_even, small_rounds, tagged};
+use quickcheck::quickcheck;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tine_cluster::{Error, run_threads};
+
+/// A directory of this test's own, removed in the end.
+struct Dir(PathBuf);
+
+impl Dir {
+    fn new() -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let n = NEXT.fetch_add(1, Ordering::Relaxed);
+        let dir = std::env::temp_dir().join(format!("tine-cluster-{}-{n}", std::process::id()));
+        fs::create_dir_all(&dir).unwrap();
+        Dir(dir)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Dir {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn reads(texts: &[String]) {
+    let dir = Dir::new();
+    for (i, text) in texts.iter().enumerate() {
+        fs::write(dir.0.join(format!("{i:03}.log")), text).unwrap();
+    }
+    let expected: Vec<String> = texts
+        .iter()
+        .flat_map(|text| text.lines())
+        .map(String::from)
+        .collect();
+    let pattern = format!("{}/*.log", dir.0.display());
+    for &ranks in RANKS {
+        small_rounds(ranks, |c| {
+            let lines = c.read_lines(&pattern).unwrap();
+            assert_eq!(lines.all_gather(), expected, "on {ranks} of {texts:?}");
+        });
+    }
+}
+
+#[test]
+fn lines_are_those_of_std() {
+    let cases: &[&[&str]] = &[
+        &[""],
+        &["\n"],
+        &["\n\n\n"],
+        &["a"],
+        &["a\nb\r\nc\r\n", "", "\n", "last"],
+        &["one very long line that spans all of the ranks and more, without an end"],
+        &["x\n\n\ny", "ä\nö\n", "\r\n\r\n"],
+    ];
+    for texts in cases {
+        reads(
+            &texts
+                .iter()
+                .map(|text| (*text).to_owned())
+                .collect::<Vec<_>>(),
+        );
+    }
+}
+
+quickcheck! {
+    fn any_lines(texts: Vec<Vec<u8>>) -> bool {
+        let letter = |byte: &u8| match byte % 7 {
+            0 | 1 => '\n',
+            2 => 'ß',
+            n => char::from(b'a' + n),
+        };
+        let mut texts: Vec<String> = texts
+            .iter()
+            .take(5)
+            .map(|text| text.iter().map(letter).collect())
+            .collect();
+        texts.push("end".into());
+        reads(&texts);
+        true
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error_of_all() {
+    let dir = Dir::new();
+    fs::write(dir.0.join("bad.txt"), b"fine\n\xff\xff\nfine\n").unwrap();
+    run_threads(3, |c| {
+        let missing = c
+            .read_lines(&format!("{}/none*", dir.0.display()))
+            .unwrap_err();
+        assert!(missing.to_string().contains("no such file"), "{missing}");
+        assert_eq!(missing.agreed_rank(), Some(0));
+        let bad = c
+            .read_lines(&format!("{}/bad.txt", dir.0.display()))
+            .unwrap_err();
+        assert!(
+            bad.to_string().contains("bad.txt: ") && bad.to_string().contains("utf-8"),
+            "{bad}"
+        );
+        assert!(c.read_lines("a[").is_err());
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn files_are_read_once_each() {
+    let dir = Dir::new();
+    let sizes = [0, 1, 500, 3, 0, 0, 90, 2, 0];
+    let files: Vec<PathBuf> = (0..sizes.len())
+        .map(|i| dir.0.join(i.to_string()))
+        .collect();
+    for (file, size) in files.iter().zip(sizes) {
+        fs::write(file, "x".repeat(size)).unwrap();
+    }
+    for &ranks in RANKS {
+        small_rounds(ranks, |c| {
+            let name = |file: &Path| Ok(vec![file.to_path_buf()]);
+            assert_eq!(c.read_with(&files, name).unwrap().all_gather(), files);
+            let failed = c.read_with(&files, |file| match file.ends_with("6") {
+                true => Err(Error::new("not this one")),
+                false => Ok(vec![1]),
+            });
+            assert!(failed.unwrap_err().to_string().ends_with("6: not this one"));
+            assert!(c.read_with(&[], name).unwrap().is_empty());
+        });
+    }
+}
+
+#[test]
+fn parts_are_those_of_one_run() {
+    let dir = Dir::new();
+    let all = numbers(1, 100);
+    for ranks in [5, 2, 3] {
+        run_threads(ranks, |c| Spread::Falling.part(c, &all).write_parts(&dir.0)).unwrap();
+        let mut names: Vec<String> = (0..ranks).map(|rank| format!("part-{rank:05}")).collect();
+        names.insert(0, "_SUCCESS".into());
+        assert_eq!(dir.names(), names);
+        run_threads(4, |c| {
+            let lines = c.read_lines(&format!("{}/part-*", dir.0.display()))?;
+            let texts: Vec<String> = all.iter().map(u64::to_string).collect();
+            assert_eq!(lines.all_gather(), texts);
+            Ok(())
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn a_failed_write_leaves_no_success() {
+    let dir = Dir::new();
+    run_threads(3, |c| c.generate(9, |i| i).write_parts(&dir.0)).unwrap();
+    let said = run_threads(3, |c| {
+        c.generate(9, |i| i)
+            .write_parts_with(&dir.0, |i, out| match i {
+                7 => Err(std::io::Error::other("item 7 is unspeakable")),
+                i => writeln!(out, "{i}"),
+            })
+    });
+    let said = said.unwrap_err().to_string();
+    assert!(
+        said.starts_with("rank 2 of 3 failed: ") && said.ends_with("item 7 is unspeakable"),
+        "{said}"
+    );
+    assert_eq!(dir.names(), ["part-00000", "part-00001", "part-00002"]);
+}
+
+#[test]
+fn checkpoints_come_back_on_any_number_of_ranks() {
+    let items = tagged(&numbers(3, 70_000));
+    let dir = Dir::new();
+    for (generation, ranks) in [1, 3, 2].into_iter().enumerate() {
+        let dir = &dir;
+        let items = &items[generation..];
+        run_threads(ranks, |c| Spread::Falling.part(c, items).checkpoint(&dir.0)).unwrap();
+        assert_eq!(dir.names().len(), ranks + 1, "{:?}", dir.names());
+        for to in [1, 2, 5] {
+            run_threads(to, |c| {
+                let back = c.restore::<(u64, String)>(&dir.0)?;
+                same_and_even(&back, items, "restored");
+                Ok(())
+            })
+            .unwrap();
+        }
+    }
+}
+
+#[test]
+fn damaged_checkpoints_are_told() {
+    let dir = Dir::new();
+    let text = |ran: Result<(), Error>| ran.unwrap_err().to_string();
+    let restore = || run_threads(2, |c| c.restore::<u64>(&dir.0).map(drop));
+    assert!(text(restore()).contains("manifest"));
+    run_threads(2, |c| c.generate(1000, |i| i as u64).checkpoint(&dir.0)).unwrap();
+    restore().unwrap();
+    let wrong = run_threads(2, |c| c.restore::<u32>(&dir.0).map(drop));
+    assert!(text(wrong).contains("items of type u64 were kept, not u32"));
+    let part = dir.0.join("1-00001");
+    let whole = fs::read(&part).unwrap();
+    let mut changed = whole.clone();
+    changed[100] ^= 1;
+    fs::write(&part, &changed).unwrap();
+    assert!(text(restore()).contains("1-00001: the file is damaged"));
+    fs::write(&part, &whole[..whole.len() - 1]).unwrap();
+    assert!(text(restore()).contains("1-00001: the file is damaged"));
+    fs::write(&part, &whole).unwrap();
+    restore().unwrap();
+    let manifest = dir.0.join("manifest");
+    let listed = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, listed.replace("end", "")).unwrap();
+    assert!(text(restore()).contains("this is no checkpoint"));
+    let again = run_threads(2, |c| c.generate(9, |i| i as u64).checkpoint(&dir.0));
+    assert!(
+        text(again).contains("this is no checkpoint"),
+        "what is there is not overwritten"
+    );
+}

@@ -1,0 +1,6 @@
+//! What other packages of tine build upon, and nobody else should: this may change
+//! in any release.
+#![forbid(unsafe_code)]
+
+pub use crate::group::{count_keys, fold_pairs};
+pub use crate::partition::{List, Scatter, par_map, transpose};
