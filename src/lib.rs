@@ -63,6 +63,7 @@
 //! * [`guide::from_loops`]: ten plain loops, and what each becomes.
 //! * [`guide::from_rayon`]: how a program moves here from rayon, and what differs.
 //! * [`guide::from_elsewhere`]: the words that you know from C++ and from Python.
+//! * [`guide::scanning`]: running sums and their kin.
 //! * [`guide::sharing`]: one result from many threads: fold, maps, atomics, locks.
 //! * [`guide::servers`]: beside an async runtime, and in a server.
 //! * [`guide::when_slow`]: what to look at when it is not faster.
@@ -88,8 +89,8 @@ pub use tine_collections::{
     ParHashSet, ParVec, ParallelGrouping, Pusher, TryReserveError, bits, group, map, set,
 };
 pub use tine_iter::{
-    algorithms, array, collections, iter, option, range, range_inclusive, result, slice, smallest,
-    sort, str, string, vec,
+    algorithms, array, collections, iter, option, range, range_inclusive, result, scan, slice,
+    smallest, sort, str, string, vec,
 };
 #[allow(deprecated)]
 pub use tine_pool::{

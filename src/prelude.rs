@@ -19,5 +19,6 @@ pub use tine_iter::algorithms::{
     ParallelSliceChange, ParallelSliceLook, ParallelSortedSets, ParallelStringSearch,
 };
 pub use tine_iter::prelude::*;
+pub use tine_iter::scan::{ParallelScan, ParallelScanMut};
 pub use tine_iter::smallest::Smallest;
 pub use tine_iter::sort::{ParallelDedup, ParallelSort, ParallelSorted, RadixKey};

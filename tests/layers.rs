@@ -191,6 +191,12 @@ const HOUSE: &[Crate] = &[
                 "sources::collections::walk",
             ],
             &["sources", "adapters", "sinks", "smallest"],
+            // made of what every program can write: the loops of sources, and where sinks put items
+            &["scan::op"],
+            &["scan::run"],
+            &["scan::sweep", "scan::walk", "scan::inplace"],
+            &["scan::adapter", "scan::slice"],
+            &["scan"],
             // what is made of all of these
             &[
                 "algorithms::scatter",

@@ -14,6 +14,7 @@ mod kit;
 mod order;
 mod plumbing;
 pub mod prelude;
+pub mod scan;
 mod sinks;
 pub mod smallest;
 pub mod sort;

@@ -17,6 +17,9 @@ pub mod from_rayon {}
 #[doc = include_str!("how_it_works.md")]
 pub mod how_it_works {}
 
+#[doc = include_str!("scanning.md")]
+pub mod scanning {}
+
 #[doc = include_str!("servers.md")]
 pub mod servers {}
 

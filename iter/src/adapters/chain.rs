@@ -5,7 +5,7 @@ use std::iter;
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::kit::reshape::{Weave, weave};
 use crate::plumbing::{
-    Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, both,
+    Again, Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, both,
 };
 
 /// What [`chain`](ParallelIterator::chain) returns.
@@ -52,6 +52,14 @@ where
     fn opt_len(&self) -> Option<usize> {
         self.a.opt_len()?.checked_add(self.b.opt_len()?)
     }
+
+    fn with_items<CB>(self, make: impl FnOnce(usize) -> CB) -> CB::Output
+    where
+        CB: ProducerCallback<A::Item>,
+    {
+        let Chain { a, b } = self;
+        a.with_items(|a_len| Before { a_len, b, make })
+    }
 }
 
 impl<A, B> IndexedParallelIterator for Chain<A, B>
@@ -81,6 +89,52 @@ struct Append {
     first: usize,
 }
 
+/// Has the second iterator, and waits for the items of the first.
+struct Before<B, M> {
+    a_len: usize,
+    b: B,
+    make: M,
+}
+
+impl<B, M, CB> ProducerCallback<B::Item> for Before<B, M>
+where
+    B: ParallelIterator,
+    M: FnOnce(usize) -> CB,
+    CB: ProducerCallback<B::Item>,
+{
+    type Output = CB::Output;
+
+    fn callback<P: Producer<Item = B::Item>>(self, a: P) -> CB::Output {
+        let Before { a_len, b, make } = self;
+        b.with_items(|b_len| {
+            let len = a_len.checked_add(b_len);
+            let len = len.expect("a chain holds more items than a usize counts");
+            let callback = make(len);
+            Behind { a, a_len, callback }
+        })
+    }
+}
+
+/// Has the items of the first, and waits for those of the second.
+struct Behind<P, CB> {
+    a: P,
+    a_len: usize,
+    callback: CB,
+}
+
+impl<T, P, CB> ProducerCallback<T> for Behind<P, CB>
+where
+    P: Producer<Item = T>,
+    CB: ProducerCallback<T>,
+{
+    type Output = CB::Output;
+
+    fn callback<Q: Producer<Item = T>>(self, b: Q) -> CB::Output {
+        let Behind { a, a_len, callback } = self;
+        callback.callback(Links { a, b, a_len })
+    }
+}
+
 impl<T> Weave<T, T, T> for Append {
     fn weave<P, Q, CB>(self, a: P, b: Q, callback: CB) -> CB::Output
     where
@@ -104,6 +158,12 @@ impl<P: Producer, Q: Producer<Item = P::Item>> Producer for Links<P, Q> {
     type IntoIter = LinksIter<P::IntoIter, Q::IntoIter>;
 
     const WHOLE: bool = P::WHOLE || Q::WHOLE;
+    const AGAIN: Again = P::AGAIN.and(Q::AGAIN);
+
+    fn again(&self) -> Self {
+        let (a, b) = (self.a.again(), self.b.again());
+        Links { a, b, ..*self }
+    }
 
     fn into_iter(self) -> Self::IntoIter {
         LinksIter(self.a.into_iter().chain(self.b.into_iter()))

@@ -2,6 +2,7 @@
 
 use crate::iter::ParallelIterator;
 use crate::kit::each::{Each, each};
+use crate::plumbing::Again;
 
 /// What [`cloned`](crate::iter::ParallelIterator::cloned) returns.
 ///
@@ -29,6 +30,8 @@ struct Deref;
 impl<'a, T: Clone> Each<&'a T> for Deref {
     type State = ();
     type Out = T;
+
+    const AGAIN: Again = Again::IfPure;
 
     fn start(&self) {}
 

@@ -2,6 +2,7 @@
 
 use crate::iter::ParallelIterator;
 use crate::kit::each::{Each, each};
+use crate::plumbing::Again;
 
 /// What [`copied`](crate::iter::ParallelIterator::copied) returns.
 ///
@@ -28,6 +29,8 @@ struct Deref;
 impl<'a, T: Copy> Each<&'a T> for Deref {
     type State = ();
     type Out = T;
+
+    const AGAIN: Again = Again::Always;
 
     fn start(&self) {}
 

@@ -2,7 +2,7 @@
 
 use crate::iter::IndexedParallelIterator;
 use crate::kit::reshape::{Reshape, reshape, reshaped};
-use crate::plumbing::{Producer, ProducerCallback};
+use crate::plumbing::{Again, Producer, ProducerCallback};
 
 /// What [`enumerate`](IndexedParallelIterator::enumerate) returns.
 ///
@@ -54,6 +54,12 @@ impl<P: Producer> Producer for Numbered<P> {
     type IntoIter = Numbered<P::IntoIter>;
 
     const WHOLE: bool = P::WHOLE;
+    const AGAIN: Again = P::AGAIN;
+
+    fn again(&self) -> Self {
+        let base = self.base.again();
+        Numbered { base, ..*self }
+    }
 
     fn into_iter(self) -> Self::IntoIter {
         Numbered {

@@ -2,6 +2,7 @@
 
 use crate::kit::debug_base;
 use crate::kit::each::{Each, each};
+use crate::plumbing::Again;
 
 /// What [`inspect`](crate::iter::ParallelIterator::inspect) returns.
 ///
@@ -31,6 +32,8 @@ struct Look<F>(F);
 impl<T, F: Fn(&T) + Sync> Each<T> for Look<F> {
     type State = ();
     type Out = T;
+
+    const AGAIN: Again = Again::IfPure;
 
     fn start(&self) {}
 

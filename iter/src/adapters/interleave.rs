@@ -4,7 +4,7 @@
 use crate::adapters::skip::Take;
 use crate::iter::IndexedParallelIterator;
 use crate::kit::reshape::{Weave, reshaped, weave};
-use crate::plumbing::{Producer, ProducerCallback};
+use crate::plumbing::{Again, Producer, ProducerCallback};
 
 /// What [`interleave`](IndexedParallelIterator::interleave) returns.
 ///
@@ -110,6 +110,12 @@ impl<P: Producer, Q: Producer<Item = P::Item>> Producer for Turns<P, Q> {
     type IntoIter = TurnsIter<P::IntoIter, Q::IntoIter>;
 
     const WHOLE: bool = P::WHOLE || Q::WHOLE;
+    const AGAIN: Again = P::AGAIN.and(Q::AGAIN);
+
+    fn again(&self) -> Self {
+        let (a, b) = (self.a.again(), self.b.again());
+        Turns { a, b, ..*self }
+    }
 
     fn into_iter(self) -> Self::IntoIter {
         TurnsIter {

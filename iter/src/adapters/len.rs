@@ -2,7 +2,7 @@
 
 use crate::iter::IndexedParallelIterator;
 use crate::kit::reshape::{Reshape, reshape, reshaped};
-use crate::plumbing::{Folder, Producer, ProducerCallback};
+use crate::plumbing::{Again, Folder, Producer, ProducerCallback};
 
 /// What [`with_min_len`](IndexedParallelIterator::with_min_len) returns.
 ///
@@ -84,6 +84,12 @@ impl<P: Producer> Producer for Limited<P> {
     type IntoIter = P::IntoIter;
 
     const WHOLE: bool = P::WHOLE;
+    const AGAIN: Again = P::AGAIN;
+
+    fn again(&self) -> Self {
+        let base = self.base.again();
+        Limited { base, ..*self }
+    }
 
     fn into_iter(self) -> P::IntoIter {
         self.base.into_iter()

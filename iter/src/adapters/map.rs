@@ -2,6 +2,7 @@
 
 use crate::kit::debug_base;
 use crate::kit::each::{Each, each};
+use crate::plumbing::Again;
 
 /// What [`map`](crate::iter::ParallelIterator::map) returns.
 ///
@@ -31,6 +32,8 @@ struct Call<F>(F);
 impl<T, R, F: Fn(T) -> R + Sync> Each<T> for Call<F> {
     type State = ();
     type Out = R;
+
+    const AGAIN: Again = Again::IfPure;
 
     fn start(&self) {}
 

@@ -4,7 +4,7 @@ use std::iter;
 
 use crate::iter::IndexedParallelIterator;
 use crate::kit::reshape::{Reshape, reshape, reshaped};
-use crate::plumbing::{Producer, ProducerCallback};
+use crate::plumbing::{Again, Producer, ProducerCallback};
 
 /// What [`rev`](IndexedParallelIterator::rev) returns.
 ///
@@ -60,6 +60,12 @@ impl<P: Producer> Producer for Reversed<P> {
     type IntoIter = iter::Rev<P::IntoIter>;
 
     const WHOLE: bool = P::WHOLE;
+    const AGAIN: Again = P::AGAIN;
+
+    fn again(&self) -> Self {
+        let base = self.base.again();
+        Reversed { base, ..*self }
+    }
 
     fn into_iter(self) -> Self::IntoIter {
         self.base.into_iter().rev()

@@ -4,7 +4,7 @@ use std::iter;
 
 use crate::iter::IndexedParallelIterator;
 use crate::kit::reshape::{Reshape, reach, reshape, reshaped};
-use crate::plumbing::{Producer, ProducerCallback};
+use crate::plumbing::{Again, Producer, ProducerCallback};
 
 /// What [`step_by`](IndexedParallelIterator::step_by) returns.
 ///
@@ -65,6 +65,12 @@ impl<P: Producer> Producer for Strided<P> {
     type IntoIter = iter::StepBy<P::IntoIter>;
 
     const WHOLE: bool = P::WHOLE;
+    const AGAIN: Again = P::AGAIN;
+
+    fn again(&self) -> Self {
+        let base = self.base.again();
+        Strided { base, ..*self }
+    }
 
     fn into_iter(self) -> Self::IntoIter {
         self.base.into_iter().step_by(self.step)

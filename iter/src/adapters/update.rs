@@ -2,6 +2,7 @@
 
 use crate::kit::debug_base;
 use crate::kit::each::{Each, each};
+use crate::plumbing::Again;
 
 /// What [`update`](crate::iter::ParallelIterator::update) returns.
 ///
@@ -31,6 +32,8 @@ struct Touch<F>(F);
 impl<T, F: Fn(&mut T) + Sync> Each<T> for Touch<F> {
     type State = ();
     type Out = T;
+
+    const AGAIN: Again = Again::IfPure;
 
     fn start(&self) {}
 

@@ -4,7 +4,7 @@ use std::iter;
 
 use crate::iter::IndexedParallelIterator;
 use crate::kit::reshape::{Weave, reshaped, weave};
-use crate::plumbing::{Producer, ProducerCallback};
+use crate::plumbing::{Again, Producer, ProducerCallback};
 
 /// What [`zip`](IndexedParallelIterator::zip) returns.
 ///
@@ -86,6 +86,12 @@ impl<P: Producer, Q: Producer> Producer for Pairs<P, Q> {
     type IntoIter = iter::Zip<P::IntoIter, Q::IntoIter>;
 
     const WHOLE: bool = P::WHOLE || Q::WHOLE;
+    const AGAIN: Again = P::AGAIN.and(Q::AGAIN);
+
+    fn again(&self) -> Self {
+        let (a, b) = (self.a.again(), self.b.again());
+        Pairs { a, b }
+    }
 
     fn into_iter(self) -> Self::IntoIter {
         self.a.into_iter().zip(self.b.into_iter())

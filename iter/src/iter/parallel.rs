@@ -8,12 +8,12 @@ use either::Either;
 
 use super::{
     Chain, Cloned, Copied, Filter, FilterMap, FlatMap, FlatMapIter, Flatten, FlattenIter, Fold,
-    FoldWith, FromParallelIterator, Inspect, Intersperse, IntoParallelIterator, Map, MapInit,
-    MapWith, PanicFuse, ParallelExtend, SkipAny, SkipAnyWhile, TakeAny, TakeAnyWhile, TotalOrder,
-    TryFold, TryFoldWith, Update, WhileSome,
+    FoldWith, FromParallelIterator, IndexedParallelIterator, Inspect, Intersperse,
+    IntoParallelIterator, Map, MapInit, MapWith, PanicFuse, ParallelExtend, SkipAny, SkipAnyWhile,
+    TakeAny, TakeAnyWhile, TotalOrder, TryFold, TryFoldWith, Update, WhileSome,
 };
 use crate::kit::attempt::Try;
-use crate::plumbing::UnindexedConsumer;
+use crate::plumbing::{ProducerCallback, UnindexedConsumer};
 use crate::sinks;
 
 /// A parallel iterator: the twin of [`Iterator`].
@@ -233,10 +233,7 @@ pub trait ParallelIterator: Sized + Send {
     /// use tine::prelude::*;
     /// assert_eq!((0..4).into_par_iter().inspect(|n| assert!(*n < 4)).sum::<i32>(), 6);
     /// ```
-    fn inspect<OP>(self, inspect_op: OP) -> Inspect<Self, OP>
-    where
-        OP: Fn(&Self::Item) + Sync + Send,
-    {
+    fn inspect<OP: Fn(&Self::Item) + Sync + Send>(self, inspect_op: OP) -> Inspect<Self, OP> {
         Inspect::new(self, inspect_op)
     }
 
@@ -261,10 +258,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let even: Vec<_> = (0..5).into_par_iter().filter(|n| n % 2 == 0).collect();
     /// assert_eq!(even, [0, 2, 4]);
     /// ```
-    fn filter<P>(self, filter_op: P) -> Filter<Self, P>
-    where
-        P: Fn(&Self::Item) -> bool + Sync + Send,
-    {
+    fn filter<P: Fn(&Self::Item) -> bool + Sync + Send>(self, filter_op: P) -> Filter<Self, P> {
         Filter::new(self, filter_op)
     }
 
@@ -477,10 +471,7 @@ pub trait ParallelIterator: Sized + Send {
     /// use tine::prelude::*;
     /// assert_eq!((1..=100u32).into_par_iter().sum::<u32>(), 5050);
     /// ```
-    fn sum<S>(self) -> S
-    where
-        S: Send + Sum<Self::Item> + Sum<S>,
-    {
+    fn sum<S: Send + Sum<Self::Item> + Sum<S>>(self) -> S {
         sinks::sum::sum(self)
     }
 
@@ -490,10 +481,7 @@ pub trait ParallelIterator: Sized + Send {
     /// use tine::prelude::*;
     /// assert_eq!((1..=10u32).into_par_iter().product::<u32>(), 3_628_800);
     /// ```
-    fn product<P>(self) -> P
-    where
-        P: Send + Product<Self::Item> + Product<P>,
-    {
+    fn product<P: Send + Product<Self::Item> + Product<P>>(self) -> P {
         sinks::product::product(self)
     }
 
@@ -687,10 +675,7 @@ pub trait ParallelIterator: Sized + Send {
     /// use tine::prelude::*;
     /// assert!((0..10).into_par_iter().any(|n| n == 7));
     /// ```
-    fn any<P>(self, predicate: P) -> bool
-    where
-        P: Fn(Self::Item) -> bool + Sync + Send,
-    {
+    fn any<P: Fn(Self::Item) -> bool + Sync + Send>(self, predicate: P) -> bool {
         self.find_map_any(|item| predicate(item).then_some(()))
             .is_some()
     }
@@ -701,10 +686,7 @@ pub trait ParallelIterator: Sized + Send {
     /// use tine::prelude::*;
     /// assert!((0..10).into_par_iter().all(|n| n < 10));
     /// ```
-    fn all<P>(self, predicate: P) -> bool
-    where
-        P: Fn(Self::Item) -> bool + Sync + Send,
-    {
+    fn all<P: Fn(Self::Item) -> bool + Sync + Send>(self, predicate: P) -> bool {
         !self.any(|item| !predicate(item))
     }
 
@@ -896,5 +878,17 @@ pub trait ParallelIterator: Sized + Send {
     /// ```
     fn opt_len(&self) -> Option<usize> {
         None
+    }
+
+    /// Calls what `make` makes of the number of items, with a producer of them: the iterator's
+    /// own where it has one, else one of what it comes to. This is what a scan is made of.
+    #[doc(hidden)]
+    fn with_items<CB>(self, make: impl FnOnce(usize) -> CB) -> CB::Output
+    where
+        CB: ProducerCallback<Self::Item>,
+    {
+        let items = sinks::collect::gather(self).into_vec();
+        let make = make(items.len());
+        IndexedParallelIterator::with_producer(items.into_par_iter(), make)
     }
 }

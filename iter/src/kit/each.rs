@@ -3,8 +3,8 @@
 //! `panic_fuse`. They keep an iterator indexed, so each is a consumer for the
 //! iterator before it, and a producer for the one after it.
 
-use crate::iter::IndexedParallelIterator;
-use crate::plumbing::{Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
+use crate::iter::{IndexedParallelIterator, ParallelIterator};
+use crate::plumbing::{Again, Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
 
 /// What happens to an item on its way.
 pub(crate) trait Each<T>: Sync {
@@ -17,6 +17,8 @@ pub(crate) trait Each<T>: Sync {
     const COSTLY: bool = false;
     /// Whether `done` may ever say yes.
     const ENDS: bool = false;
+    /// Whether an item may be turned a second time.
+    const AGAIN: Again = Again::Never;
 
     /// Begins a piece.
     fn start(&self) -> Self::State;
@@ -172,21 +174,34 @@ where
     E: Each<I::Item>,
     CB: ProducerCallback<E::Out>,
 {
-    struct Callback<'e, E, CB> {
-        each: &'e E,
-        callback: CB,
-    }
-
-    impl<T, E: Each<T>, CB: ProducerCallback<E::Out>> ProducerCallback<T> for Callback<'_, E, CB> {
-        type Output = CB::Output;
-
-        fn callback<P: Producer<Item = T>>(self, base: P) -> CB::Output {
-            let each = self.each;
-            self.callback.callback(EachProducer { each, base })
-        }
-    }
-
     base.with_producer(Callback { each, callback })
+}
+
+/// The same for a base that may not know its length: see `ParallelIterator::with_items`.
+pub(crate) fn with_items<I, E, CB>(base: I, each: &E, make: impl FnOnce(usize) -> CB) -> CB::Output
+where
+    I: ParallelIterator,
+    E: Each<I::Item>,
+    CB: ProducerCallback<E::Out>,
+{
+    base.with_items(|len| {
+        let callback = make(len);
+        Callback { each, callback }
+    })
+}
+
+struct Callback<'e, E, CB> {
+    each: &'e E,
+    callback: CB,
+}
+
+impl<T, E: Each<T>, CB: ProducerCallback<E::Out>> ProducerCallback<T> for Callback<'_, E, CB> {
+    type Output = CB::Output;
+
+    fn callback<P: Producer<Item = T>>(self, base: P) -> CB::Output {
+        let each = self.each;
+        self.callback.callback(EachProducer { each, base })
+    }
 }
 
 struct EachProducer<'e, E, P> {
@@ -199,6 +214,12 @@ impl<'e, E: Each<P::Item>, P: Producer> Producer for EachProducer<'e, E, P> {
     type IntoIter = EachIter<'e, E, E::State, P::IntoIter>;
 
     const WHOLE: bool = E::COSTLY || P::WHOLE;
+    const AGAIN: Again = E::AGAIN.and(P::AGAIN);
+
+    fn again(&self) -> Self {
+        let base = self.base.again();
+        EachProducer { base, ..*self }
+    }
 
     fn into_iter(self) -> Self::IntoIter {
         EachIter {
@@ -310,6 +331,14 @@ macro_rules! each {
 
             fn opt_len(&self) -> Option<usize> {
                 self.base.opt_len()
+            }
+
+            fn with_items<CB>(self, make: impl FnOnce(usize) -> CB) -> CB::Output
+            where
+                CB: $crate::plumbing::ProducerCallback<$Item>,
+            {
+                let $adapter = self;
+                $crate::kit::each::with_items($base, &$each, make)
             }
         }
 

@@ -159,6 +159,14 @@ macro_rules! reshape {
             fn opt_len(&self) -> Option<usize> {
                 Some($crate::iter::IndexedParallelIterator::len(self))
             }
+
+            fn with_items<CB>(self, make: impl FnOnce(usize) -> CB) -> CB::Output
+            where
+                CB: $crate::plumbing::ProducerCallback<$Item>,
+            {
+                let len = $crate::iter::IndexedParallelIterator::len(&self);
+                $crate::iter::IndexedParallelIterator::with_producer(self, make(len))
+            }
         }
 
         impl<$($generics)*> $crate::iter::IndexedParallelIterator for $Adapter

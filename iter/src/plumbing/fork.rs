@@ -45,7 +45,7 @@ fn done<R>(result: Option<R>) -> R {
 }
 
 /// Runs `op` on a thread of a pool: this one, if it is.
-pub(super) fn enter<R: Send>(op: impl FnOnce() -> R + Send) -> R {
+pub(crate) fn enter<R: Send>(op: impl FnOnce() -> R + Send) -> R {
     let mut call = Call::new(|_| op());
     loops::enter(&mut call);
     call.result()

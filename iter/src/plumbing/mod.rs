@@ -18,7 +18,9 @@ pub use bridge::{bridge, bridge_producer_consumer, bridge_unindexed};
 pub(crate) use fixed::bridge_fixed;
 #[doc(hidden)]
 pub use fixed::{bridge_node, leaf_size, middle};
-pub(crate) use fork::both;
+pub(crate) use fork::{both, enter};
+pub(crate) use pace::{Pace, Step};
 pub use traits::{
-    Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, UnindexedProducer,
+    Again, Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer,
+    UnindexedProducer,
 };

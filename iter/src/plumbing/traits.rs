@@ -66,6 +66,64 @@ pub trait Producer: Send + Sized {
     /// cutting into blocks is worse than running whole.
     #[doc(hidden)]
     const WHOLE: bool = false;
+
+    /// Whether [`again`](Producer::again) may be called.
+    const AGAIN: Again = Again::Never;
+
+    /// A second producer of the same items: equal ones, in the same order.
+    ///
+    /// A scan walks such a producer twice, and so keeps none of its items. A producer that does
+    /// not say by [`AGAIN`](Producer::AGAIN) that it can is never asked.
+    fn again(&self) -> Self {
+        unreachable!("a producer that cannot be walked twice was asked to be")
+    }
+}
+
+/// Whether the items of a [`Producer`] can be made a second time.
+///
+/// ```
+/// use tine::iter::plumbing::{Again, Producer, ProducerCallback};
+/// use tine::prelude::*;
+///
+/// struct Ask;
+/// impl<T> ProducerCallback<T> for Ask {
+///     type Output = Again;
+///     fn callback<P: Producer<Item = T>>(self, _: P) -> Again {
+///         P::AGAIN
+///     }
+/// }
+///
+/// assert_eq!([1, 2, 3].par_iter().copied().rev().with_producer(Ask), Again::Always);
+/// assert_eq!((0..9).into_par_iter().map(|n| n + 1).with_producer(Ask), Again::IfPure);
+/// assert_eq!(vec![1, 2, 3].into_par_iter().with_producer(Ask), Again::Never);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// They are given away.
+    Never,
+    /// They can, by calling closures of the user, or `Clone`, a second time.
+    IfPure,
+    /// They can, and nobody notices.
+    Always,
+}
+
+impl Again {
+    /// What holds for two producers together: the lesser of both.
+    ///
+    /// ```
+    /// use tine::iter::plumbing::Again;
+    ///
+    /// assert_eq!(Again::Always.and(Again::IfPure), Again::IfPure);
+    /// assert_eq!(Again::IfPure.and(Again::Never), Again::Never);
+    /// ```
+    #[must_use]
+    pub const fn and(self, other: Again) -> Again {
+        match (self, other) {
+            (Again::Never, _) | (_, Again::Never) => Again::Never,
+            (Again::Always, Again::Always) => Again::Always,
+            _ => Again::IfPure,
+        }
+    }
 }
 
 /// A destination that can be cut in two as its producer is.

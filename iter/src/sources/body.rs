@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::kit::reshape::reach;
-use crate::plumbing::Producer;
+use crate::plumbing::{Again, Producer};
 
 /// Something contiguous that can be cut in two.
 pub(crate) trait Body: Sized + Send {
@@ -15,9 +15,23 @@ pub(crate) trait Body: Sized + Send {
 
     /// Both sides of the cut before `at`.
     fn cut(self, at: usize) -> (Self, Self);
+
+    /// Whether it is borrowed for reading.
+    const SHARED: bool;
+
+    /// The same once more, if it is.
+    fn shared(&self) -> Self {
+        unreachable!("what is borrowed exclusively cannot be had twice")
+    }
 }
 
 impl<T: Sync> Body for &[T] {
+    const SHARED: bool = true;
+
+    fn shared(&self) -> Self {
+        self
+    }
+
     fn size(&self) -> usize {
         self.len()
     }
@@ -32,6 +46,8 @@ impl<T: Sync> Body for &[T] {
 }
 
 impl<T: Send> Body for &mut [T] {
+    const SHARED: bool = false;
+
     fn size(&self) -> usize {
         self.len()
     }
@@ -46,6 +62,12 @@ impl<T: Send> Body for &mut [T] {
 }
 
 impl Body for &str {
+    const SHARED: bool = true;
+
+    fn shared(&self) -> Self {
+        self
+    }
+
     fn size(&self) -> usize {
         self.len()
     }
@@ -81,6 +103,17 @@ where
 {
     type Item = I::Item;
     type IntoIter = I;
+
+    const AGAIN: Again = if B::SHARED {
+        Again::Always
+    } else {
+        Again::Never
+    };
+
+    fn again(&self) -> Self {
+        let body = self.body.shared();
+        Even { body, ..*self }
+    }
 
     fn into_iter(self) -> I {
         (self.each)(self.body, self.step)

@@ -15,7 +15,7 @@
 use std::iter::Map;
 use std::ops::Range;
 
-use crate::plumbing::{Folder, Producer};
+use crate::plumbing::{Again, Folder, Producer};
 use crate::sources::kit::indexed;
 
 /// Where surrogates begin, and how many there are: no `char` has their code.
@@ -79,6 +79,11 @@ indexed! {
 impl Producer for Characters {
     type Item = char;
     type IntoIter = Map<Range<u32>, fn(u32) -> char>;
+    const AGAIN: Again = Again::Always;
+
+    fn again(&self) -> Self {
+        self.clone()
+    }
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.map(at)

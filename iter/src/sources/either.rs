@@ -26,6 +26,16 @@ where
             Right(iter) => iter.opt_len(),
         }
     }
+
+    fn with_items<CB>(self, make: impl FnOnce(usize) -> CB) -> CB::Output
+    where
+        CB: ProducerCallback<L::Item>,
+    {
+        match self {
+            Left(iter) => iter.with_items(make),
+            Right(iter) => iter.with_items(make),
+        }
+    }
 }
 
 impl<L, R> IndexedParallelIterator for Either<L, R>

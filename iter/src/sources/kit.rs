@@ -43,6 +43,14 @@ macro_rules! indexed {
             fn opt_len(&self) -> Option<usize> {
                 Some($crate::iter::IndexedParallelIterator::len(self))
             }
+
+            fn with_items<CB>(self, make: impl FnOnce(usize) -> CB) -> CB::Output
+            where
+                CB: $crate::plumbing::ProducerCallback<Self::Item>,
+            {
+                let len = $crate::iter::IndexedParallelIterator::len(&self);
+                $crate::iter::IndexedParallelIterator::with_producer(self, make(len))
+            }
         }
 
         impl<$($gen)*> $crate::iter::IndexedParallelIterator for $ty {
@@ -83,6 +91,14 @@ macro_rules! indexed {
 
             fn opt_len(&self) -> Option<usize> {
                 Some($crate::iter::IndexedParallelIterator::len(self))
+            }
+
+            fn with_items<CB>(self, make: impl FnOnce(usize) -> CB) -> CB::Output
+            where
+                CB: $crate::plumbing::ProducerCallback<Self::Item>,
+            {
+                let len = $crate::iter::IndexedParallelIterator::len(&self);
+                $crate::iter::IndexedParallelIterator::with_producer(self, make(len))
             }
         }
 

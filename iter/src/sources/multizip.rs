@@ -95,6 +95,13 @@ macro_rules! multizip {
             fn opt_len(&self) -> Option<usize> {
                 Some(self.len())
             }
+
+            fn with_items<CB>(self, make: impl FnOnce(usize) -> CB) -> CB::Output
+            where
+                CB: ProducerCallback<Self::Item>,
+            {
+                zipped!(self.tuple; $($T)*).with_items(make)
+            }
         }
 
         impl<$($T: IndexedParallelIterator),*> IndexedParallelIterator for MultiZip<($($T,)*)> {

@@ -55,6 +55,13 @@ impl<T: RangeInteger> ParallelIterator for Iter<T> {
     fn opt_len(&self) -> Option<usize> {
         T::count(&self.range)
     }
+
+    fn with_items<CB>(self, make: impl FnOnce(usize) -> CB) -> CB::Output
+    where
+        CB: ProducerCallback<T>,
+    {
+        T::with_range(self.range, make)
+    }
 }
 
 impl<T: IndexedRangeInteger> IndexedParallelIterator for Iter<T> {

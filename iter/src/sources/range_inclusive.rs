@@ -84,6 +84,19 @@ impl<T: RangeInteger> ParallelIterator for Iter<T> {
             HalfOpen::Largest(range, _) => T::count(&range)?.checked_add(1),
         }
     }
+
+    fn with_items<CB>(self, make: impl FnOnce(usize) -> CB) -> CB::Output
+    where
+        CB: ProducerCallback<T>,
+    {
+        match self.half_open() {
+            HalfOpen::Empty => empty().with_items(make),
+            HalfOpen::Range(range) => range.into_par_iter().with_items(make),
+            HalfOpen::Largest(range, end) => {
+                range.into_par_iter().chain(once(end)).with_items(make)
+            }
+        }
+    }
 }
 
 mod sealed {

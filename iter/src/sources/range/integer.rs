@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use crate::plumbing::{
-    Folder, Producer, UnindexedConsumer, UnindexedProducer, bridge_producer_consumer,
-    bridge_unindexed,
+    Again, Folder, Producer, ProducerCallback, UnindexedConsumer, UnindexedProducer,
+    bridge_producer_consumer, bridge_unindexed,
 };
 use std::ops::Range;
 
@@ -11,6 +11,16 @@ use std::ops::Range;
 pub trait RangeInteger: Sequenced + Ord {
     /// Runs a range into a consumer.
     fn drive_range<C: UnindexedConsumer<Self>>(range: Range<Self>, consumer: C) -> C::Result;
+
+    /// Calls what `make` makes of the number of items, with them.
+    fn with_range<CB: ProducerCallback<Self>>(
+        range: Range<Self>,
+        make: impl FnOnce(usize) -> CB,
+    ) -> CB::Output {
+        let len = Self::count(&range);
+        let len = len.expect("a range of more items than a usize counts cannot be scanned");
+        make(len).callback(Span(range))
+    }
 
     /// How many items a range holds, if a `usize` can say it.
     fn count(range: &Range<Self>) -> Option<usize>;
@@ -43,6 +53,11 @@ pub(super) struct Span<T>(pub(super) Range<T>);
 impl<T: Sequenced> Producer for Span<T> {
     type Item = T;
     type IntoIter = T::Sequence;
+    const AGAIN: Again = Again::Always;
+
+    fn again(&self) -> Self {
+        Span(self.0.clone())
+    }
 
     fn into_iter(self) -> T::Sequence {
         T::sequence(self.0)

@@ -1,7 +1,7 @@
 //! Overlapping pieces: every run of N neighbours.
 #![forbid(unsafe_code)]
 
-use crate::plumbing::Producer;
+use crate::plumbing::{Again, Producer};
 use crate::sources::kit::indexed;
 
 /// Parallel iterator over all windows of one length.
@@ -99,6 +99,12 @@ where
 {
     type Item = I::Item;
     type IntoIter = I;
+
+    const AGAIN: Again = Again::Always;
+
+    fn again(&self) -> Self {
+        Overlapping { ..*self }
+    }
 
     fn into_iter(self) -> I {
         (self.each)(self.slice, self.size)

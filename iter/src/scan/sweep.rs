@@ -1,0 +1,549 @@
+//! Scanning into a consumer.
+//!
+//! One thread goes ahead as a loop would, handing on one running value after the other, and keeping
+//! the tally of its block beside it if brackets matter. Between two runs it asks its `Pace` whether another thread would
+//! help. If so, the next blocks are a *window*:
+//!
+//! 1. every block of it is tallied, in parallel;
+//! 2. the carries follow from the tallies, one after the other;
+//! 3. every block is run from its carry, in parallel, into its part of the consumer.
+//!
+//! A block that can be walked twice is; of any other, the items are kept between 1 and 3. A window
+//! is small enough to stay in the caches, and its memory is used again for the next one.
+//!
+//! Where all items are one block there is nothing to be tallied. Then the rest is made in parallel, run in
+//! one go, and handed on in parallel.
+
+use std::marker::PhantomData;
+
+use tine_pool::current_num_threads;
+
+use super::op::Operation;
+use super::run::{Cut, Run, Tally, WINDOW};
+use crate::convert::{IntoParallelIterator, IntoParallelRefMutIterator};
+use crate::iter::{IndexedParallelIterator, ParallelIterator};
+use crate::plumbing::{
+    Again, Consumer, Folder, Pace, Producer, Reducer, Step, bridge_producer_consumer, enter,
+};
+use crate::sinks::collect::in_place::write_in_place;
+
+/// Scans `len` items of `producer` into `consumer`, and leaves in `total` what all of them come to if
+/// all were handed on.
+pub(super) fn sweep<P, O, C, const EXCLUSIVE: bool>(
+    len: usize,
+    cut: Cut,
+    producer: P,
+    op: &O,
+    consumer: C,
+    total: &mut Option<P::Item>,
+) -> C::Result
+where
+    P: Producer<Item: Clone + Send>,
+    O: Operation<P::Item>,
+    C: Consumer<P::Item>,
+{
+    if len == 0 || consumer.full() {
+        *total = Some(op.identity()).filter(|_| len == 0);
+        return consumer.into_folder().complete();
+    }
+    enter(move || Sweep::<P, O, C, EXCLUSIVE>::new(len, cut, producer, op, consumer).all(total))
+}
+
+/// What is left to do, and what was done.
+struct Sweep<'s, P: Producer, O, C: Consumer<P::Item>, const EXCLUSIVE: bool> {
+    op: &'s O,
+    /// There is a rest unless all is done.
+    rest: Option<(P, C)>,
+    left: usize,
+    /// The size of a block, and how much of the one under way is left. Where the operation is to be
+    /// applied once, all that this thread goes ahead with is one block.
+    size: usize,
+    once: bool,
+    in_block: usize,
+    /// The running value, where the block under way began, and what it came to so far.
+    acc: Tally<P::Item>,
+    carry: Tally<P::Item>,
+    tally: Tally<P::Item>,
+    /// What the last items went to, if more can follow.
+    folder: Option<C::Folder>,
+    /// What items before those came to, and what joins that with the next.
+    came_to: Option<(C::Result, C::Reducer)>,
+    /// What the last items came to, if they went to no folder.
+    last: Option<C::Result>,
+    slots: Vec<Slot<P>>,
+}
+
+impl<'s, P, O, C, const EXCLUSIVE: bool> Sweep<'s, P, O, C, EXCLUSIVE>
+where
+    P: Producer<Item: Clone + Send>,
+    O: Operation<P::Item>,
+    C: Consumer<P::Item>,
+{
+    fn new(len: usize, cut: Cut, producer: P, op: &'s O, consumer: C) -> Self {
+        Sweep {
+            op,
+            rest: Some((producer, consumer)),
+            left: len,
+            size: cut.size,
+            once: cut.once,
+            in_block: if cut.once { len } else { cut.size.min(len) },
+            acc: Tally::new(op.identity()),
+            carry: Tally::new(op.identity()),
+            tally: Tally::new(op.identity()),
+            folder: None,
+            came_to: None,
+            last: None,
+            slots: Vec::new(),
+        }
+    }
+
+    fn all(mut self, total: &mut Option<P::Item>) -> C::Result {
+        let mut pace = Pace::start(Self::all as *const () as usize, self.left).searching();
+        let mut begun = false;
+        let alone = current_num_threads() == 1;
+        loop {
+            let n = match pace.next(self.left) {
+                Step::Share if begun && !alone => {
+                    self.share();
+                    0
+                }
+                Step::Share => pace.block(self.left),
+                Step::Run(n) => n,
+            };
+            begun = true;
+            if n > 0 {
+                self.go_on(n);
+            }
+            let Some((producer, consumer)) = self.rest.take() else {
+                pace.flush();
+                *total = Some(self.acc.take());
+                return self.end();
+            };
+            let full = |folder: &C::Folder| folder.full();
+            if consumer.full() || self.folder.as_ref().is_some_and(full) {
+                pace.flush_all_but_the_last();
+                drop(producer);
+                return self.stop(consumer);
+            }
+            self.rest = Some((producer, consumer));
+        }
+    }
+
+    /// Runs the next `n` items on this thread.
+    fn go_on(&mut self, n: usize) {
+        let Some((producer, consumer)) = self.rest.take() else {
+            return;
+        };
+        let all = n == self.left;
+        let (producer, rest) = if all {
+            (producer, None)
+        } else {
+            let (producer, rest) = producer.split_at(n);
+            (producer, Some(rest))
+        };
+        if C::ADVANCES {
+            let (folder, consumer) = consumer.advance(n, self.folder.take());
+            self.folder = Some(self.run(n, producer, folder));
+            self.rest = rest.map(|rest| (rest, consumer));
+        } else if let Some(rest) = rest {
+            let (here, consumer, reducer) = consumer.split_at(n);
+            let result = self.run(n, producer, here.into_folder()).complete();
+            self.add(result, reducer);
+            self.rest = Some((rest, consumer));
+        } else {
+            self.folder = Some(self.run(n, producer, consumer.into_folder()));
+        }
+        self.left -= n;
+    }
+
+    /// Runs `n` items into `folder`, from block to block.
+    fn run(&mut self, n: usize, producer: P, mut folder: C::Folder) -> C::Folder {
+        let op = self.op;
+        let mut rest = Some(producer);
+        let mut left = n;
+        while let Some(producer) = rest.take() {
+            let here = left.min(self.in_block);
+            let items = if here == left {
+                producer
+            } else {
+                let (items, behind) = producer.split_at(here);
+                rest = Some(behind);
+                items
+            };
+            let items = items.into_iter();
+            let acc = &mut self.acc;
+            // What the last block comes to is not asked.
+            folder = if self.left - (n - left) <= self.in_block {
+                let run = Run::<_, _, _, EXCLUSIVE> { items, op, acc };
+                into::<_, C>(folder, run)
+            } else {
+                let tally = &mut self.tally;
+                let items = items.inspect(|item| tally.add(op, item.clone()));
+                let run = Run::<_, _, _, EXCLUSIVE> { items, op, acc };
+                into::<_, C>(folder, run)
+            };
+            left -= here;
+            self.in_block -= here;
+            if self.in_block == 0 && self.left > n - left {
+                let tally = self.tally.take();
+                self.tally.put(op.identity());
+                self.begin_block(tally, n - left);
+            }
+            if folder.full() {
+                break;
+            }
+        }
+        folder
+    }
+
+    /// Begins the block that follows one of this tally; `ahead` items of what is `left` are done.
+    fn begin_block(&mut self, tally: P::Item, ahead: usize) {
+        self.carry.add(self.op, tally);
+        let carry = self.carry.take();
+        self.acc.put(carry.clone());
+        self.carry.put(carry);
+        self.in_block = self.size.min(self.left - ahead);
+    }
+
+    /// Runs a window of blocks, or all that is left of the only one, with others.
+    fn share(&mut self) {
+        if self.left <= self.in_block.min(self.size) {
+            return self.share_last();
+        }
+        if self.once {
+            self.carry.put(self.acc.take());
+        } else if self.in_block < self.size {
+            self.go_on(self.in_block);
+        }
+        let full = |folder: &C::Folder| folder.full();
+        if !self.folder.as_ref().is_some_and(full) {
+            self.window();
+        }
+    }
+
+    fn window(&mut self) {
+        let Some((producer, consumer)) = self.rest.take() else {
+            return;
+        };
+        let consumer = self.close(consumer);
+        let most = WINDOW.saturating_mul(current_num_threads()) / self.size;
+        let blocks = self.left.div_ceil(self.size).min(most.max(1));
+        let items = self.left.min(blocks.saturating_mul(self.size));
+        let rest = self.cut(producer, items);
+        let (op, slots) = (self.op, &mut self.slots[..blocks]);
+        let last = rest.is_none().then(|| blocks - 1);
+        slots
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(k, slot)| slot.tally(op, Some(k) == last));
+
+        let mut carry = self.carry.take();
+        for slot in &mut *slots {
+            let begins = carry.clone();
+            carry = match slot.value.replace(begins) {
+                Some(tally) => op.join(carry, tally),
+                None => carry,
+            };
+        }
+        self.carry.put(carry);
+
+        let (here, consumer, reducer) = match rest {
+            Some(rest) => {
+                let (here, consumer, reducer) = consumer.split_at(items);
+                (here, Some((rest, consumer)), Some(reducer))
+            }
+            None => (consumer, None, None),
+        };
+        let slots = &mut self.slots[..blocks];
+        let (size, left) = (self.size, items);
+        let result = slots.par_iter_mut().drive(Blocks::<O, C, EXCLUSIVE> {
+            op,
+            base: here,
+            size,
+            left,
+        });
+        let end = slots.last_mut().and_then(|slot| slot.value.take());
+        self.left -= items;
+        self.rest = consumer;
+        match reducer {
+            Some(reducer) => {
+                self.add(result, reducer);
+                let carry = self.carry.take();
+                self.acc.put(carry.clone());
+                self.carry.put(carry);
+                self.in_block = match self.once {
+                    true => self.left,
+                    false => self.size.min(self.left),
+                };
+            }
+            None => {
+                self.acc.put(end.unwrap_or_else(|| op.identity()));
+                self.last = Some(result);
+            }
+        }
+    }
+
+    /// Cuts the next `items` items into slots; gives what lies behind them.
+    fn cut(&mut self, producer: P, items: usize) -> Option<P> {
+        let (mut producer, rest) = if items == self.left {
+            (producer, None)
+        } else {
+            let (producer, rest) = producer.split_at(items);
+            (producer, Some(rest))
+        };
+        let (mut k, mut left) = (0, items);
+        loop {
+            match self.slots.get_mut(k) {
+                // What its last block came to is no matter of this one.
+                Some(slot) => slot.value = None,
+                None => self.slots.push(Slot::default()),
+            }
+            if left <= self.size {
+                self.slots[k].block = Some(producer);
+                return rest;
+            }
+            let (block, behind) = producer.split_at(self.size);
+            self.slots[k].block = Some(block);
+            producer = behind;
+            left -= self.size;
+            k += 1;
+        }
+    }
+
+    /// All that is left is in one block: it is made in parallel, run, and handed on in parallel.
+    fn share_last(&mut self) {
+        let Some((producer, consumer)) = self.rest.take() else {
+            return;
+        };
+        let consumer = self.close(consumer);
+        let (op, len) = (self.op, self.left);
+        let mut items = Vec::new();
+        write_in_place(&mut items, len, |place| {
+            (bridge_producer_consumer(len, producer, place), ())
+        });
+        let acc = &mut self.acc;
+        let items = items.into_iter();
+        let run = Run::<_, _, _, EXCLUSIVE> { items, op, acc };
+        let values: Vec<_> = run.collect();
+        let result = values.into_par_iter().drive(consumer);
+        self.left = 0;
+        self.last = Some(result);
+    }
+
+    /// Ends what the last items went to, so that others can be joined with it.
+    fn close(&mut self, consumer: C) -> C {
+        let Some(folder) = self.folder.take() else {
+            return consumer;
+        };
+        let (_, consumer, reducer) = consumer.split_at(0);
+        self.add(folder.complete(), reducer);
+        consumer
+    }
+
+    /// Joins what came before with the result of what follows it.
+    fn add(&mut self, result: C::Result, next: C::Reducer) {
+        let result = self.joined(result);
+        self.came_to = Some((result, next));
+    }
+
+    fn joined(&mut self, result: C::Result) -> C::Result {
+        match self.came_to.take() {
+            Some((before, reducer)) => reducer.reduce(before, result),
+            None => result,
+        }
+    }
+
+    /// What all items came to.
+    fn end(mut self) -> C::Result {
+        match (self.folder.take(), self.last.take()) {
+            (Some(folder), _) => self.joined(folder.complete()),
+            (None, Some(last)) => self.joined(last),
+            (None, None) => unreachable!("a scan ended without its last items"),
+        }
+    }
+
+    /// What the items so far came to, when no more are wanted.
+    fn stop(mut self, consumer: C) -> C::Result {
+        let result = match self.folder.take() {
+            Some(folder) => folder.complete(),
+            None => consumer.into_folder().complete(),
+        };
+        self.joined(result)
+    }
+}
+
+/// Hands items on, looking between them whether more are wanted if that can change.
+#[inline]
+fn into<T, C: Consumer<T>>(folder: C::Folder, items: impl Iterator<Item = T>) -> C::Folder {
+    if C::ADVANCES && !C::ENDS {
+        folder.consume_block(items)
+    } else {
+        folder.consume_iter(items)
+    }
+}
+
+/// A block of a window.
+struct Slot<P: Producer> {
+    block: Option<P>,
+    /// Its items, between the passes, if the block cannot be walked twice.
+    kept: Vec<P::Item>,
+    /// Its tally, then its carry, then its last running value.
+    value: Option<P::Item>,
+}
+
+impl<P: Producer> Default for Slot<P> {
+    fn default() -> Self {
+        Slot {
+            block: None,
+            kept: Vec::new(),
+            value: None,
+        }
+    }
+}
+
+impl<P: Producer<Item: Clone>> Slot<P> {
+    const TWICE: bool = matches!(P::AGAIN, Again::Always);
+
+    /// What the items of the block come to; that of the `last` block is not asked for.
+    fn tally<O: Operation<P::Item>>(&mut self, op: &O, last: bool) {
+        let block = match &self.block {
+            Some(_) if last && Self::TWICE => return,
+            Some(block) if Self::TWICE => block.again(),
+            _ => match self.block.take() {
+                Some(block) => block,
+                None => return,
+            },
+        };
+        let items = block.into_iter();
+        let kept = &mut self.kept;
+        if Self::TWICE {
+            self.value = Some(items.fold(op.identity(), |tally, item| op.join(tally, item)));
+        } else if last {
+            kept.extend(items);
+        } else {
+            kept.reserve(items.len());
+            self.value = Some(items.fold(op.identity(), |tally, item| {
+                kept.push(item.clone());
+                op.join(tally, item)
+            }));
+        }
+    }
+
+    /// Hands on the running values of the block, from its carry.
+    fn run<O, C, const EXCLUSIVE: bool>(&mut self, op: &O, folder: C::Folder) -> C::Folder
+    where
+        O: Operation<P::Item>,
+        C: Consumer<P::Item>,
+    {
+        let Some(carry) = self.value.take() else {
+            unreachable!("a block was run before its carry was known")
+        };
+        let mut tally = Tally::new(carry);
+        let acc = &mut tally;
+        let folder = match self.block.take() {
+            Some(block) => {
+                let items = block.into_iter();
+                into::<_, C>(folder, Run::<_, _, _, EXCLUSIVE> { items, op, acc })
+            }
+            None => {
+                let items = self.kept.drain(..);
+                into::<_, C>(folder, Run::<_, _, _, EXCLUSIVE> { items, op, acc })
+            }
+        };
+        self.value = Some(tally.take());
+        folder
+    }
+}
+
+/// A consumer of blocks, made of one of running values.
+struct Blocks<'s, O, C, const EXCLUSIVE: bool> {
+    op: &'s O,
+    base: C,
+    /// The size of a block, the last of which may be short, and the number of items.
+    size: usize,
+    left: usize,
+}
+
+impl<'s, P, O, C, const EXCLUSIVE: bool> Consumer<&mut Slot<P>> for Blocks<'s, O, C, EXCLUSIVE>
+where
+    P: Producer<Item: Clone + Send>,
+    O: Operation<P::Item>,
+    C: Consumer<P::Item>,
+{
+    type Folder = BlocksFolder<'s, O, C, C::Folder, EXCLUSIVE>;
+    type Reducer = C::Reducer;
+    type Result = C::Result;
+
+    const ADVANCES: bool = C::ADVANCES;
+    const WORTH: u64 = C::WORTH;
+    const ENDS: bool = C::ENDS;
+
+    fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
+        let Blocks { op, size, left, .. } = self;
+        let at = index.saturating_mul(size).min(left);
+        let (base, behind, reducer) = self.base.split_at(at);
+        let with = |base, left| Blocks {
+            op,
+            base,
+            size,
+            left,
+        };
+        (with(base, at), with(behind, left - at), reducer)
+    }
+
+    fn into_folder(self) -> Self::Folder {
+        BlocksFolder {
+            op: self.op,
+            base: self.base.into_folder(),
+            of: PhantomData,
+        }
+    }
+
+    fn full(&self) -> bool {
+        self.base.full()
+    }
+
+    fn advance(self, index: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
+        let Blocks { op, size, left, .. } = self;
+        let at = index.saturating_mul(size).min(left);
+        let (base, behind) = self.base.advance(at, folder.map(|folder| folder.base));
+        let of = PhantomData;
+        let rest = Blocks {
+            op,
+            base: behind,
+            size,
+            left: left - at,
+        };
+        (BlocksFolder { op, base, of }, rest)
+    }
+}
+
+/// The same at work.
+struct BlocksFolder<'s, O, C, F, const EXCLUSIVE: bool> {
+    op: &'s O,
+    base: F,
+    of: PhantomData<fn(C)>,
+}
+
+impl<P, O, C, const EXCLUSIVE: bool> Folder<&mut Slot<P>>
+    for BlocksFolder<'_, O, C, C::Folder, EXCLUSIVE>
+where
+    P: Producer<Item: Clone + Send>,
+    O: Operation<P::Item>,
+    C: Consumer<P::Item>,
+{
+    type Result = C::Result;
+
+    fn consume(mut self, slot: &mut Slot<P>) -> Self {
+        self.base = slot.run::<O, C, EXCLUSIVE>(self.op, self.base);
+        self
+    }
+
+    fn complete(self) -> C::Result {
+        self.base.complete()
+    }
+
+    fn full(&self) -> bool {
+        self.base.full()
+    }
+}
