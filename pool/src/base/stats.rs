@@ -91,7 +91,7 @@ counters! {
 #[non_exhaustive]
 pub struct PoolStats {
     /// One entry for each seat, and then for each spare one that has been in use; see
-    /// [`blocking`](crate::verbs::blocking()).
+    /// [`blocking`](crate::blocking()).
     pub seats: Vec<SeatStats>,
     /// Threads that the system refused to start.
     pub refused_threads: usize,

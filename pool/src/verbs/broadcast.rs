@@ -96,7 +96,7 @@ where
 }
 
 impl ThreadPool {
-    /// [`broadcast`](crate::verbs::broadcast) in this pool.
+    /// [`broadcast`](crate::broadcast) in this pool.
     ///
     /// ```
     /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(3).build().unwrap();

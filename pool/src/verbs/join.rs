@@ -132,7 +132,7 @@ where
 }
 
 impl ThreadPool {
-    /// [`join`](crate::verbs::join) in this pool.
+    /// [`join`](crate::join) in this pool.
     ///
     /// ```
     /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();

@@ -105,7 +105,7 @@ pub fn current_num_threads() -> usize {
 }
 
 /// The index of the seat that the calling thread holds, less than [`current_num_threads`] but on
-/// the spare threads of [`blocking`](crate::verbs::blocking()); `None` if it holds none. No two closures that run at the same time in one pool see the same.
+/// the spare threads of [`blocking`](crate::blocking()); `None` if it holds none. No two closures that run at the same time in one pool see the same.
 ///
 /// ```
 /// assert_eq!(tine_pool::current_thread_index(), None);
@@ -159,7 +159,7 @@ pub fn max_num_threads() -> usize {
 /// | `blocking` | the calling thread | none inside | the caller |
 /// | `broadcast`, closure *k* | the pool's own thread *k* | *k* | the caller |
 ///
-/// While threads are inside [`blocking`](crate::verbs::blocking()), jobs may also run on spare threads,
+/// While threads are inside [`blocking`](crate::blocking()), jobs may also run on spare threads,
 /// whose indices are those from the number of threads up.
 ///
 /// ```

@@ -155,7 +155,7 @@ where
 }
 
 impl ThreadPool {
-    /// [`scope()`](crate::verbs::scope()) in this pool, whose thread runs `op`.
+    /// [`scope()`](crate::scope()) in this pool, whose thread runs `op`.
     ///
     /// ```
     /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();

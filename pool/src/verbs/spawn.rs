@@ -62,7 +62,7 @@ where
 }
 
 impl ThreadPool {
-    /// [`spawn`](crate::verbs::spawn) in this pool.
+    /// [`spawn`](crate::spawn) in this pool.
     ///
     /// ```
     /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
