@@ -196,6 +196,8 @@ ask_tests() {
     programs=$(CARGO_TARGET_DIR=$copy/target/tests built "$copy/log" cargo test -p tine-pool "$@" \
         --no-run) || return 2
     for program in $programs; do
+        # Cargo names what lies below the directory it was called in from there.
+        program=$(realpath "$program")
         # From where they were built, as cargo does it.
         (cd "$copy/pool" && TINE_SHORT=1 ask "$TEST_LIMIT" "$copy/log" "$program")
         case $? in
