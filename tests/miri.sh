@@ -3,7 +3,7 @@
 # that each access is held to the rules of the language. Under both models of aliasing, Stacked
 # Borrows and Tree Borrows, at once.
 #
-#   tests/miri.sh                       the tour once, and that of the pool with 4 seeds
+#   tests/miri.sh                       the tour once, and that of the pool with 2 seeds
 #   SEEDS=0..64 tests/miri.sh pool      one part, and more seeds: orders of threads, weak memory
 #   PARTS: pool iter collections
 #
@@ -41,7 +41,7 @@ tour() {
     local flags="-Zmiri-disable-isolation $2" part seeds
     for part in "${parts[@]}"; do
         seeds=
-        [ "$part" != pool ] || seeds="-Zmiri-many-seeds=${SEEDS:-0..4}"
+        [ "$part" != pool ] || seeds="-Zmiri-many-seeds=${SEEDS:-0..2}"
         [ -z "${SEEDS:-}" ] || seeds="-Zmiri-many-seeds=$SEEDS"
         echo "== $part, $1 Borrows"
         MIRIFLAGS="$flags $seeds" cargo "+$nightly" miri test -p "tine-$part" --test miri \

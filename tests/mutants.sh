@@ -6,7 +6,7 @@
 #   tests/mutants.sh --list             their headings
 #   tests/mutants.sh --check            only whether each one's text is still to be found, once
 #   JOBS=2 tests/mutants.sh             on so many copies of the project at once
-#   LEVELS=own tests/mutants.sh         own, models, tests, schedules: only these, in this order
+#   LEVELS=own tests/mutants.sh         own, unit, models, tests, schedules: only these, in this order
 #
 # The mutants are data, tests/mutants/*.mutants:
 #
@@ -18,8 +18,8 @@
 #
 # The text stands once in the function (of one of the functions of that name), or once in the file
 # if none is named. A text that is not found is an error that names its mutant. A mutant is put
-# into a copy of the project, below target/mutants. Its own models are asked first, then all models,
-# then the tests of the pool, then the schedules where there is a tests/schedules.sh, each within a
+# into a copy of the project, below target/mutants. Its own models are asked first, then the tests
+# beside the code, then all models, then the tests of the pool, then the schedules where there is a tests/schedules.sh, each within a
 # limit of time. What is marked with `!` must survive all of them, or the mark is wrong.
 #
 # A check that ends in time and passes has not noticed. One that fails has. A model that gets over
@@ -30,7 +30,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 root=$PWD
 work=$root/target/mutants
 mkdir -p "$work"
-: "${JOBS:=1}" "${LEVELS:=own models tests schedules}"
+: "${JOBS:=1}" "${LEVELS:=own unit models tests schedules}"
 : "${MODEL_LIMIT:=60}" "${TEST_LIMIT:=120}" "${SCHEDULE_LIMIT:=60}"
 models=(nested spawned slab injector latch job park seats scope spares sleep)
 
@@ -183,11 +183,21 @@ ask_models() {
     return 1
 }
 
+level_unit() {
+    ask_tests --lib
+}
+
 level_tests() {
+    ask_tests --tests
+}
+
+ask_tests() {
     local program programs
-    programs=$(CARGO_TARGET_DIR=$copy/target/tests built "$copy/log" cargo test -p tine-pool --lib \
-        --tests --no-run) || return 2
+    programs=$(CARGO_TARGET_DIR=$copy/target/tests built "$copy/log" cargo test -p tine-pool "$@" \
+        --no-run) || return 2
     for program in $programs; do
+        # Cargo names what lies below the directory it was called in from there.
+        program=$(realpath "$program")
         # From where they were built, as cargo does it.
         (cd "$copy/pool" && TINE_SHORT=1 ask "$TEST_LIMIT" "$copy/log" "$program")
         case $? in
@@ -268,7 +278,7 @@ case ${1:-} in
     while IFS=$'\t' read -r data number heading source _; do
         path=$(source_of . "$source")
         why=$(mutate "$number" "$data" "${path:-/dev/null}" 2>&1 >/dev/null) ||
-            { echo "$heading ($source): ${path:+$why}${path:-there is no such file}"; wrong=1; }
+            { [ -n "$path" ] || why="there is no such file"; echo "$heading ($source): $why"; wrong=1; }
     done < <(mutants)
     echo "$(mutants | wc -l) mutants, $(mutants | cut -f 6 | grep -c .) of them marked as equal"
     exit $wrong

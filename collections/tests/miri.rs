@@ -82,3 +82,12 @@ fn a_set_and_groups() {
         assert_eq!(groups.into_map().len(), 5);
     });
 }
+
+/// By its name the last. A pool that is dropped does not wait for its threads, but the program may
+/// not end before them under Miri.
+#[test]
+fn z_threads_end() {
+    if cfg!(miri) {
+        std::thread::sleep(std::time::Duration::from_secs(5));
+    }
+}

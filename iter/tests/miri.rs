@@ -230,3 +230,12 @@ fn merges_parts_and_selects() {
         assert_eq!(a.len() + b.len(), LEN);
     });
 }
+
+/// By its name the last. A pool that is dropped does not wait for its threads, but the program may
+/// not end before them under Miri.
+#[test]
+fn z_threads_end() {
+    if cfg!(miri) {
+        std::thread::sleep(std::time::Duration::from_secs(5));
+    }
+}

@@ -209,3 +209,12 @@ fn many_tasks() {
     two.scope(|s| (0..100).for_each(|_| s.spawn(|_| add(&ran))));
     assert_eq!(ran.into_inner(), 100);
 }
+
+/// By its name the last. A pool that is dropped does not wait for its threads, but the program may
+/// not end before them under Miri.
+#[test]
+fn z_threads_end() {
+    if cfg!(miri) {
+        std::thread::sleep(std::time::Duration::from_secs(5));
+    }
+}

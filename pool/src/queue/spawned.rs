@@ -215,42 +215,46 @@ impl Spawned {
         let seen = self.own.with(|own| unsafe { (*own).top });
         if bottom.wrapping_sub(seen) as usize >= buffer.len() {
             // SAFETY: the caller holds the seat.
-            buffer = unsafe { self.make_room(buffer, bottom) };
+            unsafe { self.make_room(bottom) };
+            // SAFETY: as above.
+            buffer = unsafe { &*self.buffer.load(Ordering::Relaxed) };
         }
         buffer.write(bottom, entry);
         // Release: hands the slot to the Acquire load of `bottom` in `steal_if`.
         self.bottom.store(bottom.wrapping_add(1), Ordering::Release);
     }
 
-    /// The buffer seems full: looks whether it is, and sees to it that there is room.
+    /// The buffer seems full: looks whether it is, and sees to it that there is room. What frees the
+    /// old buffer has no reference to it among its arguments, which would have to stay good.
     ///
     /// # Safety
     /// The caller holds the seat.
     #[cold]
-    unsafe fn make_room<'a>(&'a self, buffer: &'a Buffer, bottom: u32) -> &'a Buffer {
+    unsafe fn make_room(&self, bottom: u32) {
+        // SAFETY: only the owner replaces the buffer, and this is the owner.
+        let len = unsafe { &*self.buffer.load(Ordering::Relaxed) }.len();
         // Acquire: pairs with the exchange of a thief, so that a slot is not written before the
         // thief that emptied it has read it.
         let mut top = self.top(Ordering::Acquire);
         // SAFETY: `own` is the owner's.
         let first = self.own.with(|own| unsafe { (*own).first });
-        let full = top.to(bottom) as usize >= buffer.len();
-        if full && buffer.len() >= LARGE && top.index() != first {
-            top = self.wait_for_thieves(buffer, bottom, top);
+        let full = top.to(bottom) as usize >= len;
+        if full && len >= LARGE && top.index() != first {
+            top = self.wait_for_thieves(len, bottom, top);
         }
         // SAFETY: `own` is the owner's.
         self.own.with_mut(|own| unsafe { (*own).top = top.index() });
-        if (top.to(bottom) as usize) < buffer.len() {
-            return buffer;
+        if top.to(bottom) as usize >= len {
+            // SAFETY: the caller holds the seat.
+            unsafe { self.resize(len * 2, top, bottom) };
         }
-        // SAFETY: the caller holds the seat.
-        unsafe { self.resize(buffer, buffer.len() * 2, top, bottom) }
     }
 
     /// A large buffer is full. If thieves empty it about as fast as it fills, they are given the
     /// time to make some room: jobs so small cost more by lying about than by coming later. The
     /// wait ends as soon as they are slower, so it delays a push, and no more.
-    fn wait_for_thieves(&self, buffer: &Buffer, bottom: u32, mut top: Top) -> Top {
-        let enough = buffer.len() - buffer.len() / 8;
+    fn wait_for_thieves(&self, len: usize, bottom: u32, mut top: Top) -> Top {
+        let enough = len - len / 8;
         let (start, before) = (clock::now(), top);
         while top.to(bottom) as usize > enough {
             for _ in 0..16 {
@@ -329,10 +333,8 @@ impl Spawned {
             let len = (left * 2).next_power_of_two().max(SMALL);
             // Acquire: as in `push`.
             let (top, bottom) = (self.top(Ordering::Acquire), self.mark());
-            // SAFETY: only the owner replaces the buffer, and this is the owner.
-            let old = unsafe { &*self.buffer.load(Ordering::Relaxed) };
             // SAFETY: the caller holds the seat.
-            unsafe { self.resize(old, len, top, bottom) };
+            unsafe { self.resize(len, top, bottom) };
         } else if !idle {
             // SAFETY: the caller holds the seat.
             unsafe { self.reclaim() };
@@ -358,9 +360,11 @@ impl Spawned {
     }
 
     /// # Safety
-    /// The caller holds the seat.
-    unsafe fn resize(&self, old: &Buffer, len: usize, top: Top, bottom: u32) -> &Buffer {
+    /// The caller holds the seat, and has no reference to the buffer that it uses again.
+    unsafe fn resize(&self, len: usize, top: Top, bottom: u32) {
         let new = Buffer::new(len);
+        // SAFETY: only the owner replaces the buffer, and this is the owner.
+        let old = unsafe { &*self.buffer.load(Ordering::Relaxed) };
         let mut index = top.index();
         while index != bottom {
             new.write(index, old.read(index));
@@ -377,8 +381,6 @@ impl Spawned {
         });
         // SAFETY: the caller holds the seat.
         unsafe { self.reclaim() };
-        // SAFETY: just made, and only the owner replaces it.
-        unsafe { &*new }
     }
 
     /// Frees outgrown buffers if nobody can be reading one.
