@@ -100,7 +100,7 @@ fn rayon_by_hand(v: &mut [u64]) -> u64 {
     let size = v.len().div_ceil(4 * rayon::current_num_threads()).max(1);
     let sums: Vec<u64> = v
         .par_chunks(size)
-        .map(|chunk| chunk.iter().fold(0, |a, b| a.wrapping_add(*b)))
+        .map(|chunk| chunk.iter().fold(0_u64, |a, b| a.wrapping_add(*b)))
         .collect();
     let mut starts = vec![0_u64];
     starts.extend(sums.iter().scan(0, |end, sum| {
@@ -141,21 +141,21 @@ fn in_place(n: usize) {
                 "loop",
                 Box::new(move || {
                     refill(a);
-                    timed(|| looped(black_box(a)))
+                    timed(|| looped(black_box(&mut *a)))
                 }),
             ),
             (
                 "tine",
                 Box::new(move || {
                     refill(b);
-                    timed(|| black_box(b).par_scan_by(|| 0, u64::wrapping_add))
+                    timed(|| black_box(&mut *b).par_scan_by(|| 0, u64::wrapping_add))
                 }),
             ),
             (
                 "rayon by hand",
                 Box::new(move || {
                     refill(c);
-                    timed(|| rayon_by_hand(black_box(c)))
+                    timed(|| rayon_by_hand(black_box(&mut *c)))
                 }),
             ),
         ],
@@ -267,7 +267,10 @@ fn heavy(n: usize) {
     let mut slices = [numbers(n), numbers(n)];
     let [a, b] = &mut slices;
     let v = numbers(n);
-    let op = |a: u64, b: u64| a.wrapping_add(b) + busy(100) % 2;
+    let op = |a: u64, b: u64| {
+        black_box(busy(100));
+        a.wrapping_add(b)
+    };
     race(
         &format!("an operation of 100 ns, {n}"),
         "goal: 1.05 of the loop",
