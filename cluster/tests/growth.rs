@@ -67,7 +67,7 @@ fn sorts() {
     }
 }
 
-/// Counting: nothing is sent twice, and at most two messages to each other rank.
+/// Counting: a key is sent once by each thread that met it, in at most two messages to each other rank.
 #[test]
 fn counts() {
     for &ranks in RANKS {
@@ -83,7 +83,8 @@ fn counts() {
             // A header, two counts, two exchanges.
             assert_eq!(count.rounds, 5);
             assert!(count.messages < 2 * ranks as u64);
-            assert!(count.sent <= 16 * 50, "{count:?}");
+            // Each part of the loop that another thread of the rank took counts for itself.
+            assert!(count.sent <= 4 * 16 * 50, "{count:?}");
             Ok(())
         })
         .unwrap();
