@@ -2,9 +2,9 @@
 //! What threads may do to each other at the same time is explored elsewhere, with loom.
 
 use crate::bytes::Bytes;
-use crate::deque::nested::{CAPACITY, Nested, Pop};
-use crate::deque::spawned::{Entry, LOT, Spawned};
-use crate::deque::steal::Steal;
+use crate::queue::nested::{CAPACITY, Nested, Pop};
+use crate::queue::spawned::{Entry, LOT, Spawned};
+use crate::queue::steal::Steal;
 use std::collections::VecDeque;
 use std::ptr::without_provenance_mut as job;
 

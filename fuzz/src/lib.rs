@@ -11,18 +11,21 @@ pub mod text;
 mod bytes;
 
 // The deques are private to the pool: their files, and what they stand on, are compiled once more.
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../pool/src/clock.rs"]
-mod clock;
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../pool/src/deque/mod.rs"]
-mod deque;
 #[allow(dead_code, unreachable_pub, unused_imports)]
-#[path = "../../pool/src/sync.rs"]
-mod sync;
-#[allow(dead_code, unreachable_pub, clippy::multiple_unsafe_ops_per_block)]
-#[path = "../../pool/src/sys.rs"]
-mod sys;
+#[allow(clippy::multiple_unsafe_ops_per_block)]
+#[path = "../../pool/src/base"]
+mod base {
+    pub(crate) mod clock;
+    pub(crate) mod sync;
+    pub(crate) mod sys;
+}
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../pool/src/queue"]
+mod queue {
+    pub(crate) mod nested;
+    pub(crate) mod spawned;
+    pub(crate) mod steal;
+}
 
 use std::sync::OnceLock;
 use std::{env, fs};

@@ -696,8 +696,8 @@ impl Machine {
                 .any(|w| place.starts_with(w));
             let machinery = [
                 "/rt/",
-                "pool/src/sync",
-                "pool/src/unwind",
+                "pool/src/base/sync",
+                "pool/src/base/unwind",
                 "sched/src/runner",
             ];
             if ours && !machinery.iter().any(|w| place.contains(w)) {
