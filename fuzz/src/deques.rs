@@ -42,10 +42,10 @@ impl Stack {
         let depth = deque.depth();
         assert_eq!(depth, self.jobs.len());
         if depth >= CAPACITY {
-            assert!(!deque.is_easy(depth) && !deque.is_calm(depth, 7));
+            assert!(!deque.is_easy(depth) && !deque.skips_check(depth, 7));
             return;
         }
-        let easy = deque.is_easy(depth) || deque.is_calm(depth, 7);
+        let easy = deque.is_easy(depth) || deque.skips_check(depth, 7);
         self.pushed += 1;
         self.jobs.push(self.pushed);
         deque.push(depth, job(self.pushed));
@@ -128,12 +128,12 @@ fn nested(mut bytes: Bytes<'_>) {
             }
             14 => {
                 let base = stack.jobs.len();
-                deque.turn();
+                deque.change_context();
                 stack.lifted.push((base, deque.lift(base)));
             }
             _ => {
                 assert_eq!(deque.publish_for_owner(|| false), 0);
-                deque.keep_calm(7, u32::from(bytes.u8()));
+                deque.skip_checks(7, u32::from(bytes.u8()));
             }
         }
         assert_eq!(deque.depth(), stack.jobs.len());
