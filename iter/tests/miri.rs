@@ -146,9 +146,9 @@ fn bridges() {
     });
 }
 
-fn assert_sorted<T: Ord + std::fmt::Debug>(mut given: Vec<T>, sort: impl FnOnce(&mut [T]) + Send)
+fn assert_sorted<T>(mut given: Vec<T>, sort: impl FnOnce(&mut [T]) + Send)
 where
-    T: Clone + Send,
+    T: Ord + Clone + Send + std::fmt::Debug,
 {
     let mut wanted = given.clone();
     wanted.sort();
