@@ -177,7 +177,6 @@ impl Model {
             then();
             match self.sleep.stand_up(seat) {
                 Left::Notified => Self::ring(seat),
-                Left::Asked if self.has_work() => self.wake_one(),
                 _ => {}
             }
         }

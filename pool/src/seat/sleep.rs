@@ -82,8 +82,6 @@ pub(crate) enum Bedtime {
 pub(crate) enum Left {
     /// Nothing.
     Quietly,
-    /// It was asked: if there is work, a thread is to be woken for it.
-    Asked,
     /// The seat's thread is to be roused.
     Notified,
     /// The seat has no thread.
@@ -139,9 +137,9 @@ impl Sleep {
 
     #[inline(always)]
     fn keep_hint(&self, seat: &Seat, step: Step) {
-        use Step::{Close, LeaveAndWake, LeaveAsked, LieDown, Open, Rise, Wake};
+        use Step::{Close, LeaveAndWake, LieDown, Open, Rise, Wake};
         match step {
-            LieDown | Open | LeaveAsked => self.hint(seat.index, true),
+            LieDown | Open => self.hint(seat.index, true),
             Wake | Rise | Close | LeaveAndWake => self.hint(seat.index, false),
             _ => {}
         }
@@ -214,9 +212,13 @@ impl Sleep {
     /// Asks all guests to see to what was posted when they leave. False if one has left meanwhile.
     fn ask_guests(&self, seats: &Row<Seat>) -> bool {
         seats.iter().all(|seat| {
-            let visited = |holder| matches!(holder, Holder::Guest | Holder::Lent);
             let state = seat.word.load();
-            !visited(state.holder()) || state.is_asked_for() || seat.word.ask()
+            match state.holder() {
+                Holder::Guest | Holder::Lent => state.is_asked_for() || seat.word.ask(),
+                // Left meanwhile.
+                Holder::Parked => false,
+                _ => true,
+            }
         })
     }
 
@@ -315,11 +317,6 @@ impl Sleep {
 
     #[cold]
     fn stand_up_asked(&self, seat: &Seat) -> Left {
-        if self.take(seat, Step::LeaveAsked) {
-            // Work that was posted before its poster saw the guest is seen by the look that follows.
-            self.before_last_look();
-            return Left::Asked;
-        }
         if self.stand_up_and_wake(seat) {
             Left::Notified
         } else {

@@ -161,9 +161,6 @@ pub(crate) enum Step {
     SitSpare,
     /// The guest leaves; no thread is asked for.
     Leave,
-    /// The guest leaves, and sees then whether there is work for which it was asked to wake a thread.
-    /// Not while there is mail.
-    LeaveAsked,
     /// The guest leaves the seat, and what lies there, to the thread.
     LeaveAndWake,
     /// The guest leaves a seat without a thread.
@@ -212,8 +209,6 @@ pub(crate) enum Flags {
     Keep,
     /// WAKE is answered by this step; MAIL stays.
     Answered,
-    /// WAKE is answered by this step, which fails if MAIL is up.
-    NoMail,
 }
 
 /// One row of the table.
@@ -230,7 +225,7 @@ pub(crate) struct Row {
 impl Step {
     /// Every step there is.
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 25] = [
+    pub(crate) const ALL: [Self; 24] = [
         Self::Wake,
         Self::Rise,
         Self::Answer,
@@ -242,7 +237,6 @@ impl Step {
         Self::SitAlone,
         Self::SitSpare,
         Self::Leave,
-        Self::LeaveAsked,
         Self::LeaveAndWake,
         Self::LeaveAlone,
         Self::Lend,
@@ -262,7 +256,7 @@ impl Step {
     #[inline(always)]
     pub(crate) const fn row(self) -> Row {
         use By::{Anybody, Guest as Visitor, Thread};
-        use Flags::{Answered, Down, Keep, NoMail};
+        use Flags::{Answered, Down, Keep};
         use Holder::{Alone, Awake, Closed, Guest, Lent, Notified, Parked, Searching, Vacant};
         let (from, to, by, flags) = match self {
             Self::Wake => (Parked, Notified, Anybody, Keep),
@@ -276,7 +270,6 @@ impl Step {
             Self::SitAlone => (Vacant, Alone, Visitor, Keep),
             Self::SitSpare => (Closed, Guest, Visitor, Down),
             Self::Leave => (Guest, Parked, Visitor, Down),
-            Self::LeaveAsked => (Guest, Parked, Visitor, NoMail),
             Self::LeaveAndWake => (Guest, Notified, Visitor, Answered),
             Self::LeaveAlone => (Alone, Vacant, Visitor, Keep),
             Self::Lend => (Guest, Lent, Visitor, Keep),
@@ -345,8 +338,7 @@ impl SeatWord {
         } else {
             MAIL
         };
-        let fits = |now: u32| row.flags != Flags::NoMail || now & MAIL == 0;
-        while now & HOLDER == row.from as u32 && fits(now) {
+        while now & HOLDER == row.from as u32 {
             match self.exchange(now, row.to as u32 | now & kept) {
                 Ok(()) => return true,
                 Err(other) => now = other,
@@ -427,12 +419,11 @@ mod tests {
                     let fits = holder == row.from
                         && match row.flags {
                             Flags::Down => flags == 0,
-                            Flags::NoMail => flags & super::MAIL == 0,
                             Flags::Keep | Flags::Answered => true,
                         };
                     assert_eq!(word.step(row), fits, "{step:?} from {holder:?} {flags:#x}");
                     let seen = word.load();
-                    let answered = matches!(row.flags, Flags::Answered | Flags::NoMail);
+                    let answered = row.flags == Flags::Answered;
                     let kept = if answered && fits {
                         flags & super::MAIL
                     } else {
@@ -454,7 +445,7 @@ mod tests {
             let read_by_others =
                 matches!(step, Step::Refuse | Step::RefuseSpare | Step::LeaveAlone);
             if sleeps && !read_by_others {
-                let refuses_mail = matches!(row.flags, Flags::Down | Flags::NoMail);
+                let refuses_mail = row.flags == Flags::Down;
                 assert!(refuses_mail, "{step:?}");
             }
         }

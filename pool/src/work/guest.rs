@@ -90,11 +90,6 @@ fn see_to(guest: &Worker<'_>, left: Left) {
     let Worker { seat, shared, .. } = *guest;
     match left {
         Left::Quietly => {}
-        Left::Asked => {
-            if shared.has_work() {
-                shared.wake_one();
-            }
-        }
         Left::Notified => {
             // If the system refuses the thread, another finds what it would have found.
             if !shared.ring(seat) {
