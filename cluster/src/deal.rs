@@ -25,7 +25,7 @@ use tine_iter::iter::ParallelIterator;
 /// Entries of a full table, at most, and its bytes.
 const ENTRIES: usize = 1 << 17;
 const BYTES: usize = 4 << 20;
-/// A table is worth it from so many items for each entry on.
+/// A table is worth it if it has at least this many items for each entry.
 const WORTH: usize = 4;
 /// After so many tables' worth of dealt items the table is tried again.
 const PATIENCE: usize = 16;

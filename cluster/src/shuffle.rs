@@ -151,7 +151,7 @@ fn nothing<'a>(ranks: usize) -> Vec<&'a mut [u8]> {
 /// What is still to be sent to one rank.
 struct Outgoing<T> {
     items: vec::IntoIter<T>,
-    /// So many items are expected to fill a block.
+    /// How many items are expected to fill a block.
     fill: usize,
 }
 
