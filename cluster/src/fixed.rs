@@ -259,7 +259,7 @@ struct Tree {
 enum Span {
     /// All of a node.
     Node { start: usize, len: usize },
-    /// A number of items of a leaf that begins at `start` and has `whole` of them.
+    /// `count` items of a leaf that begins at `start` and has `whole` of them.
     Piece {
         start: usize,
         whole: usize,
