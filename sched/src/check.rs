@@ -169,8 +169,8 @@ impl Record {
 
 /// The program has gone wrong.
 pub(crate) fn fail(what: &str) -> ! {
+    rt::report(what);
     rt::stop();
-    eprintln!("{what}");
     // SAFETY: no preconditions.
     unsafe { libc::_exit(12) }
 }

@@ -14,6 +14,8 @@ use crate::rt::Random;
 ///   it takes none. In a pool built for greedy waiting nobody holds a lock across a call.
 /// * A program has broadcasts, or halves and items that wait for each other, not both.
 /// * Inside `blocking` nothing waits for a broadcast: a closure may be for the thread that is away.
+///   Nor does, in a program with `blocking`, what may run on top of the wait of another thread: a
+///   broadcast's closure, a detached one. The call inside `blocking` may need what lies below it.
 /// * Halves, items and closures that wait for one another stand on the **spine** alone: what the
 ///   main thread does in sequence. So no two such waits meet, and some seat comes free for each.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +33,8 @@ struct Place {
     handler: bool,
     /// Inside `blocking`: a thread of some pool is away, and reads no mail.
     aside: bool,
+    /// In the closure of a broadcast.
+    letter: bool,
     depth: u32,
 }
 
@@ -179,6 +183,7 @@ impl Inventor {
             scope: false,
             handler: false,
             aside: false,
+            letter: false,
             depth: 0,
         };
         let threads = (0..count)
@@ -313,7 +318,9 @@ impl Inventor {
             ..alone
         };
         let meets = place.spine && threads.is_some_and(|n| n >= 2) && !place.locked;
-        let all = !place.locked && !place.aside && !self.is_greedy(place.on);
+        let on_top = place.letter || place.detached;
+        let away = place.aside || on_top && self.weight(Kind::Blocking) > 0;
+        let all = !place.locked && !away && !self.is_greedy(place.on);
         Some(match kind {
             Kind::Work => self.leaf(place),
             Kind::Sleep => Verb::Sleep(self.random.of(&[1000, 100_000, 30_000_000])),
@@ -365,6 +372,7 @@ impl Inventor {
             Kind::TaskToAll if place.scope && all => {
                 let mail = Place {
                     locks: None,
+                    letter: true,
                     ..inner
                 };
                 Verb::TaskToAll(self.block(mail, 1))
@@ -390,6 +398,7 @@ impl Inventor {
             Kind::Broadcast if free && all => {
                 let mail = Place {
                     locks: None,
+                    letter: true,
                     ..alone
                 };
                 if self.random.once_in(3) {
@@ -407,6 +416,7 @@ impl Inventor {
             Kind::SpawnBroadcast if free => {
                 let mail = Place {
                     locks: None,
+                    letter: true,
                     ..detached
                 };
                 Verb::SpawnBroadcast(self.block(mail, 1))

@@ -229,6 +229,13 @@ pub(crate) fn stop() {
     RUNNING.store(false, Ordering::Relaxed);
 }
 
+/// Says where all threads are, for a program that has gone wrong otherwise.
+pub(crate) fn report(why: &str) {
+    if let Some(m) = machine() {
+        m.report(why);
+    }
+}
+
 /// How many points there were, and a print of all switches.
 pub(crate) fn steps() -> [u64; 2] {
     machine().map_or([0; 2], |m| [m.steps, m.print])
@@ -635,6 +642,12 @@ impl Machine {
 
     /// Reports and ends the process.
     fn fail(&mut self, outcome: Outcome, why: &str) -> ! {
+        self.report(why);
+        system::exit(outcome as i32, 2);
+    }
+
+    /// Says what each thread waits for and, if asked to, where it stands.
+    fn report(&mut self, why: &str) {
         system::say(&format!(
             "{why}: after {} steps, {} us; strategy {:?}\n",
             self.steps,
@@ -679,7 +692,6 @@ impl Machine {
             stop();
             system::say(&tine_pool::picture());
         }
-        system::exit(outcome as i32, 2);
     }
 
     fn tell(&self, task: usize) {

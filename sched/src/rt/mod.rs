@@ -7,5 +7,5 @@ mod machine;
 mod random;
 mod system;
 
-pub(crate) use machine::{How, Limits, living, quiesce, start, steps, stop, work};
+pub(crate) use machine::{How, Limits, living, quiesce, report, start, steps, stop, work};
 pub(crate) use random::Random;
