@@ -18,7 +18,7 @@
 use tine_pool::current_num_threads;
 
 use super::fork::{Lent, both_told, enter, lend, offer};
-use super::pace::{Laid, Pace, Step};
+use super::pace::{Laid, Pace, Plain, Seed, Step};
 use super::traits::{
     Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, UnindexedProducer,
 };
@@ -123,11 +123,15 @@ where
     let threads = current_num_threads();
     let at_will = C::ADVANCES && !P::WHOLE && max == usize::MAX;
     if at_will && len > threads.saturating_mul(2) {
-        let site = work::<P, C> as *const () as usize;
-        let pace = Pace::start(site, len);
-        let pace = if C::ENDS { pace.searching() } else { pace };
-        let mut pace = pace.worth(C::WORTH);
-        enter(|| work(rest, None, &mut pace, min).close(&mut pace))
+        enter(|| {
+            let site = work::<P, C> as *const () as usize;
+            let mut pace = Pace::start(site, len);
+            if let Some(plain) = pace.plain() {
+                return chain(rest, plain, &pace, min);
+            }
+            pace.set_kind(C::WORTH, C::ENDS);
+            work(rest, None, &mut pace, min).close(&mut pace)
+        })
     } else {
         let cuts = threads;
         run(rest, false, Pieces { cuts, min, max })
@@ -205,6 +209,11 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
 
     fn halve(self) -> (Self, Self, C::Reducer) {
         let mid = self.len / 2;
+        self.cut(mid)
+    }
+
+    #[inline]
+    fn cut(self, mid: usize) -> (Self, Self, C::Reducer) {
         let (producer, far_producer) = self.producer.split_at(mid);
         let (consumer, far_consumer, reducer) = self.consumer.split_at(mid);
         let near = Rest {
@@ -276,11 +285,7 @@ where
         return share(laid, rest, folder, pace, min);
     }
     loop {
-        let step = match pace.is_plain() {
-            true => Step::Run(rest.len),
-            false => pace.next(rest.len),
-        };
-        let n = match step {
+        let n = match pace.next(rest.len) {
             Step::Share if offer() => continue,
             Step::Share if rest.len / 2 >= min => {
                 let laid = pace.share(rest.len - rest.len / 2);
@@ -306,6 +311,54 @@ where
     }
 }
 
+/// Runs a loop that is known to be a very short one. It is laid out as any other, but from piece to
+/// piece: all that is left lies behind the piece that runs, and comes back to the same folder.
+fn chain<P, C>(mut rest: Rest<P, C>, plain: Plain, pace: &Pace, min: usize) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let (len, seed) = (rest.len, pace.seed());
+    let mut folder = None;
+    for left in (2..=plain.pieces.min(len / min)).rev() {
+        let n = rest.len / left;
+        let (near, far, reducer) = rest.cut(n);
+        let (carried, lent) = lend(
+            false,
+            far,
+            || near.run_block(n, folder).0,
+            |far| take_over(far, seed, min),
+        );
+        match lent {
+            Lent::Taken(far) => return reducer.reduce(carried.complete(), far),
+            Lent::Back(far) if carried.full() => {
+                drop(far);
+                return carried.complete();
+            }
+            Lent::Back(far) => (rest, folder) = (far, Some(carried)),
+        }
+    }
+    let n = rest.len;
+    let folder = rest.run_block(n, folder).0;
+    if plain.start != 0 && !folder.full() {
+        pace.record(len, plain.start);
+    }
+    folder.complete()
+}
+
+/// What a thread does that takes a part of a loop over.
+fn take_over<P, C>(far: Rest<P, C>, seed: Seed, min: usize) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    if far.consumer.full() {
+        return far.nothing();
+    }
+    let mut pace = seed.grow();
+    work(far, None, &mut pace, min).close(&mut pace)
+}
+
 /// Lends the farther half of what is left, and goes on with the nearer; then
 /// with the farther one too, if it was not taken.
 fn share<P, C>(
@@ -325,13 +378,7 @@ where
         laid.is_open(),
         far,
         || work(near, folder, pace, min),
-        |far| match far.consumer.full() {
-            true => far.nothing(),
-            false => {
-                let mut pace = seed.grow();
-                work(far, None, &mut pace, min).close(&mut pace)
-            }
-        },
+        |far| take_over(far, seed, min),
     );
     match (near, far) {
         (near, Lent::Taken(far)) => Progress::Closed(reducer.reduce(near.close(pace), far)),

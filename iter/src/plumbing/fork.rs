@@ -101,21 +101,21 @@ pub(super) fn offer() -> bool {
 /// Offers `given` to other threads, which would call `take` with it: in public,
 /// or (not `open`) once it is wanted or this thread is stuck. Meanwhile does
 /// `keep` here. Returns when both are done, or `given` was not taken.
+#[inline(always)]
 pub(super) fn lend<A, D: Send, R: Send>(
     open: bool,
     given: D,
     keep: impl FnOnce() -> A,
     take: impl FnOnce(D) -> R + Send,
 ) -> (A, Lent<D, R>) {
-    let mut near = Call::new(|_| keep());
     let mut far = Loan {
         given: Some((given, take)),
         result: None,
     };
-    loops::lend(open, &mut near, &mut far);
+    let near = loops::lend(open, keep, &mut far);
     let lent = match far.given {
         Some((given, _)) => Lent::Back(given),
         None => Lent::Taken(done(far.result)),
     };
-    (near.result(), lent)
+    (near, lent)
 }

@@ -2,4 +2,4 @@
 //! are the pool's.
 #![forbid(unsafe_code)]
 
-pub(crate) use tine_pool::loops::{Laid, Pace, Step};
+pub(crate) use tine_pool::loops::{Laid, Pace, Plain, Seed, Step};

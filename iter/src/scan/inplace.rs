@@ -155,7 +155,8 @@ where
     B: Breaks,
 {
     fn all(mut self) -> T {
-        let mut pace = Pace::start(Self::all as *const () as usize, self.len).searching();
+        let mut pace = Pace::start(Self::all as *const () as usize, self.len);
+        pace.set_kind(0, true);
         let alone = current_num_threads() == 1;
         let mut begun = false;
         while !self.rest.is_empty() {

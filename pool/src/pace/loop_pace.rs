@@ -74,14 +74,22 @@ impl Seed {
             block: 0,
             begun: 0,
             least: self.least,
-            fresh: true,
-            plain: false,
+            plain: None,
             probes: false,
             wakes: None,
             items: 0,
             ticks: 0,
         }
     }
+}
+
+/// A loop that is known to be a very short one: each piece of it is one block.
+#[derive(Debug, Clone, Copy)]
+pub struct Plain {
+    /// How many pieces.
+    pub pieces: usize,
+    /// When it began, if it is to be timed; else 0.
+    pub start: u64,
 }
 
 /// What the pace must see of the pool.
@@ -133,10 +141,8 @@ pub(crate) struct Pace {
     begun: u64,
     /// What must be left to be given away at all, in nanoseconds.
     least: u64,
-    /// Whether nothing has been laid out yet.
-    fresh: bool,
-    /// Whether the loop is so short that each piece is one block that nobody times.
-    plain: bool,
+    /// Whether the loop is so short that each piece is one block.
+    plain: Option<Plain>,
     /// Whether the first block may be all that is needed, so that nothing is shared before it.
     probes: bool,
     /// Whether a thread is woken for a rest that would be over soon after it came, once that has
@@ -159,38 +165,43 @@ impl Pace {
             Some(nanos) if nanos < SHORT => (2 * threads).min(COARSE),
             _ => 2 * threads,
         };
+        let watched = view.watched();
         let seed = Seed {
             entry,
             least: JOURNEY,
             levels: pieces.next_power_of_two().trailing_zeros(),
-            open: expected.is_none() && len < FEW || !view.watched(),
+            open: expected.is_none() && len < FEW || !watched,
         };
-        seed.grow()
+        let plain = watched && expected.is_some_and(|nanos| nanos < TINY);
+        let plain = plain.then(|| Plain {
+            pieces,
+            start: if view.chance(16) { clock::now() } else { 0 },
+        });
+        Pace {
+            plain,
+            ..seed.grow()
+        }
+    }
+
+    /// Whether, and how, this is a plain loop.
+    #[inline]
+    pub(crate) fn plain(&self) -> Option<Plain> {
+        self.plain
+    }
+
+    /// What all `len` items of a plain loop took since `start`.
+    #[cold]
+    pub(crate) fn record(&self, len: usize, start: u64) {
+        self.entry
+            .record_cost(len, clock::nanos(clock::since(start)));
     }
 
     /// Whether a piece of `len` items is to be halved before it is run. If so, its farther half is laid
     /// out behind the nearer one, and [`Self::go_on`] is to be called before that is begun here.
     #[inline]
-    pub(crate) fn lay_out(&mut self, len: usize, view: &impl View) -> Option<Laid> {
-        let levels = self.levels.checked_sub(1)?;
-        if self.fresh {
-            self.consider(len, view);
-        }
-        self.levels = levels;
+    pub(crate) fn lay_out(&mut self, len: usize) -> Option<Laid> {
+        self.levels = self.levels.checked_sub(1)?;
         Some(self.hand_out(len - len / 2, self.open))
-    }
-
-    /// Before anything is laid out: is the loop a plain one?
-    #[inline(never)]
-    fn consider(&mut self, len: usize, view: &impl View) {
-        self.fresh = false;
-        self.plain = self.estimate(len).is_some_and(|n| n < TINY) && !view.chance(16);
-    }
-
-    /// Whether a piece is one block that is not timed.
-    #[inline]
-    pub(crate) fn is_plain(&self) -> bool {
-        self.plain
     }
 
     /// Half of a piece, `far` items, is offered to others.
@@ -215,17 +226,12 @@ impl Pace {
     /// The last block of a piece has come to its end.
     #[inline]
     pub(crate) fn pause(&mut self) {
-        if !self.plain {
-            self.end_block();
-        }
+        self.end_block();
     }
 
     /// What was run in a row has come to its end: what it took is noted.
     #[inline]
     pub(crate) fn flush(&mut self) {
-        if self.plain {
-            return;
-        }
         self.end_block();
         if self.items > 0 {
             self.entry.record_cost(self.items, clock::nanos(self.ticks));
@@ -244,24 +250,12 @@ impl Pace {
         (self.items, self.ticks) = (0, 0);
     }
 
-    /// The same for a call whose pieces are worth giving away only if they take so many
-    /// nanoseconds, since each takes more than a journey.
-    #[must_use]
-    pub(crate) fn worth(self, nanos: u64) -> Self {
-        Self {
-            least: nanos.max(JOURNEY),
-            ..self
-        }
-    }
-
-    /// The same for a call that may end long before its last item, as a search does: a known
-    /// site runs a block before it shares anything.
-    #[must_use]
-    pub(crate) fn searching(self) -> Self {
-        Self {
-            probes: true,
-            ..self
-        }
+    /// Says from how many nanoseconds on a part of the loop is `worth` giving away, and whether the
+    /// loop `ends` long before its last item, as a search may.
+    #[inline]
+    pub(crate) fn set_kind(&mut self, worth: u64, ends: bool) {
+        self.least = worth.max(JOURNEY);
+        self.probes = ends;
     }
 
     /// What a thread needs to know that takes a piece over.

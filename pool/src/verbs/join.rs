@@ -303,28 +303,41 @@ fn answer(worker: &Worker<'_>) {
 }
 
 /// A join for loops, which know what they give away: its second half is public at once, with a thread
-/// woken for it if one sleeps, or (not `open`) private until it is wanted or this thread is stuck.
-/// Without a worker, or room, it runs in sequence.
-pub(crate) fn share<A, B, RA, RB>(open: bool, a: A, b: B) -> (RA, RB)
+/// woken for it if one sleeps, or (not `open`) private until it is wanted or this thread is stuck. It is
+/// for others alone: where no thread takes it, it is called with `false`, or, without a worker or room,
+/// not at all.
+#[inline(always)]
+pub(crate) fn share<A, B, RA>(open: bool, a: A, b: B) -> RA
 where
     A: FnOnce() -> RA,
-    B: FnOnce(bool) -> RB + Send,
-    RB: Send,
+    B: FnOnce(bool) + Send,
 {
+    let frame = ();
+    let (front, whole) = Worker::front(&frame);
+    let depth = front.depth();
+    if depth >= CAPACITY {
+        return a();
+    }
+    // SAFETY: there is room, so this is not the front of no worker.
+    let nested = unsafe { Nested::behind(whole) };
+    let job = StackJob::new(b);
+    nested.push(depth, job.erase());
+    if open {
+        open_all();
+    }
+    finish(nested, depth, &job, a).0
+}
+
+/// Publishes what this thread has pushed, and wakes a thread for it.
+#[cold]
+#[inline(never)]
+fn open_all() {
     Worker::with(|worker| {
-        let Some(worker) = worker.filter(|w| w.nested().depth() < CAPACITY) else {
-            return in_sequence(a, b);
-        };
-        let nested = worker.nested();
-        let depth = nested.depth();
-        let job = StackJob::new(b);
-        nested.push(depth, job.erase());
-        if open {
+        if let Some(worker) = worker {
             worker.publish(usize::MAX);
             worker.wake_one();
         }
-        finish(nested, depth, &job, a)
-    })
+    });
 }
 
 /// So deep that nothing more can be pushed.

@@ -10,7 +10,7 @@ use crate::pace::loop_pace::{self, Demand, View};
 use crate::pace::wakes::Wakes;
 use crate::work::worker::Worker;
 
-pub use crate::pace::loop_pace::Step;
+pub use crate::pace::loop_pace::{Plain, Step};
 
 /// The pool as the calling thread sees it.
 struct Here;
@@ -92,18 +92,12 @@ impl Pace {
         Self(loop_pace::Pace::start(site, len, &Here))
     }
 
-    /// The same for a call whose pieces are worth giving away only if they take this many
-    /// nanoseconds, since each takes more than a journey.
-    #[must_use]
-    pub fn worth(self, nanos: u64) -> Self {
-        Self(self.0.worth(nanos))
-    }
-
-    /// The same for a call that may end long before its last item, as a search does: a known
-    /// site runs a block before it shares anything.
-    #[must_use]
-    pub fn searching(self) -> Self {
-        Self(self.0.searching())
+    /// Says what kind of a loop it is. Its parts are worth giving away only if they take `worth`
+    /// nanoseconds, if each costs more than a journey. If it `ends` long before its last item, as a
+    /// search may, a known site runs a block before it shares anything.
+    #[inline]
+    pub fn set_kind(&mut self, worth: u64, ends: bool) {
+        self.0.set_kind(worth, ends);
     }
 
     /// What a thread needs to know that takes a part over.
@@ -117,7 +111,7 @@ impl Pace {
     /// out behind the nearer one, and [`Self::go_on`] is to be called before that is begun here.
     #[inline]
     pub fn lay_out(&mut self, len: usize) -> Option<Laid> {
-        self.0.lay_out(len, &Here).map(Laid)
+        self.0.lay_out(len).map(Laid)
     }
 
     /// Half of what is left, `far` items, is offered in public; then as above.
@@ -131,10 +125,16 @@ impl Pace {
         self.0.go_on(laid.0);
     }
 
-    /// Whether a piece is one block that is not timed: the loop is known to be a very short one.
+    /// Whether the loop is known to be a very short one, in how many pieces it is then laid out, and
+    /// whether it is to be timed as a whole.
     #[inline]
-    pub fn is_plain(&self) -> bool {
-        self.0.is_plain()
+    pub fn plain(&self) -> Option<Plain> {
+        self.0.plain()
+    }
+
+    /// What all `len` items of a plain loop took since `start`.
+    pub fn record(&self, len: usize, start: u64) {
+        self.0.record(len, start);
     }
 
     /// What to do with a piece of which `left` items are left.
@@ -206,17 +206,19 @@ pub fn both(a: &mut (dyn Part + Send), b: &mut (dyn Part + Send)) {
 /// Offers `take` to other threads, in public or only once it is wanted or this thread is stuck;
 /// meanwhile does `keep` here. Returns when both are done, or when `keep` is and no thread took what
 /// was offered: then it was not done.
-#[inline(never)]
-pub fn lend(open: bool, keep: &mut dyn Part, take: &mut (dyn Part + Send)) {
-    join::share(
-        open,
-        || keep.run(false),
-        |stolen| {
-            if stolen {
-                take.run(true);
-            }
-        },
-    );
+#[inline(always)]
+pub fn lend<R>(open: bool, keep: impl FnOnce() -> R, take: &mut (dyn Part + Send)) -> R {
+    join::share(open, keep, if_stolen(take))
+}
+
+/// The same closure type for all loops.
+#[inline(always)]
+fn if_stolen(take: &mut (dyn Part + Send)) -> impl FnOnce(bool) + Send {
+    move |stolen| {
+        if stolen {
+            take.run(true);
+        }
+    }
 }
 
 /// Offers what this thread has laid out and not yet begun, the outermost part of it; false if there is
