@@ -28,8 +28,10 @@ use std::mem::take;
 
 /// What a block should take, in nanoseconds.
 const BLOCK: u64 = 3_000;
-/// No block is so short for being only an eighth of what is left.
-const LEAST: u64 = 1_000;
+/// No block is so short for being only an eighth of what is left: the first figure, or the second once
+/// a thread has been at it for [`LONG`], when looking more often costs next to nothing.
+const LEAST: (u64, u64) = (1_000, 250);
+const LONG: u64 = 15_000;
 /// What must be left for a thread that is awake, in nanoseconds.
 const JOURNEY: u64 = 4_000;
 /// What must be left for a sleeper: this many times as long as it takes to come.
@@ -61,6 +63,7 @@ pub(crate) struct Seed {
     least: u64,
     levels: u32,
     open: bool,
+    long: bool,
 }
 
 impl Seed {
@@ -70,6 +73,7 @@ impl Seed {
             entry: self.entry,
             levels: self.levels,
             open: self.open,
+            long: self.long,
             beyond: 0,
             block: 0,
             begun: 0,
@@ -79,6 +83,7 @@ impl Seed {
             wakes: None,
             items: 0,
             ticks: 0,
+            last: 0,
         }
     }
 }
@@ -134,6 +139,8 @@ pub(crate) struct Pace {
     levels: u32,
     /// Whether the layout is public.
     open: bool,
+    /// Whether this call has taken a thread longer than [`LONG`].
+    long: bool,
     /// How many items of this loop lie laid out behind the piece.
     beyond: usize,
     /// The size of the block under way, zero before the first, and when it began.
@@ -151,6 +158,8 @@ pub(crate) struct Pace {
     /// What earlier blocks came to: items, and ticks.
     items: usize,
     ticks: u64,
+    /// What an item of the last block took, in ticks with eight fractional bits.
+    last: u64,
 }
 
 impl Pace {
@@ -171,6 +180,7 @@ impl Pace {
             least: JOURNEY,
             levels: pieces.next_power_of_two().trailing_zeros(),
             open: expected.is_none() && len < FEW || !watched,
+            long: false,
         };
         let plain = watched && expected.is_some_and(|nanos| nanos < TINY);
         let plain = plain.then(|| Plain {
@@ -247,7 +257,7 @@ impl Pace {
 
     fn drop_notes(&mut self) {
         (self.block, self.begun) = (0, 0);
-        (self.items, self.ticks) = (0, 0);
+        (self.items, self.ticks, self.last) = (0, 0, 0);
     }
 
     /// Says from how many nanoseconds on a part of the loop is `worth` giving away, and whether the
@@ -266,13 +276,16 @@ impl Pace {
             least: self.least,
             levels: self.levels,
             open: self.open,
+            long: self.long,
         }
     }
 
     /// What to do with a piece of which `left` items are left.
     pub(crate) fn next(&mut self, left: usize, view: &impl View) -> Step {
         self.end_block();
-        let rest = self.estimate(left + self.beyond);
+        // Heavy items may lie together: what the last ones took counts, if it is more.
+        let last = clock::nanos(self.last.saturating_mul(left as u64) >> 8);
+        let rest = self.estimate(left + self.beyond).map(|n| n.max(last));
         if self.items == 0 && rest.is_some_and(|nanos| nanos < TINY) {
             return Step::Run(self.begin(left));
         }
@@ -283,12 +296,17 @@ impl Pace {
             }
             Some(nanos) if nanos >= self.least => {}
             // Nobody would come for what is left: so say this very call and those before it.
-            Some(_) if self.items > 0 && self.entry.predict(left).is_some_and(|n| n < JOURNEY) => {
+            Some(_) if !self.long && self.items > 0 && self.was_short(left) => {
                 return Step::Run(self.begin(left));
             }
             _ => {}
         }
         Step::Run(self.block(left))
+    }
+
+    /// Whether this many items took less than a journey in earlier calls.
+    fn was_short(&self, items: usize) -> bool {
+        self.entry.predict(items).is_some_and(|n| n < JOURNEY)
     }
 
     /// What happens until the next block is none of its time.
@@ -304,6 +322,7 @@ impl Pace {
             let size = self.per_item().map_or(1, |cost| (goal << 8) / cost.max(1));
             (size as usize).max(1)
         };
+        let least = if self.long { LEAST.1 } else { LEAST.0 };
         // What the ledger says is trusted for the first block, but not far.
         let most = if self.items == 0 {
             1024
@@ -312,7 +331,7 @@ impl Pace {
         };
         let size = lasting(BLOCK)
             .min(left / 8)
-            .max(lasting(LEAST))
+            .max(lasting(least))
             .min(most)
             .min(left);
         self.begin(size)
@@ -336,7 +355,9 @@ impl Pace {
             crate::base::trace::block(ticks);
             self.ticks += ticks;
             self.begun = now;
+            self.long |= self.ticks > clock::ticks(LONG);
             self.items += self.block;
+            self.last = (ticks << 8) / self.block as u64;
             self.block = 0;
         }
     }
