@@ -6,6 +6,7 @@
 #   tests/mutants.sh --list             their headings
 #   tests/mutants.sh --check            only whether each one's text is still to be found, once
 #   JOBS=2 tests/mutants.sh             on so many copies of the project at once
+#   tests/mutants.sh --put WORD         puts the first of these into target/mutants/put, and leaves it there
 #   LEVELS=own tests/mutants.sh         own, unit, models, tests, schedules: only these, in this order
 #
 # The mutants are data, tests/mutants/*.mutants:
@@ -170,6 +171,7 @@ level_models() {
 
 ask_models() {
     local program model rc
+    [ $# -gt 0 ] || return 1
     program=$(loom built "$copy/log" cargo test -p tine-pool --release --lib --no-run) || return 2
     for model in "$@"; do
         [[ " $asked " != *" $model "* ]] || continue
@@ -284,6 +286,16 @@ case ${1:-} in
     exit $wrong
     ;;
 esac
+
+if [ "${1:-}" = --put ]; then
+    copy=$work/put
+    make_copy "$copy"
+    IFS= read -r line < <(chosen "$2")
+    IFS=$'\x1f' read -r data number heading source _ <<<"${line//$'\t'/$'\x1f'}"
+    path=$(source_of "$copy/whole" "$source") &&
+        mutate "$number" "$data" "$copy/whole/$path" >"$copy/mutant" && cp "$copy/mutant" "$copy/$path"
+    exit
+fi
 
 results=$work/results
 : >"$results"
