@@ -5,8 +5,7 @@
 use crate::foresight::Foresight;
 use crate::gather::{Gathered, Lists, gather};
 use crate::map::ParHashMap;
-use crate::map::shard::CROWD;
-use crate::map::table::make_room;
+use crate::map::table::{grow, make_room};
 use crate::partition::{List, par_map};
 use crate::parts::breadth;
 use crate::tag::{Tag, is_cheap};
@@ -40,18 +39,17 @@ where
     where
         I: ParallelIterator<Item = (K, V)>,
     {
-        match gather::<G, _, _, _, _>(pairs, &|pair| pair, &self.hasher, breadth(), CROWD) {
+        match gather::<G, _, _, _, _>(pairs, &|pair| pair, &self.hasher, breadth()) {
             Gathered::Few(pairs) => {
                 let hasher = &self.hasher;
-                for (key, value) in pairs {
-                    let hash = hasher.hash_one(&key);
-                    put(
-                        self.shards.table_mut(hash),
-                        hash,
-                        (key, value),
-                        hasher,
-                        merge,
-                    );
+                match self.shards.stem_mut() {
+                    Some(table) => insert(table, pairs, hasher, merge),
+                    None => {
+                        for pair in pairs {
+                            let hash = hasher.hash_one(&pair.0);
+                            put(self.shards.table_mut(hash), hash, pair, hasher, merge);
+                        }
+                    }
                 }
             }
             Gathered::Many(parts) => {
@@ -64,6 +62,25 @@ where
                 self.shards.survey();
             }
         }
+    }
+}
+
+/// Inserts pairs into the one table of a map.
+fn insert<K: Eq + Hash, V, S: BuildHasher>(
+    table: &mut HashTable<(K, V)>,
+    pairs: Vec<(K, V)>,
+    hasher: &S,
+    merge: &impl Fn(&mut V, V),
+) {
+    let rehash = |(key, _): &(K, V)| hasher.hash_one(key);
+    grow(table, pairs.len(), rehash).expect("capacity overflow, or no memory for the entries");
+    for pair in pairs {
+        let hash = hasher.hash_one(&pair.0);
+        put(table, hash, pair, hasher, merge);
+    }
+    // Most keys were there more than once.
+    if table.len() < table.capacity() / 4 {
+        table.shrink_to(2 * table.len(), rehash);
     }
 }
 

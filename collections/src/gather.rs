@@ -9,8 +9,9 @@ use std::hash::{BuildHasher, Hash};
 use tine_iter::iter::ParallelIterator;
 use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 
-/// Up to this many values of a piece are kept as they come; more are scattered.
-const FEW: usize = 1024;
+/// Up to this many values are kept as they come; more are scattered. To scatter to hundreds of parts
+/// costs more than it gives where each gets a few dozen values.
+const FEW: usize = 1 << 14;
 
 /// What one worker made of one piece of the input.
 pub(crate) enum Run<G, T> {
@@ -30,13 +31,12 @@ pub(crate) enum Gathered<G, T> {
 }
 
 /// Gathers what `read` makes of the items, with lists for `parts` parts if
-/// there are more than `few` of them.
+/// there are more than a few of them.
 pub(crate) fn gather<G, I, K, V, S>(
     items: I,
     read: &(impl Fn(I::Item) -> (K, V) + Sync),
     hasher: &S,
     parts: usize,
-    few: usize,
 ) -> Gathered<G, (K, V)>
 where
     G: Tag,
@@ -56,9 +56,9 @@ where
     });
     let sizes = runs.iter().map(|run: &Run<G, (K, V)>| match run {
         Run::Few(list) => list.len(),
-        Run::Many(_) => few + 1,
+        Run::Many(_) => FEW + 1,
     });
-    if sizes.fold(0, usize::saturating_add) <= few {
+    if sizes.fold(0, usize::saturating_add) <= FEW {
         let mut all = Vec::new();
         for run in runs {
             let Run::Few(mut list) = run else {
@@ -140,8 +140,11 @@ where
     // One run from block to block, and another only for what really leaves.
     const ADVANCES: bool = true;
 
-    fn advance(self, _: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
-        let folder = folder.unwrap_or_else(|| self.split_off_left().into_folder());
+    fn advance(self, count: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
+        let mut folder = folder.unwrap_or_else(|| self.split_off_left().into_folder());
+        if let Run::Few(list) = &mut *folder.run {
+            list.reserve(count.min(FEW));
+        }
         (folder, self)
     }
 

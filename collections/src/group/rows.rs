@@ -4,7 +4,7 @@
 use crate::gather::{Gathered, gather};
 use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
-use crate::map::shard::{CROWD, Shards};
+use crate::map::shard::Shards;
 use crate::partition::{List, par_map, settle};
 use crate::parts::{breadth, part_of};
 use crate::tag::{Tag, is_cheap};
@@ -165,7 +165,7 @@ where
     T: Send,
     S: BuildHasher + Sync,
 {
-    match gather::<G, _, _, _, _>(items, read, hasher, breadth(), CROWD) {
+    match gather::<G, _, _, _, _>(items, read, hasher, breadth()) {
         Gathered::Few(pairs) => {
             let count = pairs.len();
             let pairs = pairs

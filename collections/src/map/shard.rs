@@ -306,6 +306,14 @@ impl<T> Shards<T> {
         }
     }
 
+    /// The one table of a map that has no others, by right of `&mut`.
+    pub(crate) fn stem_mut(&mut self) -> Option<&mut HashTable<T>> {
+        match self.wide.get_mut() {
+            Some(_) => None,
+            None => Some(self.stem.0.get_mut()),
+        }
+    }
+
     /// The table of `hash`, by right of `&mut`.
     pub(crate) fn table_mut(&mut self, hash: u64) -> &mut HashTable<T> {
         match self.wide.get_mut() {
