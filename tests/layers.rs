@@ -49,7 +49,7 @@ const HOUSE: &[Crate] = &[
             &["pace::site_costs", "pace::wakes"],
             &["pace::join_pace", "pace::loop_pace"],
             &["pace"],
-            // seat: who holds which seat, and who sleeps
+            // seat: which thread holds which seat, and which ones sleep
             &[
                 "seat::context",
                 "seat::notes",

@@ -111,8 +111,8 @@ impl<T> DistVec<T> {
 impl<I: ParallelIterator> DistIter<I> {
     /// Adds any adapters of tine to this rank's part.
     ///
-    /// They see the items of this rank only: what moves positions, or takes some of all, does so
-    /// rank by rank.
+    /// They see only this rank's items: adapters that move positions, or take some of all items, do
+    /// so rank by rank.
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -147,7 +147,7 @@ impl<I: ParallelIterator> DistIter<I> {
         self.local(|iter| iter.map(f))
     }
 
-    /// Keeps the items of which `f` says so.
+    /// Keeps the items for which `f` returns `true`.
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -163,7 +163,7 @@ impl<I: ParallelIterator> DistIter<I> {
         self.local(|iter| iter.filter(f))
     }
 
-    /// Applies `f` to each item and keeps what is `Some`.
+    /// Applies `f` to each item and keeps the values that it returns.
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -180,7 +180,7 @@ impl<I: ParallelIterator> DistIter<I> {
         self.local(|iter| iter.filter_map(f))
     }
 
-    /// Puts in place of each item those of a parallel iterator.
+    /// Replaces each item by those of a parallel iterator.
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -197,7 +197,7 @@ impl<I: ParallelIterator> DistIter<I> {
         self.local(|iter| iter.flat_map(f))
     }
 
-    /// Puts in place of each item those of an iterator.
+    /// Replaces each item by those of an iterator.
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {

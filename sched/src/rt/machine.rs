@@ -51,7 +51,7 @@ pub(crate) struct How {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Outcome {
-    /// Nobody can run.
+    /// No thread can run.
     Deadlock = 10,
     /// Over a limit.
     Endless = 11,
