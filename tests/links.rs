@@ -29,7 +29,7 @@ fn every_link_leads_somewhere() {
     assert!(broken.is_empty(), "\n{}\n", broken.join("\n"));
 }
 
-/// All documents below a directory, but for what was built.
+/// All documents below a directory, except what was built.
 fn find(directory: &Path, documents: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();

@@ -7,10 +7,10 @@
 //!         0        axis        axis           took
 //! ```
 //!
-//! A wake-up is shown from the call to its effect: a red disc on the row of the thread that called,
-//! a red line from there to the sleeper's row, and in the sleeper's row a light red bar until it
-//! runs. The longer that bar, the later the wake-up came. A steal is a dark triangle: the two marks
-//! differ in shape, for readers who cannot tell the colours apart.
+//! A wake-up is shown from the call to its effect. There is a red disc on the row of the thread
+//! that called, a red line from there to the sleeper's row, and in that row a light red bar until
+//! the sleeper runs. The longer that bar, the later the wake-up came. A steal is a dark triangle:
+//! the two marks differ in shape, for readers who cannot tell the colours apart.
 //!
 //! Spans narrower than half a pixel are drawn together with their neighbours, so that the picture
 //! of a million jobs is no larger than that of a thousand.

@@ -1,6 +1,6 @@
 //! The maps that this thread is inside of, so that a deadlock becomes a message.
 //!
-//! A closure or a guard that holds a shard of a map must not enter the map again for writing: the
+//! A closure or a guard that holds a shard of a map must not enter the map again for writing. The
 //! shard may be its own, or another thread may hold that shard and want this one. Each entry to a
 //! map is noted here for as long as it lasts, and an entry that could wait for itself panics. It
 //! makes no difference whether the two keys happen to share a shard, so a mistake shows in the

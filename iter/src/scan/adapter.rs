@@ -15,7 +15,7 @@ use crate::kit::reshape::{Reshape, reshape, reshaped};
 use crate::plumbing::{Again, Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
 use crate::sinks::collect::in_place::write_in_place;
 
-/// What [`scan_inclusive`](super::ParallelScan::scan_inclusive) and its kin return.
+/// What [`scan_inclusive`](super::ParallelScan::scan_inclusive) and its variants return.
 ///
 /// ```
 /// use tine::prelude::*;

@@ -50,7 +50,7 @@ struct Filled<'a, K> {
 }
 
 impl<K> Filled<'_, K> {
-    /// Gives up the keys; says how many.
+    /// Gives up the keys and returns their number.
     fn release(self) -> usize {
         std::mem::ManuallyDrop::new(self).len
     }

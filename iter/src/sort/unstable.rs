@@ -69,12 +69,12 @@ where
     quicksort(v, None, v.len().ilog2(), &plan);
 }
 
-/// Sorts `v` if it is in order but for a few elements.
+/// Sorts `v` if it is in order except for a few elements.
 fn nearly<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> bool {
     tidy(v, compare) && nearly::sort(v, compare)
 }
 
-/// Whether `v` is likely to be in order but for a few elements.
+/// Whether `v` is likely to be in order except for a few elements.
 fn tidy<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> bool {
     let some = v.len().min(PROBE);
     size_of::<T>() <= WIDE && shape::tidy(v, compare) && nearly::sort(&mut v[..some], compare)
@@ -89,7 +89,7 @@ struct Plan<'a, F> {
     fork: usize,
     /// At this length a part is not partitioned any more.
     leaf: usize,
-    /// Whether parts are likely to be in order but for a few elements.
+    /// Whether parts are likely to be in order except for a few elements.
     tidy: bool,
     /// Whether there is no order at all that partitioning one by one would undo.
     mixed: bool,

@@ -1,6 +1,6 @@
 //! A row of things, one for each seat, that can grow once: by the spare seats.
 //!
-//! Spare seats that are never used cost nothing: the second part is made when it is first asked
+//! Spare seats that are never used cost nothing. The second part is made when it is first asked
 //! for, and a thread that walks along the row sees no more of it than was ever in use.
 #![forbid(unsafe_code)]
 

@@ -16,9 +16,9 @@
 //! * The owner writes the slot, then publishes it with Release. A thief wins the job by an exchange
 //!   with Acquire, and reads the slot **after** it has won. The slot stays unchanged until the job
 //!   is done, because its owner cannot come back to this depth before.
-//! * An owner that finds its job stolen leaves `bottom` at d + 1 and the ends at (d+1, d+1)
-//!   until the job is done: a join made while waiting must not write the slot that the thief is
-//!   about to read.
+//! * An owner that finds its job stolen leaves `bottom` at d + 1 and the ends at (d+1, d+1) until
+//!   the job is done. A join made while it waits must not write the slot that the thief is about to
+//!   read.
 //! * The owner looks at two thresholds, `push_below` before a push and `pop_below` at a pop, with
 //!   one compare each. `pop_below` is never less than `public`. Only the owner lowers them. A
 //!   thread that wants work raises the first, so asking costs the owner nothing until a thread

@@ -136,7 +136,7 @@ unsafe impl<T: Send> Sync for Places<T> {}
 pub(super) struct Buckets {
     /// Where each begins, and the end.
     starts: Vec<usize>,
-    /// No bit from here up varies within one of them, but for the first and the last.
+    /// No bit from here up varies within one of them, except the first and the last.
     pub(super) height: u32,
 }
 

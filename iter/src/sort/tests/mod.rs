@@ -45,7 +45,7 @@ pub(crate) fn sorts_or_leaves(
     done
 }
 
-/// At most `most` numbers in order, but for rows of strays, too large or too small.
+/// At most `most` numbers in order, except for rows of strays, too large or too small.
 pub(crate) fn rows_of_strays(random: &mut Random, most: usize) -> Vec<u64> {
     let len = 1 + random.below(most);
     let mut v: Vec<u64> = (0..len as u64).map(|i| 1000 + i / 3).collect();

@@ -45,7 +45,7 @@ use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 /// worked on. So an item may wait for a later one, as a request waits for its response, as long as
 /// there are threads for both. There is one exception. If an iterator knows by the lower bound of
 /// its `size_hint` that it has more, it is asked for several items at once as soon as items have
-/// proved quick; a thread that has nothing else to do takes those that have not been started. The
+/// proved quick. A thread that has nothing else to do takes those that have not been started. The
 /// last items, two for each thread, come one by one. So one item for each thread may wait for all
 /// the others. If no item waits for another, say so by [`batched`](IterBridge::batched): that is
 /// much faster where items are cheap.

@@ -2,11 +2,11 @@
 //! of items that it has drawn.
 //!
 //! One rule keeps items that wait for one another from waiting for ever: **`next` is called only
-//! when every item drawn so far has been started**, or if the iterator has said that it has another
-//! one (the lower bound of `size_hint`), so that it need not wait to give it. If an iterator cannot
-//! say so, items are drawn one by one. If it can, they are drawn in batches, which stay open:
-//! before a thread calls `next` without such a promise, it takes what is left in all batches. So
-//! does a thread that finds the iterator empty.
+//! when every item drawn so far has been started**. The exception is an iterator that has said that
+//! it has another item (the lower bound of `size_hint`), and so need not wait to give it. If an
+//! iterator cannot say so, items are drawn one by one. If it can, they are drawn in batches, which
+//! stay open: before a thread calls `next` without such a promise, it takes what is left in all
+//! batches. So does a thread that finds the iterator empty.
 //!
 //! Locks are taken in the order source, batch. No closure of an item runs
 //! under either, and `next` runs under its own thread's batch lock only when
