@@ -260,7 +260,8 @@ impl<T> Piece<'_, T> {
             return;
         }
         // Without a branch: the place of an element that goes is overwritten by the next one that
-        // is kept. SAFETY: to the first empty place, or onto itself.
+        // is kept.
+        // SAFETY: to the first empty place, or onto itself.
         unsafe { ptr::copy(place, to, 1) };
         self.kept += usize::from(stays);
         self.next += 1;

@@ -137,7 +137,8 @@ where
     }
     if repeats {
         // The others move up by one. The first is dropped at the very end, since they were compared
-        // with it. SAFETY: the first of the kept is moved out …
+        // with it.
+        // SAFETY: the first of the kept is moved out …
         let first = unsafe { ptr::read(start) };
         gap.left -= 1;
         // SAFETY: … and the others take its place.

@@ -95,8 +95,8 @@ fn twin(order: Ordering) {
     check(move || {
         let chunk = Arc::new((AtomicUsize::new(2), UnsafeCell::new(0)));
         let free = move |chunk: &(AtomicUsize, UnsafeCell<u32>)| {
-            // The content of the job in the piece, read before the piece is given back. SAFETY:
-            // watched.
+            // The content of the job in the piece, read before the piece is given back.
+            // SAFETY: watched.
             chunk.1.with(|p| unsafe { *p });
             if chunk.0.fetch_sub(1, order) == 1 {
                 // SAFETY: watched.

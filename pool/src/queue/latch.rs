@@ -76,8 +76,8 @@ impl Latch {
         // SAFETY: alive until the swap below.
         let sleeper = unsafe { (*this).sleeper };
         // Release: pairs with `is_set`. Acquire: makes nothing visible that earlier counts brought,
-        // but keeps the swap in step with the waiter's exchanges. SAFETY: alive until this very
-        // swap.
+        // but keeps the swap in step with the waiter's exchanges.
+        // SAFETY: alive until this very swap.
         let old = unsafe { (*this).state.swap(SET, Ordering::AcqRel) };
         if old == SLEEPING {
             sleeper.unpark();
@@ -169,8 +169,8 @@ impl CountLatch {
     /// `this` is alive at the call, and the caller has `by` counts.
     pub(crate) unsafe fn decrement(this: *const Self, by: usize) {
         // Release: each part's work, for the part that comes last. Acquire: the last part's view of
-        // all parts, which it hands to the waiter by the latch. SAFETY: alive while a count is
-        // held.
+        // all parts, which it hands to the waiter by the latch.
+        // SAFETY: alive while a count is held.
         let old = unsafe { (*this).count.fetch_sub(by, Ordering::AcqRel) };
         debug_assert!(old >= by);
         if old == by {

@@ -211,7 +211,8 @@ impl Spawned {
         // SAFETY: only the owner replaces the buffer, and this is the owner.
         let mut buffer = unsafe { &*self.buffer.load(Ordering::Relaxed) };
         // The line of `top` belongs to the thieves: it is looked at only when the buffer seems
-        // full. SAFETY: `own` is the owner's.
+        // full.
+        // SAFETY: `own` is the owner's.
         let seen = self.own.with(|own| unsafe { (*own).top });
         if bottom.wrapping_sub(seen) as usize >= buffer.len() {
             // SAFETY: the caller holds the seat.
