@@ -7,6 +7,7 @@
 #   tests/mutants.sh --check            only whether each one's text is still to be found, once
 #   JOBS=2 tests/mutants.sh             on so many copies of the project at once
 #   tests/mutants.sh --put WORD         puts the first of these into target/mutants/put, and leaves it there
+#   EVERY=3 tests/mutants.sh            each third
 #   LEVELS=own tests/mutants.sh         own, unit, models, tests, schedules: only these, in this order
 #
 # The mutants are data, tests/mutants/*.mutants:
@@ -31,7 +32,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 root=$PWD
 work=$root/target/mutants
 mkdir -p "$work"
-: "${JOBS:=1}" "${LEVELS:=own unit models tests schedules}"
+: "${JOBS:=1}" "${EVERY:=1}" "${LEVELS:=own unit models tests schedules}"
 : "${MODEL_LIMIT:=60}" "${TEST_LIMIT:=120}" "${SCHEDULE_LIMIT:=60}"
 models=(nested spawned slab injector latch job park seats scope spares sleep)
 
@@ -300,7 +301,7 @@ fi
 results=$work/results
 : >"$results"
 list=$work/list
-chosen "$@" >"$list"
+chosen "$@" | awk -v every="$EVERY" 'NR % every == 0' >"$list"
 worker() {
     local copy=$work/copy-$1 data number heading source first mark
     make_copy "$copy"

@@ -1,11 +1,12 @@
 //! The pool that *tine* stands on: `join`, `scope` and `spawn` on work-stealing threads.
 //!
 //! ```
+//! # use tine_pool as tine;
 //! fn fib(n: u32) -> u64 {
 //!     if n < 2 {
 //!         return u64::from(n);
 //!     }
-//!     let (a, b) = tine_pool::join(|| fib(n - 1), || fib(n - 2));
+//!     let (a, b) = tine::join(|| fib(n - 1), || fib(n - 2));
 //!     a + b
 //! }
 //! assert_eq!(fib(20), 6765);

@@ -5,11 +5,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::Duration;
 use tine_pool::{ThreadPool, ThreadPoolBuilder};
+
+/// How many threads are there, of all pools.
+static ALIVE: AtomicUsize = AtomicUsize::new(0);
 
 fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new()
         .num_threads(threads)
+        .start_handler(|_| add(&ALIVE))
+        .exit_handler(|_| drop(ALIVE.fetch_sub(1, Relaxed)))
         .build()
         .expect("threads")
 }
@@ -214,7 +220,12 @@ fn many_tasks() {
 /// not end before them under Miri.
 #[test]
 fn z_threads_end() {
-    if cfg!(miri) {
-        std::thread::sleep(std::time::Duration::from_secs(5));
-    }
+    let step = Duration::from_millis(if cfg!(miri) { 1000 } else { 10 });
+    let gone = |_: &usize| {
+        thread::sleep(step);
+        ALIVE.load(Relaxed) == 0
+    };
+    assert!((0..60).find(gone).is_some(), "threads are left");
+    // What is left to do for a thread after its exit handler.
+    thread::sleep(step);
 }

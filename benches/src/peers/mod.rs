@@ -4,11 +4,13 @@
 //! knows one pool size per peer. The caller's thread counts where a peer lets
 //! it take part (`chili`, `forte`): `threads` is always how many may compute.
 
+mod anywhere;
 mod chili;
 mod forte;
 mod rayon_like;
 mod sequential;
 
+pub use anywhere::Anywhere;
 pub use chili::Chili;
 pub use forte::Forte;
 pub use rayon_like::{Rayon, Tine};

@@ -35,6 +35,14 @@ pub const ROWS: &[Row] = &[
         above: None,
         cases: cases!(sample_heavy_asleep),
     },
+    Row {
+        name: "join of two 1 ms closures, pool asleep, a process each",
+        unit: "µs per call",
+        sizes: &[Size::Cores],
+        how: How::Alone,
+        above: None,
+        cases: cases!(sample_heavy_asleep: Tine, Anywhere, Rayon),
+    },
 ];
 
 const AWAKE_CALLS: usize = 200;

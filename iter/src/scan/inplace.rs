@@ -6,14 +6,19 @@
 //! last break, whatever its carry.
 
 use std::mem::{replace, take};
+use std::sync::{Mutex, PoisonError};
 
 use tine_pool::current_num_threads;
 
 use super::op::Operation;
 use super::run::{Tally, WINDOW, block_size, is_exact};
+use crate::convert::IntoParallelIterator;
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
-use crate::plumbing::{Pace, Step, enter};
+use crate::plumbing::{Pace, Step, both, enter};
 use crate::sources::slice::ParallelSliceMut;
+
+/// How many items for each thread make a window where brackets do not matter.
+const EXACT_WINDOW: usize = 1 << 19;
 
 /// Where segments begin.
 pub(super) trait Breaks: Sync {
@@ -188,7 +193,7 @@ where
             if last {
                 run::<_, _, _, EXCLUSIVE>(items, at, op, breaks, &mut self.begun.acc);
             } else {
-                both::<_, _, _, EXCLUSIVE>(items, at, op, breaks, &mut self.begun);
+                run_and_tally::<_, _, _, EXCLUSIVE>(items, at, op, breaks, &mut self.begun);
             }
             self.at += here;
             left -= here;
@@ -226,7 +231,13 @@ where
             return self.go_on(self.rest.len());
         }
         if self.once {
-            self.carry.put(self.begun.acc.take());
+            let most = EXACT_WINDOW.saturating_mul(current_num_threads());
+            let most = most.min(self.rest.len());
+            let (window, rest) = take(&mut self.rest).split_at_mut(most);
+            self.rest = rest;
+            let (acc, at) = (&mut self.begun.acc, self.at);
+            self.at += window.len();
+            return meet::<_, _, _, EXCLUSIVE>(window, at, self.size, self.op, self.breaks, acc);
         }
         let most = WINDOW.saturating_mul(current_num_threads()) / self.size;
         let blocks = blocks.min(most.max(1));
@@ -263,6 +274,78 @@ where
         }
         self.begin_block(carry, last);
     }
+}
+
+/// Scans a window in which brackets do not matter, from `acc` on: one thread scans it from the left while
+/// the others tally blocks from the right, until they meet. What was tallied can then be scanned by all of them.
+/// The last part needs no tally: one thread scans it meanwhile.
+///
+/// If no other thread comes, this one scans everything, as a loop would.
+fn meet<T, O, B, const EXCLUSIVE: bool>(
+    window: &mut [T],
+    at: usize,
+    size: usize,
+    op: &O,
+    breaks: &B,
+    acc: &mut Tally<T>,
+) where
+    T: Clone + Send,
+    O: Operation<T>,
+    B: Breaks,
+{
+    let threads = current_num_threads();
+    let blocks = window.len() / size;
+    // If a tally takes half the time of a scan, all threads come to an end together.
+    let contested = blocks - 2 * blocks / (2 * threads + 1);
+    let (contested, last) = window.split_at_mut(contested * size);
+    let last_at = at + contested.len();
+    let mut ends: Vec<_> = contested.chunks(size).map(|_| End::new(op)).collect();
+
+    let pieces = contested.chunks_mut(size).zip(&mut ends).enumerate();
+    let pieces = Mutex::new(pieces);
+    let open = || pieces.lock().unwrap_or_else(PoisonError::into_inner);
+    let ((), tallied) = both(
+        || {
+            loop {
+                let next = open().next();
+                let Some((k, (items, _))) = next else { return };
+                run::<_, _, _, EXCLUSIVE>(items, at + k * size, op, breaks, acc);
+            }
+        },
+        || {
+            let from_the_right = |_| {
+                let mut mine = Vec::new();
+                loop {
+                    let next = open().next_back();
+                    let Some((k, (items, end))) = next else {
+                        return mine;
+                    };
+                    tally(items, at + k * size, op, breaks, end);
+                    mine.push((k, items, end));
+                }
+            };
+            let others = (1..threads).into_par_iter().map(from_the_right);
+            others.collect::<Vec<_>>()
+        },
+    );
+
+    let mut tallied: Vec<_> = tallied.into_iter().flatten().collect();
+    tallied.sort_unstable_by_key(|(k, ..)| *k);
+    let mut carry = acc.take();
+    for (.., end) in &mut tallied {
+        let begins = carry.clone();
+        carry = end.after(op, carry);
+        end.tally.put(begins);
+    }
+    acc.put(carry);
+    both(
+        || run::<_, _, _, EXCLUSIVE>(last, last_at, op, breaks, acc),
+        || {
+            tallied.into_par_iter().for_each(|(k, items, end)| {
+                run::<_, _, _, EXCLUSIVE>(items, at + k * size, op, breaks, &mut end.tally);
+            });
+        },
+    );
 }
 
 /// The tally of `items`, the first of which is at `at`.
@@ -330,7 +413,7 @@ fn run<T: Clone, O: Operation<T>, B: Breaks, const EXCLUSIVE: bool>(
 }
 
 /// As [`run`], and returns the tally of the items too.
-fn both<T: Clone, O: Operation<T>, B: Breaks, const EXCLUSIVE: bool>(
+fn run_and_tally<T: Clone, O: Operation<T>, B: Breaks, const EXCLUSIVE: bool>(
     items: &mut [T],
     at: usize,
     op: &O,

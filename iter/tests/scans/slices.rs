@@ -179,3 +179,66 @@ fn too_few_keys() {
 fn too_many_flags() {
     [1].par_scan_exclusive_by_flags(&[true, false], || 0, |a, b| a + b);
 }
+
+/// An operation that takes long enough for other threads to come, on elements for which brackets do
+/// not matter: an affine map over a small field, packed into a word, whose order matters.
+fn slow(a: u64, b: u64) -> u64 {
+    const P: u64 = 251;
+    for i in 0..200_u64 {
+        std::hint::black_box(i);
+    }
+    let ((a1, a0), (b1, b0)) = ((a >> 8, a & 0xff), (b >> 8, b & 0xff));
+    (b1 * a1 % P) << 8 | (b1 * a0 + b0) % P
+}
+
+const SLOW: fn() -> u64 = || 1 << 8;
+
+#[test]
+fn threads_meet_in_slices_of_words() {
+    let len = if cfg!(miri) { 60 } else { 20_000 };
+    let v: Vec<u64> = (0..len).map(|i| (i % 250 + 1) << 8 | i * 7 % 251).collect();
+    for exclusive in [false, true] {
+        let want = looped(v.iter().copied(), exclusive, SLOW(), slow);
+        for made in in_pools(|| {
+            let mut v = v.clone();
+            let total = if exclusive {
+                v.par_scan_exclusive_by(SLOW, slow)
+            } else {
+                v.par_scan_by(SLOW, slow)
+            };
+            (v, total)
+        }) {
+            assert!(made == want, "exclusive: {exclusive}");
+        }
+    }
+    let flags: Vec<bool> = (0..len).map(|i| i * i % 97 == 5).collect();
+    let want = segments(&v, |i| flags[i], false, SLOW, slow);
+    for made in in_pools(|| {
+        let mut v = v.clone();
+        v.par_scan_by_flags(&flags, SLOW, slow);
+        v
+    }) {
+        assert!(made == want);
+    }
+}
+
+/// Wherever the operation panics, the panic comes out, and the slice may be used again.
+#[test]
+fn an_operation_panics_where_threads_meet() {
+    let len = if cfg!(miri) { 60 } else { 20_000 };
+    for at in [1, len / 3, len / 2, 2 * len / 3, len - 1] {
+        let calls = std::sync::atomic::AtomicU64::new(0);
+        let mut v: Vec<u64> = vec![1 << 8 | 1; len as usize];
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            v.par_scan_by(SLOW, |a, b| {
+                let call = calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                assert!(call != at, "planned");
+                slow(a, b)
+            })
+        }));
+        assert!(caught.is_err(), "call {at}");
+        assert_eq!(v.len(), len as usize);
+        v.fill(1);
+        assert_eq!(v.par_prefix_sum(), len);
+    }
+}

@@ -39,8 +39,9 @@ macro_rules! counters {
         /// What has been done on one seat, or on all of them together.
         ///
         /// ```
-        /// # let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-        /// pool.install(|| tine_pool::join(|| (), || ()));
+        /// # use tine_pool as tine;
+        /// # let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        /// pool.install(|| tine::join(|| (), || ()));
         /// let total = pool.stats().total();
         /// assert!(total.jobs >= 1);
         /// assert!(total.to_string().contains(", wakes "), "{total}");
@@ -83,7 +84,8 @@ counters! {
 /// to the last job.
 ///
 /// ```
-/// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+/// # use tine_pool as tine;
+/// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
 /// let stats = pool.stats();
 /// assert_eq!((stats.seats.len(), stats.refused_threads), (2, 0));
 /// ```
@@ -101,7 +103,8 @@ impl PoolStats {
     /// All seats together.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// assert_eq!(pool.stats().seats.len(), 2);
     /// assert_eq!(pool.stats().total().guests, 0);
     /// ```
@@ -127,8 +130,9 @@ impl Display for SeatStats {
 /// As a table, 76 columns wide: a row for each seat, and one for all.
 ///
 /// ```
-/// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-/// pool.install(|| tine_pool::join(|| (), || ()));
+/// # use tine_pool as tine;
+/// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+/// pool.install(|| tine::join(|| (), || ()));
 /// let table = pool.stats().to_string();
 /// println!("{table}");
 /// // seat        jobs      stolen   published       parks       wakes      guests

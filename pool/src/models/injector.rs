@@ -168,3 +168,16 @@ fn takes_out_of_the_middle() {
         model.finish(found);
     });
 }
+
+/// What was pushed before is found, wherever in the queue it lies.
+#[test]
+fn a_look_for_one_finds_it() {
+    check(|| {
+        let model = Model::new(1);
+        model.push(0);
+        model.push(1);
+        let found = [1, 0].map(|producer| model.take_from(producer));
+        assert_eq!(found, [Some((1, 0)), Some((0, 0))]);
+        model.finish(found.into_iter().flatten().collect());
+    });
+}

@@ -56,7 +56,7 @@ fn news_for_a_sleeper_arrives() {
         });
         let (latch, news) = &*shared;
         while news.load(Ordering::Acquire) == 0 {
-            if latch.get_sleepy() && latch.fall_asleep() {
+            if latch.fall_asleep() {
                 fence(Ordering::SeqCst);
                 if news.load(Ordering::Relaxed) == 0 {
                     parker_of(latch).park();

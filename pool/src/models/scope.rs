@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// An owner's wait for its latch, looking for work by `look`.
 fn wait(latch: &Latch, owner: &Parker, look: impl Fn() -> bool) {
     while !latch.is_set() {
-        if look() || !latch.get_sleepy() {
+        if look() {
             continue;
         }
         if latch.fall_asleep() {

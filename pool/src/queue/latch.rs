@@ -1,14 +1,14 @@
 //! What a thread waits on when only one event concerns it: scopes, installs, handles.
 //!
 //! ```text
-//!            wait           wait            set
-//!   UNSET ───────► SLEEPY ───────► SLEEPING ────► SET (and the setter wakes the sleeper)
-//!     ▲              │  set           │ woken for something else
-//!     │              └─────► SET      │
-//!     └───────────────────────────────┘
+//!            wait             set
+//!   UNSET ────────► SLEEPING ────► SET (and the setter wakes the sleeper)
+//!     ▲ │ set          │ woken for something else
+//!     │ └────► SET     │
+//!     └────────────────┘
 //! ```
 //!
-//! One thread waits, and only it moves between the first three states, each step by an exchange.
+//! One thread waits, and only it moves between the first two states, each step by an exchange.
 //! `set` is a swap. So exactly one of "the waiter sees SET" and "the setter sees SLEEPING" holds,
 //! and no wake-up is lost. The setter reads everything it needs before the swap: after it, the
 //! waiter may return and the latch be gone. A latch knows a parker, never a pool.
@@ -18,9 +18,8 @@ use crate::base::sync::{AtomicU32, AtomicUsize, CachePadded, Ordering};
 use std::time::Duration;
 
 const UNSET: u32 = 0;
-const SLEEPY: u32 = 1;
-const SLEEPING: u32 = 2;
-const SET: u32 = 3;
+const SLEEPING: u32 = 1;
+const SET: u32 = 2;
 
 /// How a job tells its owner that it has been run.
 pub(crate) trait Signal {
@@ -78,28 +77,21 @@ impl Latch {
         // Release: pairs with `is_set`. Acquire: makes nothing visible that earlier counts brought,
         // but keeps the swap in step with the waiter's exchanges.
         // SAFETY: alive until this very swap.
-        let old = unsafe { (*this).state.swap(SET, Ordering::AcqRel) };
+        let old = unsafe { (*this).state.swap(SET, Ordering::Release) };
         if old == SLEEPING {
             sleeper.unpark();
         }
     }
 
-    /// The waiter will look around once more and then sleep. False if set.
-    pub(crate) fn get_sleepy(&self) -> bool {
-        self.step(UNSET, SLEEPY)
-    }
-
     /// The waiter sleeps from now on: what it looks at after this is looked at "asleep". False
     /// if set.
     pub(crate) fn fall_asleep(&self) -> bool {
-        self.step(SLEEPY, SLEEPING)
+        self.step(UNSET, SLEEPING)
     }
 
     /// The waiter is awake again, for whatever reason.
     pub(crate) fn wake_up(&self) {
-        if !self.step(SLEEPING, UNSET) {
-            self.step(SLEEPY, UNSET);
-        }
+        self.step(SLEEPING, UNSET);
     }
 
     fn step(&self, from: u32, to: u32) -> bool {
@@ -119,7 +111,7 @@ impl Latch {
     #[cfg(loom)]
     pub(crate) fn wait(&self) {
         while !self.is_set() {
-            if self.get_sleepy() && self.fall_asleep() {
+            if self.fall_asleep() {
                 self.sleeper.park();
                 self.wake_up();
             }
@@ -128,7 +120,7 @@ impl Latch {
 
     /// Sleeps until set, or for at most `limit`. Returns whether it is set.
     pub(crate) fn wait_for(&self, limit: Duration) -> bool {
-        if !self.is_set() && self.get_sleepy() && self.fall_asleep() {
+        if !self.is_set() && self.fall_asleep() {
             self.sleeper.park_timeout(limit);
             self.wake_up();
         }

@@ -517,7 +517,7 @@ impl Nested {
         match self.exchange(
             ends,
             ends.with_public(bottom).next_epoch(),
-            Ordering::AcqRel,
+            Ordering::Release,
         ) {
             Ok(()) => bottom - ends.public(),
             Err(_) => 0,

@@ -14,13 +14,14 @@ use crate::work::worker::Worker;
 /// is no worker, this is a plain call.
 ///
 /// ```
+/// # use tine_pool as tine;
 /// use std::sync::mpsc;
-/// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// let pool = tine::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
 /// let answer = pool.install(|| {
 ///     let (send, receive) = mpsc::channel();
-///     tine_pool::spawn(move || send.send(42).unwrap());
+///     tine::spawn(move || send.send(42).unwrap());
 ///     // The only thread of this pool: without `blocking`, nobody would run what it has spawned.
-///     tine_pool::blocking(|| receive.recv().unwrap())
+///     tine::blocking(|| receive.recv().unwrap())
 /// });
 /// assert_eq!(answer, 42);
 /// ```

@@ -21,7 +21,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What a broadcast closure is told of where it runs.
 ///
 /// ```
-/// let firsts = tine_pool::broadcast(|context| context.index() == 0);
+/// # use tine_pool as tine;
+/// let firsts = tine::broadcast(|context| context.index() == 0);
 /// assert_eq!(firsts.iter().filter(|first| **first).count(), 1);
 /// ```
 #[derive(Debug)]
@@ -43,8 +44,9 @@ impl BroadcastContext<'_> {
     /// The index of the thread, which is that of its seat.
     ///
     /// ```
-    /// let all = tine_pool::broadcast(|context| context.index());
-    /// assert!(all.into_iter().eq(0..tine_pool::current_num_threads()));
+    /// # use tine_pool as tine;
+    /// let all = tine::broadcast(|context| context.index());
+    /// assert!(all.into_iter().eq(0..tine::current_num_threads()));
     /// ```
     pub fn index(&self) -> usize {
         self.index
@@ -53,7 +55,8 @@ impl BroadcastContext<'_> {
     /// How many closures this broadcast runs.
     ///
     /// ```
-    /// let all = tine_pool::broadcast(|context| context.num_threads());
+    /// # use tine_pool as tine;
+    /// let all = tine::broadcast(|context| context.num_threads());
     /// assert!(all.iter().all(|&n| n == all.len()));
     /// ```
     pub fn num_threads(&self) -> usize {
@@ -68,7 +71,8 @@ impl BroadcastContext<'_> {
 /// If closures panic, one of the panics goes on here when all have ended.
 ///
 /// ```
-/// let squares = tine_pool::broadcast(|context| context.index().pow(2));
+/// # use tine_pool as tine;
+/// let squares = tine::broadcast(|context| context.index().pow(2));
 /// assert_eq!(squares[0], 0);
 /// ```
 pub fn broadcast<OP, R>(op: OP) -> Vec<R>
@@ -83,10 +87,11 @@ where
 /// handler.
 ///
 /// ```
+/// # use tine_pool as tine;
 /// let (send, receive) = std::sync::mpsc::channel();
 /// let send = std::sync::Mutex::new(send);
-/// tine_pool::spawn_broadcast(move |context| send.lock().unwrap().send(context.index()).unwrap());
-/// assert_eq!(receive.iter().count(), tine_pool::current_num_threads());
+/// tine::spawn_broadcast(move |context| send.lock().unwrap().send(context.index()).unwrap());
+/// assert_eq!(receive.iter().count(), tine::current_num_threads());
 /// ```
 pub fn spawn_broadcast<OP>(op: OP)
 where
@@ -99,7 +104,8 @@ impl ThreadPool {
     /// [`broadcast`](crate::broadcast) in this pool.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     /// assert_eq!(pool.broadcast(|context| context.index()), [0, 1, 2]);
     /// ```
     pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
@@ -113,7 +119,8 @@ impl ThreadPool {
     /// [`spawn_broadcast`](crate::spawn_broadcast) in this pool.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// pool.spawn_broadcast(|_| ());
     /// pool.shutdown();
     /// ```

@@ -16,7 +16,8 @@ use std::{fmt, io, thread};
 /// Why a pool could not be built.
 ///
 /// ```
-/// let error = tine_pool::ThreadPoolBuilder::new()
+/// # use tine_pool as tine;
+/// let error = tine::ThreadPoolBuilder::new()
 ///     .num_threads(1)
 ///     .spawn_handler(|_| Err(std::io::Error::other("no threads today")))
 ///     .build()
@@ -60,14 +61,15 @@ impl Error for ThreadPoolBuildError {
 /// [`run`](Self::run) called on the new thread.
 ///
 /// ```
-/// let pool = tine_pool::ThreadPoolBuilder::new()
+/// # use tine_pool as tine;
+/// let pool = tine::ThreadPoolBuilder::new()
 ///     .num_threads(2)
 ///     .spawn_handler(|thread| {
 ///         std::thread::Builder::new().spawn(|| thread.run())?;
 ///         Ok(())
 ///     })
 ///     .build()?;
-/// # Ok::<_, tine_pool::ThreadPoolBuildError>(())
+/// # Ok::<_, tine::ThreadPoolBuildError>(())
 /// ```
 #[derive(Debug)]
 pub struct ThreadBuilder {
@@ -96,7 +98,8 @@ impl ThreadBuilder {
     /// The index that the thread will have.
     ///
     /// ```
-    /// # let _ = tine_pool::ThreadPoolBuilder::new().num_threads(1).spawn_handler(|thread| {
+    /// # use tine_pool as tine;
+    /// # let _ = tine::ThreadPoolBuilder::new().num_threads(1).spawn_handler(|thread| {
     /// assert_eq!(thread.index(), 0);
     /// # std::thread::spawn(|| thread.run()); Ok(()) }).build();
     /// ```
@@ -107,7 +110,8 @@ impl ThreadBuilder {
     /// The name that it should have, if the pool was given names.
     ///
     /// ```
-    /// # let _ = tine_pool::ThreadPoolBuilder::new().num_threads(1).spawn_handler(|thread| {
+    /// # use tine_pool as tine;
+    /// # let _ = tine::ThreadPoolBuilder::new().num_threads(1).spawn_handler(|thread| {
     /// assert_eq!(thread.name(), None);
     /// # std::thread::spawn(|| thread.run()); Ok(()) }).build();
     /// ```
@@ -118,7 +122,8 @@ impl ThreadBuilder {
     /// The stack size that it should have, if the pool was given one.
     ///
     /// ```
-    /// # let _ = tine_pool::ThreadPoolBuilder::new().num_threads(1).spawn_handler(|thread| {
+    /// # use tine_pool as tine;
+    /// # let _ = tine::ThreadPoolBuilder::new().num_threads(1).spawn_handler(|thread| {
     /// assert_eq!(thread.stack_size(), None);
     /// # std::thread::spawn(|| thread.run()); Ok(()) }).build();
     /// ```
@@ -129,7 +134,8 @@ impl ThreadBuilder {
     /// Works in the pool on the calling thread; returns when the pool has ended.
     ///
     /// ```
-    /// # let _ = tine_pool::ThreadPoolBuilder::new().num_threads(1).spawn_handler(|thread| {
+    /// # use tine_pool as tine;
+    /// # let _ = tine::ThreadPoolBuilder::new().num_threads(1).spawn_handler(|thread| {
     /// std::thread::spawn(|| thread.run());
     /// # Ok(()) }).build();
     /// ```
@@ -197,13 +203,14 @@ use spawn::{CustomSpawn, DefaultSpawn, ThreadSpawn};
 /// Makes a [`ThreadPool`], or the global one, to order.
 ///
 /// ```
-/// let pool = tine_pool::ThreadPoolBuilder::new()
+/// # use tine_pool as tine;
+/// let pool = tine::ThreadPoolBuilder::new()
 ///     .num_threads(2)
 ///     .thread_name(|index| format!("worker {index}"))
 ///     .build()?;
 /// let name = pool.install(|| std::thread::current().name().map(str::to_owned));
 /// assert!(name.unwrap().starts_with("worker "));
-/// # Ok::<_, tine_pool::ThreadPoolBuildError>(())
+/// # Ok::<_, tine::ThreadPoolBuildError>(())
 /// ```
 pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     settings: Settings,
@@ -232,7 +239,8 @@ impl ThreadPoolBuilder {
     /// A builder for a pool with default settings.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().build().unwrap();
     /// assert!(pool.current_num_threads() >= 1);
     /// ```
     pub fn new() -> Self {
@@ -248,8 +256,9 @@ impl ThreadPoolBuilder {
     /// If the system refuses a thread.
     ///
     /// ```
+    /// # use tine_pool as tine;
     /// let greeting = String::from("hello");
-    /// let lengths = tine_pool::ThreadPoolBuilder::new().num_threads(2).build_scoped(
+    /// let lengths = tine::ThreadPoolBuilder::new().num_threads(2).build_scoped(
     ///     |thread| {
     ///         assert_eq!(greeting, "hello"); // borrowed by the threads
     ///         thread.run();
@@ -257,7 +266,7 @@ impl ThreadPoolBuilder {
     ///     |pool| pool.install(|| greeting.len()),
     /// )?;
     /// assert_eq!(lengths, 5);
-    /// # Ok::<_, tine_pool::ThreadPoolBuildError>(())
+    /// # Ok::<_, tine::ThreadPoolBuildError>(())
     /// ```
     pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
     where
@@ -293,8 +302,9 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// a pool already.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build()?;
-    /// # Ok::<_, tine_pool::ThreadPoolBuildError>(())
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build()?;
+    /// # Ok::<_, tine::ThreadPoolBuildError>(())
     /// ```
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         self.build_shared(false).map(ThreadPool::from_shared)
@@ -308,10 +318,11 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// As for [`build`](Self::build), and if the global pool is there already.
     ///
     /// ```
-    /// tine_pool::ThreadPoolBuilder::new().num_threads(3).build_global()?;
-    /// assert_eq!(tine_pool::current_num_threads(), 3);
-    /// assert!(tine_pool::ThreadPoolBuilder::new().build_global().is_err());
-    /// # Ok::<_, tine_pool::ThreadPoolBuildError>(())
+    /// # use tine_pool as tine;
+    /// tine::ThreadPoolBuilder::new().num_threads(3).build_global()?;
+    /// assert_eq!(tine::current_num_threads(), 3);
+    /// assert!(tine::ThreadPoolBuilder::new().build_global().is_err());
+    /// # Ok::<_, tine::ThreadPoolBuildError>(())
     /// ```
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
         let taken = || ThreadPoolBuildError(Reason::GlobalIsMade);
@@ -397,7 +408,8 @@ impl<S> ThreadPoolBuilder<S> {
     /// `RAYON_RS_NUM_CPUS`, in this order. At most [`max_num_threads`](crate::max_num_threads).
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(5).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(5).build().unwrap();
     /// assert_eq!(pool.current_num_threads(), 5);
     /// ```
     #[must_use]
@@ -410,7 +422,8 @@ impl<S> ThreadPoolBuilder<S> {
     /// not counting the second thread of a core.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().physical_cores().build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().physical_cores().build().unwrap();
     /// assert!(pool.current_num_threads() >= 1);
     /// ```
     #[must_use]
@@ -423,9 +436,10 @@ impl<S> ThreadPoolBuilder<S> {
     /// pool or yields, and runs what it is given to run inside the pool in place.
     ///
     /// ```
+    /// # use tine_pool as tine;
     /// // A thread that ends with the example.
     /// std::thread::spawn(|| {
-    ///     let pool = tine_pool::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+    ///     let pool = tine::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
     ///     assert_eq!(pool.unwrap().current_thread_index(), Some(0));
     /// }).join().unwrap();
     /// ```
@@ -440,9 +454,10 @@ impl<S> ThreadPoolBuilder<S> {
     /// the environment means no.
     ///
     /// ```
-    /// tine_pool::ThreadPoolBuilder::new().guests(false).build_global().unwrap();
+    /// # use tine_pool as tine;
+    /// tine::ThreadPoolBuilder::new().guests(false).build_global().unwrap();
     /// let me = std::thread::current().id();
-    /// tine_pool::join(|| assert_ne!(std::thread::current().id(), me), || ());
+    /// tine::join(|| assert_ne!(std::thread::current().id(), me), || ());
     /// ```
     #[must_use]
     pub fn guests(mut self, allowed: bool) -> Self {
@@ -456,7 +471,8 @@ impl<S> ThreadPoolBuilder<S> {
     /// a stranger's task.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().greedy_waiting(true).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().greedy_waiting(true).build().unwrap();
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// ```
     #[must_use]
@@ -468,7 +484,8 @@ impl<S> ThreadPoolBuilder<S> {
     /// The names of the threads, by index.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().thread_name(|i| format!("t{i}")).build();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().thread_name(|i| format!("t{i}")).build();
     /// pool.unwrap().install(|| assert!(std::thread::current().name().unwrap().starts_with('t')));
     /// ```
     #[must_use]
@@ -483,7 +500,8 @@ impl<S> ThreadPoolBuilder<S> {
     /// The stack size of the threads, in bytes.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().stack_size(32 << 20).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().stack_size(32 << 20).build().unwrap();
     /// pool.install(|| assert_eq!(std::hint::black_box(&[0_u8; 8 << 20])[5], 0));
     /// ```
     #[must_use]
@@ -496,9 +514,10 @@ impl<S> ThreadPoolBuilder<S> {
     /// Without a handler such a panic aborts the process, as does a panic of the handler.
     ///
     /// ```
+    /// # use tine_pool as tine;
     /// let (send, receive) = std::sync::mpsc::channel();
     /// let send = std::sync::Mutex::new(send);
-    /// let pool = tine_pool::ThreadPoolBuilder::new()
+    /// let pool = tine::ThreadPoolBuilder::new()
     ///     .panic_handler(move |_| send.lock().unwrap().send("caught").unwrap())
     ///     .build()
     ///     .unwrap();
@@ -517,7 +536,8 @@ impl<S> ThreadPoolBuilder<S> {
     /// Called on each thread when it starts, with its index.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new()
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new()
     ///     .start_handler(|index| println!("thread {index} starts"))
     ///     .build();
     /// # pool.unwrap();
@@ -534,7 +554,8 @@ impl<S> ThreadPoolBuilder<S> {
     /// Called on each thread before it ends, with its index.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new()
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new()
     ///     .exit_handler(|index| println!("thread {index} ends"))
     ///     .build();
     /// # pool.unwrap();
@@ -552,7 +573,8 @@ impl<S> ThreadPoolBuilder<S> {
     /// [`ThreadBuilder::run`] is called on a new thread.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new()
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new()
     ///     .num_threads(2)
     ///     .spawn_handler(|thread| {
     ///         std::thread::Builder::new().name("mine".into()).spawn(|| thread.run()).map(drop)
@@ -575,7 +597,8 @@ impl<S> ThreadPoolBuilder<S> {
     ///
     /// ```
     /// # #![allow(deprecated)]
-    /// let pool = tine_pool::ThreadPoolBuilder::new().breadth_first().num_threads(1).build();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().breadth_first().num_threads(1).build();
     /// assert_eq!(pool.unwrap().current_num_threads(), 1);
     /// ```
     #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for a similar effect")]
@@ -589,7 +612,8 @@ impl<S> ThreadPoolBuilder<S> {
 ///
 /// ```
 /// # #![allow(deprecated)]
-/// # use tine_pool::Configuration;
+/// # use tine_pool as tine;
+/// # use tine::Configuration;
 /// let pool = Configuration::new().num_threads(2).build().unwrap();
 /// assert_eq!(pool.current_num_threads(), 2);
 /// ```
@@ -605,7 +629,8 @@ impl Configuration {
     ///
     /// ```
     /// # #![allow(deprecated)]
-    /// # use tine_pool::Configuration;
+    /// # use tine_pool as tine;
+    /// # use tine::Configuration;
     /// assert!(Configuration::new().build().is_ok());
     /// ```
     pub fn new() -> Self {
@@ -620,7 +645,8 @@ impl Configuration {
     ///
     /// ```
     /// # #![allow(deprecated)]
-    /// # use tine_pool::Configuration;
+    /// # use tine_pool as tine;
+    /// # use tine::Configuration;
     /// let pool = Configuration::new().num_threads(2).build().unwrap();
     /// assert_eq!(pool.current_num_threads(), 2);
     /// ```
@@ -632,7 +658,8 @@ impl Configuration {
     ///
     /// ```
     /// # #![allow(deprecated)]
-    /// # use tine_pool::Configuration;
+    /// # use tine_pool as tine;
+    /// # use tine::Configuration;
     /// let pool = Configuration::new().num_threads(2).build().unwrap();
     /// assert_eq!(pool.current_num_threads(), 2);
     /// ```
@@ -647,7 +674,8 @@ impl Configuration {
     ///
     /// ```
     /// # #![allow(deprecated)]
-    /// # use tine_pool::Configuration;
+    /// # use tine_pool as tine;
+    /// # use tine::Configuration;
     /// let pool = Configuration::new().thread_name(|n| format!("mine-{n}")).build().unwrap();
     /// let name = pool.install(|| std::thread::current().name().map(str::to_owned));
     /// assert!(name.unwrap().starts_with("mine-"));
@@ -666,7 +694,8 @@ impl Configuration {
     ///
     /// ```
     /// # #![allow(deprecated)]
-    /// # use tine_pool::Configuration;
+    /// # use tine_pool as tine;
+    /// # use tine::Configuration;
     /// let pool = Configuration::new().stack_size(4 << 20).build().unwrap();
     /// assert_eq!(pool.install(|| [7_u8; 1 << 20][3]), 7);
     /// ```
@@ -681,7 +710,8 @@ impl Configuration {
     ///
     /// ```
     /// # #![allow(deprecated)]
-    /// # use tine_pool::Configuration;
+    /// # use tine_pool as tine;
+    /// # use tine::Configuration;
     /// let (send, receive) = std::sync::mpsc::channel();
     /// let handler = move |_| send.send(()).unwrap();
     /// let pool = Configuration::new().panic_handler(handler).build().unwrap();
@@ -702,7 +732,8 @@ impl Configuration {
     ///
     /// ```
     /// # #![allow(deprecated)]
-    /// # use tine_pool::Configuration;
+    /// # use tine_pool as tine;
+    /// # use tine::Configuration;
     /// let (send, receive) = std::sync::mpsc::channel();
     /// let handler = move |index| send.send(index).unwrap();
     /// let pool = Configuration::new().num_threads(1).start_handler(handler).build();
@@ -722,7 +753,8 @@ impl Configuration {
     ///
     /// ```
     /// # #![allow(deprecated)]
-    /// # use tine_pool::Configuration;
+    /// # use tine_pool as tine;
+    /// # use tine::Configuration;
     /// let (send, receive) = std::sync::mpsc::channel();
     /// let handler = move |index| send.send(index).unwrap();
     /// drop(Configuration::new().num_threads(1).exit_handler(handler).build());
@@ -742,7 +774,8 @@ impl Configuration {
     ///
     /// ```
     /// # #![allow(deprecated)]
-    /// # use tine_pool::Configuration;
+    /// # use tine_pool as tine;
+    /// # use tine::Configuration;
     /// assert!(Configuration::new().breadth_first().build().is_ok());
     /// ```
     #[must_use]
@@ -760,8 +793,9 @@ impl ThreadPool {
     ///
     /// ```
     /// # #![allow(deprecated)]
-    /// # use tine_pool::Configuration;
-    /// let pool = tine_pool::ThreadPool::new(Configuration::new().num_threads(2)).unwrap();
+    /// # use tine_pool as tine;
+    /// # use tine::Configuration;
+    /// let pool = tine::ThreadPool::new(Configuration::new().num_threads(2)).unwrap();
     /// assert_eq!(pool.current_num_threads(), 2);
     /// ```
     #[deprecated(note = "use `ThreadPoolBuilder::build`")]
@@ -779,9 +813,10 @@ impl ThreadPool {
 ///
 /// ```standalone_crate
 /// # #![allow(deprecated)]
-/// # use tine_pool::Configuration;
-/// tine_pool::initialize(Configuration::new().num_threads(2)).unwrap();
-/// assert_eq!(tine_pool::current_num_threads(), 2);
+/// # use tine_pool as tine;
+/// # use tine::Configuration;
+/// tine::initialize(Configuration::new().num_threads(2)).unwrap();
+/// assert_eq!(tine::current_num_threads(), 2);
 /// ```
 #[deprecated(note = "use `ThreadPoolBuilder::build_global`")]
 #[allow(deprecated)]

@@ -25,7 +25,8 @@ use std::thread;
 /// [`cancel`](Self::cancel) takes it back if it has not begun.
 ///
 /// ```
-/// let job = tine_pool::spawn_join(|| 6 * 7);
+/// # use tine_pool as tine;
+/// let job = tine::spawn_join(|| 6 * 7);
 /// assert_eq!(job.join().unwrap(), 42);
 /// ```
 #[must_use = "a handle that is dropped waits for nothing"]
@@ -36,7 +37,8 @@ pub struct JoinHandle<T> {
 /// Starts a job on the current pool and gives a handle to wait for it.
 ///
 /// ```
-/// let jobs: Vec<_> = (0..4).map(|i| tine_pool::spawn_join(move || i * i)).collect();
+/// # use tine_pool as tine;
+/// let jobs: Vec<_> = (0..4).map(|i| tine::spawn_join(move || i * i)).collect();
 /// let squares: Vec<i32> = jobs.into_iter().map(|job| job.join().unwrap()).collect();
 /// assert_eq!(squares, [0, 1, 4, 9]);
 /// ```
@@ -52,7 +54,8 @@ impl ThreadPool {
     /// [`spawn_join`](crate::spawn_join) in this pool.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// assert_eq!(pool.spawn_join(|| "done").join().unwrap(), "done");
     /// ```
     pub fn spawn_join<F, T>(&self, func: F) -> JoinHandle<T>
@@ -163,7 +166,8 @@ impl<T> JoinHandle<T> {
     /// Waits for the job to end and gives what it returned, or the payload of its panic.
     ///
     /// ```
-    /// assert!(tine_pool::spawn_join(|| panic!("oh")).join().is_err());
+    /// # use tine_pool as tine;
+    /// assert!(tine::spawn_join(|| panic!("oh")).join().is_err());
     /// ```
     pub fn join(self) -> thread::Result<T> {
         let pool = self.task.pool();
@@ -187,7 +191,8 @@ impl<T> JoinHandle<T> {
     /// Whether the job has ended.
     ///
     /// ```
-    /// let job = tine_pool::spawn_join(|| ());
+    /// # use tine_pool as tine;
+    /// let job = tine::spawn_join(|| ());
     /// while !job.is_finished() {
     ///     std::thread::yield_now();
     /// }
@@ -200,7 +205,8 @@ impl<T> JoinHandle<T> {
     /// has begun goes on unwatched.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     /// pool.install(|| {
     ///     // The only thread is here, so nobody can have begun it.
     ///     let job = pool.spawn_join(|| unreachable!());
@@ -219,8 +225,9 @@ impl<T> JoinHandle<T> {
     /// Lets the job run unwatched, as dropping the handle does. A panic of its own is then lost.
     ///
     /// ```
+    /// # use tine_pool as tine;
     /// let (send, receive) = std::sync::mpsc::channel();
-    /// tine_pool::spawn_join(move || send.send("done").unwrap()).detach();
+    /// tine::spawn_join(move || send.send("done").unwrap()).detach();
     /// assert_eq!(receive.recv(), Ok("done"));
     /// ```
     pub fn detach(self) {}

@@ -15,7 +15,8 @@ use crate::work::worker::Worker;
 /// Says whether a closure of [`join_context`] runs on another thread than the call.
 ///
 /// ```
-/// let (a, b) = tine_pool::join_context(|c| c.migrated(), |c| c.migrated());
+/// # use tine_pool as tine;
+/// let (a, b) = tine::join_context(|c| c.migrated(), |c| c.migrated());
 /// # let _ = (a, b);
 /// ```
 #[derive(Debug)]
@@ -28,9 +29,10 @@ impl FnContext {
     /// [`join_context`]; true for both closures if the caller was no worker.
     ///
     /// ```
-    /// tine_pool::join_context(
+    /// # use tine_pool as tine;
+    /// tine::join_context(
     ///     |outer| assert!(outer.migrated(), "called from an ordinary thread"),
-    ///     |_| tine_pool::join_context(|inner| assert!(!inner.migrated()), |_| ()),
+    ///     |_| tine::join_context(|inner| assert!(!inner.migrated()), |_| ()),
     /// );
     /// ```
     pub fn migrated(&self) -> bool {
@@ -50,13 +52,14 @@ impl FnContext {
 /// If a closure panics, the panic goes on here once both have ended; if both do, it is `a`'s.
 ///
 /// ```
+/// # use tine_pool as tine;
 /// fn sum(values: &[u64]) -> u64 {
 ///     match values {
 ///         [] => 0,
 ///         [one] => *one,
 ///         _ => {
 ///             let (left, right) = values.split_at(values.len() / 2);
-///             let (left, right) = tine_pool::join(|| sum(left), || sum(right));
+///             let (left, right) = tine::join(|| sum(left), || sum(right));
 ///             left + right
 ///         }
 ///     }
@@ -109,7 +112,8 @@ where
 /// As [`join`], telling each closure whether it changed threads.
 ///
 /// ```
-/// let (a, b) = tine_pool::join_context(|_| 1, |context| if context.migrated() { 2 } else { 2 });
+/// # use tine_pool as tine;
+/// let (a, b) = tine::join_context(|_| 1, |context| if context.migrated() { 2 } else { 2 });
 /// assert_eq!(a + b, 3);
 /// ```
 #[inline]
@@ -135,7 +139,8 @@ impl ThreadPool {
     /// [`join`](crate::join) in this pool.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// assert_eq!(pool.join(|| 1, || "two"), (1, "two"));
     /// ```
     pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)

@@ -98,7 +98,8 @@ pub(crate) fn with_current<R>(f: impl FnOnce(&Shared, Option<&Worker<'_>>) -> R)
 /// of the global pool, which this call fixes if nothing has before.
 ///
 /// ```
-/// assert!(tine_pool::current_num_threads() >= 1);
+/// # use tine_pool as tine;
+/// assert!(tine::current_num_threads() >= 1);
 /// ```
 pub fn current_num_threads() -> usize {
     with_current(|shared, _| shared.len())
@@ -108,8 +109,9 @@ pub fn current_num_threads() -> usize {
 /// the spare threads of [`blocking`](crate::blocking()); `None` if it holds none. No two closures that run at the same time in one pool see the same.
 ///
 /// ```
-/// assert_eq!(tine_pool::current_thread_index(), None);
-/// tine_pool::join(|| assert!(tine_pool::current_thread_index().is_some()), || ());
+/// # use tine_pool as tine;
+/// assert_eq!(tine::current_thread_index(), None);
+/// tine::join(|| assert!(tine::current_thread_index().is_some()), || ());
 /// ```
 pub fn current_thread_index() -> Option<usize> {
     Worker::with(|worker| worker.map(|w| w.seat.index))
@@ -119,7 +121,8 @@ pub fn current_thread_index() -> Option<usize> {
 /// `None` if it holds none.
 ///
 /// ```
-/// assert_eq!(tine_pool::current_thread_has_pending_tasks(), None);
+/// # use tine_pool as tine;
+/// assert_eq!(tine::current_thread_has_pending_tasks(), None);
 /// ```
 pub fn current_thread_has_pending_tasks() -> Option<bool> {
     Worker::with(|worker| worker.map(has_pending))
@@ -133,7 +136,8 @@ fn has_pending(worker: &Worker<'_>) -> bool {
 /// The most threads that a pool can have.
 ///
 /// ```
-/// assert!(tine_pool::max_num_threads() >= 1000);
+/// # use tine_pool as tine;
+/// assert!(tine::max_num_threads() >= 1000);
 /// ```
 pub fn max_num_threads() -> usize {
     MAX_THREADS
@@ -163,9 +167,10 @@ pub fn max_num_threads() -> usize {
 /// whose indices are those from the number of threads up.
 ///
 /// ```
-/// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(4).build()?;
-/// assert_eq!(pool.install(tine_pool::current_num_threads), 4);
-/// # Ok::<_, tine_pool::ThreadPoolBuildError>(())
+/// # use tine_pool as tine;
+/// let pool = tine::ThreadPoolBuilder::new().num_threads(4).build()?;
+/// assert_eq!(pool.install(tine::current_num_threads), 4);
+/// # Ok::<_, tine::ThreadPoolBuildError>(())
 /// ```
 pub struct ThreadPool {
     shared: Arc<Shared>,
@@ -194,8 +199,9 @@ impl ThreadPool {
     /// A panic of `op` goes on here.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    /// let (a, b) = pool.install(|| tine_pool::join(|| 6, || 7));
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let (a, b) = pool.install(|| tine::join(|| 6, || 7));
     /// assert_eq!(a * b, 42);
     /// ```
     pub fn install<OP, R>(&self, op: OP) -> R
@@ -209,7 +215,8 @@ impl ThreadPool {
     /// How many threads this pool has.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     /// assert_eq!(pool.current_num_threads(), 3);
     /// ```
     pub fn current_num_threads(&self) -> usize {
@@ -219,7 +226,8 @@ impl ThreadPool {
     /// The index of the calling thread, if it is a worker of this pool.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// assert_eq!(pool.current_thread_index(), None);
     /// assert!(pool.install(|| pool.current_thread_index()) < Some(2));
     /// ```
@@ -231,7 +239,8 @@ impl ThreadPool {
     /// there; `None` if it is no such worker.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// assert_eq!(pool.current_thread_has_pending_tasks(), None);
     /// assert_eq!(pool.install(|| pool.current_thread_has_pending_tasks()), Some(false));
     /// ```
@@ -242,7 +251,8 @@ impl ThreadPool {
     /// What this pool has done so far.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// pool.install(|| ());
     /// let stats = pool.stats();
     /// assert_eq!((stats.seats.len(), stats.refused_threads), (2, 0));
@@ -258,9 +268,10 @@ impl ThreadPool {
     /// If called from a thread of this pool, which cannot wait for its own end.
     ///
     /// ```
+    /// # use tine_pool as tine;
     /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
     /// static DONE: AtomicU32 = AtomicU32::new(0);
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// for _ in 0..10 {
     ///     pool.spawn(|| drop(DONE.fetch_add(1, Relaxed)));
     /// }
@@ -303,8 +314,9 @@ impl fmt::Debug for ThreadPool {
 /// What the global pool has done so far, if there is one yet.
 ///
 /// ```
-/// tine_pool::join(|| (), || ());
-/// assert!(tine_pool::stats().is_some());
+/// # use tine_pool as tine;
+/// tine::join(|| (), || ());
+/// assert!(tine::stats().is_some());
 /// ```
 pub fn stats() -> Option<PoolStats> {
     place().get().map(|shared| shared.stats())
@@ -315,9 +327,10 @@ pub fn stats() -> Option<PoolStats> {
 /// If the system refuses a thread, the pool works with those it has.
 ///
 /// ```
-/// use tine_pool::StaticPool;
+/// # use tine_pool as tine;
+/// use tine::StaticPool;
 /// static IMAGES: StaticPool = StaticPool::new(3);
-/// assert_eq!(IMAGES.install(tine_pool::current_num_threads), 3);
+/// assert_eq!(IMAGES.install(tine::current_num_threads), 3);
 /// ```
 pub struct StaticPool {
     threads: usize,
@@ -328,7 +341,8 @@ impl StaticPool {
     /// A pool of so many threads; 0 asks for the default number.
     ///
     /// ```
-    /// static DEFAULT: tine_pool::StaticPool = tine_pool::StaticPool::new(0);
+    /// # use tine_pool as tine;
+    /// static DEFAULT: tine::StaticPool = tine::StaticPool::new(0);
     /// assert!(DEFAULT.current_num_threads() >= 1);
     /// ```
     pub const fn new(threads: usize) -> Self {

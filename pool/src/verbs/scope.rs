@@ -41,8 +41,9 @@ struct Base<'scope> {
 /// Where tasks are spawned that may borrow anything that outlives `'scope`. See [`scope()`].
 ///
 /// ```
+/// # use tine_pool as tine;
 /// let mut left = 0;
-/// tine_pool::scope(|s: &tine_pool::Scope<'_>| s.spawn(|_| left = 1));
+/// tine::scope(|s: &tine::Scope<'_>| s.spawn(|_| left = 1));
 /// assert_eq!(left, 1);
 /// ```
 pub struct Scope<'scope> {
@@ -53,7 +54,8 @@ pub struct Scope<'scope> {
 /// [`scope_fifo()`].
 ///
 /// ```
-/// tine_pool::scope_fifo(|s: &tine_pool::ScopeFifo<'_>| s.spawn_fifo(|_| ()));
+/// # use tine_pool as tine;
+/// tine::scope_fifo(|s: &tine::ScopeFifo<'_>| s.spawn_fifo(|_| ()));
 /// ```
 pub struct ScopeFifo<'scope> {
     base: Base<'scope>,
@@ -75,8 +77,9 @@ pub struct ScopeFifo<'scope> {
 /// If `op` or a task panics, one of the panics goes on here when all have ended.
 ///
 /// ```
+/// # use tine_pool as tine;
 /// let mut parts = [0; 4];
-/// tine_pool::scope(|s| {
+/// tine::scope(|s| {
 ///     for (i, part) in parts.iter_mut().enumerate() {
 ///         s.spawn(move |_| *part = i * i);
 ///     }
@@ -94,9 +97,10 @@ where
 /// As [`scope()`], with tasks that run oldest first where one thread runs several.
 ///
 /// ```
+/// # use tine_pool as tine;
 /// use std::sync::Mutex;
 /// let seen = Mutex::new(Vec::new());
-/// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// let pool = tine::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
 /// pool.scope_fifo(|s| {
 ///     for i in 0..5 {
 ///         let seen = &seen;
@@ -117,10 +121,11 @@ where
 /// A calling thread that is no worker stays none: it sees no index.
 ///
 /// ```
+/// # use tine_pool as tine;
 /// let me = std::thread::current().id();
 /// let local = std::rc::Rc::new(5); // not `Send`
 /// let mut sum = 0;
-/// tine_pool::in_place_scope(|s| {
+/// tine::in_place_scope(|s| {
 ///     assert_eq!(std::thread::current().id(), me);
 ///     s.spawn(|_| sum += 1);
 ///     assert_eq!(*local, 5);
@@ -140,8 +145,9 @@ where
 /// As [`scope_fifo()`], but `op` runs on the calling thread. See [`in_place_scope`].
 ///
 /// ```
+/// # use tine_pool as tine;
 /// let mut sum = 0;
-/// tine_pool::in_place_scope_fifo(|s| s.spawn_fifo(|_| sum += 1));
+/// tine::in_place_scope_fifo(|s| s.spawn_fifo(|_| sum += 1));
 /// assert_eq!(sum, 1);
 /// ```
 pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
@@ -158,7 +164,8 @@ impl ThreadPool {
     /// [`scope()`](crate::scope()) in this pool, whose thread runs `op`.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// let mut done = [false; 2];
     /// pool.scope(|s| done.iter_mut().for_each(|d| s.spawn(|_| *d = true)));
     /// assert_eq!(done, [true; 2]);
@@ -174,7 +181,8 @@ impl ThreadPool {
     /// [`scope_fifo()`](crate::scope_fifo()) in this pool, whose thread runs `op`.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// assert_eq!(pool.scope_fifo(|s| { s.spawn_fifo(|_| ()); 7 }), 7);
     /// ```
     pub fn scope_fifo<'scope, OP, R>(&self, op: OP) -> R
@@ -188,7 +196,8 @@ impl ThreadPool {
     /// [`in_place_scope`](crate::in_place_scope) with tasks that run in this pool.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// let mut done = false;
     /// pool.in_place_scope(|s| s.spawn(|_| done = true));
     /// assert!(done);
@@ -206,7 +215,8 @@ impl ThreadPool {
     /// [`in_place_scope_fifo`](crate::in_place_scope_fifo) with tasks that run in this pool.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// let mut done = false;
     /// pool.in_place_scope_fifo(|s| s.spawn_fifo(|_| done = true));
     /// assert!(done);
@@ -240,8 +250,9 @@ impl<'scope> Scope<'scope> {
     /// Spawns a task into the scope. It may run at once, later, or here while the scope waits.
     ///
     /// ```
+    /// # use tine_pool as tine;
     /// let words = ["one", "two"];
-    /// tine_pool::scope(|s| {
+    /// tine::scope(|s| {
     ///     s.spawn(|s| {
     ///         assert_eq!(words[0], "one"); // borrowed
     ///         s.spawn(|_| assert_eq!(words[1], "two")); // a task of a task
@@ -265,14 +276,15 @@ impl<'scope> Scope<'scope> {
     /// Spawns a task that runs once on each thread of the pool.
     ///
     /// ```
+    /// # use tine_pool as tine;
     /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     /// let count = AtomicUsize::new(0);
-    /// tine_pool::scope(|s| {
+    /// tine::scope(|s| {
     ///     s.spawn_broadcast(|_, _| {
     ///         count.fetch_add(1, Relaxed);
     ///     })
     /// });
-    /// assert_eq!(count.into_inner(), tine_pool::current_num_threads());
+    /// assert_eq!(count.into_inner(), tine::current_num_threads());
     /// ```
     pub fn spawn_broadcast<BODY>(&self, body: BODY)
     where
@@ -331,7 +343,8 @@ impl<'scope> ScopeFifo<'scope> {
     /// Spawns a task into the scope; see [`Scope::spawn`].
     ///
     /// ```
-    /// tine_pool::scope_fifo(|s| s.spawn_fifo(|s| s.spawn_fifo(|_| ())));
+    /// # use tine_pool as tine;
+    /// tine::scope_fifo(|s| s.spawn_fifo(|s| s.spawn_fifo(|_| ())));
     /// ```
     pub fn spawn_fifo<BODY>(&self, body: BODY)
     where
@@ -368,7 +381,8 @@ impl<'scope> ScopeFifo<'scope> {
     /// Spawns a task that runs once on each thread of the pool.
     ///
     /// ```
-    /// tine_pool::scope_fifo(|s| s.spawn_broadcast(|_, context| assert!(context.index() < context.num_threads())));
+    /// # use tine_pool as tine;
+    /// tine::scope_fifo(|s| s.spawn_broadcast(|_, context| assert!(context.index() < context.num_threads())));
     /// ```
     pub fn spawn_broadcast<BODY>(&self, body: BODY)
     where

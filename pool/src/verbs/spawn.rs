@@ -18,8 +18,9 @@ use crate::work::worker::Worker;
 /// A panic of the job goes to the pool's panic handler; where there is none, the process aborts.
 ///
 /// ```
+/// # use tine_pool as tine;
 /// let (send, receive) = std::sync::mpsc::channel();
-/// tine_pool::spawn(move || send.send(6 * 7).unwrap());
+/// tine::spawn(move || send.send(6 * 7).unwrap());
 /// assert_eq!(receive.recv(), Ok(42));
 /// ```
 pub fn spawn<F>(func: F)
@@ -32,8 +33,9 @@ where
 /// As [`spawn`], but jobs that one thread spawns and runs itself run oldest first.
 ///
 /// ```
+/// # use tine_pool as tine;
 /// let (send, receive) = std::sync::mpsc::channel();
-/// tine_pool::spawn_fifo(move || send.send(1).unwrap());
+/// tine::spawn_fifo(move || send.send(1).unwrap());
 /// assert_eq!(receive.recv(), Ok(1));
 /// ```
 pub fn spawn_fifo<F>(func: F)
@@ -46,8 +48,9 @@ where
 /// Starts a batch of jobs with one notification: threads are told once for all of them.
 ///
 /// ```
+/// # use tine_pool as tine;
 /// let (send, receive) = std::sync::mpsc::channel();
-/// tine_pool::spawn_many((0..10).map(|i| {
+/// tine::spawn_many((0..10).map(|i| {
 ///     let send = send.clone();
 ///     move || send.send(i).unwrap()
 /// }));
@@ -65,7 +68,8 @@ impl ThreadPool {
     /// [`spawn`](crate::spawn) in this pool.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// pool.spawn(|| println!("from the pool"));
     /// pool.shutdown();
     /// ```
@@ -79,7 +83,8 @@ impl ThreadPool {
     /// [`spawn_fifo`](crate::spawn_fifo) in this pool.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// pool.spawn_fifo(|| println!("from the pool"));
     /// pool.shutdown();
     /// ```
@@ -93,7 +98,8 @@ impl ThreadPool {
     /// [`spawn_many`](crate::spawn_many) in this pool.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// pool.spawn_many((0..3).map(|i| move || println!("{i}")));
     /// pool.shutdown();
     /// ```
@@ -186,11 +192,12 @@ where
 /// What [`yield_now`] and [`yield_local`] found to do.
 ///
 /// ```
-/// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// # use tine_pool as tine;
+/// let pool = tine::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
 /// pool.install(|| {
-///     tine_pool::spawn(|| ());
-///     assert_eq!(tine_pool::yield_now(), Some(tine_pool::Yield::Executed));
-///     assert_eq!(tine_pool::yield_now(), Some(tine_pool::Yield::Idle));
+///     tine::spawn(|| ());
+///     assert_eq!(tine::yield_now(), Some(tine::Yield::Executed));
+///     assert_eq!(tine::yield_now(), Some(tine::Yield::Idle));
 /// });
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,7 +211,8 @@ pub enum Yield {
 /// Runs one job of the current pool, whatever it is; `None` if the calling thread is no worker.
 ///
 /// ```
-/// assert_eq!(tine_pool::yield_now(), None);
+/// # use tine_pool as tine;
+/// assert_eq!(tine::yield_now(), None);
 /// ```
 pub fn yield_now() -> Option<Yield> {
     Worker::with(|worker| worker.map(|w| outcome(w.run_any())))
@@ -213,7 +221,8 @@ pub fn yield_now() -> Option<Yield> {
 /// Runs one job that was spawned on the seat of the calling thread; `None` if it is no worker.
 ///
 /// ```
-/// assert_eq!(tine_pool::yield_local(), None);
+/// # use tine_pool as tine;
+/// assert_eq!(tine::yield_local(), None);
 /// ```
 pub fn yield_local() -> Option<Yield> {
     Worker::with(|worker| worker.map(|w| outcome(w.run_own())))
@@ -223,7 +232,8 @@ impl ThreadPool {
     /// [`yield_now`](crate::yield_now); `None` if the calling thread is no worker of this pool.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// assert_eq!(pool.yield_now(), None);
     /// ```
     pub fn yield_now(&self) -> Option<Yield> {
@@ -234,7 +244,8 @@ impl ThreadPool {
     /// pool.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// assert_eq!(pool.yield_local(), None);
     /// ```
     pub fn yield_local(&self) -> Option<Yield> {

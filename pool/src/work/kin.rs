@@ -149,7 +149,7 @@ impl Wait for ScopeWait<'_> {
     }
 
     fn leave_word(&self, _: &'static Parker) -> bool {
-        self.latch.get_sleepy() && self.latch.fall_asleep()
+        self.latch.fall_asleep()
     }
 
     fn take_back_word(&self) {
@@ -225,7 +225,7 @@ impl Wait for LatchWait<'_> {
     fn helped(&self, _: &Worker<'_>, _: &mut dyn FnMut(&Seat)) {}
 
     fn leave_word(&self, _: &'static Parker) -> bool {
-        self.latch.get_sleepy() && self.latch.fall_asleep()
+        self.latch.fall_asleep()
     }
 
     fn take_back_word(&self) {
