@@ -20,7 +20,7 @@ struct Graph {
 }
 
 impl Graph {
-    /// A graph of so many edges, each from a random node to a random one.
+    /// A graph of `edges` edges, each from a random node to a random one.
     fn random(nodes: usize, edges: usize) -> Graph {
         let mut pairs: Vec<(u32, u32)> = (0..edges as u64)
             .into_par_iter()
@@ -61,7 +61,7 @@ fn reachable(graph: &Graph) -> ParBitSet {
     seen
 }
 
-/// How many nodes are so many steps from node 0.
+/// How many nodes are each number of steps from node 0.
 fn levels(graph: &Graph) -> Vec<usize> {
     let seen = ParBitSet::new(graph.nodes());
     seen.insert(0);

@@ -1,7 +1,7 @@
 //! Data parallelism: parallel iterators, sorts and collections on a work-stealing pool.
 //!
-//! `tine` has the names, traits and meaning of rayon 1.12 and adds what its users ask for. Nothing
-//! but names and pages to read lives in this crate: the code is in `tine-pool`, `tine-iter` and
+//! `tine` has the names, traits and meaning of rayon 1.12 and adds what its users ask for. This
+//! crate holds only names and pages to read; the code is in `tine-pool`, `tine-iter` and
 //! `tine-collections`.
 //!
 //! # A tour
@@ -44,7 +44,7 @@
 //! assert_eq!(seen.get_cloned(&7), Some(100));
 //! ```
 //!
-//! **The pool beneath** forks and joins, for what is no loop:
+//! **The pool beneath** forks and joins, for work that is no loop:
 //!
 //! ```
 //! fn fib(n: u32) -> u64 {
@@ -63,7 +63,7 @@
 //! * [`guide::from_loops`]: ten plain loops, and what each becomes.
 //! * [`guide::from_rayon`]: how a program moves here from rayon, and what differs.
 //! * [`guide::from_elsewhere`]: the words that you know from C++ and from Python.
-//! * [`guide::scanning`]: running sums and their kin.
+//! * [`guide::scanning`]: running sums and the like.
 //! * [`guide::sharing`]: one result from many threads: fold, maps, atomics, locks.
 //! * [`guide::servers`]: beside an async runtime, and in a server.
 //! * [`guide::when_slow`]: what to look at when it is not faster.
@@ -73,13 +73,13 @@
 //! # Features
 //!
 //! * `serde`: `ParHashMap`, `ParHashSet` and `ParVec` can be written and read.
-//! * `progress`: `.progress()` and its kin ([`ParallelProgress`](prelude)) put bars on parallel
-//!   iterators, by `indicatif`.
+//! * `progress`: `.progress()` and its variants ([`ParallelProgress`](prelude)) put bars on
+//!   parallel iterators, by `indicatif`.
 //! * `timeline`: `tine::report` and `tine::timeline`: what each thread did when, recorded, drawn and
 //!   reported.
-//! * `tracing`: what a thread does for a call as spans of the crate `tracing`, target `tine`: `guest`
-//!   and `job` at the level of debugging, `wait` at that of tracing, each with the `seat` that it
-//!   was on. A span is on the thread that does the work; that of a stolen job has no parent. The
+//! * `tracing`: the crate `tracing` sees what a thread does for a call as spans, target `tine`:
+//!   `guest` and `job` at the level `DEBUG`, `wait` at `TRACE`, each with the `seat` that it was
+//!   on. A span is on the thread that does the work; that of a stolen job has no parent. The
 //!   example `spans` shows a subscriber.
 #![forbid(unsafe_code)]
 

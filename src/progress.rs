@@ -1,9 +1,8 @@
 //! Progress bars on parallel iterators: the feature `progress`.
 //!
-//! Items are counted where they pass, by each thread on its own; the bar is told about every ten
-//! milliseconds, so that even the shortest items are not slowed down by being counted. A bar in the
-//! style of [`progress`](ParallelProgress::progress) says how much time is left, as far as the items
-//! so far can tell.
+//! Each thread counts the items that pass it. It tells the bar about every ten milliseconds, so
+//! that counting does not slow down even the shortest items. A bar in the style of
+//! [`progress`](ParallelProgress::progress) estimates the time left from the items so far.
 #![forbid(unsafe_code)]
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -13,7 +12,7 @@ use tine_iter::iter::{ParallelIterator, Watch, Watcher};
 /// How often a thread tells the bar, more or less.
 const BEAT: Duration = Duration::from_millis(10);
 
-/// Most items that are counted before the clock is looked at again.
+/// The most items that are counted before the next look at the clock.
 const MOST: u64 = 1 << 20;
 
 /// Progress bars for every parallel iterator, with the feature `progress` of `tine`.
@@ -24,8 +23,8 @@ const MOST: u64 = 1 << 20;
 /// assert_eq!((0..100).into_par_iter().progress().map(|n| n * 2).max(), Some(198));
 /// ```
 pub trait ParallelProgress: ParallelIterator {
-    /// Shows how many items have passed on a new bar: out of how many and how much time is left, if
-    /// the iterator knows its length; else how many a second.
+    /// Shows on a new bar how many items have passed. If the iterator knows its length, the bar
+    /// shows that and the time left; otherwise how many items pass in a second.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -38,7 +37,7 @@ pub trait ParallelProgress: ParallelIterator {
         self.progress_with(bar)
     }
 
-    /// The same for a number of items that only the caller knows.
+    /// [`progress`](Self::progress) for a number of items that only the caller knows.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -50,7 +49,7 @@ pub trait ParallelProgress: ParallelIterator {
         self.progress_with(styled(ProgressBar::new(len)))
     }
 
-    /// The same in a style of your own.
+    /// [`progress`](Self::progress) in a style of your own.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -64,10 +63,9 @@ pub trait ParallelProgress: ParallelIterator {
         self.progress_with(bar)
     }
 
-    /// Shows how many items have passed on `bar`, and finishes it as its style says.
+    /// Shows on `bar` how many items have passed, and finishes it in its style.
     ///
-    /// A bar that has no length yet takes the iterator's, if that knows it. A length that the bar
-    /// has stays.
+    /// A bar without a length takes the iterator's, if that is known. A bar with a length keeps it.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -100,7 +98,7 @@ fn bar_for(items: &impl ParallelIterator) -> ProgressBar {
     })
 }
 
-/// With the time that is left, or, where the end is not known, with the time so far.
+/// Shows the time left or, if the end is not known, the time so far.
 fn styled(bar: ProgressBar) -> ProgressBar {
     let template = match bar.length() {
         Some(_) => "{wide_bar} {human_pos}/{human_len}, {eta} left",
@@ -164,9 +162,9 @@ impl Watcher for Bar {
 #[derive(Debug)]
 pub struct Count {
     bar: ProgressBar,
-    /// Items that the bar does not know of.
+    /// Items that the bar has not been told of.
     untold: u64,
-    /// At how many of them to look at the clock.
+    /// The count at which to look at the clock.
     next: u64,
     told: Instant,
 }

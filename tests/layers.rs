@@ -1,9 +1,8 @@
-//! The table of layers, and the test that holds the house to it.
+//! The table of layers, and the test that holds the modules to it.
 //!
-//! A module imports only from a lower layer, by name; unsafe code lives in the
-//! modules listed here and every other one forbids it; no file is longer than
-//! 900 lines. A module that stands in no layer fails: say where it belongs.
-//! CONTRIBUTING.md tells the rules, this file is their wording.
+//! A module imports only from a lower layer, by name. Unsafe code lives in the modules listed here,
+//! and every other module forbids it. No file is longer than 900 lines. A module that stands in no
+//! layer fails: say where it belongs. CONTRIBUTING.md explains the rules.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +27,7 @@ const HOUSE: &[Crate] = &[
     Crate {
         source: "pool/src",
         layers: &[
-            // base: what asks nobody
+            // base: what depends on nothing
             &["base::sync", "base::sys", "base::unwind"],
             &["base::clock", "base::stats", "base::config"],
             &["base::trace::event"],
@@ -50,7 +49,7 @@ const HOUSE: &[Crate] = &[
             &["pace::site_costs", "pace::wakes"],
             &["pace::join_pace", "pace::loop_pace"],
             &["pace"],
-            // seat: who holds which seat, and who sleeps
+            // seat: which thread holds which seat, and which ones sleep
             &[
                 "seat::context",
                 "seat::notes",
@@ -223,7 +222,7 @@ const HOUSE: &[Crate] = &[
             "sinks::collect",
             "sinks::huge",
             "sort",
-            // a vector closes ranks in place; elements change places by way of a spare vector
+            // a vector closes ranks in place; elements change places through a spare vector
             "algorithms::retain",
             "algorithms::scatter",
             // a tile is no slice: its rows lie between those of others
@@ -303,7 +302,7 @@ const HOUSE: &[Crate] = &[
     Crate {
         source: "cluster/src",
         layers: &[
-            // what asks nobody
+            // what depends on nothing
             &["fault", "owner", "stats", "travel"],
             &["link"],
             &["link::alone", "link::threads"],

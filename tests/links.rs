@@ -1,6 +1,5 @@
-//! Every link of the documents leads somewhere: relative ones to a file or directory that is
-//! there, those with an anchor to a heading of that file. (Links in doc comments are rustdoc's
-//! to check.)
+//! Every link of the documents leads somewhere. Relative links lead to a file or directory that is
+//! there, and an anchor to a heading of that file. (rustdoc checks links in doc comments.)
 
 #![forbid(unsafe_code)]
 
@@ -30,7 +29,7 @@ fn every_link_leads_somewhere() {
     assert!(broken.is_empty(), "\n{}\n", broken.join("\n"));
 }
 
-/// All documents below a directory, but for what was built.
+/// All documents below a directory, except what was built.
 fn find(directory: &Path, documents: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
@@ -92,12 +91,12 @@ fn definition(line: &str) -> Option<(&str, &str)> {
     Some((name, target.trim()))
 }
 
-/// What is wrong with a link, if something is.
+/// The fault of a link, if it has one.
 fn complaint(document: &Path, text: &str, target: &str) -> Option<String> {
     if target.starts_with('[') {
         return Some("nothing of this name is defined".to_owned());
     }
-    // Others' pages are not asked for: a test needs no network. Paths of items are rustdoc's.
+    // Pages elsewhere are not fetched: a test needs no network. rustdoc checks paths of items.
     if target.contains("://") || target.contains("::") || target.starts_with("mailto:") {
         return None;
     }

@@ -1,8 +1,8 @@
-//! What the compiler says to a program that misuses tine names the way out.
+//! The compiler's message to a program that misuses tine names the way out.
 //!
 //! Each program in `tests/misuse/` has a `mistake` and, behind `cfg(mended)`, the same done right.
 //! The mistake must not compile, and the message must hold every line that the program's first
-//! lines ask for (`//@ says: …`); mended it must compile, so that nothing else is wrong with it.
+//! lines ask for (`//@ says: …`). Mended it must compile, so that nothing else is wrong with it.
 
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,9 @@
 //! Everything at once, at random, on more threads than there are processors.
 //!
-//! As part of `cargo test` for a second or two; `tests/soak.sh 120` runs it for 120 seconds
-//! under the thread sanitizer. `TINE_SOAK` says for how many seconds, `TINE_SEED` where the
-//! choices begin: what runs beside what is up to the system, what is run is not. A watchdog ends
-//! the process if an actor stands still, and tells what each was at.
+//! As part of `cargo test` for a second or two; `tests/soak.sh 120` runs it for 120 seconds under
+//! the thread sanitizer. `TINE_SOAK` sets the seconds, `TINE_SEED` where the choices begin. The
+//! seed decides what is run, and the system what runs beside it. A watchdog ends the process if an
+//! actor stands still, and prints what each was doing.
 
 #![forbid(unsafe_code)]
 
@@ -48,7 +48,7 @@ fn everything_at_once() {
 }
 
 /// One thread's part: one action after another, on some pool or as a guest of the global one.
-/// Says how many there were.
+/// Returns their number.
 fn act(actor: usize, seed: u64, end: Instant, common: &Common, watch: &Watch) -> u64 {
     let mut random = actions::Random::new(seed.wrapping_mul(ACTORS as u64) + actor as u64);
     let mut rounds = 0;

@@ -12,7 +12,7 @@ use tracing::{Event, Metadata, Subscriber};
 /// No test takes longer than this.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What is known of a span.
+/// What the subscriber has seen of a span.
 #[derive(Clone, Debug, Default)]
 struct Seen {
     name: &'static str,

@@ -112,7 +112,7 @@ pub fn draw() -> io::Result<()> {
     Ok(())
 }
 
-/// A row that a user would ask for: what it is called, where it is, and whom it is compared with.
+/// A row that a user would ask for: what it is called, where it is, and what it is compared with.
 struct Pick {
     label: &'static str,
     /// The block, the beginning of the section's title, and the row's name.

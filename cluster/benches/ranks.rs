@@ -41,7 +41,7 @@ fn part(i: usize) -> f64 {
     1.0 / (1.0 + (i % 1000) as f64)
 }
 
-/// Who runs a row.
+/// The contender that runs a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     /// tine, without ranks.

@@ -5,9 +5,9 @@
 //! dir/manifest    "tine-cluster checkpoint", generation, type, how many items each part has
 //! ```
 //!
-//! Parts of a new checkpoint get a name of their own. The manifest is written
-//! last, under another name, and renamed: at any moment it names parts that are
-//! whole. Then those of the checkpoint before go.
+//! Parts of a new checkpoint get a name of their own. The manifest is written last, under another
+//! name, and renamed, so at any moment it names parts that are whole. Then the parts of the
+//! checkpoint before are removed.
 #![forbid(unsafe_code)]
 
 use crate::cluster::{Call, Cluster};
@@ -28,9 +28,9 @@ const BLOCK: usize = 1 << 15;
 const TITLE: &str = "tine-cluster checkpoint 1";
 
 impl<T: Travel> DistVec<T> {
-    /// Keeps the vector in a directory that all ranks see, in place of what was kept there. (C)
+    /// Keeps the vector in a directory that all ranks see. Replaces what was kept there. (C)
     ///
-    /// A job that is killed meanwhile leaves what was there before.
+    /// A job that is killed meanwhile leaves the old checkpoint in place.
     ///
     /// ```
     /// # let dir = std::env::temp_dir().join(format!("tine-kept-{}", std::process::id()));
@@ -66,7 +66,7 @@ impl<T: Travel> DistVec<T> {
         let all = |out: &mut dyn Write| write_blocks(out, self.local());
         let done = made.and_then(|()| write_file(&part, all));
         if let Err(error) = settled(&call, dir, done) {
-            // Nobody will name it.
+            // No manifest will name it.
             let _ = fs::remove_file(&part);
             return Err(error);
         }
@@ -76,7 +76,7 @@ impl<T: Travel> DistVec<T> {
         };
         settled(&call, dir, listed)?;
         if cluster.is_root() && generation > 1 {
-            // What cannot be removed is in nobody's way.
+            // What cannot be removed is in no one's way.
             let _ = remove_generation(dir, generation - 1);
         }
         Ok(())
@@ -84,10 +84,11 @@ impl<T: Travel> DistVec<T> {
 }
 
 impl Cluster {
-    /// The vector that was kept in a directory, in even parts, at any number of ranks. (C)
+    /// The vector that was kept in a directory, in even parts, on any number of ranks. (C)
     ///
     /// # Errors
-    /// On all ranks, if nothing was kept there, or something else, or it cannot be read.
+    /// On all ranks, if nothing was kept there, or a vector of another type, or if it cannot be
+    /// read.
     #[track_caller]
     pub fn restore<T: Travel>(&self, dir: impl AsRef<Path>) -> Result<DistVec<T>, Error> {
         let dir = dir.as_ref();
@@ -122,8 +123,8 @@ fn part_path(dir: &Path, generation: u64, rank: usize) -> PathBuf {
     dir.join(format!("{generation}-{rank:05}"))
 }
 
-/// The generation of what is kept, 0 if nothing is. A manifest that cannot be read
-/// is an error: its parts would be overwritten.
+/// The generation of the checkpoint there, 0 if there is none. A manifest that cannot be read is an
+/// error: its parts would be overwritten.
 fn generation_before(dir: &Path) -> Result<u64, Error> {
     match dir.join("manifest").exists() {
         true => Ok(Manifest::read(dir)?.generation),
@@ -136,7 +137,7 @@ fn write_manifest(dir: &Path, generation: u64, name: &str, lens: &[u64]) -> io::
     write_file(&hidden, |out| {
         writeln!(out, "{TITLE}\n{generation}\n{name}")?;
         lens.iter().try_for_each(|len| writeln!(out, "{len}"))?;
-        // That nothing is missing.
+        // Shows that nothing is missing.
         writeln!(out, "end")
     })?;
     fs::rename(&hidden, dir.join("manifest"))
@@ -153,7 +154,7 @@ fn remove_generation(dir: &Path, generation: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// A sum that bytes which were changed or lost do not have.
+/// A checksum, which differs if bytes were changed or lost.
 fn check(bytes: &[u8]) -> u64 {
     let mix = |sum: u64, word: u64| {
         (sum ^ word)
@@ -211,7 +212,7 @@ impl Manifest {
         })
     }
 
-    /// The items `begin..end` of all.
+    /// Items `begin..end` of the whole vector.
     fn items<T: Travel>(&self, dir: &Path, (begin, end): (usize, usize)) -> Result<Vec<T>, Error> {
         let mut items = Vec::new();
         let mut at = 0;

@@ -6,9 +6,9 @@
 //!      otherwise  →  all gather the names, and all stop, each knowing them all
 //! ```
 //!
-//! What goes on within a collective depends on what all ranks know, so ranks
-//! that have passed its header meet in every operation up to the next header;
-//! that is where ranks that have parted meet, and where they find out.
+//! The course of a collective depends only on what all ranks know. So ranks that have passed its
+//! header meet in every operation up to the next header. Ranks that have parted meet in that
+//! header, and find out there.
 #![forbid(unsafe_code)]
 
 use crate::fault::{Error, Stop, stop};
@@ -25,16 +25,16 @@ use std::time::Instant;
 
 use foldhash::quality::FixedState;
 
-/// Bytes of a collective's name when ranks have parted.
+/// The bytes of a collective's name when ranks have parted.
 const NAME: usize = 248;
 
 /// A rank's handle on all ranks of the job, from [`run`](crate::run).
 ///
 /// Methods marked **(C)** are *collectives*: all ranks call them, in the same order, from the same
-/// lines of the program. Ranks that do not are told apart and the job ends.
+/// lines of the program. If some do not, the job ends.
 ///
-/// A handle stays on the thread that has it: closures run on other threads, and no collective may
-/// be called there.
+/// A handle stays on its thread: closures run on other threads, and no collective may be called
+/// there.
 ///
 /// ```compile_fail
 /// # tine_cluster::run_threads(1, |c| {
@@ -102,12 +102,12 @@ impl Cluster {
         self.inner.link.rank()
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn size(&self) -> usize {
         self.inner.link.size()
     }
 
-    /// Is this rank 0?
+    /// Whether this rank is rank 0.
     pub fn is_root(&self) -> bool {
         self.rank() == 0
     }
@@ -122,9 +122,9 @@ impl Cluster {
         self.inner.stats.borrow().clone()
     }
 
-    /// Lets values of `T` travel as their memory, rather than as blocks that serde writes. All
-    /// ranks do so, and before they send any. Numbers, and pairs of them without padding, do so
-    /// unasked.
+    /// Lets values of `T` travel as their memory instead of as blocks that serde writes. All ranks
+    /// do so, before they send any. Numbers, and pairs of them without padding, travel like this
+    /// anyway.
     ///
     /// The bounds are the proof that it is safe; `bytemuck` derives them.
     ///
@@ -192,10 +192,10 @@ impl Cluster {
         self.enter("barrier", Location::caller(), 0);
     }
 
-    /// Makes an error on any rank an error on all of them, so that all leave together. (C)
+    /// Makes an error on any rank an error on all of them, so that all return together. (C)
     ///
-    /// The error is that of the first rank that has one. Without this, a rank that returns an
-    /// `Err` ends the job, which is well for what cannot be mended.
+    /// The error is that of the first rank that has one. Without this, a rank that returns an `Err`
+    /// ends the job, which is right for what cannot be mended.
     ///
     /// ```
     /// tine_cluster::run_threads(4, |c| {
@@ -208,14 +208,14 @@ impl Cluster {
     /// ```
     ///
     /// # Errors
-    /// If any rank has one.
+    /// If any rank has an error.
     #[track_caller]
     pub fn agree<T, E: Display>(&self, result: Result<T, E>) -> Result<T, Error> {
         let call = self.enter("agree", Location::caller(), u64::from(result.is_err()));
         call.agree(result)
     }
 
-    /// Gives all ranks what rank 0 has; what the others brought is dropped. (C)
+    /// Gives all ranks the value of rank 0. The other ranks' values are dropped. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -354,7 +354,7 @@ impl Call<'_> {
         self.cluster.inner.stats.borrow_mut().note(self.what, more);
     }
 
-    /// See [`Cluster::agree`]; the words say who has failed.
+    /// As [`Cluster::agree`]; the words say which rank has failed.
     fn agree<T, E: Display>(&self, result: Result<T, E>) -> Result<T, Error> {
         let Some(first) = self.words.iter().position(|&failed| failed != 0) else {
             return result.map_err(Error::new);
@@ -371,7 +371,7 @@ impl Call<'_> {
         Err(Error::agreed(first, message))
     }
 
-    /// The same collective, and other words.
+    /// The same collective with other words.
     pub(crate) fn again(&self, word: u64) -> Call<'_> {
         Call {
             cluster: self.cluster,
@@ -384,12 +384,12 @@ impl Call<'_> {
         }
     }
 
-    /// In the midst of a collective: an error on one rank is one on all.
+    /// Within a collective: an error on one rank becomes an error on all.
     pub(crate) fn settle<T, E: Display>(&self, result: Result<T, E>) -> Result<T, Error> {
         self.again(u64::from(result.is_err())).agree(result)
     }
 
-    /// There is no memory for so many bytes.
+    /// There is no memory for `bytes` bytes.
     pub(crate) fn no_room(&self, bytes: usize) -> ! {
         let (what, site) = (self.what, self.site);
         stop(Stop::Alone(format!(
@@ -397,7 +397,7 @@ impl Call<'_> {
         )));
     }
 
-    /// Ranks are in different collectives: tell all of them which.
+    /// Ranks are in different collectives: tells all of them which.
     fn part(&self, nth: u64) -> ! {
         let mut name = format!("`{}` at {} (collective {nth})", self.what, self.site);
         if self.what == THE_END {
@@ -417,7 +417,7 @@ impl Call<'_> {
     }
 }
 
-/// What the last collective is called.
+/// The name of the last collective.
 pub(crate) const THE_END: &str = "the end";
 
 fn name_of(words: &[u64]) -> String {
@@ -455,8 +455,8 @@ fn parted(names: &[String]) -> String {
     text
 }
 
-/// What the compiler refuses: a handle in a closure of a pipeline, on another
-/// thread, in a static. Beside each stands the same program without it.
+/// Programs that the compiler refuses: a handle in a closure of a pipeline, on another thread, in a
+/// static. Beside each stands the same program without it.
 ///
 /// ```
 /// tine_cluster::run_threads(1, |c| {
@@ -490,7 +490,7 @@ struct Refused;
 mod tests {
     use super::{Cluster, parted};
 
-    /// Compiles only if the handle is neither `Send` nor `Sync`: else two traits would do.
+    /// Compiles only if the handle is neither `Send` nor `Sync`; otherwise two traits would fit.
     #[test]
     fn a_handle_stays_on_its_thread() {
         struct ByNature;

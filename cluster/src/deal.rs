@@ -1,14 +1,13 @@
 //! Dealing items to the ranks that own their keys.
 //!
-//! A *dealer* takes the items of one piece of a pipeline. It first folds them in
-//! a table. When the table has outgrown the cache there are two cases. Several
-//! items went into each entry: the entries are dealt out, and the table begins
-//! anew. Hardly more than one did: the table was a detour, and items are dealt
-//! as they come, for a while, and each time that it turns out so for longer.
+//! A *dealer* takes the items of one piece of a pipeline. It first folds them in a table. When the
+//! table has outgrown the cache, there are two cases. If several items went into each entry, the
+//! entries are dealt, and the table begins anew. If hardly more than one did, the table was a
+//! detour: for a while, items are dealt as they come. Each further detour makes that while longer.
 //!
-//! Of a key, what is dealt earlier came earlier in the input; lists of later
-//! pieces go behind those of earlier ones. So whoever merges them in their order
-//! merges in that of the input.
+//! Of one key, items that are dealt earlier came earlier in the input, and lists of later pieces go
+//! behind those of earlier ones. So merging the lists in their order merges in the order of the
+//! input.
 #![forbid(unsafe_code)]
 
 use crate::cluster::Call;
@@ -22,12 +21,12 @@ use std::mem;
 use tine_collections::raw::par_map;
 use tine_iter::iter::ParallelIterator;
 
-/// Entries of a full table, at most, and its bytes.
+/// The most entries of a table, and its most bytes.
 const ENTRIES: usize = 1 << 17;
 const BYTES: usize = 4 << 20;
-/// A table is worth it if it has at least this many items for each entry.
+/// A table pays if it has at least this many items for each entry.
 const WORTH: usize = 4;
-/// After so many tables' worth of dealt items the table is tried again.
+/// After dealing the items of this many full tables, the table is tried again.
 const PATIENCE: usize = 16;
 
 /// One list for each rank.
@@ -37,7 +36,7 @@ fn lists<T>(ranks: usize) -> Lists<T> {
     (0..ranks).map(|_| Vec::new()).collect()
 }
 
-/// What is to be folded, and what came to be dealt.
+/// Items to fold, and lists of what has been dealt.
 pub(crate) struct Dealer<K, A> {
     table: HashTable<(K, A)>,
     limit: usize,
@@ -66,7 +65,7 @@ impl<K: Hash + Eq, A> Dealer<K, A> {
         })
     }
 
-    /// Is the next item to be dealt as it is?
+    /// Whether the next item is dealt without the table.
     #[inline]
     fn deals(&mut self) -> bool {
         let deals = self.ahead > 0;
@@ -159,7 +158,7 @@ impl<K: Hash + Eq> Dealer<K, usize> {
     }
 }
 
-/// The lists of all dealers as one for each rank.
+/// The lists of all dealers, joined into one list for each rank.
 pub(crate) fn joined<T: Send>(ranks: usize, mut pieces: Vec<Lists<T>>) -> Lists<T> {
     if pieces.len() == 1 {
         return pieces.remove(0);
@@ -181,7 +180,7 @@ pub(crate) fn joined<T: Send>(ranks: usize, mut pieces: Vec<Lists<T>>) -> Lists<
     })
 }
 
-/// Each item in the list of the rank that owns its hash.
+/// Puts each item into the list of the rank that owns its hash.
 pub(crate) fn dealt<I, F>(iter: I, ranks: usize, hash: &F) -> Lists<I::Item>
 where
     I: ParallelIterator,
@@ -198,8 +197,8 @@ where
     joined(ranks, pieces)
 }
 
-/// Sends pairs to the ranks in whose lists they are: as memory if both halves
-/// are plain, in one row or in two; else as blocks.
+/// Sends the pairs of each list to its rank: as memory if both halves are plain, in one row or in
+/// two; otherwise as blocks.
 pub(crate) fn send_pairs<K: Travel, A: Travel>(
     call: &Call<'_>,
     parts: Lists<(K, A)>,
@@ -231,7 +230,7 @@ mod tests {
     use crate::owner::{hash_of, owner};
     use std::collections::HashMap;
 
-    /// Few keys and many, by turns: tables pay, and do not, and are tried again.
+    /// Few keys and many in turn: tables pay, stop paying, and are tried again.
     fn keys() -> impl Iterator<Item = u64> {
         (0..6000_u64).map(|i| match i / 1000 % 3 {
             0 => i % 5,

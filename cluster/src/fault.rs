@@ -1,5 +1,4 @@
-//! What goes wrong: the error that bodies return, and the unwinding with which a
-//! collective gives up.
+//! Failures: the error that bodies return, and the unwinding with which a collective gives up.
 //!
 //! A rank that panics or fails tells the engine so ([`Link::fail`]), and the
 //! engine ends the others: MPI by killing them, thread ranks by unwinding from
@@ -13,10 +12,10 @@ use std::any::Any;
 use std::fmt;
 use std::panic::resume_unwind;
 
-/// Why a body, or a part of it, did not succeed.
+/// The reason why a body, or a part of it, failed.
 ///
-/// Every error of the standard kind becomes one by `?`. Like other types that do so, it is no
-/// [`std::error::Error`] itself; it becomes a boxed one.
+/// `?` turns every error of the standard kind into one. Like other types that do so, it is no
+/// [`std::error::Error`] itself, but can be turned into a boxed one.
 ///
 /// ```
 /// use tine_cluster::Error;
@@ -34,7 +33,7 @@ use std::panic::resume_unwind;
 pub struct Error {
     message: String,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
-    /// The rank that failed, where all ranks have been told of it.
+    /// The rank that failed, if all ranks have been told.
     agreed: Option<usize>,
 }
 
@@ -119,15 +118,15 @@ impl From<Error> for Box<dyn std::error::Error> {
 
 /// With this a collective unwinds.
 pub(crate) enum Stop {
-    /// Every rank knows, and says the same.
+    /// All ranks know, and report the same.
     Common(String),
-    /// This rank alone.
+    /// Only this rank knows.
     Alone(String),
-    /// Another rank has failed, and says so.
+    /// Another rank has failed, and reports it.
     Follows,
 }
 
-/// Unwinds without a word.
+/// Unwinds without a message.
 pub(crate) fn stop(why: Stop) -> ! {
     resume_unwind(Box::new(why))
 }

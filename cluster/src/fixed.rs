@@ -1,10 +1,9 @@
-//! `deterministic`: the tree that one machine would climb, climbed by all ranks.
+//! `deterministic`: the same tree as on one machine, computed by all ranks.
 //!
-//! The tree hangs over the positions of *all* items, and is cut by their number
-//! alone. A node that lies within one rank is computed there, whole. A leaf that
-//! lies across a border goes to the rank that has its first item: the others
-//! send it theirs. Then every rank gathers these values, a few for each rank, and
-//! climbs the rest.
+//! The tree covers the positions of *all* items, and only their number decides where it is cut. A
+//! node within one rank is computed there. A leaf across a border goes to the rank of its first
+//! item, and the other ranks send their items of it. Then every rank gathers these values, a few
+//! for each rank, and computes the rest of the tree.
 //!
 //! ```text
 //! items      |<------- rank 0 ------->|<------- rank 1 ------->|
@@ -248,7 +247,7 @@ where
     }
 }
 
-/// What decides the shape beside the number of items.
+/// What decides the shape, apart from the number of items.
 #[derive(Clone, Copy)]
 struct Tree {
     size: usize,
@@ -268,7 +267,7 @@ enum Span {
 }
 
 impl Tree {
-    /// What of the node lies in `begin..end`.
+    /// The parts of the node that lie in `begin..end`.
     fn spans(self, start: usize, len: usize, begin: usize, end: usize, found: &mut Vec<Span>) {
         let (first, last) = (start.max(begin), (start + len).min(end));
         if first >= last {
@@ -323,7 +322,7 @@ struct Mine<T, V> {
     pieces: Vec<Vec<T>>,
     /// The leaf that this rank has begun and others go on with.
     leaf: Option<(usize, usize)>,
-    /// What no items come to, if there are none.
+    /// The value of no items, if there are none.
     empty: Option<V>,
 }
 

@@ -1,8 +1,7 @@
 //! Counting, folding and grouping by key, across ranks.
 //!
-//! A key belongs to one rank. Where items can be folded before they travel, they
-//! are (`deal.rs`); what arrives is folded or grouped by tine's own collections,
-//! in the order of the ranks.
+//! A key belongs to one rank. If items can be folded before they travel, they are (`deal.rs`). What
+//! arrives is folded or grouped by tine's own collections, in the order of the ranks.
 #![forbid(unsafe_code)]
 
 use crate::cluster::{Call, Site};
@@ -20,7 +19,8 @@ use tine_collections::raw::{count_keys, fold_pairs};
 use tine_collections::{ParHashMap, ParallelGrouping};
 use tine_iter::prelude::*;
 
-/// By key. Values of one key are met in the order of the input, whatever the ranks and threads.
+/// Methods by key. Values of one key come in the order of the input, whatever the ranks and
+/// threads.
 impl<I: ParallelIterator> DistIter<I> {
     /// How often each key occurs. (C)
     ///
@@ -71,10 +71,10 @@ impl<I: ParallelIterator> DistIter<I> {
         DistMap::new(cluster, counts_of(ones, sums))
     }
 
-    /// Folds the items of each key: `fold` adds an item to what `init` returned; `combine` adds to
-    /// one such sum another whose items come later. (C)
+    /// Folds the items of each key. `fold` adds an item to a sum, the first of which `init`
+    /// returns. `combine` adds to a sum another one, of later items. (C)
     ///
-    /// For the result to be the same for any number of ranks and threads, folding some items and
+    /// For the result to be the same on any number of ranks and threads, folding some items and
     /// then others must be the same as combining the two. `combine` need not be commutative.
     ///
     /// ```
@@ -201,8 +201,8 @@ fn counts_of<K: Travel + Eq + Hash>(ones: Vec<K>, sums: Vec<(K, usize)>) -> ParH
 }
 
 impl<I: ParallelIterator<Item: Travel>> DistIter<I> {
-    /// Brings together, on one rank, all items whose keys are equal: in the order of the input, but
-    /// for the keys of a rank, which stay mixed. (C)
+    /// Brings all items with equal keys together on one rank, in the order of the input. The keys
+    /// of a rank stay mixed. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -259,7 +259,7 @@ impl<I: ParallelIterator<Item: Travel>> DistIter<I> {
         DistMap::new(cluster, part.into_par_iter().group_by(key).into_map())
     }
 
-    /// The values of each key, in the order of the input, of pairs. (C)
+    /// The values of each key of pairs, in the order of the input. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -281,7 +281,7 @@ impl<I: ParallelIterator<Item: Travel>> DistIter<I> {
         DistMap::new(cluster, part.into_par_iter().group_pairs().into_map())
     }
 
-    /// The different items, in the order in which they first occur, in even parts. (C)
+    /// The distinct items, in the order in which they first occur, in even parts. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {

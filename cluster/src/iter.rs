@@ -1,8 +1,8 @@
 //! `DistIter`: a pipeline of which every rank runs its part.
 //!
-//! What it does on a rank is a parallel iterator of tine. An adapter that needs
-//! no item but its own is passed on as it is; what needs the others is a
-//! collective, and most of those are in files of their own.
+//! A rank's part is a parallel iterator of tine. Adapters that look at one item at a time are
+//! passed on to it. Methods that need other ranks' items are collectives, and most of those are in
+//! files of their own.
 #![forbid(unsafe_code)]
 
 use crate::cluster::Cluster;
@@ -18,9 +18,9 @@ use tine_iter::{slice, vec};
 
 /// A pipeline of which every rank runs its part, on its own threads.
 ///
-/// Nothing runs until something is asked of it: [`collect`](Self::collect), or a **(C)**
-/// collective, which all ranks call. Closures run where the items are. They may borrow; what they
-/// compute should not depend on the rank, or the result depends on how many there are.
+/// Nothing runs until a method asks for items: [`collect`](Self::collect), or a **(C)** collective,
+/// which all ranks call. Closures run where the items are. They may borrow. What they compute
+/// should not depend on the rank, or else the result depends on how many ranks there are.
 ///
 /// ```
 /// tine_cluster::run_threads(3, |c| {
@@ -111,8 +111,8 @@ impl<T> DistVec<T> {
 impl<I: ParallelIterator> DistIter<I> {
     /// Adds any adapters of tine to this rank's part.
     ///
-    /// They see the items of this rank only: what moves positions, or takes some of all, does so
-    /// rank by rank.
+    /// They see only this rank's items: adapters that move positions, or take some of all items, do
+    /// so rank by rank.
     ///
     /// ```
     /// use tine_iter::prelude::*;
@@ -147,7 +147,7 @@ impl<I: ParallelIterator> DistIter<I> {
         self.local(|iter| iter.map(f))
     }
 
-    /// Keeps the items of which `f` says so.
+    /// Keeps the items for which `f` returns `true`.
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -163,7 +163,7 @@ impl<I: ParallelIterator> DistIter<I> {
         self.local(|iter| iter.filter(f))
     }
 
-    /// Applies `f` to each item and keeps what is `Some`.
+    /// Applies `f` to each item and keeps the values that it returns.
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -180,7 +180,7 @@ impl<I: ParallelIterator> DistIter<I> {
         self.local(|iter| iter.filter_map(f))
     }
 
-    /// Puts in place of each item those of a parallel iterator.
+    /// Replaces each item by those of a parallel iterator.
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -197,7 +197,7 @@ impl<I: ParallelIterator> DistIter<I> {
         self.local(|iter| iter.flat_map(f))
     }
 
-    /// Puts in place of each item those of an iterator.
+    /// Replaces each item by those of an iterator.
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -280,7 +280,7 @@ impl<I: ParallelIterator> DistIter<I> {
         self.local(ParallelIterator::copied)
     }
 
-    /// Applies `f` to each item and to something that is made once for a piece of them.
+    /// Applies `f` to each item and to a value that is made once for a piece of them.
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -301,8 +301,8 @@ impl<I: ParallelIterator> DistIter<I> {
         self.local(|iter| iter.map_init(init, f))
     }
 
-    /// Folds the items of each piece. How many pieces there are depends on the ranks and on the
-    /// threads of each.
+    /// Folds the items of each piece. The number of pieces depends on the ranks and on the threads
+    /// of each.
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {

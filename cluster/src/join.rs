@@ -1,10 +1,9 @@
 //! Joining two pipelines by key, across ranks.
 //!
-//! A right side that is small as a whole goes to every rank, and the left side
-//! stays where it is. Otherwise both sides go to the owners of their keys, but
-//! for *heavy* keys, of which a sample says that one rank would get as many left
-//! items as it should have in all, or half of that: their left items stay, and
-//! their right rows go to every rank.
+//! If the right side as a whole is small, it goes to every rank, and the left side stays where it
+//! is. Otherwise both sides go to the owners of their keys. The exception are *heavy* keys: a
+//! sample shows that such a key would bring one rank at least half of its whole share of left
+//! items. The left items of heavy keys stay, and their right rows go to every rank.
 //!
 //! ```text
 //! small right    left stays                right → all
@@ -12,7 +11,7 @@
 //!                left, others → owner      right, others → owner
 //! ```
 //!
-//! Either way each left item meets all right rows of its key, on one rank.
+//! Either way each left item meets all right rows of its key on one rank.
 #![forbid(unsafe_code)]
 
 use crate::cluster::{Call, Cluster, Site};
@@ -31,13 +30,13 @@ use tine_collections::ParallelGrouping;
 use tine_iter::prelude::*;
 use tine_iter::vec::IntoIter;
 
-/// Keys that each rank looks at.
+/// The number of keys that each rank looks at.
 const SAMPLE: usize = 256;
 /// The part of a round's bytes up to which a right side is small.
 const SMALL: usize = 4;
 
 impl<I: ParallelIterator<Item: Travel>> DistIter<I> {
-    /// Brings the items together with those of `right` that have the same key; the result has
+    /// Brings the items together with those of `right` that have the same key. The result has
     /// methods for each kind of join. `right` is held in tables, so let it be the smaller side.
     ///
     /// ```
@@ -72,9 +71,9 @@ impl<I: ParallelIterator<Item: Travel>> DistIter<I> {
 
 /// Two pipelines, to be brought together by key, from [`DistIter::join_by`].
 ///
-/// Of one left item the results are in the order of the right side. The left side keeps its order
-/// where the right one is small enough to be sent to all ranks (a quarter of a round, 64 MiB unless
-/// `TINE_ROUND` says otherwise); else the order of the results is not specified: sort them.
+/// The results of one left item are in the order of the right side. The left side keeps its order
+/// if the right one is small enough to be sent to all ranks (a quarter of a round: 64 MiB unless
+/// `TINE_ROUND` says otherwise). Otherwise the order of the results is not specified: sort them.
 #[must_use = "nothing is joined until a kind of join is asked for"]
 pub struct DistJoin<I, R, F, H> {
     left: DistIter<I>,
@@ -115,7 +114,7 @@ where
         })
     }
 
-    /// Each pair as in [`inner`](Self::inner), and each left item without a partner by itself. (C)
+    /// Each pair as in [`inner`](Self::inner), and each left item without a partner, alone. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -239,7 +238,7 @@ where
     vec![(staying, to_all), (left, right)]
 }
 
-/// About how many bytes the rows are once they travel.
+/// About how many bytes the rows have when they travel.
 fn bytes_of<R: Travel>(cluster: &Cluster, rows: &[R]) -> u64 {
     if cluster.form::<R>().is_some() {
         return mem::size_of_val(rows) as u64;
@@ -252,8 +251,8 @@ fn bytes_of<R: Travel>(cluster: &Cluster, rows: &[R]) -> u64 {
     bytes as u64
 }
 
-/// The hashes of which one rank would get half of its share of the left items, or
-/// more: alike on all ranks.
+/// The hashes that would bring one rank at least half of its share of the left items. The same on
+/// all ranks.
 fn heavy<L>(call: &Call<'_>, left: &[L], hash: &impl Fn(&L) -> u64) -> HashSet<u64> {
     let count = left.len().min(SAMPLE);
     let mut mine = vec![left.len() as u64, count as u64];
@@ -278,7 +277,7 @@ fn heavy<L>(call: &Call<'_>, left: &[L], hash: &impl Fn(&L) -> u64) -> HashSet<u
     heavy.map(|(hash, _)| hash).collect()
 }
 
-/// Those whose hashes are heavy, and the others.
+/// The items with heavy hashes, and the others.
 fn parted<T: Send>(
     items: Vec<T>,
     heavy: &HashSet<u64>,

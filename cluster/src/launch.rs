@@ -1,6 +1,6 @@
-//! How a program was started: which engine, how many threads, and what is refused.
+//! How a program was started: the engine, the number of threads, and what is refused.
 //!
-//! | what is found | engine |
+//! | found | engine |
 //! |---|---|
 //! | `TINE_RANKS=n`, no launcher of several ranks | threads |
 //! | neither, without the feature `mpi` | one rank |
@@ -11,7 +11,7 @@
 use crate::cluster::Limits;
 use std::fs;
 
-/// Asks for a variable of the environment.
+/// Reads a variable of the environment.
 pub(crate) type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) enum Engine {
     Mpi,
 }
 
-/// What launchers tell the processes that they start: how many there are.
+/// The variables by which launchers tell processes how many there are.
 const LAUNCHERS: &[(&str, &str)] = &[
     ("OMPI_COMM_WORLD_SIZE", "mpirun of Open MPI"),
     ("PMI_SIZE", "mpirun of MPICH or one of its kin"),
@@ -30,7 +30,7 @@ const LAUNCHERS: &[(&str, &str)] = &[
     ("FLUX_JOB_SIZE", "flux run"),
 ];
 
-/// How many ranks a launcher has started, and which launcher.
+/// The number of ranks that a launcher has started, and its name.
 pub(crate) fn launched(env: Env<'_>) -> Option<(usize, &'static str)> {
     LAUNCHERS.iter().find_map(|&(variable, launcher)| {
         let ranks = env(variable)?.trim().parse().ok()?;
@@ -84,7 +84,7 @@ pub(crate) fn limits(env: Env<'_>) -> Result<Limits, String> {
     Ok(limits)
 }
 
-/// MPI sees `size` ranks: are they those that the launcher started?
+/// Whether the `size` ranks that MPI sees are those that the launcher started.
 #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
 pub(crate) fn same_make(env: Env<'_>, size: usize, library: &str) -> Result<(), String> {
     match launched(env) {
@@ -111,7 +111,7 @@ pub(crate) struct Cores {
 
 #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
 impl Cores {
-    /// Where the launcher bound the rank, what it was given; else an even share.
+    /// The cores that the launcher gave the rank, if it bound it; otherwise an even share.
     pub(crate) fn threads(self) -> usize {
         if self.mine < self.machine {
             self.mine
@@ -120,7 +120,7 @@ impl Cores {
         }
     }
 
-    /// What to say if the only rank of a machine may use one of its cores.
+    /// The warning if the only rank of a machine may use just one of its cores.
     pub(crate) fn warning(self) -> Option<String> {
         let bound = self.ranks == 1 && self.mine == 1 && self.machine > 1;
         bound.then(|| {
@@ -133,14 +133,14 @@ impl Cores {
     }
 }
 
-/// How many cores the machine has, whatever this process may use.
+/// The number of cores of the machine, whatever this process may use.
 #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
 pub(crate) fn machine_cores() -> Option<usize> {
     let online = fs::read_to_string("/sys/devices/system/cpu/online").ok()?;
     count_list(online.trim())
 }
 
-/// How many numbers are in a list like `0-3,8`.
+/// The number of values in a list like `0-3,8`.
 fn count_list(list: &str) -> Option<usize> {
     let span = |span: &str| {
         let (first, last) = span.split_once('-').unwrap_or((span, span));

@@ -39,21 +39,21 @@
 //! # What to know
 //!
 //! * Methods that are marked **(C)** are collectives: all ranks call them, in the same order, from
-//!   the same line of the program. Where they do not, the job ends, and says which rank was where.
-//! * What is called `local` never communicates.
-//! * Closures should not use [`Cluster::rank`] for data: the answer would depend on how many there
-//!   are.
-//! * What travels is [`Travel`]: anything serde can write and read, that borrows nothing.
-//! * A panic, or an `Err`, on any rank ends the job; [`Cluster::agree`] makes an error one of all
+//!   the same line of the program. If some do not, the job ends and says which rank was where.
+//! * Methods called `local…` never communicate.
+//! * Closures should not use [`Cluster::rank`] for data: the answer would depend on the number of
+//!   ranks.
+//! * [`Travel`] is what can be sent: types that serde can write and read, and that borrow nothing.
+//! * A panic, or an `Err`, on any rank ends the job. [`Cluster::agree`] makes an error one of all
 //!   ranks, which may then go on.
 //!
 //! # Limits
 //!
-//! All ranks run the same executable on machines of one kind. Each collection fits into the memory
-//! of all ranks together; what is gathered, into one's. Nothing is retried, and ranks neither come
-//! nor go: [`DistVec::checkpoint`] keeps what a job has, and another goes on with it. While a rank
-//! waits for others inside MPI, it keeps one core busy. Statics are shared by ranks that are
-//! threads, and so is the pool.
+//! All ranks run the same executable on machines of one kind. A collection must fit into the memory
+//! of all ranks together; what is gathered, into that of one. Nothing is retried, and the number of
+//! ranks does not change. [`DistVec::checkpoint`] keeps the state of a job, and another job can go
+//! on with it. While a rank waits for others inside MPI, it keeps one core busy. Ranks that are
+//! threads share statics and the pool.
 //!
 //! The page [`guide`]: what changes in a program, and how to launch it.
 //!

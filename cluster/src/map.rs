@@ -14,8 +14,8 @@ use std::panic::Location;
 use tine_collections::{ParHashMap, map};
 use tine_iter::prelude::*;
 
-/// A map of which every rank has a part: a key lives on the rank that its hash says, which is the
-/// same for all maps, so that maps meet without sending anything.
+/// A map of which every rank has a part. A hash decides which rank a key lives on, and it is the
+/// same for all maps. So maps meet without sending anything.
 ///
 /// ```
 /// tine_cluster::run_threads(3, |c| {
@@ -36,7 +36,7 @@ impl<K, V> DistMap<K, V> {
         DistMap { cluster, map }
     }
 
-    /// The ranks that have it.
+    /// The ranks of the map.
     pub fn cluster(&self) -> &Cluster {
         &self.cluster
     }
@@ -51,7 +51,7 @@ impl<K, V> DistMap<K, V> {
         self.map
     }
 
-    /// How many keys all ranks have. (C)
+    /// The number of keys on all ranks. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -67,7 +67,7 @@ impl<K, V> DistMap<K, V> {
         call.total()
     }
 
-    /// Does no rank have a key? (C)
+    /// Whether no rank has a key. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -86,7 +86,7 @@ impl<K, V> DistMap<K, V> {
 }
 
 impl<K: Travel + Eq + Hash, V: Send> DistMap<K, V> {
-    /// The value of a key, on all ranks; all ask for the same key. (C)
+    /// The value of a key, on all ranks. All ask for the same key. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -149,8 +149,8 @@ impl<K: Travel + Eq + Hash, V: Send> DistMap<K, V> {
         DistIter::new(self.cluster, self.map.into_par_iter())
     }
 
-    /// The entries as a vector, in an order that depends on the keys alone, not on the ranks: that
-    /// of a hash of theirs. (Keys of one hash, of 2⁶⁴, may be in either order.)
+    /// The entries as a vector, in an order that depends only on the keys, not on the ranks: the
+    /// order of a hash. (Two keys with the same hash, of 64 bits, may be in either order.)
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -190,7 +190,7 @@ impl<K: Travel + Eq + Hash, V: Send> DistMap<K, V> {
         DistMap::new(self.cluster, map)
     }
 
-    /// Keeps the entries of which `f` says so.
+    /// Keeps the entries for which `f` returns `true`.
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -207,7 +207,7 @@ impl<K: Travel + Eq + Hash, V: Send> DistMap<K, V> {
         self
     }
 
-    /// The keys that both maps have, with what `f` makes of the two values. Sends nothing.
+    /// The keys that both maps have, with the result of `f` for the two values. Sends nothing.
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -234,8 +234,8 @@ impl<K: Travel + Eq + Hash, V: Send> DistMap<K, V> {
         DistMap::new(self.cluster, map)
     }
 
-    /// All keys of this map, with what `f` makes of their values and of those that the other map
-    /// has for them. Sends nothing.
+    /// All keys of this map, with the result of `f` for their values and those of the other map, if
+    /// it has them. Sends nothing.
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -262,7 +262,7 @@ impl<K: Travel + Eq + Hash, V: Send> DistMap<K, V> {
         DistMap::new(self.cluster, map)
     }
 
-    /// Moves the entries of `other` into this map; where both have a key, `f` adds the other's value
+    /// Moves the entries of `other` into this map. If both have a key, `f` adds the other's value
     /// to this one's. Sends nothing.
     ///
     /// ```

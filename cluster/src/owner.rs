@@ -1,12 +1,12 @@
-//! Which rank a key belongs to: the same on every rank, in every run, whatever
-//! seeds the tables of a rank have.
+//! The rank that a key belongs to: the same on every rank, in every run,
+//! whatever seeds a rank's tables have.
 #![forbid(unsafe_code)]
 
 use foldhash::quality::FixedState;
 use std::hash::{BuildHasher, Hash};
 
-/// The hash of a key, alike on all ranks. The tables of a rank have seeds of
-/// their own: with this one, the keys of a rank would all lie in one corner.
+/// The hash of a key, the same on all ranks. The tables of a rank have seeds of
+/// their own: with this hash, all keys of a rank would lie in one corner.
 #[inline]
 pub(crate) fn hash_of<K: Hash + ?Sized>(key: &K) -> u64 {
     const SEED: u64 = 0x51_7C_C1_B7_27_22_0A_95;

@@ -1,4 +1,4 @@
-//! What most programs name.
+//! The names that most programs use.
 //!
 //! ```
 //! use tine_cluster::prelude::*;

@@ -1,7 +1,7 @@
 //! Reading files that all ranks see.
 //!
-//! `read_lines`: the bytes of all files, one behind the other, are cut evenly; a
-//! line belongs to the rank in whose span its first byte lies.
+//! `read_lines`: the bytes of all files, one behind the other, are cut evenly. A line belongs to
+//! the rank whose span holds its first byte.
 //!
 //! ```text
 //! file a  |one line⏎another⏎a third⏎| file b  |fourth⏎fifth⏎|
@@ -61,8 +61,8 @@ impl Cluster {
         Ok(DistVec::new(self.clone(), lines))
     }
 
-    /// What `read` makes of each file, in the order of the files; each is read by one rank, each
-    /// rank has about equally many bytes. (C)
+    /// The result of `read` for each file, in the order of the files. Each file is read by one
+    /// rank, and each rank has about equally many bytes. (C)
     ///
     /// All ranks name the same files.
     ///
@@ -112,7 +112,7 @@ impl Cluster {
     }
 }
 
-/// What rank 0 has.
+/// The value of rank 0.
 fn from_root<T: Travel>(call: &Call<'_>, mine: T) -> T {
     if call.cluster.size() == 1 {
         return mine;
@@ -126,8 +126,8 @@ fn from_root<T: Travel>(call: &Call<'_>, mine: T) -> T {
     }
 }
 
-/// The files of which this rank has the first byte, if all lie one behind the
-/// other. One without a byte counts as one byte.
+/// The files whose first byte belongs to this rank, if all lie one behind the other. An empty file
+/// counts as one byte.
 fn share(sizes: &[u64], rank: usize, ranks: usize) -> Range<usize> {
     let total: u128 = sizes.iter().map(|&size| u128::from(size.max(1))).sum();
     let first = |rank: usize| {
@@ -199,7 +199,7 @@ fn text_of(file: &Path, begin: u64, end: u64) -> Result<String, Error> {
     let mut reader = BufReader::new(File::open(file)?);
     let mut start = begin;
     if begin > 0 {
-        // The line that the byte before belongs to is the rank's before.
+        // The line of the byte before belongs to the rank before.
         reader.seek(SeekFrom::Start(begin - 1))?;
         start = begin - 1 + reader.skip_until(b'\n')? as u64;
     }

@@ -1,5 +1,5 @@
-//! One value of all items: each rank's, gathered, and put together in the order
-//! of the ranks.
+//! One value of all items: the values of the ranks, gathered and combined in the order of the
+//! ranks.
 #![forbid(unsafe_code)]
 
 use crate::cluster::Site;
@@ -10,9 +10,9 @@ use std::iter::{Product, Sum};
 use std::panic::Location;
 use tine_iter::iter::ParallelIterator;
 
-/// Every rank gets the result. Values are put together in the order of the items, so an operation
-/// need not be commutative; how they are bracketed depends on the ranks and the threads. Sums of
-/// floats that do not: [`deterministic`](DistIter::deterministic).
+/// Every rank gets the result. Values are combined in the order of the items, so an operation need
+/// not be commutative. How they are bracketed depends on the ranks and the threads. For sums of
+/// floats that do not depend on them, see [`deterministic`](DistIter::deterministic).
 impl<I: ParallelIterator> DistIter<I> {
     /// The values of all ranks, in order.
     fn of_all<V: Travel>(
@@ -27,7 +27,7 @@ impl<I: ParallelIterator> DistIter<I> {
         call.all_gather_values(value).into_iter()
     }
 
-    /// How many items there are. (C)
+    /// The number of items. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -42,7 +42,7 @@ impl<I: ParallelIterator> DistIter<I> {
         cluster.enter("count", Location::caller(), mine).total()
     }
 
-    /// Is `f` true of any item? (C)
+    /// Whether `f` is true of any item. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -57,7 +57,7 @@ impl<I: ParallelIterator> DistIter<I> {
         cluster.enter("any", Location::caller(), mine).total() > 0
     }
 
-    /// Is `f` true of all items? (C)
+    /// Whether `f` is true of all items. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -107,7 +107,7 @@ impl<I: ParallelIterator> DistIter<I> {
 }
 
 impl<I: ParallelIterator<Item: Travel>> DistIter<I> {
-    /// The items put together by `f`, beginning with those of `identity`. (C)
+    /// The items combined by `f`, beginning with those of `identity`. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -129,7 +129,7 @@ impl<I: ParallelIterator<Item: Travel>> DistIter<I> {
         all.reduce(f).unwrap_or_else(identity)
     }
 
-    /// The items put together by `f`; `None` if there are none. (C)
+    /// The items combined by `f`; `None` if there are none. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {

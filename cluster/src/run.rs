@@ -1,12 +1,12 @@
-//! The life of a job: an engine is chosen, every rank runs the body, and all end
-//! together, well or not.
+//! The life of a job: an engine is chosen, every rank runs the body, and all end together, in
+//! success or failure.
 //!
 //! | a rank | what follows |
 //! |---|---|
 //! | ends well | it waits for the others in the last collective, `the end` |
-//! | returns an error that all know of | as above; then the job fails, and the rank that had it says so |
+//! | returns an error that all ranks know of | as above; then the job fails, and the rank that had it says so |
 //! | returns another error, or panics | it says so; the engine ends the others |
-//! | is where the others are not | all find out in the next header; rank 0 says it |
+//! | is where the others are not | all ranks find out in the next header; rank 0 reports it |
 #![forbid(unsafe_code)]
 
 use crate::cluster::{Cluster, Limits, THE_END};
@@ -30,14 +30,14 @@ const FAILED: u8 = 101;
 /// How long a rank that has failed waits for the others to notice.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Runs `body` on every rank of the job, and returns what `main` should.
+/// Runs `body` on every rank of the job, and returns the value that `main` should return.
 ///
-/// How many ranks there are depends on how the program was started: one, if nobody says otherwise;
-/// `TINE_RANKS=4` makes four, as threads of this process; with the feature `mpi`, as many as the
-/// launcher started, `mpirun` or another.
+/// How the program was started decides how many ranks there are. By default there is one.
+/// `TINE_RANKS=4` makes four, as threads of this process. With the feature `mpi` there are as many
+/// as the launcher started, `mpirun` or another.
 ///
 /// The job succeeds if every rank's body returns `Ok`. An error or a panic on any rank ends all of
-/// them with status 101, after a line that says which rank it was and why. `body` may borrow.
+/// them with status 101, after a line that names the rank and the reason. `body` may borrow.
 ///
 /// ```
 /// use std::process::ExitCode;
@@ -99,7 +99,7 @@ fn refuse(why: &str) -> ExitCode {
     ExitCode::from(FAILED)
 }
 
-/// Runs `body` on so many ranks that are threads of this process: for tests.
+/// Runs `body` on `ranks` ranks that are threads of this process: for tests.
 ///
 /// ```
 /// let sums = std::sync::Mutex::new(Vec::new());
@@ -121,7 +121,7 @@ fn refuse(why: &str) -> ExitCode {
 /// ```
 ///
 /// # Errors
-/// If a rank fails or panics, or if they part: what that rank said.
+/// If a rank fails or panics, or if ranks part: that rank's message.
 pub fn run_threads<F>(ranks: usize, body: F) -> Result<(), Error>
 where
     F: Fn(&Cluster) -> Result<(), Error> + Sync,
@@ -129,8 +129,8 @@ where
     ThreadRanks::new(ranks).run(body)
 }
 
-/// Ranks that are threads of this process, and how much they may send at once: for tests in which
-/// every exchange takes many rounds.
+/// Ranks that are threads of this process, and a limit on what they send at once: for tests in
+/// which every exchange takes many rounds.
 ///
 /// ```
 /// use tine_cluster::ThreadRanks;
@@ -150,7 +150,7 @@ pub struct ThreadRanks {
 }
 
 impl ThreadRanks {
-    /// So many ranks, one at least.
+    /// This number of ranks, at least one.
     pub fn new(ranks: usize) -> Self {
         ThreadRanks {
             ranks: ranks.max(1),
@@ -158,8 +158,8 @@ impl ThreadRanks {
         }
     }
 
-    /// Bytes that a rank sends in one round of an exchange, and in one message: what `TINE_ROUND`
-    /// says for [`run`].
+    /// The bytes that a rank sends in one round of an exchange, and in one message; `TINE_ROUND`
+    /// sets them for [`run`].
     pub fn round(mut self, bytes: usize) -> Self {
         self.limits.round = bytes.max(1);
         self.limits.message = self.limits.message.min(self.limits.round);
@@ -178,15 +178,15 @@ impl ThreadRanks {
     }
 }
 
-/// How a rank ended if not well.
+/// How a rank failed.
 struct Failure {
     text: String,
     speaker: Speaker,
-    /// All ranks have come to the end, and nobody waits for this one.
+    /// Whether all ranks have come to the end, so that none waits for this one.
     together: bool,
 }
 
-/// Who tells of it.
+/// Which rank reports the failure.
 #[derive(PartialEq, Eq)]
 enum Speaker {
     Me,
@@ -281,7 +281,7 @@ where
     if failure.speaker == Speaker::Me {
         eprintln!("{}", failure.text);
     } else if !failure.together {
-        // Time for the one that speaks.
+        // Time for the rank that reports.
         thread::sleep(GRACE);
     }
     if !failure.together {
@@ -316,7 +316,7 @@ where
             return;
         }
         board.fail(&failure.text);
-        // A program does not wait for ranks that compute for long and never look.
+        // A program does not wait for ranks that compute for long without looking.
         let begun = Instant::now();
         while is_program && *held(&running) > 0 {
             if begun.elapsed() > GRACE {
@@ -349,14 +349,14 @@ thread_local! {
     static RANK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Panics of a program that are not told yet: the message and the place. Which rank they
-/// belong to turns out when they arrive at one.
+/// Panics that have not been reported yet: the message and the place. When such a panic arrives at
+/// a rank, it turns out whose it is.
 static UNTOLD: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 
-/// Not more of them are remembered: closures may panic often, and be caught.
+/// The most that are remembered: closures may panic often, and be caught.
 const MOST: usize = 64;
 
-/// Where the panic with this message was.
+/// The place of the panic with this message.
 fn claim(text: &str) -> Option<String> {
     let mut untold = held(&UNTOLD);
     let found = untold.iter().position(|(known, _)| known == text)?;
@@ -365,8 +365,8 @@ fn claim(text: &str) -> Option<String> {
 
 type OldHook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
-/// While it lives, panics of ranks and of the pool are told by the rank that they
-/// end, in one line and not before; with `RUST_BACKTRACE`, at once as well, as usual.
+/// While it lives, panics of ranks and of the pool are reported only by the rank that they end, in
+/// one line. With `RUST_BACKTRACE` they are also printed at once, as usual.
 struct Hook {
     old: Arc<Mutex<Option<OldHook>>>,
 }

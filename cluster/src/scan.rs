@@ -10,9 +10,9 @@ use tine_iter::prelude::*;
 use tine_pool::current_num_threads;
 
 impl<T: Travel + Clone + Sync> DistVec<T> {
-    /// Puts in place of each item all items up to it, put together by `f`. (C)
+    /// Replaces each item by all items up to it, combined by `f`. (C)
     ///
-    /// `f` is associative; how it is bracketed depends on the ranks and threads.
+    /// `f` must be associative. How it is bracketed depends on the ranks and threads.
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -29,8 +29,7 @@ impl<T: Travel + Clone + Sync> DistVec<T> {
         self.scanned("scan", Location::caller(), None, &f)
     }
 
-    /// Puts in place of each item all items *before* it, put together by `f`, beginning with
-    /// `first`. (C)
+    /// Replaces each item by all items *before* it, combined by `f`, beginning with `first`. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -47,7 +46,7 @@ impl<T: Travel + Clone + Sync> DistVec<T> {
         self.scanned("scan_exclusive", Location::caller(), Some(first), &f)
     }
 
-    /// Puts in place of each item the sum of all items up to it. (C)
+    /// Replaces each item by the sum of all items up to it. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -64,7 +63,7 @@ impl<T: Travel + Clone + Sync> DistVec<T> {
         self.scanned("prefix_sum", Location::caller(), None, &add)
     }
 
-    /// `first` is there if each item is to be left out of its own sum.
+    /// With `first`, each item is left out of its own sum.
     fn scanned<F>(self, what: &'static str, site: Site, first: Option<T>, f: &F) -> Self
     where
         F: Fn(&T, &T) -> T + Sync + Send,
@@ -96,13 +95,13 @@ impl<T: Travel + Clone + Sync> DistVec<T> {
     }
 }
 
-/// All items of a chunk, which has one.
+/// All items of a chunk, which is not empty, combined.
 fn total<T: Clone>(chunk: &[T], f: &impl Fn(&T, &T) -> T) -> T {
     let (first, rest) = chunk.split_first().expect("no chunk is empty");
     rest.iter().fold(first.clone(), |sum, item| f(&sum, item))
 }
 
-/// Runs over a chunk, from what lies before it.
+/// Scans a chunk, starting from the value of what lies before it.
 fn run<T: Clone>(chunk: &mut [T], start: Option<T>, exclusive: bool, f: &impl Fn(&T, &T) -> T) {
     let mut so_far = start;
     for item in chunk {

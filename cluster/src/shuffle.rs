@@ -1,8 +1,8 @@
 //! Moving items between ranks: by memory in one go, by blocks in rounds.
 //!
-//! *Plain* items lie in one piece, cut by destination. Counts are told first;
-//! then there is room for everything, and every message arrives where its items
-//! stay. *Others* are written as blocks of bitcode:
+//! *Plain* items lie in one piece, cut by destination. Counts are sent first. Then there is room
+//! for everything, and every message arrives where its items stay. *Other* items are written as
+//! blocks of bitcode:
 //!
 //! ```text
 //! round     each destination's next items, written until they fill budget ÷ ranks   (in parallel)
@@ -12,8 +12,8 @@
 //! until no rank has more
 //! ```
 //!
-//! Either way items come out by the rank that sent them, and within that in the
-//! order in which they were. What a rank has for itself is moved, never written.
+//! Either way items come out in the order of the ranks that sent them, and within that in their old
+//! order. A rank's items for itself are moved, never written.
 #![forbid(unsafe_code)]
 
 use crate::cluster::Call;
@@ -28,7 +28,7 @@ pub(crate) struct Arrived<T> {
 }
 
 impl<T> Arrived<T> {
-    /// From how many ranks something came.
+    /// The number of ranks that sent something.
     pub(crate) fn sources(&self) -> usize {
         let some = self.starts.windows(2).filter(|pair| pair[0] < pair[1]);
         some.count()
@@ -79,7 +79,7 @@ pub(crate) fn send_memory<T>(
     let incoming = call.all_to_all(&counts);
     let stays = slices[me].len() == items.len() && starts_of(&incoming).total() == items.len();
     if stays {
-        // Nothing comes and nothing goes; the others may exchange nevertheless.
+        // This rank sends and gets nothing; the others may exchange nevertheless.
         call.exchange(&vec![&[][..]; counts.len()], &mut nothing(counts.len()));
         let starts = starts_of(&incoming).0;
         return Arrived { items, starts };
@@ -125,7 +125,7 @@ fn receive_counted<T>(
     }
 }
 
-/// Where what each source sends begins, and where all ends.
+/// Where the items of each source begin, and where all end.
 struct Starts(Vec<usize>);
 
 impl Starts {
@@ -259,7 +259,7 @@ fn joined<T>(call: &Call<'_>, arrived: Vec<Vec<T>>) -> Arrived<T> {
     }
 }
 
-/// Moves items, which are `part` of each rank, so that all parts are even.
+/// Moves items, of which each rank has the list `part`, so that all parts are even.
 pub(crate) fn rebalanced<T: Travel>(call: &Call<'_>, part: Vec<T>) -> Vec<T> {
     let cluster = call.cluster;
     let offsets = call.offsets();

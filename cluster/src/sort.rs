@@ -1,10 +1,9 @@
 //! Sorting across ranks: stable, and every rank ends with its exact share.
 //!
-//! Each rank sorts its own items. Then all items of all ranks are thought of as
-//! one row, ordered by key, by rank, and by place on the rank: no two are equal,
-//! so equal keys are no special case. Rank `j`'s share begins at place
-//! `n·j/ranks` of that row, and how many items of each rank come before that
-//! place is found in rounds:
+//! Each rank sorts its own items. Then think of all items of all ranks as one row, ordered by key,
+//! by rank, and by place on the rank. No two are equal there, so equal keys are no special case.
+//! Rank `j`'s share begins at place `n·j/ranks` of that row. How many items of each rank come
+//! before that place is found in rounds:
 //!
 //! ```text
 //! gap of a cut     before       ?????????????????       after
@@ -14,12 +13,12 @@
 //!                  the counts are added up, and the gaps shrink to their neighbours
 //! ```
 //!
-//! A cut is done when a neighbour's count *is* the target; in the end the items
-//! of a small gap are all offered, so one of them is. Items then travel straight
-//! from the sorted row, and what arrives, a sorted run from each rank, is merged.
+//! A cut is done when a neighbour's count *is* the target. In the end all items of a small gap are
+//! offered, so one of them is. Items then travel straight from the sorted row. What arrives, a
+//! sorted run from each rank, is merged.
 //!
-//! A comparison that lies moves cuts, and no cut leaves the bounds of its rank:
-//! shares are then less even, or less sorted, and no item is lost.
+//! A comparison that lies moves cuts, but no cut leaves the bounds of its rank. Shares are then
+//! less even, or less sorted, and no item is lost.
 #![forbid(unsafe_code)]
 
 use crate::cluster::{Call, Site};
@@ -148,7 +147,7 @@ fn shared_out<T: Travel + Sync, P: Probe<T>>(
     part
 }
 
-/// What of an item is shown to the other ranks, and how it compares with theirs.
+/// The part of an item that other ranks see, and how it compares with theirs.
 trait Probe<T>: Sync {
     type Shown: Travel + Sync;
 
@@ -221,7 +220,7 @@ fn cuts<T: Sync, P: Probe<T>>(call: &Call<'_>, part: &[T], probe: &P) -> Vec<usi
     let mut random = Random(0x9E37_79B9 ^ (me as u64) << 32);
     for _ in 0..ROUNDS {
         let places = offered(&gaps, &targets, &mut random);
-        // Gaps are alike on all ranks, in the row of all: all go on, or none.
+        // All ranks know the same gaps of the row, so all go on or none.
         if !gaps.iter().zip(&targets).any(|(gap, &t)| gap.is_open(t)) {
             break;
         }
@@ -269,7 +268,7 @@ fn offered(gaps: &[Gap], targets: &[usize], random: &mut Random) -> Vec<usize> {
             places.extend(gap.here.0..gap.here.1);
             continue;
         }
-        // A share of what is wanted, and its fraction by chance.
+        // A share of the number wanted, its fraction by chance.
         let share = wanted as f64 * here as f64 / all as f64;
         let count = (share + random.fraction()) as usize;
         places.extend((0..count.min(here)).map(|_| gap.here.0 + random.below(here)));
@@ -337,7 +336,7 @@ fn shrink(gaps: &mut [Gap], targets: &[usize], here: &[usize], all: &[u64]) {
     }
 }
 
-/// Numbers that are spread well enough to look at a few items of many.
+/// Numbers spread well enough to pick a few items of many.
 struct Random(u64);
 
 impl Random {

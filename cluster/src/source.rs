@@ -1,4 +1,4 @@
-//! Where vectors begin: made in place, brought along, or spread from rank 0.
+//! How vectors begin: made in place, from the ranks' parts, or spread from rank 0.
 #![forbid(unsafe_code)]
 
 use crate::cluster::Cluster;
@@ -9,7 +9,7 @@ use std::panic::Location;
 use tine_iter::prelude::*;
 
 impl Cluster {
-    /// A vector of `len` items, each made from its index by the rank that has it.
+    /// A vector of `len` items. Each is made from its index by its rank.
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -40,7 +40,7 @@ impl Cluster {
         DistVec::new(self.clone(), part)
     }
 
-    /// A vector of what rank 0 has, in even parts; what the others bring is dropped. (C)
+    /// A vector of rank 0's items, in even parts. The other ranks' items are dropped. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {

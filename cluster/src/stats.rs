@@ -34,7 +34,7 @@ pub struct Counts {
     pub messages: u64,
     /// Bytes of items that were sent to other ranks, in those messages.
     pub sent: u64,
-    /// Bytes that this rank gave into what all ranks meet for: headers, counts, candidates.
+    /// Bytes that this rank contributed to meetings of all ranks: headers, counts, candidates.
     pub met: u64,
     /// Time in the engine: sending, receiving and waiting for the others.
     pub waited: Duration,

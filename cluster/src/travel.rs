@@ -1,9 +1,9 @@
 //! What may travel, and as which bytes.
 //!
-//! Any type that serde can write and read travels as a block of bitcode. A type
-//! whose memory is nothing but its value, without padding or pointers, travels
-//! as that memory: numbers, pairs of them where no padding is between, and what
-//! [`Cluster::plain`](crate::Cluster::plain) was told of. [`Plain`] is the proof.
+//! Any type that serde can write and read travels as a block of bitcode. A type whose memory is
+//! nothing but its value, without padding or pointers, travels as that memory: numbers, pairs of
+//! numbers without padding, and types registered by [`Cluster::plain`](crate::Cluster::plain).
+//! [`Plain`] is the proof.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,12 +18,11 @@ use std::sync::OnceLock;
 
 use bytemuck::{AnyBitPattern, NoUninit};
 
-/// What can be sent to another rank: everything that serde can write and read,
-/// and that borrows nothing.
+/// A type that can be sent to another rank: serde can write and read it, and it borrows nothing.
 ///
-/// It is implemented for all such types; there is nothing to derive but serde's own
-/// `Serialize` and `Deserialize`. The message's format is not self-describing, so what serde
-/// offers for those that are (`flatten`, `untagged`, `skip_serializing_if`) cannot travel.
+/// It is implemented for all such types; only serde's own `Serialize` and `Deserialize` have to be
+/// derived. The message's format is not self-describing, so serde's attributes for formats that are
+/// (`flatten`, `untagged`, `skip_serializing_if`) cannot be used.
 ///
 /// ```
 /// #[derive(serde::Serialize, serde::Deserialize)]
@@ -37,8 +36,8 @@ pub trait Travel: Serialize + DeserializeOwned + Send + 'static {}
 
 impl<T: Serialize + DeserializeOwned + Send + 'static> Travel for T {}
 
-/// The proof that every byte of a `T` is part of its value, and any bytes are a
-/// value of `T`; and that it has a size.
+/// The proof that a `T` has a size, that every byte of it is part of its value, and that any bytes
+/// are a value of `T`.
 pub(crate) struct Plain<T>(PhantomData<fn() -> T>);
 
 impl<T> Clone for Plain<T> {
@@ -50,7 +49,7 @@ impl<T> Clone for Plain<T> {
 impl<T> Copy for Plain<T> {}
 
 impl<T> Plain<T> {
-    /// Two such types side by side, if no padding is between them.
+    /// Two such types side by side, if there is no padding between them.
     pub(crate) fn with<U>(self, _: Plain<U>) -> Option<Plain<(T, U)>> {
         let sum = size_of::<T>() + size_of::<U>();
         (size_of::<(T, U)>() == sum).then_some(Plain(PhantomData))
@@ -72,7 +71,7 @@ impl<T> Plain<T> {
         unsafe { slice::from_raw_parts_mut(values.as_mut_ptr().cast(), len) }
     }
 
-    /// So many values, all bits zero, or nothing if there is no memory for them.
+    /// `count` values, all bits zero; `None` if there is no memory for them.
     pub(crate) fn zeros(self, count: usize) -> Option<Vec<T>> {
         if count == 0 {
             return Some(Vec::new());

@@ -9,7 +9,7 @@ use std::panic::Location;
 
 /// A vector of which every rank has a part: the items of rank 0, then those of rank 1 …
 ///
-/// What is called `local` never communicates; what is marked **(C)** is called by all ranks.
+/// Methods called `local…` never communicate. Those marked **(C)** are called by all ranks.
 ///
 /// ```
 /// tine_cluster::run_threads(3, |c| {
@@ -34,7 +34,7 @@ impl<T> DistVec<T> {
         (self.cluster, self.part)
     }
 
-    /// The ranks that have it.
+    /// The ranks of the vector.
     pub fn cluster(&self) -> &Cluster {
         &self.cluster
     }
@@ -54,7 +54,7 @@ impl<T> DistVec<T> {
         self.part
     }
 
-    /// How many items all ranks have. (C)
+    /// The number of items on all ranks. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -69,7 +69,7 @@ impl<T> DistVec<T> {
         call.total()
     }
 
-    /// Does no rank have an item? (C)
+    /// Whether no rank has an item. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -84,7 +84,7 @@ impl<T> DistVec<T> {
         call.total() == 0
     }
 
-    /// How many items the ranks before this one have. (C)
+    /// The number of items on the ranks before this one. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -150,7 +150,7 @@ impl<T: Travel> DistVec<T> {
         cluster.is_root().then_some(all)
     }
 
-    /// All items on every rank, which needs memory for them. (C)
+    /// All items on every rank. Each needs memory for them. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {

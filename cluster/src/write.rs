@@ -23,11 +23,11 @@ use std::panic::Location;
 use std::path::Path;
 
 impl<T> DistVec<T> {
-    /// Writes an item a line to `dir/part-00000` and so on, a file from each rank, and then
+    /// Writes one item per line to `dir/part-00000` and so on, a file from each rank, and then
     /// `dir/_SUCCESS`. (C)
     ///
-    /// Files appear under their names once all ranks have written theirs; parts of an earlier run
-    /// go first. All ranks see the same directory, or each its own.
+    /// Files appear under their names once all ranks have written theirs. Parts of an earlier run
+    /// are removed first. All ranks may see the same directory, or each its own.
     ///
     /// ```
     /// # let dir = std::env::temp_dir().join(format!("tine-parts-{}", std::process::id()));
@@ -51,7 +51,7 @@ impl<T> DistVec<T> {
         self.written("write_parts", Location::caller(), dir.as_ref(), &line)
     }
 
-    /// As [`write_parts`](Self::write_parts), and `write` says how an item is written. (C)
+    /// As [`write_parts`](Self::write_parts); `write` writes an item. (C)
     ///
     /// ```
     /// # let dir = std::env::temp_dir().join(format!("tine-with-{}", std::process::id()));
@@ -90,7 +90,7 @@ impl<T> DistVec<T> {
         let begun = fs::create_dir_all(dir).and_then(|()| gone(fs::remove_file(&success)));
         let done = begun.and_then(|()| write_file(&hidden, all));
         if let Err(error) = settled(&call, dir, done) {
-            // What is left of a failed attempt is nobody's any more.
+            // The files of a failed attempt are not needed any more.
             let _ = fs::remove_file(&hidden);
             return Err(error);
         }
@@ -104,7 +104,7 @@ impl<T> DistVec<T> {
     }
 }
 
-/// An error of one rank is one of all.
+/// Makes an error on one rank an error on all.
 fn settled(call: &Call<'_>, dir: &Path, result: io::Result<()>) -> Result<(), Error> {
     call.settle(result.map_err(|e| format!("{}: {e}", dir.display())))
 }
@@ -119,7 +119,7 @@ pub(crate) fn write_file(
     out.into_inner()?.sync_all()
 }
 
-/// That it was gone already is well.
+/// A file that is gone already is fine.
 pub(crate) fn gone(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),

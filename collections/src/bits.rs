@@ -1,4 +1,4 @@
-//! A dense set of small numbers that many threads fill at once: a bit for each number.
+//! A dense set of small numbers, one bit each, that many threads fill at once.
 #![forbid(unsafe_code)]
 
 use std::fmt;
@@ -10,15 +10,16 @@ use tine_iter::iter::{
     IntoParallelRefMutIterator, ParallelExtend, ParallelIterator,
 };
 
-/// The numbers that a word tells of.
+/// The numbers that a word holds.
 const BITS: usize = u64::BITS as usize;
 
-/// A set of numbers below a bound, of a bit each, that threads insert into and remove from at once.
+/// A set of numbers below a bound, one bit each. Threads insert and remove at once.
 ///
-/// For "seen" in a search of a graph, for sieves, for marks. Of several threads that insert the same
-/// number at once one is told `true`. What a thread wrote before it inserted a number is seen by
-/// each thread that finds it here, by [`contains`](ParBitSet::contains) or by inserting it too; and
-/// what it wrote before it removed one by each that finds it gone.
+/// For "seen" in a search of a graph, for sieves, for marks. If several threads insert the same
+/// number at once, one is told `true`. A thread that finds a number here, by
+/// [`contains`](ParBitSet::contains) or by inserting it too, sees what the thread that inserted it
+/// wrote before. A thread that finds a number gone sees what the thread that removed it wrote
+/// before.
 ///
 /// ```
 /// use tine_collections::ParBitSet;
@@ -53,7 +54,7 @@ impl ParBitSet {
         }
     }
 
-    /// What all numbers are below.
+    /// The bound that all numbers are below.
     ///
     /// ```
     /// use tine_collections::ParBitSet;
@@ -74,7 +75,7 @@ impl ParBitSet {
         (&self.words[number / BITS], 1 << (number % BITS))
     }
 
-    /// Adds a number, and says whether it was not there.
+    /// Adds a number. Returns whether it was missing.
     ///
     /// # Panics
     ///
@@ -91,17 +92,18 @@ impl ParBitSet {
     #[track_caller]
     pub fn insert(&self, number: usize) -> bool {
         let (word, bit) = self.place(number);
-        // Acquire: with the release of who inserted it before. Looking first spares the others their
-        // copy of the word.
+        // Acquire: with the Release of the thread that inserted it. Looking first spares other
+        // threads their copy of the word.
         if word.load(Acquire) & bit != 0 {
             return false;
         }
-        // Release: for `contains`, and for those who insert it again. Acquire: with who removed it.
+        // Release: for `contains`, and for threads that insert it again. Acquire: with the thread
+        // that removed it.
         let before = word.fetch_or(bit, AcqRel);
         before & bit == 0
     }
 
-    /// Removes a number, and says whether it was there.
+    /// Removes a number. Returns whether it was there.
     ///
     /// # Panics
     ///
@@ -119,11 +121,11 @@ impl ParBitSet {
     #[track_caller]
     pub fn remove(&self, number: usize) -> bool {
         let (word, bit) = self.place(number);
-        // Acquire: with the release of who removed it before.
+        // Acquire: with the Release of the thread that removed it.
         if word.load(Acquire) & bit == 0 {
             return false;
         }
-        // Release: for who finds it gone. Acquire: with who inserted it.
+        // Release: for a thread that finds it gone. Acquire: with the thread that inserted it.
         let before = word.fetch_and(!bit, AcqRel);
         before & bit != 0
     }
@@ -139,7 +141,7 @@ impl ParBitSet {
     /// ```
     #[inline]
     pub fn contains(&self, number: usize) -> bool {
-        // Acquire: with the release of who inserted or removed it.
+        // Acquire: with the Release of the thread that inserted or removed it.
         number < self.bound && self.words[number / BITS].load(Acquire) >> (number % BITS) & 1 != 0
     }
 
@@ -155,7 +157,7 @@ impl ParBitSet {
     /// ```
     pub fn count(&self) -> usize {
         let words = self.words.par_iter();
-        // Acquire: with the release of who inserted what is counted.
+        // Acquire: with the Release of the thread that inserted what is counted.
         words
             .map(|word| word.load(Acquire).count_ones() as usize)
             .sum()
@@ -171,7 +173,7 @@ impl ParBitSet {
     /// assert!(!set.is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
-        // Acquire: with the release of who removed the last.
+        // Acquire: with the Release of the thread that removed the last.
         self.words.iter().all(|word| word.load(Acquire) == 0)
     }
 
@@ -211,7 +213,7 @@ impl ParBitSet {
         self.change_with(other, |ours, theirs| ours | theirs);
     }
 
-    /// Keeps only the numbers that are in another set, too; in parallel.
+    /// Keeps only the numbers that are also in another set, in parallel.
     ///
     /// # Panics
     ///
@@ -259,7 +261,7 @@ impl ParBitSet {
             "sets of numbers below {bound} and below {theirs}"
         );
         let pairs = self.words.par_iter_mut().zip(other.words.par_iter());
-        // Acquire: with the release of who inserted or removed it there.
+        // Acquire: with the Release of the thread that inserted or removed it there.
         pairs.for_each(|(word, other)| {
             *word.get_mut() = change(*word.get_mut(), other.load(Acquire))
         });
@@ -296,7 +298,7 @@ impl ParBitSet {
 
     /// The numbers of one word.
     fn in_word(&self, at: usize) -> impl Iterator<Item = usize> + use<> {
-        // Acquire: with the release of who inserted them.
+        // Acquire: with the Release of the threads that inserted them.
         let mut left = self.words[at].load(Acquire);
         std::iter::from_fn(move || {
             let bit = left.trailing_zeros();
@@ -312,10 +314,10 @@ impl fmt::Debug for ParBitSet {
     }
 }
 
-/// The numbers as they are; those that change meanwhile, before or after.
+/// A copy. Of numbers that change meanwhile, it may have the state before or after.
 impl Clone for ParBitSet {
     fn clone(&self) -> Self {
-        // Acquire: with the release of who inserted them.
+        // Acquire: with the Release of the threads that inserted them.
         let words = self
             .words
             .iter()

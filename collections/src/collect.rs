@@ -1,5 +1,5 @@
-//! Building and extending maps from parallel iterators: scattered by hash,
-//! then each shard filled by one thread, without a lock.
+//! Building and extending maps from parallel iterators. Pairs are scattered by
+//! hash, then each shard is filled by one thread, without a lock.
 #![forbid(unsafe_code)]
 
 use crate::foresight::Foresight;
@@ -22,8 +22,8 @@ where
     V: Send,
     S: BuildHasher + Sync,
 {
-    /// Inserts all pairs, in their order; where a key is there already,
-    /// `merge` makes one of the two values.
+    /// Inserts all pairs, in their order. If a key is already there, `merge`
+    /// makes one of the two values.
     pub(crate) fn absorb<I>(&mut self, pairs: I, merge: &(impl Fn(&mut V, V) + Sync))
     where
         I: ParallelIterator<Item = (K, V)>,

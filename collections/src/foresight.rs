@@ -1,13 +1,12 @@
-//! How much room a table will need, judged by the first of its rows.
+//! How much room a table will need, estimated from its first rows.
 #![forbid(unsafe_code)]
 
 use crate::map::table::grow;
 use hashbrown::HashTable;
 
-/// Room for the rows to come, judged by the rows so far: how many of them met
-/// their own key tells how many keys there are, if all keys are equally
-/// frequent. If they are not, the estimate is too low, and the table grows once
-/// more.
+/// Room for the rows to come, estimated from the rows so far. The number of rows that met their own
+/// key shows how many keys there are, if all keys are equally frequent. If they are not, the
+/// estimate is too low, and the table grows once more.
 pub(crate) struct Foresight {
     rows: usize,
     seen: usize,
@@ -39,14 +38,14 @@ impl Foresight {
         grow(table, more, rehash).expect("capacity overflow, or no memory for the entries");
     }
 
-    /// How many different keys to expect of all rows, after `met` of those seen.
+    /// The number of keys to expect of all rows, after `met` of those seen found their key.
     fn keys(&self, met: usize) -> usize {
         let again = self.seen.saturating_sub(met) as f64;
         if again == 0.0 {
             return self.rows;
         }
-        // Of `seen` draws from `all` equal keys `seen² / (2 all)` are repeats,
-        // while they are few.
+        // Of `seen` draws from `all` equal keys `seen² / (2 all)` are repeats, as long as repeats
+        // are few.
         let all = self.seen as f64 * self.seen as f64 / (2.0 * again);
         let share = 1.0 - (-(self.rows as f64) / all).exp();
         ((all * share) as usize).min(self.rows)

@@ -1,5 +1,5 @@
-//! Bringing keyed values together: every value of a parallel iterator, in
-//! lists by the part that its key's hash belongs to, in the iterator's order.
+//! Bringing keyed values together: every value of a parallel iterator, in lists
+//! by the part of its key's hash, in the iterator's order.
 #![forbid(unsafe_code)]
 
 use crate::partition::{List, Scatter, par_map, transpose};
@@ -9,29 +9,29 @@ use std::hash::{BuildHasher, Hash};
 use tine_iter::iter::ParallelIterator;
 use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 
-/// Up to this many values are kept as they come; more are scattered. To scatter to hundreds of parts
-/// costs more than it gives where each gets a few dozen values.
+/// Up to this many values are kept in a row; more are scattered. Scattering to hundreds of parts
+/// costs more than it gives where each part gets a few dozen values.
 const FEW: usize = 1 << 14;
 
-/// What one worker made of one piece of the input.
+/// A worker's output for one piece of the input.
 pub(crate) enum Run<G, T> {
     Few(Vec<T>),
     Many(Scatter<(G, T)>),
 }
 
-/// What all workers have of one part, in order.
+/// All workers' lists of one part, in order.
 pub(crate) type Lists<G, T> = Vec<List<(G, T)>>;
 
 /// Everything that was gathered.
 pub(crate) enum Gathered<G, T> {
-    /// Little, in order.
+    /// Few values, in order.
     Few(Vec<T>),
-    /// Much, part by part, each in order.
+    /// Many values, part by part, each in order.
     Many(Vec<Lists<G, T>>),
 }
 
-/// Gathers what `read` makes of the items, with lists for `parts` parts if
-/// there are more than a few of them.
+/// Gathers the values that `read` makes of the items. Uses lists for `parts`
+/// parts if there are more than a few values.
 pub(crate) fn gather<G, I, K, V, S>(
     items: I,
     read: &(impl Fn(I::Item) -> (K, V) + Sync),
@@ -137,7 +137,7 @@ where
         (self.split_off_left(), self, Concatenate)
     }
 
-    // One run from block to block, and another only for what really leaves.
+    // One run from block to block; another only for what another thread takes.
     const ADVANCES: bool = true;
 
     fn advance(self, count: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {

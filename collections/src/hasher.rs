@@ -1,11 +1,10 @@
-//! The hasher that maps and sets have if not told otherwise.
+//! The default hasher of maps and sets.
 #![forbid(unsafe_code)]
 
 use foldhash::fast::{FoldHasher, RandomState};
 use std::hash::{BuildHasher, Hasher};
 
-/// The hasher that maps and sets have if not told otherwise: foldhash, seeded
-/// for each of them.
+/// The default hasher of maps and sets: foldhash, with a seed for each of them.
 ///
 /// ```
 /// use std::hash::BuildHasher;
@@ -28,7 +27,7 @@ impl BuildHasher for DefaultHashBuilder {
     }
 }
 
-/// What a [`DefaultHashBuilder`] makes for each key.
+/// The hasher that [`DefaultHashBuilder`] makes for each key.
 ///
 /// ```
 /// use std::hash::{BuildHasher, Hasher};
@@ -43,7 +42,7 @@ impl BuildHasher for DefaultHashBuilder {
 #[expect(missing_debug_implementations, reason = "its state is a secret")]
 pub struct DefaultHasher(FoldHasher<'static>);
 
-/// Every width to the same one of foldhash, which has a way of its own for each.
+/// Forwards each width to foldhash's own method for it.
 macro_rules! forward {
     ($($write:ident: $int:ty),*) => {
         impl Hasher for DefaultHasher {

@@ -8,7 +8,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 
-/// What a lock protects, as loom sees it.
+/// The value behind a lock, as loom sees it.
 struct Shared {
     lock: RawLock,
     value: UnsafeCell<usize>,
@@ -49,8 +49,8 @@ fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     builder.check(model);
 }
 
-/// No two writers at once, and a thread that sleeps is woken: a lost wake-up is a
-/// deadlock, which loom reports.
+/// No two writers enter at once, and a thread that sleeps is woken: loom reports a lost wake-up as
+/// a deadlock.
 #[test]
 fn writers_exclude_each_other() {
     explore(3, || {
@@ -94,8 +94,8 @@ fn nested_readers() {
     });
 }
 
-/// Two pushes, the second of which may need a new bucket, and a reader that
-/// sees a value whole or not at all.
+/// Two pushes, the second of which may need a new bucket, and a reader that sees a value whole or
+/// not at all.
 #[test]
 fn pushes_and_reads() {
     explore(3, || {
@@ -123,7 +123,7 @@ fn pushes_and_reads() {
     });
 }
 
-/// What one thread found to be a gapless prefix, another may read.
+/// If one thread found a prefix without gaps, another may read it.
 #[test]
 fn a_prefix_found_by_another() {
     explore(3, || {

@@ -1,7 +1,7 @@
-//! Memory in bulk: the first touch of a page is most of its cost, so large
+//! Memory in bulk. The first touch of a page is most of its cost, so large
 //! allocations ask for huge pages where the system grants them on request.
 //!
-//! The only file here that calls the system or the processor by name.
+//! The only file here that calls system or processor functions by name.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, handle_alloc_error};
 use std::ptr::NonNull;
@@ -45,7 +45,8 @@ fn advise(start: NonNull<u8>, size: usize) {
 #[cfg(not(all(target_os = "linux", not(miri))))]
 fn advise(_: NonNull<u8>, _: usize) {}
 
-/// Hints that what lies at this address will be read soon. Any address will do.
+/// Hints that the memory at this address will be read soon. Any address will
+/// do.
 #[inline]
 pub(crate) fn expect_read(address: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -58,7 +59,7 @@ pub(crate) fn expect_read(address: usize) {
     let _ = address;
 }
 
-/// Hints that what lies `ahead` bytes after `here` will be written to soon.
+/// Hints that the memory `ahead` bytes after `here` will be written soon.
 #[inline]
 pub(crate) fn expect_write(here: *const u8, ahead: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]

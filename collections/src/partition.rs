@@ -8,10 +8,9 @@
 //! arena       chunk, chunk, …                 what the blocks are cut from
 //! ```
 //!
-//! A worker scatters what it is given into a [`Scatter`] of its own; then
-//! [`transpose`] hands out, for each part, the lists of all workers in the
-//! order of their inputs, and [`par_map`] runs one job per part. No two
-//! threads ever touch one list.
+//! A worker scatters its input into a [`Scatter`] of its own. Then [`transpose`] hands out, for
+//! each part, the lists of all workers in the order of their inputs, and [`par_map`] runs one job
+//! for each part. No two threads ever touch one list.
 
 use crate::pages::{self, HUGE};
 use std::alloc::{Layout, dealloc};
@@ -29,10 +28,10 @@ const LAST_BLOCK: usize = 8 << 10;
 const FIRST_CHUNK: usize = 128 << 10;
 const LAST_CHUNK: usize = 4 << 20;
 
-/// Memory that is freed all at once; it knows no values.
+/// Memory that is freed all at once, and knows nothing of values.
 struct Chunks(Vec<(NonNull<u8>, Layout)>);
 
-// SAFETY: plain memory, owned; no thread's business in particular.
+// SAFETY: plain memory, owned, and tied to no thread.
 unsafe impl Send for Chunks {}
 // SAFETY: a shared reference to it gives access to nothing.
 unsafe impl Sync for Chunks {}
@@ -64,7 +63,7 @@ pub struct Scatter<T> {
     cursors: Box<[Cursor<T>]>,
     full: Vec<Vec<Block<T>>>,
     chunks: Chunks,
-    /// What is left of the newest chunk.
+    /// The rest of the newest chunk.
     free: NonNull<u8>,
     left: usize,
 }
@@ -96,7 +95,7 @@ impl<T> Scatter<T> {
             self.turn(part);
         }
         let cursor = &mut self.cursors[part];
-        // Hundreds of lists are more than the hardware foresees by itself.
+        // The hardware does not predict hundreds of lists by itself.
         pages::expect_write(cursor.start.as_ptr().wrapping_add(cursor.len).cast(), 64);
         // SAFETY: `len < cap`, so this is inside of the block.
         let slot = unsafe { cursor.start.add(cursor.len) };
@@ -110,8 +109,8 @@ impl<T> Scatter<T> {
     fn turn(&mut self, part: usize) {
         let size = mem::size_of::<T>().max(1);
         let bytes = (2 * self.cursors[part].cap * size).clamp(FIRST_BLOCK, LAST_BLOCK);
-        // Parts fill at one pace: were their blocks a power of two apart, all
-        // would write to the same few sets of the cache.
+        // Parts fill at one pace. If their blocks were a power of two apart, all would write to the
+        // same few sets of the cache.
         let odd_lines = (bytes / 64) | 1;
         let cap = (odd_lines * 64 / size).max(4);
         let start = self.cut(cap);
@@ -144,7 +143,7 @@ impl<T> Scatter<T> {
         start.cast()
     }
 
-    /// A fresh chunk, twice the last, with room for `wanted` at least.
+    /// A fresh chunk, twice the last, with room for at least `wanted`.
     #[cold]
     fn refill(&mut self, wanted: Layout) {
         let last = self.chunks.0.last().map_or(0, |(_, layout)| layout.size());
@@ -222,7 +221,7 @@ impl<T> Iterator for List<T> {
             self.ready = block.len;
         }
         let at = self.next;
-        // SAFETY: a block holds `ready` values from `next` on, one at least.
+        // SAFETY: a block holds `ready` values from `next` on, at least one.
         self.next = unsafe { at.add(1) };
         self.ready -= 1;
         self.len -= 1;
@@ -235,13 +234,14 @@ impl<T> Iterator for List<T> {
         (self.len, Some(self.len))
     }
 
-    /// Block by block: two plain loops are quicker than one that asks at each item for a new block.
+    /// Block by block: two plain loops are quicker than one that checks at each item for a new
+    /// block.
     #[inline]
     fn fold<A, F: FnMut(A, T) -> A>(mut self, mut all: A, mut f: F) -> A {
         loop {
             while self.ready != 0 {
                 let at = self.next;
-                // SAFETY: a block holds `ready` values from `next` on, one at least.
+                // SAFETY: a block holds `ready` values from `next` on, at least one.
                 self.next = unsafe { at.add(1) };
                 self.ready -= 1;
                 self.len -= 1;
@@ -279,7 +279,7 @@ impl<T> FusedIterator for List<T> {}
 
 impl<T> Drop for List<T> {
     fn drop(&mut self) {
-        /// Drops what is left, also once a destructor has panicked.
+        /// Drops the rest, also once a destructor has panicked.
         struct Rest<'l, T>(&'l mut List<T>);
 
         impl<T> Drop for Rest<'_, T> {
@@ -295,7 +295,7 @@ impl<T> Drop for List<T> {
     }
 }
 
-/// For each part, what all workers have of it, in the order of the workers.
+/// For each part, the lists of all workers, in the order of the workers.
 pub fn transpose<T>(scatters: impl IntoIterator<Item = Scatter<T>>) -> Vec<Vec<List<T>>> {
     let mut parts: Vec<Vec<List<T>>> = Vec::new();
     for scatter in scatters {
@@ -309,10 +309,10 @@ pub fn transpose<T>(scatters: impl IntoIterator<Item = Scatter<T>>) -> Vec<Vec<L
     parts
 }
 
-/// Moves values to where their group begins, in order within each group.
+/// Moves values to where their group begins, keeping the order within each group.
 ///
-/// `groups[i]` is the group of `values[i]`; group `g` occupies
-/// `offsets[g]..offsets[g + 1]` of what is returned.
+/// `groups[i]` is the group of `values[i]`. Group `g` occupies `offsets[g]..offsets[g + 1]` of the
+/// result.
 ///
 /// # Panics
 /// If `offsets` does not say how many values each group has.
@@ -322,7 +322,7 @@ pub(crate) fn settle<T>(mut values: Vec<T>, groups: &[u32], offsets: &[usize]) -
     let mut next: Vec<usize> = offsets.to_vec();
     let mut settled: Vec<T> = Vec::with_capacity(count);
     let room = settled.spare_capacity_mut();
-    // First without moving anything: does each place occur once?
+    // First, without moving anything, check that each place occurs once.
     let mut sizes = vec![0; offsets.len()];
     groups.iter().for_each(|&group| sizes[group as usize] += 1);
     let exact = offsets

@@ -1,11 +1,11 @@
-//! Which part of a whole a hash belongs to. Maps cut their tables by it, grouping its scattered
-//! items, so a part of the one becomes a shard of the other as it is.
+//! The part of a whole that a hash belongs to. Maps cut their tables by it, and grouping its
+//! scattered items. So a part of a grouping becomes a shard of a map without being scattered again.
 #![forbid(unsafe_code)]
 
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
 
-/// How many shards a large map has on this machine: a power of two.
+/// The number of shards that a large map has on this machine: a power of two.
 pub(crate) fn breadth() -> usize {
     static BREADTH: OnceLock<usize> = OnceLock::new();
     *BREADTH.get_or_init(|| {
@@ -14,10 +14,10 @@ pub(crate) fn breadth() -> usize {
     })
 }
 
-/// Which of `count` parts, a power of two, a hash belongs to.
+/// The part, of `count` parts (a power of two), that a hash belongs to.
 ///
-/// Tables look at a hash's lowest bits and at its highest seven. A product
-/// with a large odd number brings all bits to bear on the ones used here.
+/// Tables look at a hash's lowest bits and at its highest seven. A product with a large odd number
+/// lets all bits count in the ones used here.
 #[inline]
 pub(crate) fn part_of(hash: u64, count: usize) -> usize {
     (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 44) as usize & (count - 1)

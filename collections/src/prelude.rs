@@ -1,4 +1,4 @@
-//! What brings the parallel methods into scope.
+//! The traits that bring the parallel methods into scope.
 //!
 //! ```
 //! use tine::prelude::*;

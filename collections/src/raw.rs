@@ -1,5 +1,4 @@
-//! What other packages of tine build upon, and nobody else should: this may change
-//! in any release.
+//! What other packages of tine build upon. Nothing else should: this may change in any release.
 #![forbid(unsafe_code)]
 
 pub use crate::group::{count_keys, fold_pairs};

@@ -13,7 +13,8 @@ use std::marker::PhantomData;
 
 impl<K: Serialize, V: Serialize, S> Serialize for ParHashMap<K, V, S> {
     /// One shard after another, each under its lock. A format that writes
-    /// lengths first may refuse if others add or remove entries meanwhile.
+    /// lengths first may refuse if other threads add or remove entries
+    /// meanwhile.
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
         let mut map = serializer.serialize_map(Some(self.len()))?;
         for table in self.shards.walk() {

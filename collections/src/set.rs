@@ -1,4 +1,4 @@
-//! A concurrent hash set: a map whose values are nothing.
+//! A concurrent hash set: a map without values.
 #![forbid(unsafe_code)]
 
 mod algebra;
@@ -18,9 +18,8 @@ use tine_iter::iter::{
 /// A hash set that many threads change at once, and that is built, walked,
 /// merged and dropped in parallel.
 ///
-/// What [`ParHashMap`] says of its two faces, of closures and deadlocks, of
-/// panics and of hashing holds here too. With the feature `serde` a set can be
-/// written and read, as a sequence.
+/// What [`ParHashMap`] says about its two ways of use, closures and deadlocks, panics and hashing
+/// holds here too. With the feature `serde` a set can be written and read, as a sequence.
 ///
 /// ```
 /// use tine::ParHashSet;
@@ -94,7 +93,7 @@ impl<T, S> ParHashSet<T, S> {
         }
     }
 
-    /// What hashes the items.
+    /// The hasher of the items.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -106,7 +105,7 @@ impl<T, S> ParHashSet<T, S> {
         self.map.hasher()
     }
 
-    /// How many items there are: exact if nobody changes the set meanwhile.
+    /// The number of items: exact if no thread changes the set meanwhile.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -117,7 +116,7 @@ impl<T, S> ParHashSet<T, S> {
         self.map.len()
     }
 
-    /// Is there no item?
+    /// Whether there is no item.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -128,7 +127,7 @@ impl<T, S> ParHashSet<T, S> {
         self.map.is_empty()
     }
 
-    /// How many items have room before any shard grows, added up.
+    /// The number of items that fit before any shard grows, over all shards.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -139,7 +138,7 @@ impl<T, S> ParHashSet<T, S> {
         self.map.capacity()
     }
 
-    /// Clones of all items; a shard is locked only while it is cloned.
+    /// Clones of all items. A shard is locked only while it is cloned.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -163,8 +162,7 @@ impl<T, S> ParHashSet<T, S> {
         self.map.for_each(|item, ()| visit(item));
     }
 
-    /// Keeps the items of which `keep` says so, one shard at a time under its
-    /// lock.
+    /// Keeps the items for which `keep` returns `true`, one shard at a time under its lock.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -177,7 +175,7 @@ impl<T, S> ParHashSet<T, S> {
         self.map.retain(|item, ()| keep(item));
     }
 
-    /// Removes all items; room is kept.
+    /// Removes all items and keeps the memory.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -190,7 +188,7 @@ impl<T, S> ParHashSet<T, S> {
         self.map.clear();
     }
 
-    /// All items, which leave the set; room is kept.
+    /// Removes all items and yields them. The set keeps its memory.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -210,8 +208,7 @@ impl<T, S> ParHashSet<T, S> {
     {
     }
 
-    /// All items, in parallel. Takes `&mut self` because that proves that
-    /// nobody else is there.
+    /// All items, in parallel. Takes `&mut self`, which proves that no other thread uses the set.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -225,7 +222,7 @@ impl<T, S> ParHashSet<T, S> {
         self.map.par_iter().map(|(item, ())| item)
     }
 
-    /// All items, which leave the set at once, in parallel.
+    /// Removes all items at once and yields them, in parallel.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -239,7 +236,7 @@ impl<T, S> ParHashSet<T, S> {
 }
 
 impl<T: Send, S> ParHashSet<T, S> {
-    /// Keeps the items of which `keep` says so, shards in parallel.
+    /// Keeps the items for which `keep` returns `true`, shards in parallel.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -251,7 +248,7 @@ impl<T: Send, S> ParHashSet<T, S> {
         self.map.par_retain(|item, ()| keep(item));
     }
 
-    /// Removes all items, shards in parallel; room is kept.
+    /// Removes all items, shards in parallel, and keeps the memory.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -265,7 +262,7 @@ impl<T: Send, S> ParHashSet<T, S> {
 }
 
 impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
-    /// Adds an item; `true` if it was not there.
+    /// Adds an item. Returns `true` if it was missing.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -277,7 +274,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         self.map.upsert(item, || (), |()| ())
     }
 
-    /// Is the item there?
+    /// Whether the item is there.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -307,7 +304,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         self.map.get(item).map(|found| found.key().clone())
     }
 
-    /// Removes an item; `true` if it was there.
+    /// Removes an item. Returns `true` if it was there.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -338,7 +335,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         self.map.remove_entry(item).map(|(item, ())| item)
     }
 
-    /// Makes room for `additional` items more.
+    /// Makes room for `additional` more items.
     ///
     /// # Panics
     /// If that many items cannot be addressed.
@@ -353,7 +350,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         self.map.reserve(additional);
     }
 
-    /// Makes room for `additional` items more, or says why it cannot.
+    /// Makes room for `additional` more items, or returns the reason why it cannot.
     ///
     /// # Errors
     /// If that many items cannot be addressed, or memory is refused.
@@ -367,7 +364,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         self.map.try_reserve(additional)
     }
 
-    /// Puts an item in the place of an equal one, which is returned.
+    /// Replaces an equal item, and returns that.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -380,8 +377,8 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         self.map.replace_entry(item, ()).map(|(old, ())| old)
     }
 
-    /// The items of which `chosen` says so leave the set as the iterator is
-    /// walked; those that it does not reach stay.
+    /// The items for which `chosen` returns `true` leave the set as the iterator is walked. Those
+    /// that it does not reach stay.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -395,7 +392,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
             .map(|(item, ())| item)
     }
 
-    /// Gives back room beyond that for `capacity` items.
+    /// Gives back memory beyond the room for `capacity` items.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -407,7 +404,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         self.map.shrink_to(capacity);
     }
 
-    /// Gives back room that is not needed.
+    /// Gives back memory that is not needed.
     ///
     /// ```
     /// # use tine::ParHashSet;

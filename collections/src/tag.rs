@@ -1,10 +1,10 @@
-//! What is kept of a hash between scattering and building: all of it, or nothing
-//! where to compute it again costs less than to carry it.
+//! How much of a hash is kept between scattering and building: all of it, or nothing if computing
+//! it again costs less than carrying it.
 #![forbid(unsafe_code)]
 
 use std::mem;
 
-/// A hash that travels beside its key, or does not.
+/// A hash that travels beside its key, or nothing.
 pub(crate) trait Tag: Copy + Send {
     fn keep(hash: u64) -> Self;
     fn hash(self, again: impl FnOnce() -> u64) -> u64;
@@ -37,7 +37,7 @@ impl Tag for u64 {
     }
 }
 
-/// Is a key most likely a number, so that hashing it takes a nanosecond?
+/// Whether a key is most likely a number, so that hashing it takes a nanosecond.
 pub(crate) const fn is_cheap<K>() -> bool {
     mem::size_of::<K>() <= 8 && !mem::needs_drop::<K>()
 }

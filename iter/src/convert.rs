@@ -5,11 +5,11 @@ use std::ops::RangeBounds;
 
 use crate::iter::ParallelIterator;
 
-/// What can be turned into a parallel iterator by value.
+/// A type that can be turned into a parallel iterator by value.
 ///
-/// Collections give up their items; a shared or exclusive reference to one gives
-/// references; ranges and tuples of parallel iterators belong here too, and so
-/// does every parallel iterator, as itself.
+/// Collections give up their items; a shared or exclusive reference to a collection gives
+/// references. Ranges and tuples of parallel iterators can be turned into one too, and so can every
+/// parallel iterator, into itself.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -31,7 +31,7 @@ pub trait IntoParallelIterator {
     /// The parallel iterator that it becomes.
     type Iter: ParallelIterator<Item = Self::Item>;
 
-    /// What that iterates over.
+    /// The item type of that iterator.
     type Item: Send;
 
     /// Turns `self` into a parallel iterator.
@@ -56,8 +56,8 @@ impl<T: ParallelIterator> IntoParallelIterator for T {
     }
 }
 
-/// What can be iterated over in parallel by shared reference: everything to
-/// which [`IntoParallelIterator`] takes a shared reference.
+/// A type that can be iterated over in parallel by shared reference: every type whose shared
+/// reference is [`IntoParallelIterator`].
 ///
 /// ```
 /// use tine::prelude::*;
@@ -70,7 +70,7 @@ pub trait IntoParallelRefIterator<'data> {
     /// The parallel iterator that is returned.
     type Iter: ParallelIterator<Item = Self::Item>;
 
-    /// What that iterates over: usually `&'data T`.
+    /// The item type of that iterator: usually `&'data T`.
     type Item: Send + 'data;
 
     /// A parallel iterator over references to the items of `self`.
@@ -96,8 +96,8 @@ where
     }
 }
 
-/// What can be iterated over in parallel by exclusive reference: everything to
-/// which [`IntoParallelIterator`] takes an exclusive reference.
+/// A type that can be iterated over in parallel by exclusive reference: every type whose exclusive
+/// reference is [`IntoParallelIterator`].
 ///
 /// ```
 /// use tine::prelude::*;
@@ -110,7 +110,7 @@ pub trait IntoParallelRefMutIterator<'data> {
     /// The parallel iterator that is returned.
     type Iter: ParallelIterator<Item = Self::Item>;
 
-    /// What that iterates over: usually `&'data mut T`.
+    /// The item type of that iterator: usually `&'data mut T`.
     type Item: Send + 'data;
 
     /// A parallel iterator over exclusive references to the items of `self`.
@@ -137,7 +137,7 @@ where
     }
 }
 
-/// What can be emptied by a parallel iterator while it keeps its capacity.
+/// A collection that a parallel iterator can empty while it keeps its capacity.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -151,12 +151,12 @@ pub trait ParallelDrainFull {
     /// The parallel iterator that drains.
     type Iter: ParallelIterator<Item = Self::Item>;
 
-    /// What it hands out: usually `T` where `Self` is a collection of `T`.
+    /// Its items: usually `T` where `Self` is a collection of `T`.
     type Item: Send;
 
     /// Removes all items and hands them out in parallel.
     ///
-    /// What is not consumed is dropped.
+    /// Items that are not consumed are dropped.
     ///
     /// ```
     /// use std::collections::HashSet;
@@ -169,7 +169,7 @@ pub trait ParallelDrainFull {
     fn par_drain(self) -> Self::Iter;
 }
 
-/// What a range can be taken out of by a parallel iterator.
+/// A collection that a parallel iterator can take a range out of.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -182,12 +182,12 @@ pub trait ParallelDrainRange<Idx = usize> {
     /// The parallel iterator that drains.
     type Iter: ParallelIterator<Item = Self::Item>;
 
-    /// What it hands out: usually `T` where `Self` is a collection of `T`.
+    /// Its items: usually `T` where `Self` is a collection of `T`.
     type Item: Send;
 
     /// Removes a range of items and hands them out in parallel.
     ///
-    /// What is not consumed is dropped; what lies behind the range moves up.
+    /// Items that are not consumed are dropped. The items behind the range move up.
     ///
     /// # Panics
     ///
@@ -203,7 +203,7 @@ pub trait ParallelDrainRange<Idx = usize> {
     fn par_drain<R: RangeBounds<Idx>>(self, range: R) -> Self::Iter;
 }
 
-/// What can be made from a parallel iterator, by `collect` for one.
+/// A type that can be made from a parallel iterator, for instance by `collect`.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -229,7 +229,7 @@ pub trait FromParallelIterator<T>
 where
     T: Send,
 {
-    /// Makes `Self` from what the parallel iterator hands out.
+    /// Makes `Self` from the items of the parallel iterator.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -242,7 +242,7 @@ where
         I: IntoParallelIterator<Item = T>;
 }
 
-/// What can be extended by the items of a parallel iterator.
+/// A type that can be extended by the items of a parallel iterator.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -255,7 +255,7 @@ pub trait ParallelExtend<T>
 where
     T: Send,
 {
-    /// Adds what the parallel iterator hands out.
+    /// Adds the items of the parallel iterator.
     ///
     /// ```
     /// use tine::prelude::*;

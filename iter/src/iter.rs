@@ -1,32 +1,29 @@
 //! The traits of parallel iterators, with every adapter and sink as a method,
 //! and the types that those return.
 //!
-//! A parallel iterator is a plan: nothing runs until a sink (`for_each`, `sum`,
-//! `collect` …) asks for its items. Then contiguous *pieces* of them are worked
-//! on, as many at a time as there are threads free to help.
+//! A parallel iterator is a plan: nothing runs until a sink (`for_each`, `sum`, `collect` …) asks
+//! for its items. Then contiguous *pieces* of them are worked on, as many at a time as there are
+//! free threads.
 //!
 //! More methods come with other traits of `tine::prelude`: grouping by key (`ParallelGrouping`), the
 //! few smallest (`Smallest`), and, with the feature `progress` of `tine`, bars (`.progress()`).
 //!
 //! # Pieces and their state
 //!
-//! A call begins with all its items as one piece. A thread gives half of its piece away
-//! when another thread is idle, and only then. If no thread takes that half, the
-//! thread that offered it goes on with it where it had left off.
-//! So what is made once for a piece is made **once, and once more for each
-//! piece that another thread took**, however many items there are. That holds
-//! for the state of [`map_init`](ParallelIterator::map_init),
-//! [`map_with`](ParallelIterator::map_with), `for_each_init`, `for_each_with`
-//! and their `try_` forms, and for the accumulators of
-//! [`fold`](ParallelIterator::fold), `fold_with` and their `try_` forms,
-//! whatever comes after them, `collect` included.
+//! A call begins with all its items as one piece. A thread gives half of its piece away only when
+//! another thread is idle. If no thread takes that half, the thread that offered it goes on with it
+//! where it had left off. So what is made once for a piece is made **once, and once more for each
+//! piece that another thread took**, however many items there are. That holds for the state of
+//! [`map_init`](ParallelIterator::map_init), [`map_with`](ParallelIterator::map_with),
+//! `for_each_init`, `for_each_with` and their `try_` forms. It also holds for the accumulators of
+//! [`fold`](ParallelIterator::fold), `fold_with` and their `try_` forms, whatever comes after them,
+//! `collect` included.
 //!
-//! Pieces are cut in advance, more of them than threads may take, in a few
-//! cases, and then each has its own state: calls of at most twice as many items
-//! as there are threads, after [`with_max_len`](IndexedParallelIterator::with_max_len),
-//! sources that do not know their length, a state before an adapter that moves
-//! positions (`zip`, `rev` …), accumulators before a search (`find_any` …), and
-//! consumers from outside this crate.
+//! In a few cases pieces are cut in advance, more of them than threads may take, and each has its
+//! own state. These are: calls of at most twice as many items as there are threads; calls after
+//! [`with_max_len`](IndexedParallelIterator::with_max_len); sources that do not know their length;
+//! a state before an adapter that moves positions (`zip`, `rev` …); accumulators before a search
+//! (`find_any` …); and consumers from outside this crate.
 #![forbid(unsafe_code)]
 
 mod indexed;

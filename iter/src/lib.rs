@@ -1,10 +1,10 @@
 //! Parallel iterators and sorts.
 //!
-//! `use tine::prelude::*;` turns `iter()` into `par_iter()`; everything
-//! else reads like the standard library. The traits live in [`iter`], what
-//! custom sources and adapters are written against in [`iter::plumbing`], and
-//! the types behind slices, vectors, strings and collections in modules named
-//! after their standard twins.
+//! `use tine::prelude::*;` turns `iter()` into `par_iter()`; everything else
+//! reads like the standard library. The traits are in [`iter`]. Custom sources
+//! and adapters are written against [`iter::plumbing`]. The types behind
+//! slices, vectors, strings and collections are in modules named after their
+//! standard twins.
 
 mod adapters;
 pub mod algorithms;

@@ -1,10 +1,10 @@
-//! What "in order" asks of a type, with an error message that helps.
+//! The bound of methods that compare items, with an error message that helps.
 #![forbid(unsafe_code)]
 
 /// A type with a total order: everything that is [`Ord`], and nothing else.
 ///
-/// Methods that compare items ask for this in place of `Ord`. The two mean the same, in a `where`
-/// clause too; but the compiler's message about a float then names what sorts floats.
+/// Methods that compare items ask for this in place of `Ord`. The two mean the same, also in a
+/// `where` clause. But for a float the compiler's message then names the ways to sort floats.
 ///
 /// ```
 /// use tine::prelude::*;

@@ -11,9 +11,9 @@ use crate::sort::par_sort_unstable_by;
 /// Shorter candidate lists are not worth shortening.
 const FEW: usize = 64;
 
-/// What any parallel iterator can give beyond its minimum and maximum.
+/// The few smallest or largest items of a parallel iterator.
 ///
-/// Which of several equal items are given is not specified.
+/// Which of several equal items are returned is not specified.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -108,8 +108,8 @@ impl<I: ParallelIterator> Smallest for I {}
 /// Candidates of one piece.
 struct Best<T> {
     some: Vec<T>,
-    /// Were they shortened before? Then the first `k` are the least so far, the greatest of these
-    /// last.
+    /// Whether they have been shortened before. Then the first `k` are the least so far, the
+    /// greatest of these last.
     shortened: bool,
 }
 
@@ -121,8 +121,8 @@ impl<T> Best<T> {
         }
     }
 
-    /// Can an item be among the `k` smallest? Most of a long input cannot, which one comparison
-    /// tells.
+    /// Whether an item can be among the `k` smallest. Most items of a long input cannot, and one
+    /// comparison shows it.
     #[inline]
     fn takes(&self, item: &T, k: usize, compare: impl Fn(&T, &T) -> Ordering) -> bool {
         !self.shortened

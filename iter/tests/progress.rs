@@ -174,8 +174,8 @@ fn all_other_pieces_are_run_while_an_item_blocks() {
     });
 }
 
-/// Whoever waits for half of a loop takes part in what is left of it, again and again: no thread runs
-/// much more than its share of a loop whose last items are the long ones.
+/// A thread that waits for half of a loop takes part in the rest of it, again and again: no thread
+/// runs much more than its share of a loop whose last items are the long ones.
 #[test]
 fn a_skewed_loop_is_shared_again_and_again() {
     in_pools("a skewed loop", || {

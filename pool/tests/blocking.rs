@@ -1,4 +1,4 @@
-//! `blocking`: whoever blocks inside it is replaced, and goes on when it is through.
+//! `blocking`: a thread that blocks inside it is replaced, and goes on when the call ends.
 
 mod common;
 
@@ -252,7 +252,7 @@ fn guests_are_replaced() {
     }
 }
 
-/// To come back is to wait for nobody: not for a stranger either who wants the lock that was
+/// A thread that comes back waits for no other, and so for no stranger that wants the lock that was
 /// taken inside.
 #[test]
 fn a_lock_taken_inside_is_held_after() {

@@ -97,7 +97,7 @@ fn pools_in_a_child() {
     // Here all is as it was.
     pool.install(use_nothing);
     use_global();
-    // Ended in the child first, by nobody.
+    // Ended in the child first, by no thread.
     let mut pool = Some(pool);
     assert_eq!(forked(|| drop(pool.take())), 0);
     let pool = pool.unwrap();

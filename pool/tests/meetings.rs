@@ -542,7 +542,7 @@ fn a_worker_that_blocks_joins_no_other_pool_for_good() {
     );
 }
 
-/// A waker that panics keeps nobody else from being woken.
+/// A waker that panics keeps no other waiter from being woken.
 #[test]
 fn a_waker_that_panics_harms_nobody() {
     struct Bad;

@@ -37,7 +37,7 @@ static ALLOCATOR: Counting = Counting;
 /// The tests count what the whole process does, so one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// What is allocated while `f` runs in the pool, with nobody else at it. The least of several
+/// What is allocated while `f` runs in the pool, with no other test at work. The least of several
 /// times: the first one may find things to set up, and so may a test runner's own thread.
 fn calls_of(pool: &ThreadPool, mut f: impl FnMut() + Send) -> usize {
     pool.install(|| {

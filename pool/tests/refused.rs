@@ -1,5 +1,5 @@
 //! What becomes of a pool when the system refuses it threads. Each test runs again as a child
-//! process that may have only so many: as an unprivileged user of its own, under `RLIMIT_NPROC`,
+//! process that may have only a few: as an unprivileged user of its own, under `RLIMIT_NPROC`,
 //! which binds no privileged one.
 //!
 //! Not under the thread sanitizer, which has a thread of its own and ends the process when one is
@@ -41,9 +41,9 @@ fn with_threads(test: &str, more: u32, body: impl FnOnce()) {
     assert!(said[0].contains("1 passed"), "no such test: {test}");
 }
 
-/// From now on the process may have so many threads more than it has.
+/// From now on the process may have this many threads more than it has.
 fn restrict(more: u32) {
-    // A user that nobody else in this machine is, so that only these threads count. The raw call
+    // A user that runs nothing else on this machine, so that only these threads count. The raw call
     // is for the calling thread alone, which is the one that starts others.
     let user = 0x4000_0000 + std::process::id();
     // SAFETY: takes numbers and touches no memory.
@@ -194,7 +194,7 @@ fn guests_alone_do_everything() {
         let stats = tine_pool::stats().unwrap();
         assert_eq!(stats.refused_threads, 4);
         assert!(stats.total().guests > 0);
-        // A spawned job has been run when `spawn` returns: nobody else could.
+        // A spawned job has been run when `spawn` returns: no other thread could.
         let (send, receive) = mpsc::channel();
         tine_pool::spawn(move || send.send(thread::current().id()).unwrap());
         assert_eq!(receive.try_recv(), Ok(thread::current().id()));

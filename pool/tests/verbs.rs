@@ -136,7 +136,7 @@ fn a_scope_waits_for_tasks_of_tasks() {
 
 #[test]
 fn a_scope_finds_its_task_behind_strangers() {
-    // One seat, so nobody else can help: a stranger is spawned on top of the scope's own task.
+    // One seat, so no other thread can help: a stranger is spawned on top of the scope's own task.
     let pool = pool(1);
     let order = Mutex::new(Vec::new());
     let (send, receive) = mpsc::channel();

@@ -319,7 +319,7 @@ fn broadcasts_meet() {
     });
 }
 
-/// Scopes whose tasks lie above each other's: those who wait move strangers out of their way to
+/// Scopes whose tasks lie above each other's: the waiters move strangers out of their way to
 /// the injector, again and again. No job may grow or nest by that, or be lost.
 #[test]
 fn strangers_are_moved_many_times() {

@@ -1,5 +1,5 @@
-//! What a program is checked for: every closure run as often as it should be, every value dropped
-//! once, nothing borrowed used after its frame has gone.
+//! What a program is checked for: every closure runs as often as it should, every value is dropped
+//! once, and no borrow is used after its frame has gone.
 
 use crate::rt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -35,7 +35,7 @@ struct Record {
     node: usize,
     what: &'static str,
     often: Often,
-    /// The pool that must have run it before it ends, by its number.
+    /// The number of the pool that must have run it before it ends.
     pool: Option<usize>,
     ran: AtomicU32,
     dropped: AtomicU32,
@@ -43,7 +43,7 @@ struct Record {
 
 static RECORDS: Mutex<Vec<&'static Record>> = Mutex::new(Vec::new());
 
-/// A frame that closures borrow from. It is never freed, so that late users can be told.
+/// A frame that closures borrow from. It is never freed, so that late users can be found.
 pub(crate) struct Frame(AtomicBool);
 
 /// A frame, for as long as it lasts.
@@ -101,7 +101,7 @@ impl Token {
         }
     }
 
-    /// Looks whether what is borrowed is there.
+    /// Checks that what is borrowed is there.
     pub(crate) fn look(&self, doing: &str) {
         let Record {
             node,
@@ -122,7 +122,7 @@ impl Token {
 
 impl Drop for Token {
     fn drop(&mut self) {
-        // Destructors take their time, and others go on meanwhile.
+        // Destructors take time, and other threads go on meanwhile.
         rt::work(10);
         self.look("dropped");
         self.record.dropped.fetch_add(1, Relaxed);
@@ -133,7 +133,7 @@ fn records() -> std::sync::MutexGuard<'static, Vec<&'static Record>> {
     RECORDS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A pool has been shut down: what was given to it is done.
+/// A pool has been shut down: all its work is done.
 pub(crate) fn pool_has_ended(pool: usize) {
     for record in records().iter().filter(|r| r.pool == Some(pool)) {
         record.settle(&format!("at the end of pool {pool}"));

@@ -17,7 +17,7 @@ struct Asked {
     scenes: bool,
     shrink: Option<u64>,
     without: Vec<usize>,
-    /// Kinds of steps that no invented program has.
+    /// Kinds of steps that invented programs must not have.
     no: Vec<String>,
     most: Option<u64>,
     jobs: Option<usize>,
@@ -25,9 +25,9 @@ struct Asked {
     failures: Option<usize>,
 }
 
-/// How many schedules each invented program gets in a row.
+/// The schedules that each invented program gets in a row.
 const EACH: u64 = 40;
-/// How many a scene gets.
+/// The schedules that a scene gets.
 const SCENE: u64 = 10_000;
 
 pub(crate) fn main() {
@@ -116,7 +116,7 @@ impl Asked {
     }
 }
 
-/// Where code and heap lie must not differ from one process to the next.
+/// Makes the addresses of code and heap the same in every process.
 fn keep_addresses() {
     const NO_RANDOM: libc::c_ulong = libc::ADDR_NO_RANDOMIZE as libc::c_ulong;
     // SAFETY: asks only.
@@ -138,7 +138,7 @@ fn keep_addresses() {
     eprintln!("not begun again: {error}");
 }
 
-/// Runs one schedule and tells all about it.
+/// Runs one schedule and reports all about it.
 fn again(program: Program, schedule: u64) -> ! {
     println!("{program}");
     let program = Box::leak(Box::new(program));
@@ -164,8 +164,8 @@ fn again(program: Program, schedule: u64) -> ! {
     exit(0);
 }
 
-/// About how many points the program has: as many as in its first schedule. That one is run
-/// twice, since what cannot be repeated is of no use.
+/// About how many points the program has: the number in its first schedule. That one is run twice,
+/// since a schedule that cannot be repeated is useless.
 fn length(program: &'static Program, runner: &mut Runner<()>) -> u64 {
     let mut once = || {
         runner.begin(
@@ -188,7 +188,7 @@ fn length(program: &'static Program, runner: &mut Runner<()>) -> u64 {
     first.0.max(500)
 }
 
-/// Tries schedules `seeds` of one program, until one fails; says how many were tried.
+/// Tries schedules `seeds` of one program until one fails. Returns the number tried.
 fn first_failure(
     program: &'static Program,
     seeds: std::ops::Range<u64>,
@@ -241,7 +241,7 @@ fn play(asked: &Asked, end: Instant) -> usize {
         let program = Box::leak(Box::new(program));
         let begin = asked.seed.filter(|_| asked.scenes).unwrap_or(0);
         let most = asked.most.unwrap_or(if asked.scenes { SCENE } else { 300 });
-        // Each a fair share of half of what time there is.
+        // Each scene gets a fair share of half of the time left.
         let now = Instant::now();
         let left = end.saturating_duration_since(now);
         let share = left / if asked.scenes { 1 } else { 2 } / (count - i as u64) as u32;
@@ -309,7 +309,7 @@ fn by_clock() -> u64 {
     now.map_or(1, |t| t.as_millis() as u64 % 1_000_000_000 * 1000)
 }
 
-/// Leaves out node after node while some schedule still fails in the same way.
+/// Leaves out node after node as long as some schedule still fails in the same way.
 fn shrink(seed: u64, asked: &Asked) {
     let program = invent::invent(seed, &asked.no);
     let tries = asked.most.unwrap_or(300);

@@ -26,8 +26,8 @@ static ENDED: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
 
 fn pool(i: usize) -> &'static ThreadPool {
     let place = &POOLS.get().expect("there are pools")[i];
-    // SAFETY: a box that is taken back only when all who use pools have ended: what is detached
-    // uses none.
+    // SAFETY: the box is taken back only when all users of pools have ended; detached closures use
+    // none.
     unsafe { &*place.load(Relaxed) }
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn program(program: &'static Program) {
 
     for (i, spec) in program.pools.iter().enumerate() {
         let place = &POOLS.get().expect("set above")[i];
-        // SAFETY: made above, and nobody uses it any more.
+        // SAFETY: made above, and no thread uses it any more.
         let pool = unsafe { Box::from_raw(place.load(Relaxed)) };
         if spec.shutdown {
             pool.shutdown();
@@ -74,7 +74,7 @@ pub(crate) fn program(program: &'static Program) {
         handlers(i, spec);
     }
     check::all_has_ended();
-    // The threads of the global pool stay, spare ones too: as many as there may be.
+    // The threads of the global pool stay, and so do its spare ones: up to this many.
     const SPARES: usize = 64;
     let most = program.global.map_or(0, |g| g.threads + SPARES);
     if rt::living() > 1 + most {
@@ -145,7 +145,7 @@ enum Within<'a, 's> {
     Fifo(&'a ScopeFifo<'s>, &'static Frame),
 }
 
-/// What a block gives.
+/// The value of a block.
 fn value(block: &Block) -> u64 {
     block.iter().fold(1, |sum, node| {
         let of = |b: &Block| value(b);
@@ -285,17 +285,17 @@ fn step(node: &'static Node, within: &Within<'_, '_>, home: Option<usize>) -> u6
     }
 }
 
-/// Who works on each seat, by the pool's address and the index.
+/// The thread on each seat, by the pool's address and the index.
 static SEATED: Mutex<Vec<(usize, usize, ThreadId)>> = Mutex::new(Vec::new());
 
-/// Computes; meanwhile nobody else has this thread's index.
+/// Computes. Meanwhile no other thread has this thread's index.
 fn work(nanos: u64, home: Option<usize>) -> u64 {
     let compute = || (0..3).for_each(|_| rt::work(nanos / 3));
     seated(home.unwrap_or(usize::MAX), compute);
     1
 }
 
-/// Calls `f`, and sees to it that no two threads of a pool have one index meanwhile.
+/// Calls `f`, and checks that no two threads of a pool have the same index meanwhile.
 fn seated(pool: usize, f: impl FnOnce()) {
     let Some(index) = tine_pool::current_thread_index() else {
         return f();
@@ -523,7 +523,7 @@ fn finish(result: thread::Result<u64>, body: &Block) -> u64 {
     got
 }
 
-/// `only`: the seat whose closure alone runs the body; the inner `None` is no seat at all.
+/// `only`: the seat whose closure alone runs the body. An inner `None` stands for no seat at all.
 fn broadcast(
     id: usize,
     body: &'static Block,

@@ -1,26 +1,27 @@
 //! How a seed invents a program.
 //!
-//! What is invented keeps to what is promised: it waits only for what it may wait for, so that a
-//! program that does not end is the pool's fault. The rules are at [`Place`].
+//! An invented program keeps the rules: it waits only for what it may wait for. So if it does not
+//! end, the pool is at fault. The rules are at [`Place`].
 
 use crate::program::{Block, End, Global, LOCKS, Loop, Meeting, Node, Pool, Program, Verb};
 use crate::rt::Random;
 
-/// Where a block runs, as far as it decides what may stand there.
+/// Where a block runs, as far as that decides which steps it may have.
 ///
-/// * What a detached closure does may outlast the pools: it goes into no other pool.
-/// * Under a lock stands nothing that runs strangers or needs all threads: no other pool, no
+/// * A detached closure may outlast the pools, so it enters no other pool.
+/// * A block under a lock does nothing that runs strangers or needs all threads: no other pool, no
 ///   broadcast, no yield. A closure of a broadcast may run on a thread that waits under a lock, so
-///   it takes none. In a pool built for greedy waiting nobody holds a lock across a call.
-/// * A program has broadcasts, or halves and items that wait for each other, not both.
+///   it takes none. In a pool built for greedy waiting, no thread holds a lock across a call.
+/// * A program has broadcasts, or halves and items that wait for each other, but not both.
 /// * Inside `blocking` nothing waits for a broadcast: a closure may be for the thread that is away.
-///   Nor does, in a program with `blocking`, what may run on top of the wait of another thread: a
-///   broadcast's closure, a detached one. The call inside `blocking` may need what lies below it.
-/// * Halves, items and closures that wait for one another stand on the **spine** alone: what the
-///   main thread does in sequence. So no two such waits meet, and some seat comes free for each.
+///   In a program with `blocking`, this also holds for what may run on top of another thread's
+///   wait: a broadcast's closure, a detached one. The call inside `blocking` may need what lies
+///   below it.
+/// * Halves, items and closures that wait for one another are only on the **spine**: what the main
+///   thread does in sequence. So no two such waits meet, and each gets a free seat in time.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// The pool whose worker runs this: none, the global one, or one by its number.
+    /// The pool whose worker runs this: none, the global one, or one with a number.
     on: On,
     detached: bool,
     /// Locks from this number on may be taken.
@@ -118,7 +119,7 @@ const KINDS: [Kind; 25] = [
 /// The program of this seed. Kinds of steps whose names stand in `no` are left out.
 pub(crate) fn invent(seed: u64, no: &[String]) -> Program {
     let mut random = Random::new(seed ^ 0x7052_6f67);
-    // A few verbs in each program, so that they meet often.
+    // A few kinds for each program, so that they meet often.
     let weights: Vec<(Kind, u64)> = KINDS
         .iter()
         .map(|&kind| {
@@ -130,7 +131,8 @@ pub(crate) fn invent(seed: u64, no: &[String]) -> Program {
             (kind, if left_out { 0 } else { weight })
         })
         .collect();
-    // Who waits for a broadcast waits for all threads, and runs nobody's half or item meanwhile.
+    // A thread that waits for a broadcast waits for all threads, and runs no half or item of others
+    // meanwhile.
     let mut weights = weights;
     let meets = [Kind::Meet, Kind::LoopMeet];
     let all = [
@@ -402,7 +404,7 @@ impl Inventor {
                     ..alone
                 };
                 if self.random.once_in(3) {
-                    // Perhaps nobody runs it, and so nobody panics.
+                    // It may never run, and so may never panic.
                     let calm = Place {
                         may_panic: false,
                         ..mail
@@ -430,7 +432,7 @@ impl Inventor {
                 };
                 Verb::Install(pool, self.block(body, 3))
             }
-            // Handlers run on spare threads too, and each that blocks would bring another one.
+            // Handlers run on spare threads too, and each that blocks would start another.
             Kind::Blocking if place.on != On::Nothing && !place.locked && !place.handler => {
                 let body = Place {
                     on: On::Nothing,

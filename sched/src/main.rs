@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! tine-sched                         scenes, then invented programs, for 120 s
-//! tine-sched --seconds N             for so long
+//! tine-sched --seconds N             for this long
 //! tine-sched --seed N                from this program on
 //! tine-sched --scenes [--name X]     scenes alone: after how many schedules each fails
 //! tine-sched --program N --schedule M [--without 1,2]   one schedule again, told at length

@@ -1,4 +1,4 @@
-//! Programs: what they are made of, what is in them, and how they read.
+//! Programs: their parts, what they contain, and how they are printed.
 
 use std::fmt;
 
@@ -49,14 +49,14 @@ pub(crate) enum Meeting {
 /// What a step does.
 #[derive(Clone, Debug)]
 pub(crate) enum Verb {
-    /// Computes for so many nanoseconds, in a few pieces.
+    /// Computes for this many nanoseconds, in a few pieces.
     Work(u64),
     Join(Block, Block),
     /// A join whose halves wait for each other first.
     Meet(Block, Block),
     Loop(Loop, u64, u64),
-    /// A loop that is called so many times, and then once more, so that its first and last
-    /// items wait for each other.
+    /// A loop that is called `times` times, and then once more, so that its first and last items
+    /// wait for each other.
     LoopMeet {
         kind: Meeting,
         len: u64,

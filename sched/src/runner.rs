@@ -1,4 +1,4 @@
-//! One process for each schedule: whatever a program breaks, it breaks for itself alone.
+//! One process for each schedule, so that a program can only break its own.
 //!
 //! The parent has one thread and never touches a pool. It forks a child for each schedule, on
 //! each processor one at a time; the child becomes a machine, runs the program, and ends.
@@ -49,7 +49,7 @@ pub(crate) struct Job {
     pub(crate) verbose: bool,
 }
 
-/// What came of it.
+/// The outcome.
 pub(crate) struct Done<T> {
     pub(crate) tag: T,
     pub(crate) steps: u64,
@@ -61,8 +61,8 @@ const LIMITS: Limits = Limits {
     steps: 400_000,
     time: 60_000_000_000,
 };
-/// Seconds of real time after which a child is stuck: something waits that the machine does not
-/// know of.
+/// Seconds of real time after which a child is stuck: it waits for something that the machine does
+/// not know of.
 const STUCK: u32 = 20;
 
 impl<T> Runner<T> {
@@ -104,7 +104,7 @@ impl<T> Runner<T> {
         self.at_work.insert(pid, Child { slot, tag });
     }
 
-    /// Waits for a child's end.
+    /// Waits for the end of any child.
     pub(crate) fn wait(&mut self) -> Done<T> {
         let mut status: c_int = 0;
         let pid = loop {
@@ -163,7 +163,7 @@ impl Slot {
         let page = unsafe { libc::mmap(std::ptr::null_mut(), size, protection, flags, -1, 0) };
         assert!(page != libc::MAP_FAILED, "the system gives no memory");
         Self {
-            // SAFETY: just made, and nobody else's.
+            // SAFETY: just made, and no one else's.
             output: unsafe { File::from_raw_fd(fd) },
             steps: page.cast(),
             free: true,
@@ -204,7 +204,7 @@ fn child(job: Job, slot: usize, place: &Slot) -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// One processor for each slot: to hand the baton on is then a switch, not a message.
+/// One processor for each slot. Then handing the baton on is a switch, not a message.
 fn stay_on(slot: usize) {
     // SAFETY: any bits are a valid set.
     let mut allowed: libc::cpu_set_t = unsafe { std::mem::zeroed() };

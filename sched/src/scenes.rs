@@ -1,5 +1,5 @@
 //! Programs that are written down, not invented: one for each fault that was found in the pool
-//! before, as small as it could be made.
+//! before, as small as possible.
 
 use crate::program::{Block, Global, Loop, Meeting, Node, Pool, Program, Verb};
 

@@ -33,13 +33,13 @@ pub struct Lane {
     pub(super) moments: Vec<Event>,
     pub(super) busy: u64,
     longest_block: u64,
-    /// Was it an ordinary thread for a while, that worked as a guest?
+    /// Whether it was an ordinary thread that worked as a guest for a while.
     guest: bool,
 }
 
 impl Timeline {
-    /// The lanes in an order that is the same every time: the thread called `caller` first, then
-    /// other guests, then the pool's own threads by their seats.
+    /// The lanes in a fixed order: the thread called `caller` first, then other guests, then the
+    /// pool's own threads by their seats.
     pub(super) fn new(took: u64, recorded: Vec<trace::Lane>, caller: Option<&str>) -> Self {
         let missed = recorded.iter().map(|lane| lane.missed).sum();
         let place = |lane: trace::Lane| {
@@ -73,8 +73,8 @@ impl Timeline {
         Duration::from_nanos(self.took)
     }
 
-    /// One lane for each thread that did anything in a pool: the caller first, then others that
-    /// worked as guests, then the pool's own.
+    /// One lane for each thread that did anything in a pool: the caller first, then other guests,
+    /// then the pool's own threads.
     ///
     /// ```
     /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
@@ -123,7 +123,8 @@ impl Lane {
         &self.name
     }
 
-    /// For how long it worked: as a guest or on jobs, less what it waited, searched and slept.
+    /// How long it worked, as a guest or on jobs, without the time that it waited, searched and
+    /// slept.
     ///
     /// ```
     /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
@@ -170,7 +171,7 @@ impl Lane {
         self.moments.iter().map(|moment| of(moment.what)).sum()
     }
 
-    /// The longest block of a loop that it ran without a look at the others.
+    /// The longest block of a loop that it ran between two looks at other threads.
     ///
     /// ```
     /// use tine::prelude::*;

@@ -1,4 +1,4 @@
-//! What each thread did when: recorded, summed up, and drawn. The feature `timeline`.
+//! What each thread did and when: recorded, summed up, and drawn. The feature `timeline`.
 //!
 //! ```
 //! use tine::prelude::*;
@@ -14,9 +14,9 @@
 //! assert!(svg.starts_with("<svg") && json.starts_with("{\"traceEvents\":["));
 //! ```
 //!
-//! While nothing is recorded, a build with the feature `timeline` asks one flag where a job begins
-//! or ends that was stolen, spawned or sent; joins that stay on their thread ask nothing. A build
-//! without it does not even ask.
+//! While nothing is recorded, a build with the feature `timeline` checks one flag where a job that
+//! was stolen, spawned or sent begins or ends. Joins that stay on their thread check nothing, and
+//! neither does a build without the feature.
 #![forbid(unsafe_code)]
 
 mod chrome;
@@ -30,10 +30,10 @@ pub use report::Report;
 use std::thread;
 use tine_pool::trace::Recording;
 
-/// Runs `work`, and gives what it returns and what all threads of all pools did meanwhile.
+/// Runs `work`. Returns its result, and what all threads of all pools did meanwhile.
 ///
-/// Recordings may overlap. Each thread keeps about a million events at the most;
-/// [`Timeline::missed`] tells how many had no room.
+/// Recordings may overlap. Each thread keeps at most about a million events; [`Timeline::missed`]
+/// returns how many had no room.
 ///
 /// ```
 /// let (answer, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
@@ -64,7 +64,7 @@ pub fn report<R>(work: impl FnOnce() -> R) -> R {
 }
 
 impl Timeline {
-    /// What it comes to, in numbers.
+    /// The recording in numbers.
     ///
     /// ```
     /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));

@@ -1,4 +1,4 @@
-//! What a recording comes to: the numbers that tell why something is not faster.
+//! The numbers of a recording that tell why something is not faster.
 #![forbid(unsafe_code)]
 
 use crate::timeline::lanes::{Lane, Timeline};
@@ -18,9 +18,9 @@ use std::time::Duration;
 pub struct Report {
     /// How long it took.
     pub took: Duration,
-    /// How many threads the global pool has seats for.
+    /// How many seats the global pool has.
     pub seats: usize,
-    /// How many cores were at work on average: busy time by time taken.
+    /// How many cores were at work on average: busy time divided by the time taken.
     pub effective_cores: f64,
     /// How often jobs of joins and loops were put on offer.
     pub offers: usize,
@@ -28,9 +28,9 @@ pub struct Report {
     pub steals: usize,
     /// How many threads were woken.
     pub wakes: usize,
-    /// The longest block of a loop that ran without a look at the others.
+    /// The longest block of a loop between two looks at other threads.
     pub longest_block: Duration,
-    /// The seats' time in which no thread worked there, added up.
+    /// The time in which no thread worked on a seat, over all seats.
     pub idle: Duration,
 }
 
@@ -52,7 +52,7 @@ impl Report {
         }
     }
 
-    /// In what part of the seats' time no thread worked there: 0 to 1.
+    /// The fraction of the seats' time in which no thread worked there: 0 to 1.
     ///
     /// ```
     /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
@@ -63,7 +63,7 @@ impl Report {
         (self.idle.as_secs_f64() / all.max(1e-9)).min(1.0)
     }
 
-    /// What the numbers say, in a sentence.
+    /// What the numbers mean, in a sentence.
     fn advice(&self) -> &'static str {
         let used = self.effective_cores / self.seats.max(1) as f64;
         if self.seats < 2 {
@@ -88,7 +88,7 @@ impl Report {
     }
 }
 
-/// A call that is over by then is over before a woken thread can help.
+/// A call that ends by then ends before a woken thread can help.
 const TOO_SHORT: Duration = Duration::from_micros(50);
 
 /// A number and what it counts: `1 job`, `2 jobs`.

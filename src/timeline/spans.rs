@@ -10,9 +10,9 @@ pub(super) struct Span {
     pub(super) seat: usize,
     pub(super) from: u64,
     pub(super) to: u64,
-    /// How many spans it lies within.
+    /// The number of spans that it lies within.
     pub(super) depth: usize,
-    /// How much of it lies within spans of its own.
+    /// How much of it lies within spans inside it.
     pub(super) inner: u64,
 }
 
@@ -23,8 +23,8 @@ impl Span {
     }
 }
 
-/// The spans of one thread, in the order of their beginnings. One that began before the recording
-/// begins with it, one that is still open ends with it.
+/// The spans of one thread, in the order of their beginnings. A span that began before the
+/// recording begins with it; one that is still open ends with it.
 pub(super) fn pair(events: &[Event], took: u64) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     let mut open: Vec<usize> = Vec::new();

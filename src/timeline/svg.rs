@@ -1,4 +1,4 @@
-//! A picture of a recording: a row for each thread, a colour for each thing that it may be at.
+//! A picture of a recording: a row for each thread, a colour for each thing that it may be doing.
 //!
 //! ```text
 //!  What the threads did: 12.3 ms in all, 1.62 cores busy on average
@@ -7,10 +7,10 @@
 //!         0        axis        axis           took
 //! ```
 //!
-//! A wake-up is shown from the call to its effect: a red disc on the row of the thread that called,
-//! a red line from there to the sleeper's row, and in the sleeper's row a light red bar until it
-//! runs. The longer that bar, the later the wake-up came. A steal is a dark triangle: the two marks
-//! differ in shape, for readers who cannot tell their colours apart.
+//! A wake-up is shown from the call to its effect. There is a red disc on the row of the thread
+//! that called, a red line from there to the sleeper's row, and in that row a light red bar until
+//! the sleeper runs. The longer that bar, the later the wake-up came. A steal is a dark triangle:
+//! the two marks differ in shape, for readers who cannot tell the colours apart.
 //!
 //! Spans narrower than half a pixel are drawn together with their neighbours, so that the picture
 //! of a million jobs is no larger than that of a thousand.
@@ -30,9 +30,9 @@ const ROW: f64 = 34.0;
 const BAR: f64 = 22.0;
 /// Nothing narrower is drawn by itself.
 const THIN: f64 = 0.5;
-/// A thread that has been woken and sleeps still.
+/// A thread that has been woken but still sleeps.
 const WAKING: &str = "#f29b9b";
-/// The picture's ground: where nothing is drawn, the thread was not in a pool.
+/// The background: where nothing is drawn, the thread was not in a pool.
 const OUTSIDE: &str = "#ffffff";
 const ACTS: [Act; 5] = [Act::Guest, Act::Run, Act::Wait, Act::Search, Act::Sleep];
 
@@ -92,7 +92,7 @@ fn colour(act: Act) -> &'static str {
     }
 }
 
-/// What is drawn, and what it comes to.
+/// What is drawn, and the totals.
 fn title(svg: &mut String, timeline: &Timeline) {
     let busy: u64 = timeline.lanes.iter().map(|lane| lane.busy).sum();
     let cores = busy as f64 / timeline.took.max(1) as f64;
@@ -161,7 +161,7 @@ fn axis(svg: &mut String, took: u64, height: f64) {
     }
 }
 
-/// A step of 1, 2 or 5 times a power of ten of which about eight go into `took`.
+/// A step of 1, 2 or 5 times a power of ten, so that about eight steps make `took`.
 fn round_step(took: u64) -> u64 {
     let mut power = 1;
     loop {
@@ -231,10 +231,10 @@ fn marks(svg: &mut String, lane: &Lane, y: f64, took: u64) {
 /// A sleep that another thread ended.
 #[derive(Debug, PartialEq)]
 struct Wake {
-    /// The row of the thread that did, and when.
+    /// The row of the thread that ended it, and when.
     by: usize,
     at: u64,
-    /// The row of the sleeper, and when it was there.
+    /// The row of the sleeper, and when it ran.
     whom: usize,
     there: u64,
 }
@@ -293,7 +293,7 @@ fn wake_up(svg: &mut String, wake: &Wake, took: u64) {
     );
 }
 
-/// Draws spans that do not overlap, neighbours too narrow to be seen as one.
+/// Draws spans that do not overlap. Neighbours too narrow to be seen are drawn as one.
 fn bars<'a>(svg: &mut String, spans: impl Iterator<Item = &'a Span>, y: f64, took: u64) {
     let mut together: Option<(Span, usize)> = None;
     for span in spans {

@@ -90,7 +90,7 @@ fn is_within(module: &str, ancestor: &str) -> bool {
     ancestor.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
-/// Whether a file says that it, and all below it, holds no unsafe code.
+/// Whether a file forbids unsafe code in itself and all below it.
 fn forbids_unsafe(tokens: &[Token]) -> bool {
     let forbids = ["#", "!", "[", "forbid", "(", "unsafe_code", ")", "]"];
     tokens

@@ -1,5 +1,5 @@
-//! The rules tried on small houses: each must complain of what it is there for,
-//! and of nothing else.
+//! The rules, tried on small crates: each must complain of what it is there for, and of nothing
+//! else.
 
 use crate::rules::{Crate, File, complaints};
 

@@ -1,12 +1,12 @@
 //! The copies of the table that people read: the layers in ARCHITECTURE.md, the modules with unsafe
-//! code in CONTRIBUTING.md. Each stands between two marks, and is what is made here.
+//! code in CONTRIBUTING.md. Each stands between two marks, and is generated here.
 //!
 //! `TINE_WRITE_TABLES=1 cargo test --test layers tables` writes them anew.
 
 use crate::rules::Crate;
 use std::fmt::Write;
 
-/// The name that a crate's rows go by.
+/// The name of a crate in its rows.
 fn name(house: &Crate) -> &'static str {
     match house.source {
         "pool/src" => "tine-pool",

@@ -1,4 +1,4 @@
-//! What an actor may do. Each action knows what should come out, and checks it.
+//! The actions of an actor. Each knows its right result, and checks it.
 
 use crate::watch::Painter;
 use std::collections::{BTreeMap, HashMap};
@@ -63,7 +63,7 @@ impl Common {
         self.pools.iter().map(painter).collect()
     }
 
-    /// Nothing that was put in together is lost or there twice.
+    /// Nothing that was put in may be missing or doubled.
     pub(crate) fn check(self) {
         let sum: u64 = self.map.iter().map(|(_, count)| count).sum();
         assert_eq!(sum, self.added.into_inner());
@@ -71,7 +71,7 @@ impl Common {
     }
 }
 
-/// Numbers at random that can be had again from their seed.
+/// Random numbers that follow from a seed.
 #[derive(Clone)]
 pub(crate) struct Random(u64);
 
@@ -170,7 +170,8 @@ fn spawns(random: &mut Random, _: &Common) {
         }
     }
     drop(send);
-    // A worker that waits outside of tine says so: else no thread might be left to run them.
+    // A worker that waits outside of tine says so. Otherwise there might be no thread left to run
+    // them.
     let sum: u64 = tine::blocking(|| receive.iter().sum());
     assert_eq!(sum, (0..count).sum());
 }

@@ -1,18 +1,18 @@
-//! Which thread does what, and an end to it if one does it for ever.
+//! What each thread is doing, and an end to it if one takes too long.
 
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long an actor may be at one action: far more than any takes, on a busy machine and under
-/// a sanitizer.
+/// The longest time for an action: far more than any takes, on a busy machine and under a
+/// sanitizer.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Gives a picture of a pool, as long as there is one.
+/// Draws a pool, as long as there is one.
 pub(crate) type Painter = Box<dyn Fn() -> Option<String> + Send>;
 
-/// What an actor is at: what, on a pool of how many seats (0: the global one), and since when.
+/// An actor's action, the number of seats of its pool (0: the global one), and when it began.
 type Step = (&'static str, usize, Instant);
 
 /// Ends the process if an actor stands still, until it is dropped.
@@ -66,6 +66,6 @@ fn report(steps: &[Step], painters: &[Painter]) {
 
 /// Prints past the test harness, which catches what is printed.
 pub(crate) fn say(text: &str) {
-    // Nothing is left to tell if that fails.
+    // If that fails, there is nothing left to report.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

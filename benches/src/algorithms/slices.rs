@@ -10,7 +10,7 @@ use tine_iter::algorithms::{
     ParallelRetain, ParallelSliceChange, ParallelSortedSets, random_permutation,
 };
 
-/// What those write who have no shuffle: a random key for each, sorted by.
+/// What users without a shuffle write: a random key for each, sorted by.
 fn shuffled_by_keys(v: &mut [u64]) {
     v.par_sort_by_cached_key(|x| x.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29) ^ 5);
 }

@@ -34,7 +34,7 @@ const LIMIT: f64 = 0.03;
 const COUNTS: usize = 3;
 /// A workload runs so often before it is counted.
 const WARM: usize = 3;
-/// After so long the pool's thread is asleep, under callgrind too.
+/// After this time the pool's thread is asleep, under callgrind too.
 const ASLEEP: Duration = Duration::from_millis(300);
 
 /// Where a workload is called from.

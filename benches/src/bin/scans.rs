@@ -13,7 +13,7 @@ use rayon::slice::ParallelSliceMut as _;
 use tine_bench_spin::busy;
 use tine_iter::scan::{ParallelScan as _, ParallelScanMut as _};
 
-/// Work of so many nanoseconds, whose result cannot be known beforehand.
+/// Work of this many nanoseconds, whose result cannot be known beforehand.
 mod tine_bench_spin {
     use std::hint::black_box;
     use std::sync::OnceLock;

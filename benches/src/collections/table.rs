@@ -32,7 +32,7 @@ pub fn on_threads<T: Sync>(threads: usize, input: &[T], work: impl Fn(&[T]) + Sy
     })
 }
 
-/// Nobody pays for what the one before has freed.
+/// No contender pays for what the one before has freed.
 pub fn forget_garbage() {
     #[cfg(target_env = "gnu")]
     // SAFETY: gives free memory back; it has no other effect.

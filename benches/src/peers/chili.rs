@@ -9,8 +9,8 @@ use std::{marker::PhantomData, num::NonZero, ptr::NonNull};
 pub enum Chili {}
 
 /// An exclusive borrow of a scope that hides the scope's own lifetime, which
-/// the trait has no name for. Nobody can reach the scope but `join` below, so
-/// nobody can store a borrow in it or take it out.
+/// the trait has no name for. Only `join` below can reach the scope, so no
+/// other code can store a borrow in it or take it out.
 #[derive(Debug)]
 pub struct ChiliCx<'a> {
     scope: NonNull<Scope<'static>>,

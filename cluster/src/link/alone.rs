@@ -1,4 +1,4 @@
-//! One rank: everything it asks of the others it has already.
+//! One rank: it already has everything that it asks of the others.
 #![forbid(unsafe_code)]
 
 use super::Link;

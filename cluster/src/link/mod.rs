@@ -1,10 +1,9 @@
-//! What an engine has to be able to do: bytes and words between ranks.
+//! What an engine must provide: bytes and words between ranks.
 //!
-//! Three of them: one rank (`alone`), ranks that are threads (`threads`), and
-//! MPI (`mpi`). All that is above speaks to [`Link`] alone. Every method but
-//! [`fail`](Link::fail) is a collective: all ranks call the same ones in the same
-//! order, with the sizes that the contract names, and `Cluster::enter` sees to it
-//! that a program in which they do not ends before it gets here.
+//! There are three engines: one rank (`alone`), ranks that are threads (`threads`), and MPI
+//! (`mpi`). All code above speaks only to [`Link`]. Every method but [`fail`](Link::fail) is a
+//! collective: all ranks call the same ones in the same order, with the sizes that the contract
+//! names. If a program does not, `Cluster::enter` ends it before it gets here.
 
 pub(crate) mod alone;
 #[cfg(feature = "mpi")]
@@ -27,15 +26,15 @@ pub(crate) trait Link {
     /// Word `d` of each rank goes to rank `d`; returns them in the senders' order.
     fn all_to_all(&self, mine: &[u64]) -> Vec<u64>;
 
-    /// Adds up, place by place, the words of all ranks, which give equally many.
+    /// Adds up, place by place, the words of all ranks. All give equally many.
     fn all_sum(&self, words: &mut [u64]);
 
-    /// Gives to all what `root` has.
+    /// Gives all ranks the bytes of `root`.
     fn broadcast(&self, root: usize, bytes: &mut [u8]);
 
-    /// Sends `send[d]` to rank `d` and fills `recv[s]` with what rank `s` sends,
-    /// which is exactly so much; in messages of at most `message` bytes. What a
-    /// rank has for itself is empty. Returns how many messages it sent.
+    /// Sends `send[d]` to rank `d`, and fills `recv[s]` with what rank `s` sends. The lengths match
+    /// exactly. A message has at most `message` bytes. A rank's part for itself is empty. Returns
+    /// the number of messages it sent.
     fn exchange(&self, send: &[&[u8]], recv: &mut [&mut [u8]], message: usize) -> u64;
 
     /// Ends the other ranks: this one has failed. The caller ends this one.

@@ -1,12 +1,12 @@
 //! Ranks that a launcher starts, connected by an MPI library.
 //!
-//! rsmpi finds the library, builds its header and starts it; the nine operations
-//! are called as they are in C, since what is sent is raw bytes, in places and
-//! amounts that rsmpi's typed buffers cannot name. Counts never leave `i32`.
+//! rsmpi finds the library, builds its header and starts it. The nine operations are called as in
+//! C, since raw bytes are sent, in places and amounts that rsmpi's typed buffers cannot name.
+//! Counts always fit `i32`.
 //!
-//! **Exchange.** In step `s` a rank sends to the one `s` after it and receives
-//! from the one `s` before it, in messages of a limited size and without waiting;
-//! before it posts step `s` it waits for what it posted eight steps ago:
+//! **Exchange.** In step `s` a rank sends to the one `s` after it and receives from the one `s`
+//! before it. Messages have a limited size and are sent without waiting. Before a rank posts step
+//! `s`, it waits for what it posted eight steps ago:
 //!
 //! ```text
 //! step      1   2   3  …   8   9 = after step 1 is through
@@ -14,12 +14,12 @@
 //! from     -1  -2  -3     -8  -9
 //! ```
 //!
-//! No rank waits for ever: of all ranks that wait, look at one that is at the
-//! lowest step. What it waits for was posted by its partners in the same step,
-//! and they have got there: they are at no lower one.
+//! No rank waits for ever. Of all ranks that wait, look at one at the lowest step. Its partners
+//! posted what it waits for in the same step, and they have reached that step, for none is at a
+//! lower one.
 //!
-//! **Threads.** All calls come from the thread that started MPI: a `Link` is
-//! neither `Send` nor `Sync` here, since the library's state is in it.
+//! **Threads.** All calls come from the thread that started MPI. A `Link` is neither `Send` nor
+//! `Sync`, since the library's state is in it.
 
 use super::Link;
 use crate::fault::{Stop, stop};
@@ -41,7 +41,7 @@ use foldhash::quality::FixedState;
 const AHEAD: usize = 8;
 /// Bytes in one call of a collective of the library.
 const PIECE: usize = 1 << 30;
-/// What is said last goes out before the launcher ends all.
+/// The time for a last message to get out before the launcher ends everything.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// The started library.
@@ -54,7 +54,7 @@ pub(crate) struct Mpi {
     here: PhantomData<*const ()>,
 }
 
-/// Starts MPI, and the pool with as many threads as the rank should have.
+/// Starts MPI, and a pool with the number of threads that the rank should have.
 pub(crate) fn start() -> Result<Mpi, String> {
     let begun = environment::initialize_with_threading(Threading::Funneled);
     let Some((universe, threading)) = begun else {
@@ -67,7 +67,7 @@ pub(crate) fn start() -> Result<Mpi, String> {
         here: PhantomData,
     };
     (link.rank, link.size) = (link.ask(ffi_rank), link.ask(ffi_size));
-    // All ranks find the same, and end together; the first one says it.
+    // All ranks find the same, and end together. The first one reports it.
     let refuse = |why: String| {
         if link.rank == 0 {
             eprintln!("tine-cluster: {why}.");
@@ -83,7 +83,7 @@ pub(crate) fn start() -> Result<Mpi, String> {
         .next()
         .unwrap_or("the MPI library");
     if let Err(why) = same_make(&ask, link.size, library) {
-        // The other processes see the same, each by itself: there is nobody to end.
+        // The other processes find the same, each by itself, so there is none to end.
         return Err(why);
     }
     if threading < Threading::Funneled {
@@ -123,7 +123,7 @@ fn words_type() -> ffi::MPI_Datatype {
     unsafe { ffi::RSMPI_UINT64_T }
 }
 
-/// A count that the library can be given.
+/// A length as a count for the library.
 fn count(len: usize) -> c_int {
     c_int::try_from(len).expect("what is sent at once is cut to fit")
 }
@@ -143,7 +143,7 @@ impl Mpi {
         usize::try_from(answer).expect("ranks are counted from 0 on")
     }
 
-    /// Do all ranks run the same executable?
+    /// Whether all ranks run the same executable.
     fn same_program(&self) -> Result<(), String> {
         let program = env::current_exe().and_then(fs::read);
         let mine = program.map_or(0, |bytes| FixedState::with_seed(1).hash_one(bytes));
@@ -158,7 +158,7 @@ impl Mpi {
         }
     }
 
-    /// Builds the pool, unless the program has, or says how many threads it has.
+    /// Builds the pool, unless the program has built it or says how many threads it has.
     fn set_threads(&self) {
         if env::var_os("TINE_NUM_THREADS").is_some() {
             return;
@@ -244,7 +244,7 @@ fn wait(mut requests: Vec<ffi::MPI_Request>) {
     or_abort(code);
 }
 
-/// Buffers are lent to the library: nobody may unwind past them.
+/// Buffers are lent to the library, so no panic may unwind past them.
 fn or_abort(code: c_int) {
     if code != 0 {
         eprintln!("the MPI library gave up with code {code} while messages were under way");
@@ -411,9 +411,9 @@ impl Link for Mpi {
 
     fn fail(&self, _: &str) {
         thread::sleep(LAST_WORDS);
-        // MPI is not to be ended as if all were well.
+        // MPI must not be ended as if all were well.
         std::mem::forget(self.universe.take());
-        // SAFETY: MPI is started, and nothing of this process is in its hands.
+        // SAFETY: MPI is started, and it holds nothing of this process.
         unsafe { ffi::MPI_Abort(world(), 101) };
         process::exit(101);
     }

@@ -1,18 +1,17 @@
 //! Ranks that are threads of one process: a board, and a barrier that breaks.
 //!
-//! Each operation is one meeting. A rank puts what it has to say on its slot of
-//! the board, waits at the barrier until all have, and reads the slots of the
-//! others. The board has two sides that take turns: a rank that writes to a
-//! side for the next time has passed the meeting on the other side, where all
-//! had come that had read this one.
+//! Each operation is one meeting. A rank puts its message on its slot of the board, waits at the
+//! barrier until all have done so, and reads the slots of the others. The board has two sides that
+//! take turns. Before a rank writes to a side again, it has passed a meeting on the other side, and
+//! all ranks that came to that had read this one.
 //!
 //! ```text
 //! rank 0   write A0   barrier   read A*   write B0   barrier   read B*   write A0 …
 //! rank 1   write A1   barrier   read A*   write B1   barrier   read B*   write A1 …
 //! ```
 //!
-//! A rank that fails breaks the barrier: who waits there, and who comes later,
-//! unwinds. A meeting that was complete is no longer affected.
+//! A rank that fails breaks the barrier: ranks that wait there, or come later, unwind. A meeting
+//! that was complete is not affected any more.
 #![forbid(unsafe_code)]
 
 use super::Link;
@@ -20,11 +19,11 @@ use crate::fault::{Stop, stop};
 use std::cell::Cell;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-/// What a rank has on its slot.
+/// The content of a rank's slot.
 enum Post {
     Words(Vec<u64>),
     Bytes(Arc<[u8]>),
-    /// One for each rank, and in how many rounds this rank is through.
+    /// A part for each rank, and the number of rounds after which this rank is done.
     Parts(Vec<Option<Arc<[u8]>>>, u64),
 }
 
@@ -65,7 +64,7 @@ impl Board {
         self.turn.notify_all();
     }
 
-    /// Why the barrier broke.
+    /// The reason why the barrier broke.
     pub(crate) fn failure(&self) -> Option<String> {
         lock(&self.gate).broken.clone()
     }

@@ -1,4 +1,4 @@
-//! What is folded by key, and how: the trait that `count_by`, `fold_by` and `distinct` implement.
+//! The trait that `count_by`, `fold_by` and `distinct` implement: what is folded by key, and how.
 #![forbid(unsafe_code)]
 
 use crate::partition::Scatter;
@@ -6,15 +6,15 @@ use crate::tag::Tagged;
 use hashbrown::HashTable;
 use std::hash::Hash;
 
-/// What is folded, and how.
+/// A fold by key.
 pub(super) trait Fold: Sync {
     type Item: Send;
     type Key: Hash + Eq + Send;
-    /// What an item is reduced to before it is folded.
+    /// The rest of an item once its key is taken out, before it is folded.
     type Raw: Send;
     type Sum: Send;
-    /// Does the order of items not matter? Then a worker goes on with the table
-    /// of its last piece, whichever that was.
+    /// Whether the order of items does not matter. Then a worker goes on with the table of its last
+    /// piece, whichever piece that was.
     const COMMUTES: bool = false;
 
     /// Takes an item apart; it is the `nth` of its piece.
@@ -22,7 +22,7 @@ pub(super) trait Fold: Sync {
     fn start(&self, raw: Self::Raw) -> Self::Sum;
     fn add(&self, sum: &mut Self::Sum, raw: Self::Raw);
     fn merge(&self, sum: &mut Self::Sum, later: Self::Sum);
-    /// The piece turns out to begin at `base` of the whole.
+    /// Tells a sum that its piece begins at `base` of the whole.
     fn shift(&self, _sum: &mut Self::Sum, _base: usize) {}
 }
 

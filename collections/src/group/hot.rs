@@ -1,15 +1,14 @@
-//! A small table in front of the others, for keys that keep coming.
+//! A small table in front of the others, for keys that come often.
 //!
-//! A hash has one slot, so looking is one comparison. The first
-//! key that comes to a slot twice in a row gets it. Frequent keys do that, rare
-//! keys hardly ever. A key keeps its slot until all slots are emptied. What came
-//! of that key before was folded elsewhere, so the slot holds the sum of later
-//! items: combine it last, and the order is kept.
+//! A hash has one slot, so looking is one comparison. The first key that comes to a slot twice in a
+//! row gets it. Frequent keys do that; rare keys hardly ever. A key keeps its slot until all slots
+//! are emptied. Items of the key that came before were folded elsewhere, so the slot holds the sum
+//! of later items. Combining it last keeps the order.
 #![forbid(unsafe_code)]
 
 use std::{array, mem};
 
-/// So many slots fit into the first cache, or nearly.
+/// This many slots fit into the first cache, or nearly.
 const SLOTS: usize = 1024;
 /// Larger slots are not worth it.
 const SLOT_BYTES: usize = 64;
@@ -22,16 +21,16 @@ struct Slot<K, A> {
     entry: Option<(K, A)>,
 }
 
-/// The table; see above.
+/// The table; see the top of this file.
 pub(super) struct Hot<K, A> {
     slots: Box<[Slot<K, A>; SLOTS]>,
     /// Items that it did not take.
     missed: usize,
-    /// Items there were of the piece at the beginning of the trial.
+    /// The number of items of the piece at the beginning of the trial.
     since: usize,
 }
 
-/// What became of an item.
+/// What happened to an item.
 pub(super) enum Met<K, R> {
     /// It was folded.
     Taken,
@@ -83,20 +82,20 @@ impl<K: Eq, A> Hot<K, A> {
         Met::Missed(key, raw)
     }
 
-    /// Is it time to ask whether the table pays? Once after each trial.
+    /// Whether it is time to ask if the table pays: once after each trial.
     #[inline]
     pub(super) fn is_due(&self) -> bool {
         self.missed == TRIAL
     }
 
-    /// How many items there were in this trial, of which `count` is the last,
-    /// and how many of them it missed. Another begins.
+    /// How many items this trial had, of which `count` is the last, and how many of them missed.
+    /// Begins another trial.
     pub(super) fn trial(&mut self, count: usize) -> (usize, usize) {
         let items = count - mem::replace(&mut self.since, count);
         (items, mem::take(&mut self.missed))
     }
 
-    /// All there is.
+    /// All entries.
     pub(super) fn into_entries(self) -> impl Iterator<Item = (K, A)> {
         let slots: Box<[Slot<K, A>]> = self.slots;
         slots.into_iter().filter_map(|slot| slot.entry)
@@ -107,7 +106,7 @@ impl<K: Eq, A> Hot<K, A> {
 mod tests {
     use super::{Hot, Met};
 
-    /// Each item is met once, here or elsewhere, and a key's later items here.
+    /// Each item is met once, here or elsewhere; later items of a frequent key are met here.
     #[test]
     fn heavy_keys_find_a_slot() {
         let mut hot = Hot::new(0).expect("small entries");

@@ -7,12 +7,10 @@ use std::hash::Hash;
 use std::iter::once;
 use tine_iter::iter::ParallelIterator;
 
-/// Two parallel iterators, brought together by key, from
-/// [`join_by`](super::ParallelGrouping::join_by).
+/// Two parallel iterators to be joined by key, from [`join_by`](super::ParallelGrouping::join_by).
 ///
-/// The right side has been grouped; one of the methods now walks the left
-/// side, in parallel, and looks each item up. Results come in the left side's
-/// order, and for one left item in the right side's.
+/// The right side has been grouped. A method walks the left side, in parallel, and looks each item
+/// up. Results come in the left side's order, and for one left item in the right side's.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -65,8 +63,7 @@ where
         left.flat_map_iter(matches).collect()
     }
 
-    /// Each pair as in [`inner`](Self::inner), and each left item without a
-    /// partner by itself.
+    /// Each pair as in [`inner`](Self::inner), and each left item without a partner, alone.
     ///
     /// ```
     /// # use tine::prelude::*;

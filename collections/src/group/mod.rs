@@ -26,12 +26,12 @@ use tine_iter::slice::ParallelSliceMut;
 
 /// Counting, folding, grouping and joining by key, on every parallel iterator.
 ///
-/// All of it adapts while it runs. Few different keys are folded in a table for
-/// each thread. Many are first scattered by hash, so that each thread then works
-/// on keys of its own. A choice that turns out wrong is revised.
+/// All methods adapt while they run. If there are few keys, each thread folds them in a table of
+/// its own. If there are many, items are first scattered by hash, so that each thread then works on
+/// keys of its own. A choice that turns out wrong is revised.
 ///
-/// Values of a key come in the order of the input, whatever the number of
-/// threads. In which order the *keys* come out of a map is not specified.
+/// Values of a key come in the order of the input, whatever the number of threads. The order of the
+/// *keys* of a map is not specified.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -63,12 +63,12 @@ pub trait ParallelGrouping: ParallelIterator {
         )
     }
 
-    /// Folds the items of each key: `fold` adds an item to what `init`
-    /// returned; `combine` adds to one such sum another whose items come later.
+    /// Folds the items of each key. `fold` adds an item to a sum, the first of which `init`
+    /// returns. `combine` adds to a sum another one, of later items.
     ///
-    /// For the result to be the same for any number of threads, `combine` must
-    /// agree with `fold`: folding some items and then others is the same as
-    /// combining the two. It need not be commutative.
+    /// For the result to be the same on any number of threads, `combine` must agree with `fold`:
+    /// folding some items and then others is the same as combining the two. It need not be
+    /// commutative.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -124,7 +124,7 @@ pub trait ParallelGrouping: ParallelIterator {
         )
     }
 
-    /// The values of each key, in the order of the input, of pairs.
+    /// The values of each key of pairs, in the order of the input.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -157,7 +157,8 @@ pub trait ParallelGrouping: ParallelIterator {
     where
         F: Fn(&Self::Item) -> usize + Send + Sync,
     {
-        // The closure runs on any thread: the message names the call, whose place panics there lose.
+        // The closure runs on any thread, so the message names the call: a panic there would lose
+        // its place.
         let call = Location::caller();
         let count = |mut counts: Vec<usize>, item: Self::Item| {
             let bin = bin(&item);
@@ -179,7 +180,7 @@ pub trait ParallelGrouping: ParallelIterator {
         sum.unwrap_or_else(|| vec![0; bins])
     }
 
-    /// The different items, in the order in which they first occur.
+    /// The distinct items, in the order in which they first occur.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -217,9 +218,8 @@ pub trait ParallelGrouping: ParallelIterator {
         in_order(into_tables(self, &first), |_, item| item)
     }
 
-    /// Brings the items together with those of `right` that have the same
-    /// key; the result has methods for each kind of join. `right` is grouped
-    /// first, so let it be the smaller side.
+    /// Brings the items together with those of `right` that have the same key. The result has
+    /// methods for each kind of join. `right` is grouped first, so let it be the smaller side.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -311,7 +311,7 @@ where
     ParHashMap { shards, hasher }
 }
 
-/// How often each key occurs, of keys that are given away.
+/// How often each key occurs. Takes the keys.
 pub fn count_keys<I>(keys: I) -> ParHashMap<I::Item, usize>
 where
     I: ParallelIterator,
@@ -329,8 +329,8 @@ where
     )
 }
 
-/// Folds the values of each key, of pairs that are given away: `start` makes a
-/// sum of a key's first value, `add` adds another to it, `merge` adds a later sum.
+/// Folds the values of each key of pairs; takes the pairs. `start` makes a sum of a key's first
+/// value, `add` adds another value, `merge` adds a later sum.
 pub fn fold_pairs<I, K, V, A>(
     pairs: I,
     start: impl Fn(V) -> A + Sync,
@@ -400,7 +400,7 @@ impl<T: Send, K: Eq + Hash + Send, F: Fn(&T) -> K + Sync> Fold for Count<T, F> {
     }
 }
 
-/// Folds by the caller's closures.
+/// Folds by the user's closures.
 struct FoldBy<T, F, I, O, C> {
     key: F,
     init: I,
@@ -447,7 +447,7 @@ where
     }
 }
 
-/// Folds what items are taken apart into, none of it borrowed.
+/// Folds the keys and values that owned items are taken apart into.
 struct Pairs<T, R, B, O, M> {
     read: R,
     start: B,
@@ -493,7 +493,7 @@ where
     }
 }
 
-/// Keeps the first of each key, and remembers where it was.
+/// Keeps the first item of each key, and where it was.
 struct First<T, F> {
     read: F,
     item: PhantomData<fn(T)>,

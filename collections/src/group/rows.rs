@@ -16,11 +16,11 @@ use std::hash::{BuildHasher, Hash};
 use std::ops::Index;
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 
-/// What [`group_by`](super::ParallelGrouping::group_by) returns: each key with
-/// its values, in the order of the input.
+/// The result of [`group_by`](super::ParallelGrouping::group_by): each key with its values, in the
+/// order of the input.
 ///
-/// The values of a group lie in a row, so that there are three allocations for
-/// thousands of groups. Which group comes first is not specified.
+/// The values of a group lie in a row, so there are three allocations for thousands of groups. The
+/// order of the groups is not specified.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -49,7 +49,7 @@ struct Rows<K, T> {
 }
 
 impl<K: Eq + Hash, T> Rows<K, T> {
-    /// The rows of these pairs, which come with their hashes.
+    /// The rows of these pairs; each pair has its hash.
     fn new(
         pairs: impl Iterator<Item = (u64, (K, T))>,
         count: usize,
@@ -119,7 +119,7 @@ impl<K, T> Rows<K, T> {
         })
     }
 
-    /// The same as a map's table, each group a vector.
+    /// As a map's table, each group a vector.
     fn into_table(self, hasher: &impl BuildHasher) -> HashTable<(K, Vec<T>)>
     where
         K: Hash,
@@ -133,7 +133,7 @@ impl<K, T> Rows<K, T> {
     }
 }
 
-/// Groups what `read` makes of the items.
+/// Groups the pairs that `read` makes of the items.
 pub(super) fn rows<I, K, T, S>(
     items: I,
     read: &(impl Fn(I::Item) -> (K, T) + Sync),
@@ -183,7 +183,7 @@ where
 }
 
 impl<K, T, S> Groups<K, T, S> {
-    /// How many groups there are.
+    /// The number of groups.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -193,7 +193,7 @@ impl<K, T, S> Groups<K, T, S> {
         self.parts.iter().map(|rows| rows.keys.len()).sum()
     }
 
-    /// Is there no group?
+    /// Whether there is no group.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -203,7 +203,7 @@ impl<K, T, S> Groups<K, T, S> {
         self.len() == 0
     }
 
-    /// How many values there are in all groups.
+    /// The number of values in all groups.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -263,7 +263,7 @@ impl<K: Eq + Hash, T, S: BuildHasher> Groups<K, T, S> {
             .map(|&place| rows.row(place as usize))
     }
 
-    /// The same as a map, each group a vector of its own.
+    /// As a map, each group a vector of its own.
     ///
     /// ```
     /// # use tine::prelude::*;

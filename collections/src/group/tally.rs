@@ -1,19 +1,17 @@
-//! Folding values by key: the machine under `count_by`, `fold_by` and `distinct`.
+//! Folding values by key: the engine of `count_by`, `fold_by` and `distinct`.
 //!
-//! A worker folds into a table of its own for as long as that pays. When the
-//! table has outgrown the cache, it matters how many items went into each entry.
-//! If several did, the entries are flushed (scattered by hash) and the table
-//! begins again; heavy keys are still folded on the spot. If hardly more than
-//! one did, the table was a detour: items are scattered as they come, for a
-//! while. Then the table is tried again, and each failure makes that while
-//! longer. In front of both stands a small table for the keys that keep coming
-//! (`hot.rs`), as long as enough of them do.
+//! A worker folds into a table of its own for as long as that pays. Once the table has outgrown the
+//! cache, the number of items per entry matters. If several items went into each entry, the entries
+//! are flushed (scattered by hash) and the table begins again; heavy keys are still folded on the
+//! spot. If hardly more than one did, the table was a detour: for a while, items are scattered as
+//! they come. Then the table is tried again, and each failure makes that while longer. In front of
+//! both stands a small table for keys that come often (`hot.rs`), as long as enough of them do.
 //!
-//! In the end each part has, in the order of the input, lists of items and of
-//! flushed entries; one job for each part folds them into its table.
+//! In the end each part has lists of items and of flushed entries, in the order of the input. One
+//! job for each part folds them into its table.
 //!
-//! `merging` has what workers share and how their results become one, `worker` the middle of a
-//! piece, `consumer` what the bridge drives.
+//! `merging` has what workers share and how their results become one. `worker` is a worker in the
+//! middle of a piece. `consumer` is what the bridge drives.
 //!
 //! ```text
 //! piece 1   [table] flush  [items ……… ] [table] flush      each scattered
@@ -37,8 +35,8 @@ use std::mem;
 use std::sync::atomic::AtomicBool;
 use tine_iter::iter::ParallelIterator;
 
-/// How large a worker's table may grow: its core's cache, and a share of the one
-/// that cores have in common.
+/// The limit of a worker's table: its core's cache, and a share of the cache that cores have in
+/// common.
 const TABLE_BYTES: usize = 4 << 20;
 
 /// Folds all items by key: one small table, or one for each of

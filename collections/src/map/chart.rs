@@ -1,4 +1,4 @@
-//! Where a table's memory is, so that a lookup can fetch it before it has the lock.
+//! A table's memory addresses, so that a lookup can fetch them before it has the lock.
 #![forbid(unsafe_code)]
 
 use crate::pages::expect_read;
@@ -6,16 +6,15 @@ use hashbrown::HashTable;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Where a table's memory is, for fetching ahead: a hint that may be out of date.
+/// The addresses of a table's memory, for fetching ahead. A hint that may be out of date.
 ///
 /// ```text
 /// … | entry 2 | entry 1 | entry 0 | control bytes 0, 1, 2 …
 ///                                 └ middle
 /// ```
 ///
-/// A lookup misses the cache twice, once in each half, and only the first miss
-/// tells it where the second will be. With the chart it can ask for both before
-/// it takes the lock.
+/// A lookup misses the cache twice, once in each half, and only the first miss tells it where the
+/// second will be. With the chart it can ask for both before it takes the lock.
 pub(super) struct Chart {
     middle: AtomicUsize,
     pub(super) buckets: AtomicUsize,
@@ -31,7 +30,7 @@ impl Chart {
         chart
     }
 
-    /// Draws the chart anew, by any entry there is.
+    /// Draws the chart anew, from any entry of the table.
     #[cold]
     pub(super) fn draw<T>(&self, table: &HashTable<T>) {
         let Some(at) = table.iter_buckets().next() else {
@@ -57,11 +56,11 @@ impl Chart {
         }
     }
 
-    /// Fetches what a lookup of `hash` will most likely touch.
+    /// Fetches the memory that a lookup of `hash` is likely to touch.
     #[inline]
     pub(super) fn fetch<T>(&self, hash: u64) {
         let buckets = self.buckets.load(Ordering::Relaxed);
-        // What lies in a page or two is in the cache already.
+        // A page or two are in the cache already.
         if buckets > 512 {
             let at = hash as usize & (buckets - 1);
             let middle = self.middle.load(Ordering::Relaxed);

@@ -12,36 +12,32 @@ use std::mem;
 /// A hash map that many threads change at once, and that is built, walked,
 /// merged and dropped in parallel.
 ///
-/// It has two faces. Through `&self` any number of threads insert, look up and
-/// remove; each key belongs to a shard with a lock of its own. `&mut self` and
-/// the map by value prove that no other thread is there, so nothing is locked:
-/// the parallel bulk operations take these.
+/// It can be used in two ways. Through `&self`, any number of threads insert, look up and remove;
+/// each key belongs to a shard with a lock of its own. `&mut self`, and the map by value, prove
+/// that no other thread uses it, so nothing is locked: the parallel bulk operations take these.
 ///
 /// # Closures, guards and deadlocks
 ///
 /// [`read`](Self::read), [`update`](Self::update), [`upsert`](Self::upsert),
-/// [`compute`](Self::compute), [`remove_if`](Self::remove_if) and
-/// [`retain`](Self::retain) run their closure while a shard is locked: keep it
-/// short, and start nothing parallel in it. Guards ([`get`](Self::get),
-/// [`lock`](Self::lock), [`entry`](Self::entry)) lock a shard until they are
+/// [`compute`](Self::compute), [`remove_if`](Self::remove_if) and [`retain`](Self::retain) run
+/// their closure while a shard is locked. Keep it short, and start nothing parallel in it. Guards
+/// ([`get`](Self::get), [`lock`](Self::lock), [`entry`](Self::entry)) lock a shard until they are
 /// dropped; they are here to ease porting.
 ///
-/// Going back into the same map from inside, where one of the two accesses
-/// writes, **panics** on the spot, in every build, instead of deadlocking.
-/// Reading inside of reading is fine. Two *different* maps can still be locked
-/// in opposite orders by two threads; as with any two locks, agree on an order.
+/// Entering the same map again from inside, where one of the two accesses writes, **panics** at
+/// once, in every build, instead of deadlocking. Reading inside of reading is fine. Two threads can
+/// still lock two *different* maps in opposite orders; as with any two locks, agree on an order.
 ///
 /// # Panics in user code
 ///
-/// A panic in `Hash`, `Eq`, `Clone`, `Drop` or a closure unlocks the shard and
-/// travels on; nothing is poisoned. What was inserted stays, and the map can be used
-/// afterwards.
+/// A panic in `Hash`, `Eq`, `Clone`, `Drop` or a closure unlocks the shard and travels on; nothing
+/// is poisoned. Entries that were inserted stay, and the map can be used afterwards.
 ///
 /// # Hashing
 ///
-/// The default hasher is foldhash, seeded for each map: fast, and good against
-/// accidental collisions. It is *not* a defence against an attacker who can time
-/// your map and choose its keys; for those, pass `std::hash::RandomState`.
+/// The default hasher is foldhash, seeded for each map: fast, and good against accidental
+/// collisions. It is *not* a defence against an attacker with control of your keys and a clock;
+/// against those, pass `std::hash::RandomState`.
 ///
 /// # Features
 ///
@@ -70,7 +66,7 @@ pub struct ParHashMap<K, V, S = DefaultHashBuilder> {
     pub(crate) hasher: S,
 }
 
-/// What [`ParHashMap::compute`] is to do with an entry.
+/// What [`ParHashMap::compute`] does with an entry.
 ///
 /// ```
 /// use tine::{Change, ParHashMap};
@@ -87,7 +83,7 @@ pub struct ParHashMap<K, V, S = DefaultHashBuilder> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change<V> {
-    /// Leave it as it is now, or absent.
+    /// Leave the entry as it is, present or absent.
     Keep,
     /// Set its value.
     Put(V),
@@ -156,7 +152,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
         }
     }
 
-    /// What hashes the keys.
+    /// The hasher of the keys.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -168,8 +164,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
         &self.hasher
     }
 
-    /// How many entries there are: exact if nobody changes the map meanwhile.
-    /// Takes each shard's lock in turn.
+    /// The number of entries: exact if no thread changes the map meanwhile. Takes each shard's lock
+    /// in turn.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -181,7 +177,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
         self.shards.walk().map(|table| table.len()).sum()
     }
 
-    /// Is there no entry?
+    /// Whether there is no entry.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -192,7 +188,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
         self.shards.walk().all(|table| table.is_empty())
     }
 
-    /// How many entries have room before any shard grows, added up.
+    /// The number of entries that fit before any shard grows, over all shards.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -219,8 +215,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
         }
     }
 
-    /// Keeps the entries of which `keep` says so, one shard at a time under
-    /// its lock.
+    /// Keeps the entries for which `keep` returns `true`, one shard at a time under its lock.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -234,7 +229,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
             .each_write(|table| table.retain(|(key, value)| keep(key, value)));
     }
 
-    /// Removes all entries, one shard at a time; room is kept.
+    /// Removes all entries, one shard at a time, and keeps the memory.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -287,7 +282,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         }
     }
 
-    /// Is there an entry for `key`?
+    /// Whether there is an entry for `key`.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -366,8 +361,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
             .map(|(_, value)| change(value))
     }
 
-    /// Inserts what `first` returns, or else calls `change` with the value that
-    /// is there; either under the shard's lock. `true` if it was inserted.
+    /// Inserts the value that `first` returns, or calls `change` with the value that is there;
+    /// either under the shard's lock. Returns `true` if it inserted.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -393,8 +388,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         }
     }
 
-    /// A clone of the value of `key`, which `make` supplies if there is none
-    /// (under the shard's lock, so once).
+    /// A clone of the value of `key`. If there is none, `make` supplies it, under the shard's lock
+    /// and so only once.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -407,15 +402,15 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     where
         V: Clone,
     {
-        // Most often it is there, and readers do not exclude each other.
+        // Most often the value is there, and readers do not exclude each other.
         match self.get_cloned(&key) {
             Some(value) => value,
             None => self.entry(key).or_insert_with(make).clone(),
         }
     }
 
-    /// Sets, changes or removes the value of `key`, as `decide` says, under the
-    /// shard's lock; returns what [`Change::Put`] or [`Change::Remove`] displaced.
+    /// Sets, changes or removes the value of `key`, as `decide` says, under the shard's lock.
+    /// Returns the value that [`Change::Put`] or [`Change::Remove`] displaced.
     ///
     /// ```
     /// # use tine::{Change, ParHashMap};
@@ -474,7 +469,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         self.remove_entry(key).map(|(_, value)| value)
     }
 
-    /// Removes `key` and returns key and value.
+    /// Removes `key` and returns the key and its value.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -490,7 +485,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         self.remove_if(key, |_, _| true)
     }
 
-    /// Removes `key` if `doomed` says so, under the shard's lock.
+    /// Removes `key` if `doomed` returns `true`, under the shard's lock.
     ///
     /// ```
     /// # use tine::ParHashMap;

@@ -1,4 +1,4 @@
-//! A map as a citizen of std: cloned, compared, printed, converted.
+//! The traits of std for a map: cloning, comparing, printing, converting.
 #![forbid(unsafe_code)]
 
 use super::concurrent::ParHashMap;
@@ -39,7 +39,8 @@ where
     S: BuildHasher,
     Z: BuildHasher,
 {
-    /// Do both hold the same entries? Exact if nobody changes them meanwhile.
+    /// Whether both hold the same entries. Exact if no thread changes them
+    /// meanwhile.
     fn eq(&self, other: &ParHashMap<K, V, Z>) -> bool {
         self.len() == other.len()
             && self.shards.walk().all(|table| {

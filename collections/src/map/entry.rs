@@ -1,4 +1,4 @@
-//! Entries and guards: what holds a shard's lock for longer than one closure.
+//! Entries and guards, which hold a shard's lock for longer than one closure.
 #![forbid(unsafe_code)]
 
 use super::concurrent::ParHashMap;
@@ -9,7 +9,7 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::ops::{Deref, DerefMut};
 
-/// A value that is being looked at: its shard stays locked for reading.
+/// A guard on a value to read. Its shard stays locked for reading.
 ///
 /// Dereferences to the value.
 ///
@@ -25,7 +25,7 @@ pub struct Ref<'a, K, V> {
     bucket: usize,
 }
 
-/// A value that is being changed: its shard stays locked for writing.
+/// A guard on a value to change. Its shard stays locked for writing.
 ///
 /// Dereferences to the value.
 ///
@@ -157,9 +157,9 @@ impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for RefMut<'_, K, V> {
 }
 
 impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
-    /// A guard on the value of `key`: its shard stays locked for reading, and
-    /// until the guard is dropped this thread must not write to the map (it
-    /// panics). Prefer [`read`](Self::read) or [`get_cloned`](Self::get_cloned).
+    /// A guard on the value of `key`. Its shard stays locked for reading: until the guard is
+    /// dropped, this thread must not write to the map (it panics). Prefer [`read`](Self::read) or
+    /// [`get_cloned`](Self::get_cloned).
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -178,9 +178,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         Some(Ref { table, bucket })
     }
 
-    /// A guard on the value of `key`: its shard stays locked, and until the
-    /// guard is dropped this thread must not touch the map (it panics). Prefer
-    /// [`update`](Self::update).
+    /// A guard on the value of `key`. Its shard stays locked: until the guard is dropped, this
+    /// thread must not touch the map (it panics). Prefer [`update`](Self::update).
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -200,8 +199,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         Some(RefMut { table, bucket })
     }
 
-    /// The entry of `key`, to modify or to fill. Nothing is locked before one
-    /// of the `or_…` methods is called.
+    /// The entry of `key`, to change or to fill. Nothing is locked before one of the `or_…` methods
+    /// is called.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -256,7 +255,8 @@ where
         &self.key
     }
 
-    /// If there is a value, calls `modify` with it first, under the shard's lock.
+    /// If there is a value, calls `modify` with it before the `or_…` method, under the shard's
+    /// lock.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -282,8 +282,7 @@ where
         }
     }
 
-    /// The value, which is `value` if there was none. The guard keeps the
-    /// shard locked.
+    /// The value, or else `value`, which is inserted. The guard keeps the shard locked.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -296,7 +295,7 @@ where
         self.or_insert_with(|| value)
     }
 
-    /// The value, which is `V::default()` if there was none.
+    /// The value, or else `V::default()`, which is inserted.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -312,7 +311,7 @@ where
         self.or_insert_with(V::default)
     }
 
-    /// The value, which `make` supplies, under the shard's lock, if there was none.
+    /// The value. If there is none, `make` supplies it, under the shard's lock.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -324,8 +323,7 @@ where
         self.or_insert_with_key(|_| make())
     }
 
-    /// The value, which `make` supplies from the key, under the shard's lock,
-    /// if there was none.
+    /// The value. If there is none, `make` supplies it from the key, under the shard's lock.
     ///
     /// ```
     /// # use tine::ParHashMap;

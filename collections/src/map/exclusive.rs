@@ -1,4 +1,5 @@
-//! What an owner can do with a map, one step after another: no locks.
+//! The methods that an exclusive reference allows, one step after another,
+//! without locks.
 #![forbid(unsafe_code)]
 
 use super::concurrent::ParHashMap;
@@ -12,7 +13,7 @@ use std::hash::{BuildHasher, Hash};
 use std::iter;
 use std::mem;
 
-/// Why [`ParHashMap::try_reserve`] could not make room.
+/// The reason why [`ParHashMap::try_reserve`] could not make room.
 ///
 /// ```
 /// let mut map = tine::ParHashMap::from([(1, 1)]);
@@ -21,7 +22,8 @@ use std::mem;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TryReserveError {
-    /// More was asked for than can be addressed; else memory was refused.
+    /// Whether more was asked for than can be addressed. If not, memory was
+    /// refused.
     overflow: bool,
 }
 
@@ -44,7 +46,7 @@ impl fmt::Display for TryReserveError {
 impl Error for TryReserveError {}
 
 impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
-    /// The value of `key`, to change; no lock is taken.
+    /// The value of `key`, to change. Takes no lock.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -80,7 +82,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         }
     }
 
-    /// Makes room for `additional` entries more.
+    /// Makes room for `additional` more entries.
     ///
     /// # Panics
     /// If that many entries cannot be addressed.
@@ -96,7 +98,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
             .expect("capacity overflow, or no memory for the entries");
     }
 
-    /// Makes room for `additional` entries more, or says why it cannot.
+    /// Makes room for `additional` more entries, or returns the reason why it
+    /// cannot.
     ///
     /// # Errors
     /// If that many entries cannot be addressed, or memory is refused.
@@ -132,7 +135,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         })
     }
 
-    /// Puts key and value in the place of what is there for an equal key.
+    /// Replaces the key and the value of an equal key.
     pub(crate) fn replace_entry(&self, key: K, value: V) -> Option<(K, V)> {
         let hash = self.hash(&key);
         let mut table = self.shards.write_to_add(hash, self.rehash());
@@ -145,8 +148,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         }
     }
 
-    /// The entries of which `chosen` says so leave the map as the iterator is
-    /// walked; those that it does not reach stay.
+    /// The entries for which `chosen` returns `true` leave the map as the
+    /// iterator is walked. Those that it does not reach stay.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -180,7 +183,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         })
     }
 
-    /// Gives back room beyond that for `capacity` entries.
+    /// Gives back memory beyond the room for `capacity` entries.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -197,7 +200,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         }
     }
 
-    /// Gives back room that is not needed.
+    /// Gives back memory that is not needed.
     ///
     /// ```
     /// # use tine::ParHashMap;

@@ -1,4 +1,4 @@
-//! A map that nobody changes any more, and reads without locks.
+//! A map that no thread changes any more, and that is read without locks.
 #![forbid(unsafe_code)]
 
 use super::concurrent::ParHashMap;
@@ -33,8 +33,8 @@ pub struct FrozenMap<K, V, S = DefaultHashBuilder> {
 }
 
 impl<K, V, S> ParHashMap<K, V, S> {
-    /// The same map, never to be changed again (or until it is
-    /// [thawed](FrozenMap::thaw)). Nothing is copied.
+    /// The same map, not to be changed any more (unless it is [thawed](FrozenMap::thaw)). Nothing
+    /// is copied.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -70,7 +70,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
         }
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -80,7 +80,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
         self.tables.iter().map(HashTable::len).sum()
     }
 
-    /// Is there no entry?
+    /// Whether there is no entry.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -146,7 +146,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
             .map(|(_, value)| value)
     }
 
-    /// Is there an entry for `key`?
+    /// Whether there is an entry for `key`.
     ///
     /// ```
     /// # use tine::ParHashMap;

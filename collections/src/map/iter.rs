@@ -1,7 +1,7 @@
 //! Walking a map one entry after another.
 //!
-//! Shared, a walk yields clones, a shard's worth at a time, and holds no lock
-//! between two steps. Owned, it yields what is there.
+//! A walk over `&self` yields clones, one shard's entries at a time, and holds no lock between two
+//! steps. A walk over an owned map yields the entries themselves.
 #![forbid(unsafe_code)]
 
 use super::concurrent::ParHashMap;
@@ -13,7 +13,7 @@ use std::vec;
 
 /// Clones of a map's entries, from [`ParHashMap::iter`].
 ///
-/// Each shard is cloned at one moment, the shards at different moments.
+/// Each shard is cloned at one moment, but the shards at different moments.
 ///
 /// ```
 /// use tine::{ParHashMap, map::Iter};
@@ -111,7 +111,7 @@ impl<K, V: Clone> Iterator for Values<'_, K, V> {
     }
 }
 
-/// A map's entries with values to change, from [`ParHashMap::iter_mut`].
+/// A map's entries, their values to change, from [`ParHashMap::iter_mut`].
 ///
 /// ```
 /// use tine::{ParHashMap, map::IterMut};
@@ -188,7 +188,7 @@ impl<K, V> Iterator for IntoIter<K, V> {
     }
 }
 
-/// A map's entries, which leave it, from [`ParHashMap::drain`].
+/// The entries that leave a map, from [`ParHashMap::drain`].
 ///
 /// Dropping it removes the rest.
 ///
@@ -254,8 +254,8 @@ macro_rules! opaque {
 opaque!(Iter<'_> Keys<'_> Values<'_> IterMut<'_> IntoIter<> Drain<'_>);
 
 impl<K, V, S> ParHashMap<K, V, S> {
-    /// Clones of all entries. A shard is locked only while it is cloned, so
-    /// the loop may do with the map what it likes.
+    /// Clones of all entries. A shard is locked only while it is cloned, so the loop may do
+    /// anything with the map.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -333,7 +333,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
         self.iter_mut().map(|(_, value)| value)
     }
 
-    /// All entries, which leave the map; room is kept.
+    /// Removes all entries and yields them. The map keeps its memory.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -351,7 +351,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
         }
     }
 
-    /// All keys, for good.
+    /// All keys, by value.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -362,7 +362,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
         self.into_iter().map(|(key, _)| key)
     }
 
-    /// All values, for good.
+    /// All values, by value.
     ///
     /// ```
     /// # use tine::ParHashMap;

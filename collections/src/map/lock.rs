@@ -1,25 +1,24 @@
 //! A reader-writer lock in four bytes.
 //!
-//! The word holds the number of readers, or `WRITER`, and beside either
-//! `PARKED`: a thread sleeps, or is about to, in the lock's lot.
+//! The word holds the number of readers, or `WRITER`. Beside either it may hold `PARKED`: a thread
+//! sleeps in the lock's lot, or is about to.
 //!
-//! | who | from | to |
+//! | actor | from | to |
 //! |---|---|---|
 //! | reader enters | n readers, no thread parked | n + 1 readers |
 //! | writer enters | free, parked or not | `WRITER`, parked or not |
-//! | sleeper, holding the lot's mutex | held | held and `PARKED` |
-//! | last one out | held and `PARKED` | free; then wakes the lot |
+//! | sleeper that holds the lot's mutex | held | held and `PARKED` |
+//! | last one to leave | held and `PARKED` | free; then wakes the lot |
 //!
-//! No wake-up is lost: a sleeper sees `PARKED` in the word of a held lock and
-//! blocks without letting go of the lot's mutex in between. The thread that clears
-//! `PARKED` passes through that mutex afterwards. A thread that slips in
-//! between a release and its clearing inherits `PARKED`, and the duty with it.
+//! No wake-up is lost. A sleeper sees `PARKED` in the word of a held lock, and blocks without
+//! releasing the lot's mutex in between. The thread that clears `PARKED` passes through that mutex
+//! afterwards. A thread that enters between a release and its clearing inherits `PARKED`, and the
+//! duty with it.
 //!
-//! A lot is a mutex and a condition variable chosen by the lock's address, so
-//! locks may share one: the woken look at their own word again. Readers give
-//! way to parked threads, so writers do not starve, unless they are
-//! `nested`: a thread that reads already must not wait for a writer that
-//! waits for it.
+//! A lot is a mutex and a condition variable chosen by the lock's address, so locks may share a
+//! lot: a woken thread looks at its own word again. Readers give way to parked threads, so writers
+//! do not starve. The exception are `nested` readers: a thread that already reads must not wait for
+//! a writer that waits for it.
 
 #![allow(unsafe_code)]
 
@@ -32,13 +31,13 @@ const PARKED: u32 = 1 << 31;
 const WRITER: u32 = 1 << 30;
 const READERS: u32 = WRITER - 1;
 
-/// Where the threads that wait for a lock sleep.
+/// Where the threads sleep that wait for a lock.
 struct Lot {
     mutex: Mutex<()>,
     condvar: Condvar,
 }
 
-/// The lock without what it protects.
+/// The lock without the value that it protects.
 pub(crate) struct RawLock {
     word: AtomicU32,
     #[cfg(loom)]
@@ -83,18 +82,18 @@ impl RawLock {
     }
 }
 
-/// May a reader enter a lock whose word reads so?
+/// Whether a reader may enter a lock with this word.
 fn admits_reader(word: u32, nested: bool) -> bool {
     word & WRITER == 0 && (nested || word & PARKED == 0 || word & READERS == 0)
 }
 
-/// May a writer?
+/// Whether a writer may enter.
 fn admits_writer(word: u32) -> bool {
     word & !PARKED == 0
 }
 
 impl RawLock {
-    /// Enters as one reader among others.
+    /// Enters as a reader.
     #[inline]
     pub(crate) fn read(&self, nested: bool) {
         if !self.try_enter(|word| admits_reader(word, nested), 1) {
@@ -102,7 +101,7 @@ impl RawLock {
         }
     }
 
-    /// Enters as the only one; `true` if that meant waiting.
+    /// Enters as the writer. Returns `true` if it had to wait.
     #[inline]
     pub(crate) fn write(&self) -> bool {
         // Acquire pairs with the Release of the thread that was inside before.
@@ -116,7 +115,7 @@ impl RawLock {
         true
     }
 
-    /// Tries as long as the word admits us and others keep changing it.
+    /// Tries as long as the word admits this thread and others keep changing it.
     #[inline]
     fn try_enter(&self, admits: impl Fn(u32) -> bool, add: u32) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
@@ -154,7 +153,7 @@ impl RawLock {
         }
     }
 
-    /// Sleeps until the lock was released, unless it admits us already.
+    /// Sleeps until the lock is released, unless it already admits this thread.
     fn park(&self, admits: impl Fn(u32) -> bool) {
         let lot = self.lot();
         let quiet = lot
@@ -208,7 +207,7 @@ impl RawLock {
         }
     }
 
-    /// The last reader left while a thread sleeps.
+    /// Called by the last reader to leave while a thread sleeps.
     #[cold]
     fn hand_on(&self) {
         let cleared = self
@@ -231,14 +230,14 @@ impl RawLock {
     }
 }
 
-/// A lock with what it protects.
+/// A lock and the value that it protects.
 pub(crate) struct Lock<T> {
     raw: RawLock,
     cell: UnsafeCell<T>,
 }
 
-// SAFETY: readers share `&T` across threads, which asks for `T: Sync`; a
-// writer takes `&mut T` in whatever thread it is, which asks for `T: Send`.
+// SAFETY: readers share `&T` across threads, which needs `T: Sync`. A writer takes `&mut T` in its
+// own thread, which needs `T: Send`.
 unsafe impl<T: Send + Sync> Sync for Lock<T> {}
 
 impl<T> Lock<T> {
@@ -255,7 +254,7 @@ impl<T> Lock<T> {
         ReadGuard { lock: self }
     }
 
-    /// The guard, and whether it had to wait.
+    /// The guard, and whether the thread had to wait.
     #[inline]
     pub(crate) fn write(&self) -> (WriteGuard<'_, T>, bool) {
         let waited = self.raw.write();
@@ -277,12 +276,12 @@ impl<T> fmt::Debug for Lock<T> {
     }
 }
 
-/// Shared access to what a lock protects.
+/// Shared access to a lock's value.
 pub(crate) struct ReadGuard<'a, T> {
     lock: &'a Lock<T>,
 }
 
-/// Sole access to what a lock protects.
+/// Sole access to a lock's value.
 pub(crate) struct WriteGuard<'a, T> {
     lock: &'a Lock<T>,
 }

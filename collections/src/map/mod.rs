@@ -1,9 +1,9 @@
 //! A hash map that many threads change at once.
 //!
-//! The type and what takes `&self` is in `concurrent`, what takes `&mut self` in `exclusive`, and
-//! what runs in parallel in `par`. Beneath them: `shard` (which table a key is in), `lock` (one
-//! table's lock), `table` (surgery on one table), `chart` (fetching ahead) and `reentry` (a thread
-//! that goes back into a map panics in place of waiting for itself).
+//! The type and the methods with `&self` are in `concurrent`, those with `&mut self` in
+//! `exclusive`, and the parallel ones in `par`. Beneath them: `shard` (which table a key is in),
+//! `lock` (one table's lock), `table` (surgery on one table), `chart` (fetching ahead) and
+//! `reentry` (a thread that enters a map again panics instead of waiting for itself).
 #![deny(unsafe_code)]
 
 mod chart;

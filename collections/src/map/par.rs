@@ -1,7 +1,7 @@
-//! Walking, emptying and merging a map in parallel, by right of ownership.
+//! Walking, emptying and merging an owned map in parallel.
 //!
-//! A walk is a list of tables, split like any list; a single table that must
-//! be split further becomes a list of its entries.
+//! A walk is a list of tables, and is split like any list. If a single table must be split further,
+//! it becomes a list of its entries.
 #![forbid(unsafe_code)]
 
 use super::concurrent::ParHashMap;
@@ -71,7 +71,7 @@ impl<C: Cells> UnindexedProducer for Part<C> {
     }
 }
 
-/// A table's entries as items: next, size and fold, handed through.
+/// A table's entries as items: passes on `next`, `size_hint` and `fold`.
 macro_rules! cells {
     ($($cells:ident<$($life:lifetime)?>($table:ty), $pairs:ident($inner:ty):
         |$pair:pat_param| $out:expr => $item:ty, where [$($bound:tt)*])*) => {$(
@@ -142,7 +142,7 @@ macro_rules! walks {
 }
 
 walks! {
-    /// A map's entries, looked at in parallel, from [`ParHashMap::par_iter`].
+    /// A map's entries, by shared reference, in parallel, from [`ParHashMap::par_iter`].
     ///
     /// ```
     /// use tine::{ParHashMap, map::ParIter};
@@ -186,8 +186,8 @@ impl<'a, K, V> ParIter<'a, K, V> {
     }
 }
 
-/// What a shared map would need to be walked: nothing has it, so that the compiler's message can
-/// name what helps.
+/// No type has this trait. The compiler asks for it where a shared map is to be walked, and its
+/// message then names what helps.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a `{Self}` behind `&` cannot be walked in parallel: other threads may be changing it",
@@ -208,8 +208,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
 
     /// All entries, in parallel.
     ///
-    /// It takes `&mut self` because that proves that nobody else is there, so
-    /// nothing is locked; to walk a map that is shared, [freeze](Self::freeze) it.
+    /// It takes `&mut self`, which proves that no other thread uses the map, so nothing is locked.
+    /// To walk a shared map, [freeze](Self::freeze) it.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -236,7 +236,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
         }
     }
 
-    /// All entries, which leave the map at once, in parallel.
+    /// Removes all entries at once and yields them, in parallel.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -303,7 +303,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
 }
 
 impl<K: Send, V: Send, S> ParHashMap<K, V, S> {
-    /// Keeps the entries of which `keep` says so, shards in parallel.
+    /// Keeps the entries for which `keep` returns `true`, shards in parallel.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -320,8 +320,8 @@ impl<K: Send, V: Send, S> ParHashMap<K, V, S> {
         });
     }
 
-    /// Removes all entries, shards in parallel; room is kept. Also the way to
-    /// drop a large map on all cores.
+    /// Removes all entries, shards in parallel, and keeps the memory. Also the way to drop a large
+    /// map on all cores.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -333,8 +333,8 @@ impl<K: Send, V: Send, S> ParHashMap<K, V, S> {
         par_map(self.shards.tables_mut(), &HashTable::clear);
     }
 
-    /// Moves the entries of `other` into this map, shards in parallel; where
-    /// both have a key, `merge` makes one of the two values, this map's first.
+    /// Moves the entries of `other` into this map, shards in parallel. If both have a key, `merge`
+    /// makes one of the two values, this map's first.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -350,8 +350,8 @@ impl<K: Send, V: Send, S> ParHashMap<K, V, S> {
         K: Eq + Hash,
         S: BuildHasher + Sync,
     {
-        // Hashers may differ, and a shard of one be none of the other: what
-        // comes is scattered anew by this map's.
+        // Hashers may differ, so a shard of one map may not be a shard of the other. The entries
+        // are scattered anew by this map's hasher.
         self.absorb(other.into_par_iter(), &merge);
     }
 }

@@ -1,10 +1,9 @@
-//! Which maps this thread is inside of: a deadlock becomes a message.
+//! The maps that this thread is inside of, so that a deadlock becomes a message.
 //!
-//! A closure or a guard that holds a shard of a map must not go back into the
-//! map for writing: the shard may be its own, or another thread may hold that
-//! one and want this. Each entry to a map is noted here for as long as it
-//! lasts, and an entry that could wait for itself panics. Whether the two keys
-//! happen to share a shard makes no difference, so a mistake shows in the
+//! A closure or a guard that holds a shard of a map must not enter the map again for writing. The
+//! shard may be its own, or another thread may hold that shard and want this one. Each entry to a
+//! map is noted here for as long as it lasts, and an entry that could wait for itself panics. It
+//! makes no difference whether the two keys happen to share a shard, so a mistake shows in the
 //! first test. Reading while reading is allowed.
 #![forbid(unsafe_code)]
 
@@ -12,14 +11,14 @@ use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::mem::{self, ManuallyDrop};
 
-/// As many entries as are kept without allocating.
+/// The number of entries that are kept without allocating.
 const NEAR: usize = 8;
-/// Set in an entry that writes; names of maps are even.
+/// Set in an entry that writes. The names of maps are even.
 const WRITES: usize = 1;
 /// The names of maps are the multiples of this.
 pub(crate) const NAMES: usize = 4;
 
-/// What `OUTER` says while the list has the entries.
+/// The value of `OUTER` while the list has the entries.
 const LISTED: usize = 2;
 
 struct Held {
@@ -28,31 +27,31 @@ struct Held {
 }
 
 thread_local! {
-    // Nothing here needs dropping, so looking costs no more than a static.
-    /// The only entry; or 0, or `LISTED`.
+    // Nothing here needs dropping, so a look costs no more than one at a static.
+    /// The only entry, or 0, or `LISTED`.
     static OUTER: Cell<usize> = const { Cell::new(0) };
     static HELD: Held =
         const { Held { count: Cell::new(0), near: [const { Cell::new(0) }; NEAR] } };
-    /// Those that do not fit. It is never dropped, so that the destructors of
-    /// other thread-locals may still enter maps, and has no memory while it is empty.
+    /// The entries that do not fit. Never dropped, so that the destructors of other thread-locals
+    /// may still enter maps. It has no memory while it is empty.
     static FAR: RefCell<ManuallyDrop<Vec<usize>>> =
         const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
-/// The note that this thread is inside a map; dropping it is leaving.
+/// The note that this thread is inside a map. Dropping it means leaving.
 #[derive(Debug)]
 pub(crate) struct Hold {
     tag: usize,
     nested: bool,
-    /// The note is this thread's.
+    /// The note belongs to this thread.
     _local: PhantomData<*const ()>,
 }
 
 impl Hold {
-    /// Notes that this thread enters the map of this name.
+    /// Notes that this thread enters the map with this name.
     ///
     /// # Panics
-    /// If it is inside already, and one of the two entries writes.
+    /// If the thread is inside already, and one of the two entries writes.
     #[inline]
     #[track_caller]
     pub(crate) fn enter(map: usize, writes: bool) -> Hold {
@@ -74,8 +73,8 @@ impl Hold {
         }
     }
 
-    /// Was this thread inside of any map before? Then others may wait for it,
-    /// and as a reader it must not queue behind a writer.
+    /// Whether this thread was inside of any map before. Then others may wait for it, and as a
+    /// reader it must not queue behind a writer.
     #[inline]
     pub(crate) fn nested(&self) -> bool {
         self.nested
@@ -93,7 +92,7 @@ impl Drop for Hold {
     }
 }
 
-/// Enters where there is an entry already: from here on there is a list.
+/// Enters where there is an entry already. From here on there is a list.
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -142,7 +141,7 @@ fn leave_listed(tag: usize) {
     });
 }
 
-/// Is the map among the entries, and does one of the two write?
+/// Whether the map is among the entries, and one of the two entries writes.
 #[cold]
 fn would_deadlock(held: &Held, map: usize, writes: bool) -> bool {
     let near = held.near[..held.count.get().min(NEAR)]

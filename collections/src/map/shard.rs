@@ -1,4 +1,4 @@
-//! The table behind a map or a set: one shard while small, many when large.
+//! The tables behind a map or a set: one shard while it is small, many when it is large.
 //!
 //! ```text
 //!              stem (inline)          wide (allocated once)
@@ -6,13 +6,12 @@
 //!   large   [ lock | empty ]   →   [ lock | table ] [ lock | table ] …
 //! ```
 //!
-//! A map begins with its stem alone. That costs no allocation, and a walk over it
-//! is a walk over one table. The first insertion that finds the stem crowded, by
-//! entries or by threads, moves everything into the wide shards. `wide` is set
-//! once, under the stem's write lock; a thread that has locked the stem looks again whether it
-//! is still in use. Only `&mut` goes back.
+//! A map begins with only its stem. That needs no allocation, and a walk over it is a walk over one
+//! table. The first insertion that finds the stem crowded, by entries or by threads, moves
+//! everything into the wide shards. `wide` is set once, under the stem's write lock. A thread that
+//! has locked the stem looks again whether it is still in use. Only `&mut` goes back.
 //!
-//! Nothing here knows what an entry is: callers bring hashes.
+//! Nothing here knows what an entry is: callers supply hashes.
 #![forbid(unsafe_code)]
 
 use super::chart::Chart;
@@ -68,10 +67,9 @@ pub(crate) struct Shards<T> {
     name: Name,
 }
 
-/// What the locks of a map are known by to the threads that hold them: a number
-/// that is drawn when the first of them is taken, and moves as they do. An address
-/// would not do, since another map may come to lie there while a note of this one
-/// is still kept, by a guard that was forgotten.
+/// The name by which threads know the locks of a map that they hold. It is a number, drawn when the
+/// first lock is taken, and it moves with the map. An address would not do: another map may come to
+/// lie there while a forgotten guard still keeps a note of this one.
 struct Name(AtomicUsize);
 
 impl Name {
@@ -87,13 +85,13 @@ impl Name {
         }
     }
 
-    /// Of several threads that draw one at once the first wins.
+    /// If several threads draw a number at once, the first wins.
     #[cold]
     fn draw(&self) -> usize {
         static NEXT: AtomicUsize = AtomicUsize::new(NAMES);
         let mut mine = 0;
         while mine == 0 {
-            // Where numbers are of 32 bits they may run out, and begin anew.
+            // Numbers of 32 bits may run out, and then begin anew.
             mine = NEXT.fetch_add(NAMES, Ordering::Relaxed);
         }
         let relaxed = Ordering::Relaxed;
@@ -162,7 +160,7 @@ impl<T> Shards<T> {
         }
     }
 
-    /// Takes tables as shards; table `i` holds what [`part_of`] sends there.
+    /// Takes tables as shards. Table `i` holds the entries that [`part_of`] sends there.
     pub(crate) fn from_tables(tables: impl IntoIterator<Item = HashTable<T>>) -> Self {
         let wide: Box<[Shard<T>]> = tables.into_iter().map(Shard::new).collect();
         debug_assert!(wide.len().is_power_of_two(), "a power of two of shards");
@@ -173,7 +171,7 @@ impl<T> Shards<T> {
         }
     }
 
-    /// Empty shards, with room for `capacity` entries altogether.
+    /// Empty shards, with room for `capacity` entries in all.
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         if capacity <= CROWD {
             return Self::from_stem(HashTable::with_capacity(capacity));
@@ -182,7 +180,7 @@ impl<T> Shards<T> {
             capacity <= isize::MAX as usize / mem::size_of::<T>().max(1),
             "capacity overflow"
         );
-        // Parts of a random whole differ: an eighth above the mean is enough.
+        // The parts of a random whole differ in size: an eighth above the mean is enough.
         let each = capacity / breadth() + capacity / breadth() / 8 + 8;
         Self::from_tables((0..breadth()).map(|_| HashTable::with_capacity(each)))
     }
@@ -191,7 +189,7 @@ impl<T> Shards<T> {
         self.name.get()
     }
 
-    /// Are the wide shards in use?
+    /// Whether the wide shards are in use.
     pub(crate) fn is_wide(&self) -> bool {
         self.wide.get().is_some()
     }
@@ -212,7 +210,7 @@ impl<T> Shards<T> {
         }
     }
 
-    /// Locks the shard of `hash` for changing what is there.
+    /// Locks the shard of `hash` for changing entries.
     #[inline]
     #[track_caller]
     pub(crate) fn write(&self, hash: u64) -> Writing<'_, T> {
@@ -266,7 +264,7 @@ impl<T> Shards<T> {
     /// Each table in turn, each under its lock until the guard is dropped.
     #[track_caller]
     pub(crate) fn walk(&self) -> Walk<'_, T> {
-        // Here the caller is known whom a panic should name; `next` is called from anywhere.
+        // A panic should name the caller, which is known here; `next` is called from anywhere.
         drop(Hold::enter(self.id(), false));
         Walk {
             shards: self,
@@ -291,7 +289,7 @@ impl<T> Shards<T> {
         }
     }
 
-    /// All tables, by right of `&mut`: one, or as many as there are parts.
+    /// All tables, through `&mut`: one, or one for each part.
     pub(crate) fn tables_mut(&mut self) -> Vec<&mut HashTable<T>> {
         match self.wide.get_mut() {
             Some(wide) => wide.iter_mut().map(|shard| shard.0.get_mut()).collect(),
@@ -299,14 +297,14 @@ impl<T> Shards<T> {
         }
     }
 
-    /// Draws all charts anew, after tables were filled by right of `&mut`.
+    /// Draws all charts anew, after tables were filled through `&mut`.
     pub(crate) fn survey(&mut self) {
         for Shard(table, chart) in self.wide.get_mut().into_iter().flatten() {
             chart.draw(table.get_mut());
         }
     }
 
-    /// The one table of a map that has no others, by right of `&mut`.
+    /// The one table of a map that has no others, through `&mut`.
     pub(crate) fn stem_mut(&mut self) -> Option<&mut HashTable<T>> {
         match self.wide.get_mut() {
             Some(_) => None,
@@ -314,7 +312,7 @@ impl<T> Shards<T> {
         }
     }
 
-    /// The table of `hash`, by right of `&mut`.
+    /// The table of `hash`, through `&mut`.
     pub(crate) fn table_mut(&mut self, hash: u64) -> &mut HashTable<T> {
         match self.wide.get_mut() {
             Some(wide) => wide[part_of(hash, wide.len())].0.get_mut(),
@@ -322,7 +320,7 @@ impl<T> Shards<T> {
         }
     }
 
-    /// All tables, for good.
+    /// All tables, by value.
     pub(crate) fn into_tables(self) -> Vec<HashTable<T>> {
         match self.wide.into_inner() {
             Some(wide) => wide.into_iter().map(|shard| shard.0.into_inner()).collect(),
@@ -330,7 +328,7 @@ impl<T> Shards<T> {
         }
     }
 
-    /// Sees to it that there are wide shards, by right of `&mut`.
+    /// Makes wide shards unless there are any, through `&mut`.
     pub(crate) fn widen(&mut self, hasher: impl Fn(&T) -> u64) {
         if self.wide.get().is_none() {
             let tables = divide(self.stem.0.get_mut(), breadth(), &hasher);
@@ -353,7 +351,7 @@ impl<'a, T> Iterator for Walk<'a, T> {
         let hold = Hold::enter(shards.id(), false);
         if self.nth.is_none() && !shards.is_wide() {
             let table = shards.stem.0.read(hold.nested());
-            // Still the whole of it, now that nobody can widen it.
+            // The stem still holds everything: no thread can widen the map now.
             if !shards.is_wide() {
                 self.nth = Some(usize::MAX);
                 return Some(Reading { table, _hold: hold });

@@ -1,5 +1,5 @@
-//! Surgery on one table: cutting it into parts, and making room in it, so that nothing is lost
-//! should a hasher panic on the way.
+//! Surgery on one table: cutting it into parts, and making room in it, so that nothing is lost if a
+//! hasher panics on the way.
 #![forbid(unsafe_code)]
 
 use crate::parts::part_of;
@@ -26,11 +26,11 @@ pub(crate) fn divide<T>(
     parts
 }
 
-/// Room for one more, so that nothing is lost should `hasher` panic.
+/// Room for one more, so that nothing is lost if `hasher` panics.
 ///
-/// A table that grows leaves the old one untouched until the new one is
-/// complete. A table that only clears away the traces of removals works in
-/// place, and would lose entries: [`grow`] moves that case to a fresh table.
+/// A table that grows leaves the old one untouched until the new one is complete. But a table that
+/// only clears away the traces of removals works in place, and would lose entries: [`grow`] moves
+/// those to a fresh table.
 #[inline]
 pub(crate) fn make_room<T>(table: &mut HashTable<T>, hasher: impl Fn(&T) -> u64) {
     if table.len() == table.capacity() && !table.is_empty() {
@@ -40,7 +40,7 @@ pub(crate) fn make_room<T>(table: &mut HashTable<T>, hasher: impl Fn(&T) -> u64)
 
 #[cold]
 fn make_room_slow<T>(table: &mut HashTable<T>, hasher: &impl Fn(&T) -> u64) {
-    // By so many that a table of which more than half is entries grows.
+    // By a number that makes a table grow if more than half of it is entries.
     let full = table.num_buckets() / 8 * 7;
     let more = if table.len() < full / 2 {
         1
@@ -50,8 +50,8 @@ fn make_room_slow<T>(table: &mut HashTable<T>, hasher: &impl Fn(&T) -> u64) {
     grow(table, more, hasher).expect("capacity overflow, or no memory for the entries");
 }
 
-/// Room for `additional` more, so that nothing is lost should `hasher` panic: the one
-/// way to ask a table that has entries for room.
+/// Room for `additional` more, so that nothing is lost if `hasher` panics. This is the only way to
+/// ask a table with entries for room.
 pub(crate) fn grow<T>(
     table: &mut HashTable<T>,
     additional: usize,
@@ -64,7 +64,7 @@ pub(crate) fn grow<T>(
     if needed <= table.capacity() {
         Ok(())
     } else if needed <= full / 2 {
-        // The room is there, under traces of removals.
+        // There is room under the traces of removals.
         *table = refresh(table, full / 2 + 1, &hasher)?;
         Ok(())
     } else {

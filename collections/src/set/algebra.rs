@@ -1,7 +1,7 @@
-//! Sets as sets: comparing two, and making a third of them.
+//! Sets as sets: comparing two, and making a third from them.
 //!
-//! The first set is walked shard by shard, and the second asked for each item:
-//! reading inside of reading, of two maps, so no order of locks is wrong.
+//! The first set is walked shard by shard, and the second is asked about each item. Both only read,
+//! so no order of locks can deadlock.
 #![forbid(unsafe_code)]
 
 use super::ParHashSet;
@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, Hash};
 use std::ops::{BitAnd, BitOr, BitXor, Sub};
 
 impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
-    /// Are all items of this set in the other?
+    /// Whether all items of this set are in the other.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -20,7 +20,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         self.len() <= other.len() && self.all(|item| other.contains(item))
     }
 
-    /// Are all items of the other set in this one?
+    /// Whether all items of the other set are in this one.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -30,7 +30,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         other.is_subset(self)
     }
 
-    /// Have the two sets no item in common?
+    /// Whether the two sets have no item in common.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -40,7 +40,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         self.all(|item| !other.contains(item))
     }
 
-    /// Do all items pass? The walk ends with the shard of the first that does not.
+    /// Whether all items pass. The walk ends with the shard of the first item that does not.
     fn all(&self, test: impl Fn(&T) -> bool) -> bool {
         self.map
             .shards
@@ -99,7 +99,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         self.selected(|item| other.contains(item))
     }
 
-    /// The items of this set that the other has not.
+    /// The items of this set that are not in the other.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -115,7 +115,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         self.selected(|item| !other.contains(item))
     }
 
-    /// The items of one of the two sets and not of the other.
+    /// The items that are in exactly one of the two sets.
     ///
     /// ```
     /// # use tine::ParHashSet;

@@ -5,18 +5,17 @@
 //! slab    base       | bucket 0   | 1     | 2      |        allocated when reached
 //! ```
 //!
-//! The base is what a vector brought along or what was asked for in advance;
-//! most often it is empty. A slot goes through *reserved* (its index was handed
-//! out by `reserved.fetch_add`), *filled* and *ready* (its flag is set, with
-//! Release); a thread that finds the flag set (Acquire) may look at the value for as
-//! long as it shares the storage. No slot is ever emptied but through `&mut`.
+//! The base is the vector that the storage was made from, or the capacity that was asked for in
+//! advance. Most often it is empty. A slot becomes *reserved* (`reserved.fetch_add` hands out its
+//! index), *filled*, and *ready* (its flag is set, with Release). A thread that finds the flag set
+//! (Acquire) may look at the value for as long as it shares the storage. Slots are only emptied
+//! through `&mut`.
 //!
-//! Values of no size need no memory and no room: a vector of more of them than
-//! can be counted here brings a *surplus* along, all of it in the base. As long as
-//! there is one, every slot is handed out.
+//! Values of no size need no memory and no room. A vector of more of them than can be counted here
+//! leaves a *surplus*, all of it in the base. As long as there is one, every slot is handed out.
 //!
-//! A bucket's pointer goes from null to its slab once, by compare-exchange;
-//! the thread that comes second frees its own.
+//! A bucket's pointer goes from null to its slab once, by compare-exchange. A thread that comes
+//! second frees its own slab.
 
 #![allow(unsafe_code)]
 
@@ -35,8 +34,8 @@ const BUCKETS: usize = if cfg!(loom) {
 } else {
     (usize::BITS - FIRST_LOG) as usize - 1
 };
-/// As many slots as can ever be handed out: counting on from here by a few
-/// million at once, as threads may before they notice, does not wrap.
+/// The most slots that can ever be handed out. Threads may count on from here by a few million
+/// before they notice, and that does not wrap.
 pub(crate) const LIMIT: usize = (isize::MAX as usize) / 2;
 
 /// Where an index lies: in the base, or in a bucket.
@@ -47,7 +46,7 @@ pub(super) struct Place {
     at: usize,
 }
 
-/// What every push changes, away from what every push reads.
+/// Every push changes this, so it lies apart from what every push reads.
 #[repr(align(64))]
 struct Counter(AtomicUsize);
 
@@ -65,16 +64,16 @@ pub(crate) struct Buckets<T> {
     base: Slab<T>,
     buckets: [AtomicPtr<Slab<T>>; BUCKETS],
     reserved: Counter,
-    /// Slots below were all found ready.
+    /// All slots below were found ready.
     prefix: AtomicUsize,
-    /// How many values lie beyond the limit.
+    /// The number of values beyond the limit.
     surplus: usize,
 }
 
 // SAFETY: it owns its values, as a `Vec<T>` does.
 unsafe impl<T: Send> Send for Buckets<T> {}
-// SAFETY: through a shared reference values are looked at (`Sync`) and moved in
-// (`Send`); flags order the one before the other.
+// SAFETY: through a shared reference values are looked at (`Sync`) and moved in (`Send`). Flags
+// order the second before the first.
 unsafe impl<T: Send + Sync> Sync for Buckets<T> {}
 
 impl<T> Buckets<T> {
@@ -100,14 +99,14 @@ impl<T> Buckets<T> {
         }
     }
 
-    /// How many values were pushed.
+    /// The number of values that were pushed.
     pub(crate) fn len(&self) -> usize {
         self.reserved() + self.surplus
     }
 
-    /// How many slots were handed out.
+    /// The number of slots that were handed out.
     pub(crate) fn reserved(&self) -> usize {
-        // A push that was refused beyond the limit may not have taken its index back yet.
+        // A push that was refused beyond the limit may not have given its index back yet.
         self.reserved.load(Ordering::Relaxed).min(LIMIT)
     }
 
@@ -129,13 +128,13 @@ impl<T> Buckets<T> {
         }
     }
 
-    /// The same, of any number.
+    /// As [`place`], for any index.
     #[inline]
     fn place_to_find(&self, index: usize) -> Option<Place> {
         (index < LIMIT || index < self.base.cap()).then(|| self.place(index))
     }
 
-    /// The slab of a place, if it was ever needed.
+    /// The slab of a place, if there is one yet.
     #[inline]
     fn slab(&self, place: Place) -> Option<&Slab<T>> {
         let Some(bucket) = place.bucket else {
@@ -155,7 +154,7 @@ impl<T> Buckets<T> {
         }
     }
 
-    /// Gives a bucket its slab, if nobody does so first.
+    /// Gives a bucket its slab, unless another thread does so first.
     #[cold]
     fn allocate(&self, bucket: usize) -> &Slab<T> {
         let fresh = Box::into_raw(Box::new(Slab::new(FIRST << bucket)));
@@ -169,7 +168,7 @@ impl<T> Buckets<T> {
         let slab = match first {
             Ok(_) => fresh,
             Err(theirs) => {
-                // SAFETY: nobody else has seen it.
+                // SAFETY: no other thread has seen it.
                 drop(unsafe { Box::from_raw(fresh) });
                 theirs
             }
@@ -193,7 +192,7 @@ impl<T> Buckets<T> {
         start
     }
 
-    /// Appends a value, and says where it is.
+    /// Appends a value, and returns its index.
     #[inline]
     pub(crate) fn push(&self, value: T) -> usize {
         let index = self.reserve(1);
@@ -224,12 +223,12 @@ impl<T> Buckets<T> {
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
         let place = self.place_to_find(index)?;
         let slab = self.slab(place)?;
-        // SAFETY: ready, and while it is shared nobody takes it out.
+        // SAFETY: ready, and while it is shared no thread takes it out.
         slab.is_ready(place.at)
             .then(|| unsafe { slab.get(place.at) })
     }
 
-    /// How many slots from the first one on are ready without a gap.
+    /// The number of slots, from the first on, that are ready without a gap.
     pub(crate) fn prefix(&self) -> usize {
         // Acquire pairs with the Release below, by the thread that saw the flags.
         let start = self.prefix.load(Ordering::Acquire);
@@ -273,8 +272,7 @@ impl<T> Buckets<T> {
         buckets
     }
 
-    /// Says of the first `len` values, by right of `&mut`, that they are there,
-    /// without a gap, and no others.
+    /// Records that exactly the first `len` values are there, without a gap. Through `&mut`.
     fn count(&mut self, len: usize) {
         *self.reserved.0.get_mut() = len.min(LIMIT);
         *self.prefix.get_mut() = len.min(LIMIT);
@@ -291,12 +289,12 @@ impl<T> Buckets<T> {
         buckets
     }
 
-    /// Is there no memory yet that would be lost if another storage took its place?
+    /// Whether there is no memory yet that would be lost if another storage took its place.
     pub(crate) fn owns_nothing(&self) -> bool {
         mem::size_of::<T>() == 0 || self.capacity() == 0
     }
 
-    /// How many slots have memory.
+    /// The number of slots that have memory.
     pub(crate) fn capacity(&self) -> usize {
         if mem::size_of::<T>() == 0 {
             return usize::MAX;
@@ -309,7 +307,7 @@ impl<T> Buckets<T> {
         self.base.cap() + FIRST * ((1 << grown.count()) - 1)
     }
 
-    /// Appends all values of a block in a row, leaving it empty, and says where.
+    /// Appends all values of a block in a row, leaves it empty, and returns their index.
     pub(crate) fn push_block(&self, block: &mut Vec<T>) -> usize {
         let count = block.len();
         let start = self.reserve(count);
@@ -318,7 +316,7 @@ impl<T> Buckets<T> {
             let slab = self.slab_to_fill(place);
             (slab, place.at, (slab.cap() - place.at).min(count - from))
         };
-        // All memory first: after that nothing can panic.
+        // All memory first. After that nothing can panic.
         let mut done = 0;
         while done < count {
             done += runs(done).2;
@@ -346,7 +344,7 @@ impl<T> Buckets<T> {
         std::iter::once(&mut self.base).chain(grown)
     }
 
-    /// The values of the gapless prefix, slab by slab.
+    /// The values of the prefix without gaps, slab by slab.
     pub(crate) fn slices(&self) -> Vec<&[T]> {
         let mut left = self.prefix() + self.surplus;
         let mut slices = Vec::new();
@@ -366,7 +364,7 @@ impl<T> Buckets<T> {
         slices
     }
 
-    /// The values of the gapless prefix, slab by slab, to change.
+    /// The values of the prefix without gaps, slab by slab, to change.
     pub(crate) fn slices_mut(&mut self) -> Vec<&mut [T]> {
         let mut left = self.prefix() + self.surplus;
         let mut slices = Vec::new();
@@ -396,7 +394,7 @@ impl<T> Buckets<T> {
         self.slab_mut(place)?.get_mut(place.at)
     }
 
-    /// Takes the last slot back, and with it the value, if it is there.
+    /// Takes the last slot back, and its value if it is there.
     pub(crate) fn pop(&mut self) -> Option<T> {
         if let Some(surplus) = self.surplus.checked_sub(1) {
             self.surplus = surplus;
@@ -407,7 +405,7 @@ impl<T> Buckets<T> {
             *self.reserved.0.get_mut() = index;
             *self.prefix.get_mut() = index.min(*self.prefix.get_mut());
             let place = self.place(index);
-            // A gap, if there is one, is passed over.
+            // A gap is passed over.
             if let Some(value) = self.slab_mut(place).and_then(|slab| slab.take(place.at)) {
                 return Some(value);
             }
@@ -436,8 +434,8 @@ impl<T> Buckets<T> {
         self.surplus = len.saturating_sub(LIMIT);
     }
 
-    /// Everything, slab by slab, each as a vector in its own memory; stragglers
-    /// from beyond a gap come last.
+    /// Everything, slab by slab, each as a vector in its own memory. Values from beyond a gap come
+    /// last.
     pub(crate) fn take_vecs(&mut self) -> Vec<Vec<T>> {
         let sure = self.prefix();
         let mut stragglers = Vec::new();
@@ -451,7 +449,7 @@ impl<T> Buckets<T> {
         let base = mem::replace(&mut self.base, Slab::none());
         let grown = self.buckets.iter_mut().filter_map(|slab| {
             let slab = mem::replace(slab.get_mut(), ptr::null_mut());
-            // SAFETY: made by `Box::into_raw`, and nobody knows it any more.
+            // SAFETY: made by `Box::into_raw`, and no other pointer to it is left.
             (!slab.is_null()).then(|| *unsafe { Box::from_raw(slab) })
         });
         for slab in std::iter::once(base).chain(grown) {

@@ -193,7 +193,7 @@ rows! {
     /// assert_eq!(vec, [2, 3]);
     /// ```
     IterMut<'a>: &'a mut [T] => &'a mut T;
-    /// The values of a [`ParVec`](super::ParVec), for good, by index.
+    /// The values of a [`ParVec`](super::ParVec), by value, by index.
     ///
     /// ```
     /// use tine::{ParVec, par_vec::IntoIter};

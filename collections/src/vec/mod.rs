@@ -1,5 +1,5 @@
-//! A vector that many threads push to at once: the type is in `par_vec`, its
-//! storage in `buckets`, walking it in `iter` and, in parallel, in `par`.
+//! A vector that many threads push to at once. The type is in `par_vec`, its
+//! storage in `buckets`, sequential walks in `iter` and parallel ones in `par`.
 #![deny(unsafe_code)]
 
 pub(crate) mod buckets;

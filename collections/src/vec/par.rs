@@ -159,7 +159,7 @@ impl<T: Send> ParallelExtend<T> for ParVec<T> {
     }
 }
 
-/// Appends in blocks, which other threads may come between.
+/// Appends in blocks. Values of other threads may come between two blocks.
 impl<T: Send + Sync> ParallelExtend<T> for &ParVec<T> {
     fn par_extend<I: IntoParallelIterator<Item = T>>(&mut self, values: I) {
         let vec: &ParVec<T> = self;

@@ -9,15 +9,15 @@ use std::ops::{Index, IndexMut};
 
 /// A vector that any number of threads push to at once, without a lock.
 ///
-/// Its storage grows in buckets, each twice the last, so values never move: a
-/// reference stays valid for as long as it shares the vector. An index, once
-/// returned by [`push`](Self::push), names its value for good.
+/// Its storage grows in buckets, each twice the last, so values never move: a reference stays valid
+/// for as long as it shares the vector. An index that [`push`](Self::push) has returned names its
+/// value for good.
 ///
-/// Pushing one by one, threads contend for the next index; in blocks
+/// Threads that push values one by one contend for the next index. In blocks
 /// ([`pusher`](Self::pusher), [`extend`](Self::extend)) they hardly ever meet.
 ///
-/// [`iter`](Self::iter) and its parallel twin see the values up to the first
-/// that is being pushed at that moment: all of them, if no push is under way.
+/// [`iter`](Self::iter) and its parallel twin see the values up to the first that is being pushed
+/// at that moment: all of them, if no push is under way.
 ///
 /// With the feature `serde` a vector can be written and read, as a sequence.
 ///
@@ -70,7 +70,7 @@ impl<T> ParVec<T> {
         }
     }
 
-    /// How many values were pushed, those included that are being pushed now.
+    /// The number of values that were pushed, including those that are being pushed now.
     ///
     /// ```
     /// # use tine::ParVec;
@@ -80,7 +80,7 @@ impl<T> ParVec<T> {
         self.buckets.len()
     }
 
-    /// Was nothing pushed?
+    /// Whether nothing was pushed.
     ///
     /// ```
     /// # use tine::ParVec;
@@ -90,7 +90,7 @@ impl<T> ParVec<T> {
         self.len() == 0
     }
 
-    /// For how many values there is memory: for `usize::MAX` that take none.
+    /// The number of values that there is memory for: `usize::MAX` for values of no size.
     ///
     /// ```
     /// # use tine::ParVec;
@@ -138,8 +138,8 @@ impl<T> ParVec<T> {
         }
     }
 
-    /// Appends all values of an iterator, in blocks. Should the iterator
-    /// panic, what it yielded before is there.
+    /// Appends all values of an iterator, in blocks. If the iterator panics, the values that it
+    /// yielded before are appended.
     ///
     /// ```
     /// # use tine::ParVec;
@@ -233,9 +233,8 @@ impl<T> ParVec<T> {
         self.truncate(0);
     }
 
-    /// The values as a vector. Costs nothing if all lie in a row: if they came
-    /// from a vector, or their number was foreseen by
-    /// [`with_capacity`](Self::with_capacity), or there are few.
+    /// The values as a vector. Costs nothing if all lie in a row: if they came from a vector, if
+    /// [`with_capacity`](Self::with_capacity) reserved enough, or if there are few.
     ///
     /// ```
     /// # use tine::ParVec;
@@ -253,8 +252,8 @@ impl<T> ParVec<T> {
     }
 }
 
-/// Values on their way into a [`ParVec`], from [`ParVec::pusher`]: appended a
-/// block at a time, the last of them when this is dropped.
+/// Values on their way into a [`ParVec`], from [`ParVec::pusher`]. They are appended a block at a
+/// time, and the last of them when this is dropped.
 ///
 /// ```
 /// use tine::ParVec;
@@ -270,7 +269,7 @@ pub struct Pusher<'a, T> {
 }
 
 impl<T> Pusher<'_, T> {
-    /// How many values make a block: a thousand, or eight kilobytes of them.
+    /// The number of values in a block: a thousand, or as many as eight kilobytes hold.
     const BLOCK: usize = {
         let size = if mem::size_of::<T>() == 0 {
             1
@@ -287,7 +286,7 @@ impl<T> Pusher<'_, T> {
         }
     };
 
-    /// Takes a value, and appends a block if that makes one.
+    /// Takes a value, and appends the block if that fills it.
     ///
     /// ```
     /// # use tine::ParVec;
@@ -309,13 +308,13 @@ impl<T> Pusher<'_, T> {
         if self.block.len() >= Self::BLOCK {
             self.flush();
         } else {
-            // Most extend by little.
+            // Most calls extend by little.
             let more = (2 * self.block.len()).clamp(16, Self::BLOCK.max(16)) - self.block.len();
             self.block.reserve_exact(more);
         }
     }
 
-    /// Appends what was pushed so far, and returns where the first of it is.
+    /// Appends the values pushed so far, and returns the index of the first.
     ///
     /// ```
     /// # use tine::ParVec;

@@ -1,5 +1,5 @@
-//! A row of slots that are filled once: values, and apart from them a flag for
-//! each that says whether it is there.
+//! A row of slots that are filled once. Apart from the values, a flag for each says whether it is
+//! there.
 //!
 //! ```text
 //! values  [ a | b | · | d | … ]     memory of a `Vec<T>` of this capacity
@@ -28,18 +28,17 @@ mod memory {
     /// This many slots, filled as one, need no flags of their own.
     const RANK: usize = 64;
 
-    /// A row of `cap` slots. It does not drop its values: its owner knows
-    /// how many there are.
+    /// A row of `cap` slots. It does not drop its values: its owner knows how many there are.
     pub(in crate::vec) struct Slab<T> {
         values: NonNull<T>,
         cap: usize,
-        /// What the memory was allocated for; `cap` or more.
+        /// The number of slots that the memory was allocated for: at least `cap`.
         room: usize,
-        /// None, or one for each slot.
+        /// No flags, or one for each slot.
         flags: Vec<AtomicU8>,
-        /// Slots below are there, whatever their flags say.
+        /// All slots below are there, whatever their flags say.
         sure: usize,
-        /// One for each `RANK` slots: are all of them there, whatever their flags say?
+        /// One for each `RANK` slots: whether all of them are there, whatever their flags say.
         ranks: Vec<AtomicU8>,
     }
 
@@ -93,7 +92,7 @@ mod memory {
             self.cap
         }
 
-        /// Is the value at `at` there, and may it be looked at?
+        /// Whether the value at `at` is there and may be looked at.
         #[inline]
         pub(in crate::vec) fn is_ready(&self, at: usize) -> bool {
             // Acquire pairs with the Release in `fill` and `fill_from`.
@@ -101,14 +100,14 @@ mod memory {
             at < self.sure || self.flags.get(at).is_some_and(flag) || self.is_whole(at / RANK)
         }
 
-        /// Are the slots of a rank there by its own flag?
+        /// Whether the rank's own flag says that its slots are there.
         fn is_whole(&self, rank: usize) -> bool {
             // Acquire pairs with the Release in `fill_from`.
             let flag = |flag: &AtomicU8| flag.load(Ordering::Acquire) == READY;
             self.ranks.get(rank).is_some_and(flag)
         }
 
-        /// How many of the `room` slots from `at` on are ready before one is not.
+        /// How many of the `room` slots from `at` on are ready, before one that is not.
         pub(in crate::vec) fn ready_run(&self, at: usize, room: usize) -> usize {
             let (mut next, end) = (at, at + room);
             while next < end {
@@ -140,7 +139,7 @@ mod memory {
             assert!(at < self.cap, "a slot beyond its slab");
             // SAFETY: just checked.
             let slot = unsafe { self.values.add(at) };
-            // SAFETY: nobody else looks at the slot before its flag is set.
+            // SAFETY: no other thread looks at the slot before its flag is set.
             unsafe { slot.write(value) };
             // Release pairs with the Acquire in `is_ready`.
             self.flags[at].store(READY, Ordering::Release);
@@ -149,14 +148,14 @@ mod memory {
         /// Fills `count` slots from `at` on with the values that `from` points to.
         ///
         /// # Safety
-        /// The slots are reserved for the caller, and empty; the values may be
-        /// read there and are not used there again.
+        /// The slots are reserved for the caller, and empty. The values may be read there and are
+        /// not used there again.
         pub(in crate::vec) unsafe fn fill_from(&self, at: usize, from: *const T, count: usize) {
             let end = at + count;
             assert!(end <= self.cap, "a slot beyond its slab");
             let slot = self.slot(at);
-            // SAFETY: the slab reaches so far, and so do the values; these are
-            // the caller's to write and those the caller's to read.
+            // SAFETY: slab and values both reach that far; the caller may write the slots and read
+            // the values.
             unsafe { from.copy_to_nonoverlapping(slot.as_ptr(), count) };
             // Release pairs with the Acquire in `is_ready` and `is_whole`.
             let publish = |flags: &[AtomicU8]| {
@@ -181,7 +180,7 @@ mod memory {
         pub(in crate::vec) unsafe fn get(&self, at: usize) -> &T {
             // SAFETY: ready, so within the slab.
             let slot = unsafe { self.values.add(at) };
-            // SAFETY: ready, so initialised; shared, so nobody moves it.
+            // SAFETY: ready, so initialised; shared, so no thread moves it.
             unsafe { slot.as_ref() }
         }
 
@@ -191,7 +190,7 @@ mod memory {
         /// They are ready, and stay so.
         pub(in crate::vec) unsafe fn slice(&self, count: usize) -> &[T] {
             debug_assert!(count <= self.cap, "a slice beyond its slab");
-            // SAFETY: ready, so initialised; shared, so nobody moves them.
+            // SAFETY: ready, so initialised; shared, so no thread moves them.
             unsafe { slice::from_raw_parts(self.values.as_ptr(), count) }
         }
 
@@ -215,9 +214,10 @@ mod memory {
             Some(unsafe { slot.as_mut() })
         }
 
-        /// The value at `at`, the last one there is or one with a flag; it leaves its slot empty.
+        /// Takes the value at `at`, which is the last one or one with a flag. Leaves its slot
+        /// empty.
         ///
-        /// A row of values of no size that came in a vector ends before that slot then.
+        /// If the row is a vector's, with values of no size, it ends before that slot then.
         pub(in crate::vec) fn take(&mut self, at: usize) -> Option<T> {
             if !self.is_ready(at) {
                 return None;
@@ -231,7 +231,7 @@ mod memory {
             Some(unsafe { self.slot(at).read() })
         }
 
-        /// Empties the slots from `at` on without dropping what was there.
+        /// Empties the slots from `at` on without dropping their values.
         pub(in crate::vec) fn forget_from(&mut self, at: usize) {
             self.doubt(at);
             (at / RANK..self.ranks.len()).for_each(|rank| self.disband(rank));
@@ -241,13 +241,13 @@ mod memory {
                 .for_each(|flag| *flag.get_mut() = 0);
         }
 
-        /// Has flags say of the slots from `at` on what `sure` said of them.
+        /// Moves what `sure` says about the slots from `at` on into their flags.
         fn doubt(&mut self, at: usize) {
             if at < self.sure {
                 if self.flags.is_empty() {
                     if mem::size_of::<T>() == 0 {
-                        // There may be more slots than there is memory for flags,
-                        // and those that are emptied keep no memory for later.
+                        // There may be more slots than there is memory for flags. Slots that are
+                        // emptied keep no memory for later.
                         (self.cap, self.sure) = (at, at);
                         return;
                     }
@@ -260,7 +260,7 @@ mod memory {
             }
         }
 
-        /// Has flags say of a rank's slots what its own said of them.
+        /// Moves what a rank's flag says about its slots into their own flags.
         fn disband(&mut self, rank: usize) {
             let whole = self.ranks.get_mut(rank).map(AtomicU8::get_mut);
             if whole.is_some_and(|whole| mem::take(whole) == READY) {
@@ -287,8 +287,8 @@ mod memory {
     fn no_flags(count: usize) -> Vec<AtomicU8> {
         let mut flags = ManuallyDrop::new(vec![0_u8; count]);
         let (start, len, room) = (flags.as_mut_ptr(), flags.len(), flags.capacity());
-        // SAFETY: an `AtomicU8` has the size, alignment and values of a `u8`,
-        // and nobody else owns the memory.
+        // SAFETY: an `AtomicU8` has the size, alignment and values of a `u8`, and the memory is
+        // owned here alone.
         unsafe { Vec::from_raw_parts(start.cast(), len, room) }
     }
 
@@ -303,7 +303,7 @@ mod memory {
     }
 }
 
-/// The same of parts that loom watches.
+/// The same slab, of parts that loom watches.
 #[cfg(loom)]
 mod model {
     use loom::cell::UnsafeCell;
@@ -350,7 +350,7 @@ mod model {
         }
 
         pub(in crate::vec) unsafe fn get(&self, at: usize) -> &T {
-            // SAFETY: ready, so nobody writes; loom checks that.
+            // SAFETY: ready, so no thread writes; loom checks that.
             self.slots[at]
                 .1
                 .with(|slot| unsafe { (*slot).as_ref().expect("ready") })

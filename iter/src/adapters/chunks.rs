@@ -142,7 +142,7 @@ reshaped! {
     }
 }
 
-/// What becomes of a chunk.
+/// What a chunk becomes.
 trait Chunk<T>: Clone + Send {
     type Out;
 

@@ -1,4 +1,4 @@
-//! `deterministic`: the same tree, whichever threads climb it.
+//! `deterministic`: the same tree of pieces, whichever threads run them.
 #![forbid(unsafe_code)]
 
 use crate::iter::{IndexedParallelIterator, ParallelIterator};

@@ -1,4 +1,4 @@
-//! `filter_map`: what is in `op(item)`, if anything.
+//! `filter_map`: the value in `op(item)`, if there is one.
 
 use crate::kit::debug_base;
 use crate::kit::step::{Step, step};

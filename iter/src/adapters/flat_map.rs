@@ -1,4 +1,4 @@
-//! `flat_map` and `flatten`: what a parallel iterator made of the item hands on.
+//! `flat_map` and `flatten`: the items of a parallel iterator made from each item.
 
 use std::convert::identity;
 

@@ -1,5 +1,4 @@
-//! `flat_map_iter` and `flatten_iter`: what a sequential iterator made of the
-//! item yields.
+//! `flat_map_iter` and `flatten_iter`: the items of a sequential iterator made from each item.
 
 use std::convert::identity;
 

@@ -1,4 +1,4 @@
-//! `fold` and its kin: one value for each contiguous piece.
+//! `fold` and its variants: one value for each contiguous piece.
 
 use std::fmt;
 use std::marker::PhantomData;

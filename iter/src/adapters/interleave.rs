@@ -96,8 +96,8 @@ impl<T> Weave<T, T, T> for Alternate {
     }
 }
 
-/// Turns between two producers of the given lengths, until one runs out; then
-/// what is left of the other.
+/// Takes turns between two producers of the given lengths until one runs out, then hands on the
+/// rest of the other.
 struct Turns<P, Q> {
     a: P,
     b: Q,
@@ -193,7 +193,7 @@ where
     A: DoubleEndedIterator + ExactSizeIterator,
     B: DoubleEndedIterator<Item = A::Item> + ExactSizeIterator,
 {
-    /// The longer one comes last; of two as long, the one that is not next.
+    /// The longer one comes last. If both are as long, the last is the one whose turn is not next.
     #[inline]
     fn next_back(&mut self) -> Option<A::Item> {
         let (a, b) = (self.a.len(), self.b.len());

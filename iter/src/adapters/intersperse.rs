@@ -64,10 +64,10 @@ fn with_gaps(items: usize) -> Option<usize> {
     items.checked_add(items.saturating_sub(1))
 }
 
-/// Consumes a piece. Where positions are known, so is whether a gap leads in
-/// to it. Where not, there is a gap if neither the piece nor all that comes
-/// before it is empty; that is known when both are done, so room for the gap
-/// is set aside until then.
+/// Consumes a piece. If positions are known, so is whether a gap comes before
+/// the piece. If not, there is a gap unless the piece, or all before it, is
+/// empty. That is known when both are done; until then, room for the gap is set
+/// aside.
 struct Sparse<C, T> {
     base: C,
     gap: T,
@@ -76,7 +76,7 @@ struct Sparse<C, T> {
     room: Cell<Option<C>>,
 }
 
-/// What a piece came to, whether it held any item, and the room before it.
+/// The result of a piece, whether it held any item, and the room before it.
 struct Stretch<C, R> {
     came_to: R,
     any: bool,
@@ -94,7 +94,7 @@ impl<T: Clone + Send, C: UnindexedConsumer<T>> Sparse<C, T> {
         }
     }
 
-    /// How many items, gaps included, the first `items` come to.
+    /// The number of items, gaps included, that the first `items` become.
     fn with_gaps(&self, items: usize) -> usize {
         items.saturating_add(if self.led_in {
             items
@@ -183,7 +183,7 @@ impl<T: Clone + Send, C: UnindexedConsumer<T>> UnindexedConsumer<T> for Sparse<C
 struct SparseFolder<C, F, T> {
     base: F,
     gap: T,
-    /// Whether a gap precedes the next item.
+    /// Whether a gap comes before the next item.
     any: bool,
     room: Option<C>,
 }
@@ -216,7 +216,7 @@ impl<T: Clone, C, F: Folder<T>> Folder<T> for SparseFolder<C, F, T> {
     }
 }
 
-/// Joins two stretches, with a gap between them if that was left open.
+/// Joins two stretches, and adds a gap between them if that was left open.
 struct CloseGap<T, R> {
     gap: Option<(T, R)>,
     join: R,
@@ -267,7 +267,7 @@ impl<T: Clone + Send> Reshape<T, T> for Gap<T> {
     }
 }
 
-/// Items and gaps by turns, `len` of both together.
+/// Items and gaps in turn, `len` of both together.
 struct Spaced<P, T> {
     base: P,
     gap: T,
@@ -340,7 +340,7 @@ impl<T: Clone, I: Iterator<Item = T>> Iterator for Spaced<I, T> {
 }
 
 impl<T: Clone, I: DoubleEndedIterator<Item = T>> DoubleEndedIterator for Spaced<I, T> {
-    /// An odd number of turns ends as it begins.
+    /// With an odd number of turns, the last is like the first.
     fn next_back(&mut self) -> Option<T> {
         let gap_last = self.gap_next == (self.len % 2 == 1);
         self.len = self.len.checked_sub(1)?;

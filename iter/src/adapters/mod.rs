@@ -1,4 +1,4 @@
-//! The adapters, one file for one sentence (or two that differ in a word).
+//! The adapters: one in each file, or two that differ in a word.
 #![forbid(unsafe_code)]
 
 pub(crate) mod blocks;

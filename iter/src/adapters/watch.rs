@@ -1,20 +1,20 @@
 //! `Watch`: the item, seen by a watcher that keeps a state for each contiguous piece.
 //!
-//! This is what progress bars are made of: a watcher counts in its state and tells the bar now and
-//! then. The state is dropped when the piece has ended.
+//! Progress bars are made of this: a watcher counts in its state and tells the bar now and then.
+//! The state is dropped when the piece has ended.
 
 use crate::kit::debug_base;
 use crate::kit::each::{Each, each};
 
-/// What looks at the items as they pass.
+/// Looks at the items as they pass.
 pub trait Watcher: Send + Sync {
-    /// What is kept for one contiguous piece, and dropped at its end.
+    /// The state of one contiguous piece, dropped at its end.
     type Piece;
 
-    /// A piece begins.
+    /// Begins a piece.
     fn begin(&self) -> Self::Piece;
 
-    /// One item of it passes.
+    /// Sees one item of the piece pass.
     fn pass(&self, piece: &mut Self::Piece);
 }
 
@@ -27,7 +27,7 @@ pub struct Watch<I, W> {
 }
 
 impl<I, W> Watch<I, W> {
-    /// The items of `base`, watched by `watcher`, which is dropped when all are done.
+    /// The items of `base`, watched by `watcher`. The watcher is dropped when all items are done.
     pub fn new(base: I, watcher: W) -> Self {
         Watch { base, watcher }
     }

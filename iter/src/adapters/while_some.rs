@@ -1,4 +1,4 @@
-//! `while_some`: what is in the items, until some piece meets a `None`.
+//! `while_some`: the values in the items, until some piece meets a `None`.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

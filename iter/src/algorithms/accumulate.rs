@@ -1,6 +1,6 @@
-//! One value of all items, changed in place: a fold by `&mut`, and what is made of it.
+//! One value of all items, changed in place: a fold by `&mut`, and the reductions made of it.
 //!
-//! A large accumulator lies in a box, so that handing it on from block to block moves a pointer.
+//! A large accumulator is boxed, so that handing it on from block to block moves a pointer.
 #![forbid(unsafe_code)]
 
 use std::cmp::Ordering;
@@ -9,7 +9,7 @@ use crate::iter::ParallelIterator;
 use crate::kit::gather::Gather;
 use crate::kit::sink::{Sink, drain};
 
-/// Accumulators of more bytes than this lie in a box.
+/// Larger accumulators are boxed.
 const LARGE: usize = 128;
 
 /// Reductions of any parallel iterator to one value.
@@ -28,13 +28,13 @@ const LARGE: usize = 128;
 /// assert_eq!(throws.par_iter().copied().min_max(), Some((1, 6)));
 /// ```
 pub trait ParallelAccumulate: ParallelIterator {
-    /// One value of all items: `init` begins one for a contiguous piece of the items, `add` changes
-    /// it for each item of the piece, in order, and `merge` adds to it what the piece after it came
-    /// to.
+    /// One value of all items. `init` begins a value for a contiguous piece of the items. `add`
+    /// changes it for each item of the piece, in order. `merge` adds the value of the next piece to
+    /// it.
     ///
     /// This is `fold` and `reduce` in one, for accumulators that are changed rather than replaced:
     /// arrays, matrices, tables. `init` is called once, and once more for each piece that another
-    /// thread took; its value is to be neutral, as it may be merged.
+    /// thread took. Its value must be neutral, as it may be merged.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelAccumulate;
@@ -66,7 +66,7 @@ pub trait ParallelAccumulate: ParallelIterator {
     ///
     /// # Panics
     ///
-    /// If `bin` gives a number that is not less than `N`.
+    /// If `bin` returns a number that is not less than `N`.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelAccumulate;
@@ -84,12 +84,12 @@ pub trait ParallelAccumulate: ParallelIterator {
         self.accumulate(|| [0; N], add, |counts, others| sum_up(counts, &others))
     }
 
-    /// Histograms of `C` channels in one pass: `bins` says for each item into which of `N` bins it
-    /// falls in each channel.
+    /// Histograms of `C` channels in one pass. For each item, `bins` returns the bin, below `N`, in
+    /// each channel.
     ///
     /// # Panics
     ///
-    /// If `bins` gives a number that is not less than `N`.
+    /// If `bins` returns a number that is not less than `N`.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelAccumulate;
@@ -118,7 +118,7 @@ pub trait ParallelAccumulate: ParallelIterator {
     }
 
     /// The least and the greatest item, in one pass; of equal ones the first and the last. `None`
-    /// if there are no items; twice the same if there is one.
+    /// if there are no items; the same item twice if there is one.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelAccumulate;
@@ -315,7 +315,7 @@ where
             None => items.next().map(|item| (item.clone(), item))?,
         };
         let (mut least, mut greatest) = found;
-        // By twos: the less of them is no candidate for the greatest, nor the other for the least.
+        // In pairs: the lesser of two cannot be the greatest, nor the greater the least.
         while let Some(first) = items.next() {
             let Some(second) = items.next() else {
                 return self.take(Some((least, greatest)), first);
@@ -368,7 +368,7 @@ where
     }
 }
 
-/// The same by keys, each with its item.
+/// As [`Extremes`], by keys, each with its item.
 struct KeyedExtremes<F>(F);
 
 type Keyed<K, T> = Option<((K, T), (K, T))>;

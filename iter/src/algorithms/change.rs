@@ -14,7 +14,7 @@ use crate::sources::slice::ParallelSliceMut;
 /// With more buckets than this, counting sorts sort by radix.
 const BUCKETS: usize = 1 << 12;
 
-/// What owns nothing is filled in so many at a time.
+/// Elements without a destructor are filled this many at a time.
 const FILLED: usize = 1 << 10;
 
 /// What slices of [`Send`] elements can do in parallel beyond iteration and sorts.
@@ -42,7 +42,7 @@ pub trait ParallelSliceChange<T: Send> {
     where
         T: Clone + Sync;
 
-    /// Sets every element to what a call of `make` returns, in no particular order.
+    /// Sets every element to the result of a call of `make`, in no particular order.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelSliceChange;
@@ -55,7 +55,7 @@ pub trait ParallelSliceChange<T: Send> {
     where
         F: Fn() -> T + Sync;
 
-    /// Sets every element to what `make` returns for its position.
+    /// Sets every element to the result of `make` for its position.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelSliceChange;
@@ -79,8 +79,8 @@ pub trait ParallelSliceChange<T: Send> {
     /// ```
     fn par_reverse(&mut self);
 
-    /// Brings the element at `mid` to the front, and those before it behind all others, in place,
-    /// as [`rotate_left`](slice::rotate_left) does.
+    /// Moves the element at `mid` to the front, and those before it behind all others, in place, as
+    /// [`rotate_left`](slice::rotate_left) does.
     ///
     /// # Panics
     ///
@@ -96,8 +96,8 @@ pub trait ParallelSliceChange<T: Send> {
     #[track_caller]
     fn par_rotate_left(&mut self, mid: usize);
 
-    /// Brings the last `k` elements to the front, in place, as
-    /// [`rotate_right`](slice::rotate_right) does.
+    /// Moves the last `k` elements to the front, in place, as [`rotate_right`](slice::rotate_right)
+    /// does.
     ///
     /// # Panics
     ///
@@ -129,11 +129,11 @@ pub trait ParallelSliceChange<T: Send> {
     #[track_caller]
     fn par_swap_with_slice(&mut self, other: &mut [T]);
 
-    /// Brings the elements into an order that depends on `seed` and the length alone, each order
+    /// Brings the elements into an order that depends only on `seed` and the length. Each order is
     /// as likely as any other.
     ///
-    /// The result is the same for any number of threads. It may be another one in a later version.
-    /// Not for cryptography. Takes room for as many elements as there are, of longer slices.
+    /// The result is the same for any number of threads. A later version may give another one. Not
+    /// for cryptography. For longer slices, takes room for as many elements as there are.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelSliceChange;
@@ -146,8 +146,8 @@ pub trait ParallelSliceChange<T: Send> {
     /// ```
     fn par_shuffle(&mut self, seed: u64);
 
-    /// Puts the `k` smallest elements first, in order; the others follow in no order. All is sorted
-    /// if there are no more than `k`. Equal elements may change places.
+    /// Puts the `k` smallest elements first, in order; the others follow in no order. Sorts all if
+    /// there are no more than `k`. Equal elements may change places.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelSliceChange;
@@ -174,17 +174,17 @@ pub trait ParallelSliceChange<T: Send> {
         T: Sync,
         F: Fn(&T, &T) -> Ordering + Sync;
 
-    /// Sorts by a small number, keeping elements of the same number in their order, and says where
-    /// each number begins: those with the number `n` are `v[starts[n]..starts[n + 1]]` afterwards.
-    /// This is grouping by index, too.
+    /// Sorts by a small number, keeping elements of the same number in their order, and returns
+    /// where each number begins: those with the number `n` are `v[starts[n]..starts[n + 1]]`
+    /// afterwards. So this also groups by index.
     ///
-    /// The number of an element is asked for twice. Takes room for as many elements as there are,
+    /// Each element is asked for its number twice. Takes room for as many elements as there are,
     /// and for up to `buckets` counters for every few thousand elements.
     ///
     /// # Panics
     ///
-    /// If a number is not less than `buckets`, or is another one the second time. The slice then
-    /// holds its elements in some order.
+    /// If a number is not less than `buckets`, or differs the second time. The slice then holds its
+    /// elements in some order.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelSliceChange;
@@ -298,12 +298,13 @@ impl<T: Send> ParallelSliceChange<T> for [T] {
     }
 }
 
-/// Where each number begins in a slice that is sorted by them, with the length at the end.
+/// Where each number begins in a slice that is sorted by them; the length at the end.
 fn starts<T: Send>(v: &mut [T], buckets: usize, key: &(impl Fn(&T) -> usize + Sync)) -> Vec<usize> {
     let mut starts = vec![0; buckets + 1];
     let mut keys: Vec<usize> = v.par_iter_mut().map(|element| key(element)).collect();
     keys.push(buckets);
-    // Each element at which a number begins speaks for it and for those before that do not occur.
+    // An element at which a number begins fills in its start, and the starts of the missing numbers
+    // before it.
     let mut rest = &mut starts[..];
     let mut said = 0;
     for (at, &key) in keys.iter().enumerate() {

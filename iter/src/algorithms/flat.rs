@@ -1,4 +1,4 @@
-//! Many slices as one: their lengths are known, so positions are too.
+//! Many slices as one. Their lengths are known, so positions are too.
 #![forbid(unsafe_code)]
 
 use std::borrow::Borrow;
@@ -11,7 +11,7 @@ use crate::plumbing::{Consumer, Producer, ProducerCallback, UnindexedConsumer, b
 /// Fewer bytes than these are joined by one thread.
 const ALONE: usize = if cfg!(miri) { 1 << 6 } else { 1 << 15 };
 
-/// What slices of slices can do.
+/// What slices of slices can do as one.
 ///
 /// ```
 /// use tine_iter::{algorithms::ParallelFlat, prelude::*};
@@ -23,8 +23,9 @@ const ALONE: usize = if cfg!(miri) { 1 << 6 } else { 1 << 15 };
 pub trait ParallelFlat<V> {
     /// All elements of all slices, as one parallel iterator that knows its length.
     ///
-    /// Where `flatten` may join anything, and loses positions for it, this can be enumerated,
-    /// zipped, reversed, and collected to where each item stays. Reads all lengths when it is made.
+    /// `flatten` joins anything, and so loses the positions. This can be enumerated, zipped,
+    /// reversed, and collected straight to where each item stays. Reads all lengths when it is
+    /// made.
     ///
     /// ```
     /// use tine_iter::{algorithms::ParallelFlat, prelude::*};
@@ -136,7 +137,7 @@ impl<'data, T: Sync> IndexedParallelIterator for Flat<'data, T> {
 struct Stretch<'f, 'data, T> {
     start: usize,
     end: usize,
-    /// Those slices that have a part in it.
+    /// The slices that have a part in it.
     slices: &'f [&'data [T]],
     ends: &'f [usize],
 }
@@ -176,8 +177,8 @@ impl<'f, 'data, T: Sync> Producer for Stretch<'f, 'data, T> {
         let len = self.end - self.start;
         assert!(index <= len, "{len} items were cut at {index}");
         let mid = self.start + index;
-        // Slices that end by then have no part in the second half, and those that begin there or
-        // later none in the first.
+        // Slices that end before the cut have no part in the second half, and those that begin at
+        // it or later have none in the first.
         let done = self.ends.partition_point(|&end| end <= mid);
         let begun = match done {
             0 => usize::from(mid > self.start),

@@ -1,7 +1,7 @@
-//! Slices that are read as grids: row by row with the rows around, and tile by tile with a halo.
+//! Slices read as grids: row by row with the rows around, and tile by tile with a halo.
 //!
-//! The grid that is read and the one that is written are two slices, so the borrow checker sees that
-//! nobody reads what another thread writes.
+//! The grid that is read and the one that is written are two slices. So the borrow checker sees
+//! that no thread reads what another writes.
 #![forbid(unsafe_code)]
 
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::iter::ParallelIterator;
 use crate::sources::kit::indexed;
 use crate::sources::slice::{ChunksExactMut, ParallelSliceMut};
 
-/// What slices that hold a grid, one row after the other, give to read.
+/// Reading from a slice that holds a grid, one row after the other.
 ///
 /// ```
 /// use tine_iter::{algorithms::{ParallelGrid, ParallelGridMut}, prelude::*};
@@ -28,11 +28,11 @@ use crate::sources::slice::{ChunksExactMut, ParallelSliceMut};
 /// assert_eq!(new, [4, 6, /**/ 9, 12, /**/ 8, 10]);
 /// ```
 pub trait ParallelGrid<T: Sync> {
-    /// The rows of a grid of so many columns, each with up to `halo` rows above and below it.
+    /// The rows of a grid of `width` columns, each with up to `halo` rows above and below it.
     ///
     /// # Panics
     ///
-    /// If `width` is zero, or the length is no multiple of it.
+    /// If `width` is zero, or the length is not a multiple of it.
     ///
     /// ```
     /// use tine_iter::{algorithms::ParallelGrid, prelude::*};
@@ -47,13 +47,13 @@ pub trait ParallelGrid<T: Sync> {
     #[track_caller]
     fn par_rows(&self, width: usize, halo: usize) -> Rows<'_, T>;
 
-    /// The tiles of a grid of `width` columns, of `tile.0` columns and `tile.1` rows each (fewer at
-    /// the right and at the bottom), row by row of tiles; each may look at what is up to `halo`
-    /// cells around it.
+    /// The tiles of a grid of `width` columns, row by row of tiles. A tile has `tile.0` columns and
+    /// `tile.1` rows, fewer at the right and at the bottom. It may read up to `halo` cells around
+    /// it.
     ///
     /// # Panics
     ///
-    /// If `width` or a side of the tiles is zero, or the length is no multiple of `width`.
+    /// If `width` or a side of the tiles is zero, or the length is not a multiple of `width`.
     ///
     /// ```
     /// use tine_iter::{algorithms::ParallelGrid, prelude::*};
@@ -69,7 +69,7 @@ pub trait ParallelGrid<T: Sync> {
     fn par_tiles(&self, width: usize, tile: (usize, usize), halo: usize) -> Tiles<'_, T>;
 }
 
-/// What slices that hold a grid, one row after the other, give to write.
+/// Writing to a slice that holds a grid, one row after the other.
 ///
 /// ```
 /// use tine_iter::{algorithms::ParallelGridMut, prelude::*};
@@ -79,11 +79,11 @@ pub trait ParallelGrid<T: Sync> {
 /// assert_eq!(board, ['.', '#', '.', '.', '#', '.']);
 /// ```
 pub trait ParallelGridMut<T: Send> {
-    /// The exclusive rows of a grid of so many columns.
+    /// The exclusive rows of a grid of `width` columns.
     ///
     /// # Panics
     ///
-    /// If `width` is zero, or the length is no multiple of it.
+    /// If `width` is zero, or the length is not a multiple of it.
     ///
     /// ```
     /// use tine_iter::{algorithms::ParallelGridMut, prelude::*};
@@ -100,7 +100,7 @@ pub trait ParallelGridMut<T: Send> {
     ///
     /// # Panics
     ///
-    /// If `width` or a side of the tiles is zero, or the length is no multiple of `width`.
+    /// If `width` or a side of the tiles is zero, or the length is not a multiple of `width`.
     ///
     /// ```
     /// use tine_iter::{algorithms::{ParallelGrid, ParallelGridMut}, prelude::*};
@@ -147,7 +147,7 @@ impl<T: Send> ParallelGridMut<T> for [T] {
     }
 }
 
-/// The rows of a grid of so many cells.
+/// The number of rows of a grid of `len` cells.
 #[track_caller]
 fn height(len: usize, width: usize) -> usize {
     Cut::new(len, width, (1, 1)).height()
@@ -211,7 +211,7 @@ indexed! {
     inner(it) (0..it.grid.height).into_par_iter().map(move |y| Row { grid: it.grid, y, halo: it.halo });
 }
 
-/// A row of a grid, which may look at the rows around it.
+/// A row of a grid, which may read the rows around it.
 ///
 /// ```
 /// use tine_iter::{algorithms::{ParallelGrid, Row}, prelude::*};
@@ -239,7 +239,7 @@ impl<T> Clone for Row<'_, T> {
 impl<T> Copy for Row<'_, T> {}
 
 impl<'data, T> Row<'data, T> {
-    /// Its position, from zero at the top.
+    /// Its position, counted from the top.
     pub fn y(&self) -> usize {
         self.y
     }
@@ -249,11 +249,12 @@ impl<'data, T> Row<'data, T> {
         self.grid.row(self.y)
     }
 
-    /// The row so many below it, above it if `down` is negative; `None` beyond the grid.
+    /// The row `down` rows below this one, or above it if `down` is negative. `None` beyond the
+    /// grid.
     ///
     /// # Panics
     ///
-    /// If that is further away than the halo.
+    /// If the row is further away than the halo.
     #[track_caller]
     pub fn at(&self, down: isize) -> Option<&'data [T]> {
         self.within(down);
@@ -261,12 +262,12 @@ impl<'data, T> Row<'data, T> {
         (y < self.grid.height).then(|| self.grid.row(y))
     }
 
-    /// The row so many below it, above it if `down` is negative; beyond the grid the last one on
-    /// that side.
+    /// The row `down` rows below this one, or above it if `down` is negative. Beyond the grid, the
+    /// last row on that side.
     ///
     /// # Panics
     ///
-    /// If that is further away than the halo.
+    /// If the row is further away than the halo.
     #[track_caller]
     pub fn clamped(&self, down: isize) -> &'data [T] {
         self.within(down);
@@ -274,7 +275,7 @@ impl<'data, T> Row<'data, T> {
         self.grid.row(y.min(self.grid.height - 1))
     }
 
-    /// The row itself and those around it, as far as the halo and the grid reach, from the top.
+    /// The row itself and those around it, from the top, as far as the halo and the grid reach.
     pub fn rows(&self) -> impl DoubleEndedIterator<Item = &'data [T]> + use<'data, T> {
         let grid = self.grid;
         let reach = widened(&(self.y..self.y + 1), self.halo, grid.height);
@@ -316,7 +317,7 @@ indexed! {
     });
 }
 
-/// A tile of a grid, which may look at the cells around it.
+/// A tile of a grid, which may read the cells around it.
 ///
 /// ```
 /// use tine_iter::{algorithms::{ParallelGrid, Tile}, prelude::*};
@@ -348,31 +349,31 @@ impl<T> Clone for Tile<'_, T> {
 }
 
 impl<'data, T> Tile<'data, T> {
-    /// The columns of the grid that it has.
+    /// The columns of the grid that the tile has.
     pub fn x(&self) -> Range<usize> {
         self.x.clone()
     }
 
-    /// The rows of the grid that it has.
+    /// The rows of the grid that the tile has.
     pub fn y(&self) -> Range<usize> {
         self.y.clone()
     }
 
-    /// The columns that it may look at.
+    /// The columns that the tile may read.
     pub fn halo_x(&self) -> Range<usize> {
         widened(&self.x, self.halo, self.grid.width)
     }
 
-    /// The rows that it may look at.
+    /// The rows that the tile may read.
     pub fn halo_y(&self) -> Range<usize> {
         widened(&self.y, self.halo, self.grid.height)
     }
 
-    /// Its part of row `y` of the grid.
+    /// The tile's part of row `y` of the grid.
     ///
     /// # Panics
     ///
-    /// If it has no part in that row.
+    /// If the tile has no part in that row.
     #[track_caller]
     pub fn row(&self, y: usize) -> &'data [T] {
         let rows = &self.y;
@@ -380,11 +381,12 @@ impl<'data, T> Tile<'data, T> {
         &self.grid.row(y)[self.x.clone()]
     }
 
-    /// What it may look at in row `y` of the grid: the columns [`halo_x`](Tile::halo_x).
+    /// The cells that the tile may read in row `y` of the grid: the columns
+    /// [`halo_x`](Tile::halo_x).
     ///
     /// # Panics
     ///
-    /// If it may not look at that row.
+    /// If the tile may not read that row.
     #[track_caller]
     pub fn halo_row(&self, y: usize) -> &'data [T] {
         let rows = self.halo_y();
@@ -395,12 +397,12 @@ impl<'data, T> Tile<'data, T> {
         &self.grid.row(y)[self.halo_x()]
     }
 
-    /// The cell in column `x` and row `y` of the grid, or beyond the grid the one at its edge that
-    /// is nearest.
+    /// The cell in column `x` and row `y` of the grid. Beyond the grid, the nearest cell at its
+    /// edge.
     ///
     /// # Panics
     ///
-    /// If that is further away than the halo.
+    /// If the cell is further away than the halo.
     #[track_caller]
     pub fn clamped(&self, x: isize, y: isize) -> &'data T {
         let within = |at: isize, range: &Range<usize>| {

@@ -8,10 +8,10 @@ use crate::convert::{IntoParallelIterator, IntoParallelRefIterator};
 use crate::iter::{Filter, IndexedParallelIterator, ParallelIterator};
 use crate::sources::slice::{ParallelSlice, ParallelSliceMut, Split};
 
-/// Slices are compared in pieces of so many elements.
+/// Slices are compared in pieces of this many elements.
 const COMPARED: usize = 64;
 
-/// What slices of [`Sync`] elements can tell in parallel.
+/// What can be asked about slices of [`Sync`] elements in parallel.
 ///
 /// ```
 /// use tine_iter::algorithms::ParallelSliceLook;
@@ -22,8 +22,8 @@ const COMPARED: usize = 64;
 /// assert_eq!(v.par_deduped(), [1, 2, 3]);
 /// ```
 pub trait ParallelSliceLook<T: Sync> {
-    /// The first position at which two slices differ. Where one is the beginning of the other that
-    /// is its length; `None` if they are equal.
+    /// The first position at which two slices differ. If one slice is the beginning of the other,
+    /// that is its length. `None` if they are equal.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelSliceLook;
@@ -49,8 +49,8 @@ pub trait ParallelSliceLook<T: Sync> {
     where
         F: Fn(&T, &T) -> bool + Sync;
 
-    /// What `difference` makes of each element and the one before it; the first element stays as
-    /// it is. Running sums of the result give the slice again.
+    /// The result of `difference` for each element and the one before it. The first element is
+    /// copied. Running sums of the result give the slice again.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelSliceLook;
@@ -91,7 +91,7 @@ pub trait ParallelSliceLook<T: Sync> {
         T: Clone + Send,
         F: Fn(&T, &T) -> bool + Sync;
 
-    /// Where `needle` first occurs, as a run of neighbours. The empty one occurs at once.
+    /// Where `needle` first occurs, as a run of neighbours. An empty needle occurs at once.
     ///
     /// Takes time in proportion to the sum of both lengths, and room for as many numbers as
     /// `needle` has elements.
@@ -118,8 +118,8 @@ pub trait ParallelSliceLook<T: Sync> {
     where
         P: Fn(&T) -> bool + Sync + Send;
 
-    /// For each key, how many elements of this slice, which is sorted, are less. There the key
-    /// can be inserted, before its equals.
+    /// For each key, how many elements of this sorted slice are less. That is where the key can be
+    /// inserted before its equals.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelSliceLook;
@@ -133,8 +133,8 @@ pub trait ParallelSliceLook<T: Sync> {
         self.par_bounds_by(keys, |element, key| element < key)
     }
 
-    /// For each key, how many elements of this slice, which is sorted, are not greater. There the
-    /// key can be inserted, after its equals.
+    /// For each key, how many elements of this sorted slice are not greater. That is where the key
+    /// can be inserted after its equals.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelSliceLook;
@@ -148,7 +148,7 @@ pub trait ParallelSliceLook<T: Sync> {
         self.par_bounds_by(keys, |element, key| element <= key)
     }
 
-    /// For each key, how many elements come `before` it; those stand first.
+    /// For each key, how many elements come `before` it. Those must stand first.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelSliceLook;
@@ -161,8 +161,9 @@ pub trait ParallelSliceLook<T: Sync> {
         K: Sync,
         F: Fn(&T, &K) -> bool + Sync;
 
-    /// For each key, where an equal element is, or where one could be inserted: many a
-    /// [`binary_search`](slice::binary_search). Of several equal elements the first is told.
+    /// For each key, where an equal element is, or where the key could be inserted: a
+    /// [`binary_search`](slice::binary_search) for each key. Of several equal elements, the first
+    /// is returned.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelSliceLook;
@@ -193,7 +194,7 @@ impl<T: Sync> ParallelSliceLook<T> for [T] {
         };
         let start = chunk * COMPARED;
         let differ = a[start..].iter().zip(&b[start..]).position(|(a, b)| a != b);
-        // Elements that are unequal only now and then could be found unequal but once.
+        // If elements are unequal only now and then, a second look might find them equal.
         Some(start + differ.unwrap_or(0))
     }
 

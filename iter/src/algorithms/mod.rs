@@ -1,4 +1,4 @@
-//! Algorithms beyond rayon's: what C++, Thrust and ParlayLib have for slices, worklists, images and
+//! Algorithms beyond rayon's: those of C++, Thrust and ParlayLib for slices, worklists, images and
 //! text.
 //!
 //! | trait | is for | brings |
@@ -9,11 +9,11 @@
 //! | [`ParallelSortedSets`] | two sorted slices | `par_union`, `par_intersection` … |
 //! | [`ParallelFlat`] | slices of slices | `par_concat`, `par_flat` |
 //! | [`ParallelRetain`] | vectors | `par_retain` |
-//! | [`ParallelGrid`], [`ParallelGridMut`] | slices that are grids, as images are | `par_rows` with the rows around, `par_tiles` with a halo |
+//! | [`ParallelGrid`], [`ParallelGridMut`] | slices that are grids, such as images | `par_rows` with the rows around, `par_tiles` with a halo |
 //! | [`ParallelBytes`], [`ParallelStringSearch`] | text | `par_lines` of bytes, `par_find_str` |
 //!
-//! [`for_each_fed`] works on items that feed further items. Which of C++'s algorithms is what here
-//! is told in `docs/algorithms.md` of the repository.
+//! [`for_each_fed`] works on items that feed further items. `docs/algorithms.md` of the repository
+//! lists C++'s algorithms and what each is called here.
 
 mod accumulate;
 mod change;

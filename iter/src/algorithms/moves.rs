@@ -1,14 +1,14 @@
 //! Moving elements within a slice and between two: reversing, rotating, exchanging.
 //!
-//! All of it is chunks exchanged with chunks. Slices of fewer bytes than a thread moves while
-//! another one comes are left to std.
+//! All of it exchanges chunks with chunks. If a slice has fewer bytes than a thread moves while
+//! another one comes, it is left to std.
 #![forbid(unsafe_code)]
 
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::plumbing::both;
 use crate::sources::slice::ParallelSliceMut;
 
-/// Slices of fewer bytes are moved by this thread.
+/// Shorter slices, in bytes, are moved by this thread.
 const ALONE: usize = if cfg!(any(test, miri)) {
     1 << 8
 } else {
@@ -20,12 +20,12 @@ const CHUNK: usize = if cfg!(any(test, miri)) {
 } else {
     1 << 13
 };
-/// A rotation is cut into so many pieces, and is done piece by piece only if what each hands to the
-/// next is no more than such a part of it.
+/// A rotation is cut into this many pieces. It is done piece by piece only if each hands at most
+/// a `PART`th of its length to the next.
 const PIECES: usize = 16;
 const PART: usize = 4;
 
-/// Whether a slice of so many elements is too short to be shared.
+/// Whether a slice of `len` elements is too short to be shared.
 fn short<T>(len: usize) -> bool {
     len.saturating_mul(size_of::<T>()) < ALONE
 }
@@ -56,7 +56,7 @@ pub(super) fn reverse<T: Send>(v: &mut [T]) {
     });
 }
 
-/// Exchanges what two slices of one length hold.
+/// Exchanges the elements of two slices of equal length.
 pub(super) fn swap<T: Send>(a: &mut [T], b: &mut [T]) {
     if short::<T>(a.len()) {
         return a.swap_with_slice(b);
@@ -66,10 +66,10 @@ pub(super) fn swap<T: Send>(a: &mut [T], b: &mut [T]) {
     pairs.for_each(|(a, b)| a.swap_with_slice(b));
 }
 
-/// Brings the element at `mid` to the front, and those before it behind all others.
+/// Moves the element at `mid` to the front, and those before it behind all others.
 pub(super) fn rotate<T: Send>(mut v: &mut [T], mut mid: usize) {
-    // Euclid's way: exchange the shorter side with its counterpart at the far end, which is in place
-    // then, and go on with the rest.
+    // Euclid's way: exchange the shorter side with its counterpart at the far end, where it is in
+    // place, and go on with the rest.
     loop {
         let len = v.len();
         let shorter = mid.min(len - mid);
@@ -95,13 +95,14 @@ pub(super) fn rotate<T: Send>(mut v: &mut [T], mut mid: usize) {
     }
 }
 
-/// Rotates where one side is short: each piece by itself, which leaves what belongs to the end of
-/// the piece before it (or to the front of the one after) at its end; then these are handed on.
+/// Rotates where one side is short. Each piece is rotated by itself. Then its end holds what
+/// belongs to the end of the piece before it (or to the front of the one after). At last these ends
+/// are handed on.
 fn by_pieces<T: Send>(v: &mut [T], mid: usize) {
     let (len, shorter) = (v.len(), mid.min(v.len() - mid));
     let size = len.div_ceil(PIECES);
     let forward = mid == shorter;
-    // A last piece that is shorter than what is to be handed on becomes part of the one before.
+    // If the last piece is shorter than what is to be handed on, it becomes part of the one before.
     let whole = len / size * size;
     let cut = if len - whole < shorter {
         whole - size
@@ -117,7 +118,7 @@ fn by_pieces<T: Send>(v: &mut [T], mid: usize) {
     let mut pieces: Vec<&mut [T]> = even.chunks_mut(size).collect();
     pieces.extend((!last.is_empty()).then_some(last));
     if forward {
-        // The end of each piece holds its own front; it wants that of the next one.
+        // The end of each piece holds its own front, and needs that of the next piece.
         let mut ends: Vec<&mut [T]> = pieces
             .into_iter()
             .map(|mut piece| {
@@ -137,7 +138,7 @@ fn by_pieces<T: Send>(v: &mut [T], mid: usize) {
     }
 }
 
-/// Each takes what the next one holds, and the last what the first did. All are of one length.
+/// Each slice takes the content of the next, and the last that of the first. All are equally long.
 fn hand_on<T: Send>(slices: &mut [&mut [T]]) {
     let len = slices.first().map_or(0, |first| first.len());
     if short::<T>(len * slices.len()) || len < 2 {

@@ -1,8 +1,8 @@
 //! Shuffling: the same order for the same seed, whatever the number of threads.
 //!
-//! A longer slice is dealt out to buckets at random, and then each bucket is shuffled by itself,
-//! which makes every order as likely as any other. Where an element goes depends on the seed and on
-//! its position alone.
+//! A longer slice is dealt to buckets at random, and then each bucket is shuffled by itself. So
+//! every order is as likely as any other. Only the seed and its position decide where an element
+//! goes.
 #![forbid(unsafe_code)]
 
 use super::scatter::scatter;
@@ -11,12 +11,12 @@ use crate::iter::{IndexedParallelIterator, ParallelIterator};
 
 /// Slices up to this length are shuffled by one thread.
 const ALONE: usize = if cfg!(miri) { 1 << 8 } else { 1 << 16 };
-/// A bucket should have about so many elements, but there are no more buckets than these.
+/// About how many elements a bucket should have, and the greatest number of buckets.
 const IN_BUCKET: usize = if cfg!(miri) { 1 << 5 } else { 1 << 13 };
 const BUCKETS: usize = 256;
 
-/// The numbers below `len` in an order that depends on `seed` and `len` alone, each order as likely
-/// as any other.
+/// The numbers below `len`, in an order that depends only on `seed` and `len`. Each order is as
+/// likely as any other.
 ///
 /// ```
 /// use tine_iter::algorithms::random_permutation;
@@ -50,12 +50,12 @@ pub(super) fn shuffle<T: Send>(v: &mut [T], seed: u64) {
     };
     let parts: Vec<&mut [T]> = starts.windows(2).map(&mut cut).collect();
     let parts = parts.into_par_iter().enumerate();
-    // A seed of its own for each bucket, of another kind than those of the elements.
+    // Each bucket has a seed of its own, of another kind than those of the elements.
     let key = stirred(!seed);
     parts.for_each(|(at, part)| shuffle(part, random(key, at as u64)));
 }
 
-/// Shuffles a slice on this thread: each place gets one of those not yet given away.
+/// Shuffles a slice on this thread: each place gets one of the elements not yet given away.
 fn alone<T>(v: &mut [T], seed: u64) {
     let key = stirred(seed);
     for left in (2..=v.len()).rev() {
@@ -65,8 +65,8 @@ fn alone<T>(v: &mut [T], seed: u64) {
     }
 }
 
-/// The `n`-th number of the stream that `key` names: the halves of a product, each bit of which
-/// depends on most of those that were multiplied, together.
+/// The `n`-th number of the stream that `key` names. It joins the halves of a product; each of
+/// their bits depends on most bits of the factors.
 #[inline]
 fn random(key: u64, n: u64) -> u64 {
     let state = key.wrapping_add(n.wrapping_mul(0x9E37_79B9_7F4A_7C15));

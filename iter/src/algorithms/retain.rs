@@ -1,9 +1,9 @@
 //! Removing elements of a vector in place, in order.
 //!
-//! The places of the vector are the items of a loop. A contiguous piece of it closes ranks towards
-//! its own first place as it goes, and when it ends, by a panic too, says which of its places are
-//! left empty. There is one such gap for each piece that really changed hands, so what is done at
-//! the end, moving what lies beyond a gap over it, is little; and nothing for a piece alone.
+//! The places of the vector are the items of a loop. A contiguous piece of them closes ranks
+//! towards its own first place as it goes. When it ends, by a panic too, it reports which of its
+//! places are empty. There is one such gap for each piece that really changed hands. So little is
+//! left for the end, which moves what lies beyond a gap over it; for a lone piece nothing is left.
 
 use std::mem::needs_drop;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use crate::plumbing::both;
 /// Moves of fewer bytes are not shared.
 const ALONE: usize = if cfg!(miri) { 1 << 8 } else { 1 << 18 };
 
-/// What vectors can drop in place, in parallel and in order.
+/// Removing elements of vectors in place, in parallel and in order.
 ///
 /// ```
 /// use tine_iter::algorithms::ParallelRetain;
@@ -31,8 +31,8 @@ pub trait ParallelRetain<T: Send> {
     /// Drops all elements that do not satisfy `keep`; the others stay in their order, as with
     /// [`Vec::retain`].
     ///
-    /// If `keep` panics, or the `drop` of an element does, the elements that were not yet asked
-    /// about stay.
+    /// If `keep` panics, or the `drop` of an element does, the elements that were not asked about
+    /// yet stay.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelRetain;
@@ -126,12 +126,12 @@ impl<T: Send> Drop for Ranks<'_, T> {
                 to: start.wrapping_add(end),
                 len: next - gap.end,
             };
-            // SAFETY: the elements between two gaps, all within the vector, go to an earlier
-            // place: over empty places, and those which they have left themselves.
+            // SAFETY: the elements between two gaps, all within the vector, go to an earlier place:
+            // over empty places, and over those that they have left themselves.
             unsafe { block.slide(gap.end - end, self.shares) };
             end += next - gap.end;
         }
-        // SAFETY: so many elements stand side by side now, and none elsewhere.
+        // SAFETY: `end` elements stand side by side now, and none elsewhere.
         unsafe { self.vec.set_len(end) };
     }
 }
@@ -143,15 +143,15 @@ struct Block<T> {
     len: usize,
 }
 
-// SAFETY: whoever has the block may move its elements, as if they were in a vector.
+// SAFETY: the thread that has the block may move its elements, as if they were in a vector.
 unsafe impl<T: Send> Send for Block<T> {}
 
 impl<T: Send> Block<T> {
-    /// Moves all elements, which go `by` places down.
+    /// Moves all elements `by` places down.
     ///
     /// # Safety
-    /// All of both places are of one vector. Those of `from` hold elements, which are not used at
-    /// their old place afterwards; those of `to` that are not of `from` hold none.
+    /// All places, old and new, are of one vector. Those of `from` hold elements, which are not
+    /// used at their old place afterwards. Those of `to` that are not of `from` hold none.
     unsafe fn slide(self, by: usize, shares: bool) {
         if by == 0 {
             return;
@@ -163,7 +163,7 @@ impl<T: Send> Block<T> {
         }
         let mut rest = self;
         while rest.len > 0 {
-            // Apart by as much as is moved, so these places do not overlap.
+            // They are as far apart as the number moved, so these places do not overlap.
             let (some, later) = rest.cut(by);
             // SAFETY: the lower places first, so each move is over places that are empty by now.
             unsafe { some.leap(alone) };
@@ -202,7 +202,7 @@ impl<T: Send> Block<T> {
     }
 }
 
-/// The places of a vector, and where the gaps in them are told.
+/// The places of a vector, and where pieces report their gaps.
 struct Places<'r, T> {
     start: *mut T,
     gaps: &'r Mutex<Vec<Range<usize>>>,
@@ -226,8 +226,8 @@ struct Retain<'r, T, F> {
 // and through those before them in the same piece. So they change threads and are never shared.
 unsafe impl<T: Send, F: Sync> Sync for Retain<'_, T, F> {}
 
-/// A piece of the places: those before `kept` that are in it hold elements that stay, those from
-/// there to `next` nothing, those from `next` on elements that were not yet asked about.
+/// A piece of the places. Those before `kept` hold elements that stay, those from `kept` to `next`
+/// are empty, and those from `next` on hold elements that were not asked about yet.
 struct Piece<'r, T> {
     places: Places<'r, T>,
     kept: usize,
@@ -235,7 +235,7 @@ struct Piece<'r, T> {
 }
 
 impl<T> Piece<'_, T> {
-    /// Goes on at `at`, which is where it was, unless it has just begun.
+    /// Goes on at `at`, which is `next` unless the piece has just begun.
     #[inline]
     fn go_on(&mut self, at: usize) {
         if self.next != at {
@@ -253,21 +253,21 @@ impl<T> Piece<'_, T> {
         let stays = keep(element);
         let to = self.places.start.wrapping_add(self.kept);
         if needs_drop::<T>() && !stays {
-            // The element is none of the piece's any more, even if its `drop` panics.
+            // The element does not belong to the piece any more, even if its `drop` panics.
             self.next += 1;
             // SAFETY: asked about, and not kept: `next` has passed it.
             unsafe { ptr::drop_in_place(place) };
             return;
         }
-        // Without a branch, as nothing is to be done for those that go: the next one to be kept
-        // is written over them.
+        // Without a branch: the place of an element that goes is overwritten by the next one that
+        // is kept.
         // SAFETY: to the first empty place, or onto itself.
         unsafe { ptr::copy(place, to, 1) };
         self.kept += usize::from(stays);
         self.next += 1;
     }
 
-    /// Says which places are empty.
+    /// Reports which places are empty.
     fn tell(&self) {
         if self.kept < self.next {
             let gaps = self.places.gaps.lock();

@@ -1,9 +1,9 @@
-//! Moving the elements of a slice into numbered buckets, each in the order that they had.
+//! Moving the elements of a slice into numbered buckets, each keeping the old order.
 //!
-//! The elements are counted, a piece for each few thousands; so each piece knows its stretch of
-//! each bucket in a spare vector, and the pieces move their elements there without asking each
-//! other. Moves are copies of bits until all is in its place: whatever panics before that, the
-//! slice is as it was, and the spare vector holds nothing.
+//! The elements are counted in pieces of a few thousand. So each piece knows its stretch of each
+//! bucket in a spare vector, and the pieces move their elements there without asking each other.
+//! Moves are copies of bits until all is in place. If anything panics before that, the slice is as
+//! it was, and the spare vector holds nothing.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -14,20 +14,19 @@ use tine_pool::current_num_threads;
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::sources::slice::ParallelSliceMut;
 
-/// A piece has at least so many elements, and this many times as many as there are buckets.
+/// The fewest elements of a piece, and how many times as many as buckets it has.
 const PIECE: usize = if cfg!(miri) { 1 << 6 } else { 1 << 14 };
 const PER_BUCKET: usize = 8;
-/// What is wrong if the second answer is another one.
+/// The message when the second answer differs.
 const CHANGED: &str = "the bucket of an element should not change";
-/// So many pieces a thread, at most.
+/// The most pieces for each thread.
 const PER_THREAD: usize = 4;
 
-/// Moves every element to the bucket that `bucket` names for it and its position, and says where
-/// the buckets begin, with the length at the end. Asks twice about each element.
+/// Moves every element to the bucket that `bucket` names for it and its position. Returns where the
+/// buckets begin, with the length at the end. Asks twice about each element.
 ///
 /// # Panics
-/// If a number is not less than `buckets`, or another one the second time; the slice is then as it
-/// was.
+/// If a number is not less than `buckets`, or differs the second time; the slice is then as it was.
 pub(super) fn scatter<T, B>(v: &mut [T], buckets: usize, bucket: &B) -> Vec<usize>
 where
     T: Send,
@@ -61,7 +60,7 @@ where
     starts
 }
 
-/// The same by one thread.
+/// [`scatter`] on one thread.
 fn alone<T, B>(v: &mut [T], buckets: usize, bucket: &B) -> Vec<usize>
 where
     T: Send,
@@ -116,8 +115,8 @@ where
 /// Copies every element to the next place of its bucket.
 ///
 /// # Panics
-/// If `bucket` does not say what it said when the elements were counted, as often for each piece.
-/// Otherwise each place of `room` is written.
+/// If `bucket` does not name the same buckets as often as when the elements of the piece were
+/// counted. Otherwise each place of `room` is written.
 fn hand_out<T, B>(
     v: &mut [T],
     size: usize,
@@ -162,7 +161,7 @@ unsafe fn take_back<T: Send>(v: &mut [T], room: &mut [MaybeUninit<T>]) {
     let pieces = v.par_chunks_mut(some).zip(room.par_chunks_mut(some));
     pieces.for_each(|(piece, room)| {
         let from = room.as_ptr().cast::<T>();
-        // SAFETY: initialised, by the caller's word; the values that are overwritten live on at
+        // SAFETY: initialised, by the caller's word. The values that are overwritten live on at
         // another place. `zip` cuts both alike, and `len` is that of the shorter.
         unsafe { ptr::copy_nonoverlapping(from, piece.as_mut_ptr(), piece.len().min(room.len())) };
     });

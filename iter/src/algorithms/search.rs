@@ -1,14 +1,14 @@
-//! Looking for a run of elements in a slice, and for many keys in a sorted one.
+//! Searching a slice for a run of elements, and a sorted slice for many keys.
 #![forbid(unsafe_code)]
 
 use crate::convert::IntoParallelIterator;
 use crate::iter::ParallelIterator;
 
-/// A piece has at least so many places at which the run may begin, and so many times its length.
+/// The fewest places of a piece at which the run may begin, and the least multiple of its length.
 const PIECE: usize = if cfg!(miri) { 1 << 4 } else { 1 << 12 };
 const LENGTHS: usize = 8;
 
-/// So many keys are looked for abreast: while memory answers for one, the next is asked for.
+/// This many keys are looked up abreast: while memory answers for one, the next is asked for.
 pub(super) const ABREAST: usize = 16;
 
 /// Where `needle` first occurs.
@@ -48,7 +48,7 @@ fn falls<T: PartialEq>(needle: &[T]) -> Vec<usize> {
     falls
 }
 
-/// Where `needle` first occurs, looking at no element twice but where it falls back.
+/// Where `needle` first occurs. Looks at no element twice, except where it falls back.
 fn first<T: PartialEq>(hay: &[T], needle: &[T], falls: &[usize]) -> Option<usize> {
     let (head, tail) = needle.split_first()?;
     let mut at = 0;
@@ -80,7 +80,7 @@ where
     if len == 0 {
         return;
     }
-    // All keys are at steps of one length, each somewhere else.
+    // All keys take steps of one length, each from its own place.
     while len > 1 {
         let half = len / 2;
         for (start, key) in bounds.iter_mut().zip(keys) {

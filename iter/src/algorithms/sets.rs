@@ -1,4 +1,4 @@
-//! Sorted slices as sets: union, intersection and their kin.
+//! Sorted slices as sets: union, intersection and the like.
 //!
 //! Both slices are cut at the same values, so that equal elements stay together, and the parts are
 //! walked side by side.
@@ -12,16 +12,16 @@ use tine_pool::current_num_threads;
 use crate::convert::IntoParallelIterator;
 use crate::iter::ParallelIterator;
 
-/// A part has at least so many elements, and there are about so many parts a thread.
+/// The fewest elements of a part, and about how many parts there are for each thread.
 const PART: usize = if cfg!(miri) { 1 << 5 } else { 1 << 12 };
 const PER_THREAD: usize = 16;
 
-/// What two sorted slices make together.
+/// Combining two sorted slices.
 ///
-/// An element may occur several times, as in C++: of `m` and `n` equal ones the union has the
-/// greater number, the intersection the lesser, the difference `m - n` or none, the symmetric
-/// difference the distance of the two. Results are sorted; where elements of both slices are equal,
-/// those of the first are taken. If a slice is not sorted the result is some of the elements.
+/// An element may occur several times, as in C++. Of `m` and `n` equal ones the union has the
+/// greater number, the intersection the lesser, the difference `m - n` or none, and the symmetric
+/// difference the distance of the two. Results are sorted. Where elements of both slices are equal,
+/// those of the first are taken. If a slice is not sorted, the result is some of the elements.
 ///
 /// ```
 /// use tine_iter::algorithms::ParallelSortedSets;
@@ -76,7 +76,7 @@ pub trait ParallelSortedSets<T: Sync> {
         self.par_combined_by(other, Combine::Intersection, T::cmp)
     }
 
-    /// The elements that are in this slice alone.
+    /// The elements that are only in this slice.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelSortedSets;
@@ -90,7 +90,7 @@ pub trait ParallelSortedSets<T: Sync> {
         self.par_combined_by(other, Combine::Difference, T::cmp)
     }
 
-    /// The elements that are in one of the two alone.
+    /// The elements that are in exactly one of the two.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelSortedSets;
@@ -104,7 +104,7 @@ pub trait ParallelSortedSets<T: Sync> {
         self.par_combined_by(other, Combine::SymmetricDifference, T::cmp)
     }
 
-    /// Whether every element of `other` is in this slice, as often.
+    /// Whether every element of `other` is in this slice, at least as often.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelSortedSets;
@@ -146,7 +146,7 @@ pub trait ParallelSortedSets<T: Sync> {
         F: Fn(&T, &T) -> Ordering + Sync;
 }
 
-/// What of two sorted slices is taken.
+/// Which elements of two sorted slices are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Combine {
     /// All elements of both.
@@ -155,9 +155,9 @@ pub enum Combine {
     Union,
     /// Elements that are in both.
     Intersection,
-    /// Elements that are in the first alone.
+    /// Elements that are only in the first.
     Difference,
-    /// Elements that are in one alone.
+    /// Elements that are in exactly one.
     SymmetricDifference,
 }
 
@@ -191,8 +191,8 @@ impl<T: Sync> ParallelSortedSets<T> for [T] {
     }
 }
 
-/// Those of the first alone if `FIRST`, of both if `BOTH`, of the second alone if `SECOND`; with
-/// `PAIRED`, an element that is in both stands for two, one of each slice.
+/// The elements only in the first slice if `FIRST`, those in both if `BOTH`, those only in the
+/// second if `SECOND`. With `PAIRED`, an element that is in both stands for two, one of each slice.
 fn combined<T, F, const FIRST: bool, const BOTH: bool, const SECOND: bool, const PAIRED: bool>(
     a: &[T],
     b: &[T],
@@ -236,7 +236,7 @@ where
             Ordering::Equal => BOTH,
             Ordering::Greater => SECOND,
         };
-        // Which is less is hard to foresee, so it is no branch: of equal ones the first is taken.
+        // Which is less is hard to predict, so this is no branch. Of equal ones the first is taken.
         let from_a = order.is_le();
         if taken {
             out.push(if from_a { x } else { y }.clone());
@@ -271,7 +271,7 @@ fn includes<T, F: Fn(&T, &T) -> Ordering>(mut a: &[T], b: &[T], compare: &F) -> 
     true
 }
 
-/// Cuts both slices at the same values: at least one pair of parts.
+/// Cuts both slices at the same values, into at least one pair of parts.
 fn parts<T, F>(a: &[T], b: &[T], compare: &F) -> Vec<(Range<usize>, Range<usize>)>
 where
     F: Fn(&T, &T) -> Ordering,

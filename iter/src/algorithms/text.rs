@@ -5,12 +5,12 @@ use crate::convert::IntoParallelIterator;
 use crate::iter::ParallelIterator;
 use crate::sources::str::ByteLines;
 
-/// A piece of a text that is searched has at least so many bytes, and so many times the length of
-/// what is looked for.
+/// The fewest bytes of a piece of a text that is searched, and the least multiple of the needle's
+/// length.
 const PIECE: usize = if cfg!(miri) { 1 << 5 } else { 1 << 14 };
 const LENGTHS: usize = 8;
 
-/// Text that may be no UTF-8.
+/// Text that need not be UTF-8.
 ///
 /// ```
 /// use tine_iter::{algorithms::ParallelBytes, prelude::*};
@@ -44,7 +44,7 @@ impl ParallelBytes for [u8] {
 /// assert_eq!("a fork has tines".par_find_str("tine"), Some(11));
 /// ```
 pub trait ParallelStringSearch {
-    /// Where `needle` first occurs, as [`str::find`] tells it. The empty one occurs at once.
+    /// Where `needle` first occurs, as with [`str::find`]. An empty needle occurs at once.
     ///
     /// ```
     /// use tine_iter::algorithms::ParallelStringSearch;
@@ -63,7 +63,7 @@ impl ParallelStringSearch for str {
         }
         let pieces = self.len().div_ceil(size);
         let find = |piece: usize| {
-            // What begins in this piece may end in the next one.
+            // A match that begins in this piece may end in the next one.
             let start = boundary(self, piece * size);
             let end = (piece + 1)
                 .saturating_mul(size)
@@ -75,7 +75,7 @@ impl ParallelStringSearch for str {
     }
 }
 
-/// The first boundary of a character from `at` on.
+/// The first character boundary from `at` on.
 fn boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {

@@ -50,7 +50,7 @@ impl Cut {
         self.width.div_ceil(self.tile.0) * self.height.div_ceil(self.tile.1)
     }
 
-    /// The columns and the rows of a tile: within the grid, and other ones for each number.
+    /// The columns and the rows of a tile: within the grid, and different for each number.
     pub(super) fn tile(self, number: usize) -> (Range<usize>, Range<usize>) {
         let across = self.width.div_ceil(self.tile.0);
         let side = |at: usize, side: usize, len: usize| {
@@ -126,7 +126,7 @@ impl<'data, T: Send> IndexedParallelIterator for TilesMut<'data, T> {
     }
 }
 
-/// Produces the tiles of some numbers, which no other producer has.
+/// Produces the tiles of a range of numbers. No other producer has these.
 struct Numbers<'data, T> {
     tiles: TilesMut<'data, T>,
     numbers: Range<usize>,
@@ -158,7 +158,7 @@ impl<'data, T: Send> Producer for Numbers<'data, T> {
     }
 }
 
-/// The tiles of some numbers, one after the other.
+/// The tiles of a range of numbers, one after the other.
 struct Each<'data, T>(Numbers<'data, T>);
 
 impl<'data, T> Each<'data, T> {
@@ -223,25 +223,25 @@ pub struct TileMut<'data, T> {
 // SAFETY: it is its cells, exclusively, as `&mut [T]` is.
 unsafe impl<T: Send> Send for TileMut<'_, T> {}
 
-// SAFETY: a reference to it reaches nothing of its cells: all that does takes `&mut self`.
+// SAFETY: a reference to it reaches none of its cells: all methods that do take `&mut self`.
 unsafe impl<T: Sync> Sync for TileMut<'_, T> {}
 
 impl<T> TileMut<'_, T> {
-    /// The columns of the grid that it has.
+    /// The columns of the grid that the tile has.
     pub fn x(&self) -> Range<usize> {
         self.x.clone()
     }
 
-    /// The rows of the grid that it has.
+    /// The rows of the grid that the tile has.
     pub fn y(&self) -> Range<usize> {
         self.y.clone()
     }
 
-    /// Its part of row `y` of the grid.
+    /// The tile's part of row `y` of the grid.
     ///
     /// # Panics
     ///
-    /// If it has no part in that row.
+    /// If the tile has no part in that row.
     #[track_caller]
     pub fn row_mut(&mut self, y: usize) -> &mut [T] {
         let rows = &self.y;
@@ -252,7 +252,7 @@ impl<T> TileMut<'_, T> {
         unsafe { slice::from_raw_parts_mut(first, self.x.len()) }
     }
 
-    /// Its part of each row, with the number that the row has in the grid.
+    /// The tile's part of each row, with the row's number in the grid.
     pub fn rows_mut(&mut self) -> impl DoubleEndedIterator<Item = (usize, &mut [T])> {
         let (start, width, x) = (self.start, self.width, self.x.clone());
         self.y.clone().map(move |y| {

@@ -1,10 +1,10 @@
-//! Work that makes work: items each of which may feed further ones, until none is left.
+//! Work that makes work: items that may each feed further items, until none is left.
 //!
-//! A thread has a stack of its own, works on its newest item and puts what that feeds on top. From
-//! time to time it asks its `Pace` whether another thread is worth the older half of the stack, as
-//! a loop asks whether half of its rest is; if so that half becomes a task of the scope that the
-//! call is. So threads meet when work changes hands, and at no other time. While a half that was
-//! given away lies there untaken, no other is.
+//! A thread has a stack of its own. It works on its newest item and puts what that feeds on top.
+//! From time to time it asks its `Pace` whether another thread is worth the older half of the
+//! stack, as a loop asks about half of its rest. If so, that half becomes a task of the call's
+//! scope. So threads meet only when work changes hands. While a half that was given away lies
+//! untaken, no other is given.
 #![forbid(unsafe_code)]
 
 use std::fmt;
@@ -13,21 +13,21 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use tine_pool::loops::{Pace, Seed, Step};
 use tine_pool::{Scope, scope};
 
-/// However few items a stack holds, it is taken for so many that are still to come.
+/// Even a shorter stack is taken to stand for this many items still to come.
 const AT_LEAST: usize = 64;
 
-/// Short items are taken from the stack so many at a time.
+/// Short items are taken from the stack this many at a time.
 const BATCH: usize = 16;
 
-/// Calls `op` with every item of `initial`, and with every item that is fed on the way, in no
-/// particular order, in parallel.
+/// Calls `op` in parallel with every item of `initial`, and with every item that is fed on the way,
+/// in no particular order.
 ///
-/// For searches in graphs and whatever else finds its work as it goes. Each thread takes the newest
-/// item that it has fed, so items are few at a time; each item is worked on once. To work on each
-/// node of a graph once, keep a set of those seen.
+/// For searches in graphs and other work that is found on the way. Each thread takes the newest
+/// item that it has fed, so there are few items at a time. Each item is worked on once. To work on
+/// each node of a graph once, keep a set of those seen.
 ///
-/// If `op` panics, so does this, once every thread has finished the item that it works on; the other
-/// items are dropped.
+/// If `op` panics, so does this, once every thread has finished its current item. The other items
+/// are dropped.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -66,7 +66,7 @@ where
     scope(|scope| work.run(stack, pace, scope));
 }
 
-/// Where an item of [`for_each_fed`] puts what it finds to do.
+/// Takes the items that an item of [`for_each_fed`] feeds.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -128,7 +128,7 @@ struct Work<F> {
 }
 
 impl<F> Work<F> {
-    /// Works on the items of a stack and on all that they feed, less what is given away.
+    /// Works on the items of a stack and on all that they feed, except those given away.
     fn run<'s, T>(&'s self, stack: Vec<T>, mut pace: Pace, scope: &Scope<'s>)
     where
         T: Send + 's,
@@ -157,8 +157,8 @@ impl<F> Work<F> {
                 }
                 continue;
             }
-            // Short ones, in batches: what is to be looked up for one does not wait for what the
-            // one before has fed.
+            // Short items go in batches: the lookups for one do not wait for what the one before
+            // has fed.
             for _ in 0..items / BATCH {
                 let from = feeder.stack.len().saturating_sub(BATCH);
                 batch.extend(feeder.stack.drain(from..));
@@ -187,7 +187,7 @@ impl<F> Work<F> {
     }
 }
 
-/// Tells all others when an item panics.
+/// Tells all other threads when an item panics.
 struct Over<'o>(&'o AtomicBool);
 
 impl Over<'_> {

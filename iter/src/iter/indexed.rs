@@ -13,8 +13,8 @@ use crate::sinks;
 
 /// A parallel iterator that knows its length, and an index for each item.
 ///
-/// Whatever is made of it in parallel keeps the order of the indices:
-/// `collect` puts each item where a sequential loop would have put it.
+/// All results keep the order of the indices: `collect` puts each item where a sequential loop
+/// would put it.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -31,8 +31,7 @@ use crate::sinks;
 pub trait IndexedParallelIterator: ParallelIterator {
     /// Runs the iterator into `consumer`, which is cut at known indices.
     ///
-    /// This is plumbing, for those who write adapters; see
-    /// [`plumbing`](crate::iter::plumbing).
+    /// This is plumbing, for authors of adapters; see [`plumbing`](crate::iter::plumbing).
     ///
     /// An iterator that knows its producer leaves this to
     /// [`bridge`](crate::iter::plumbing::bridge):
@@ -80,11 +79,10 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// ```
     fn len(&self) -> usize;
 
-    /// Turns the iterator into a producer, which may borrow from this call's
-    /// frame, and calls `callback` with it.
+    /// Turns the iterator into a producer, which may borrow from this call's frame, and passes that
+    /// to `callback`.
     ///
-    /// This is plumbing, for those who write adapters; see
-    /// [`plumbing`](crate::iter::plumbing).
+    /// This is plumbing, for authors of adapters; see [`plumbing`](crate::iter::plumbing).
     ///
     /// ```
     /// use tine::iter::plumbing::{Producer, ProducerCallback};
@@ -106,11 +104,11 @@ pub trait IndexedParallelIterator: ParallelIterator {
     where
         CB: ProducerCallback<Self::Item>;
 
-    /// Runs blocks of items one after another, each in parallel, the first of
-    /// a few items and each next one of twice as many.
+    /// Runs blocks of items one after another, each in parallel. The first has a few items, and
+    /// each next block twice as many.
     ///
-    /// A search for what is likely to be near the front looks at less beyond
-    /// it this way. The result is no longer indexed.
+    /// So a search for an item near the front looks at fewer items beyond it. The result is no
+    /// longer indexed.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -140,20 +138,17 @@ pub trait IndexedParallelIterator: ParallelIterator {
         UniformBlocks::new(self, block_size)
     }
 
-    /// The same items, cut and joined along a tree that depends on their
-    /// number and on nothing else.
+    /// The same items, cut and joined along a tree that depends only on their number.
     ///
-    /// Adding floats in another order rounds them differently, so `sum` may
-    /// come out a little different each time, and so may anything else whose
-    /// operation is not quite associative. After `deterministic`, what `sum`,
-    /// `product`, `reduce`, `fold` with `reduce` and the like come to is the
-    /// same to the last bit for any number of threads and any course of events.
+    /// Adding floats in another order rounds them differently. So `sum` may give a slightly
+    /// different result each time, and so may any operation that is not quite associative. After
+    /// `deterministic`, the results of `sum`, `product`, `reduce`, `fold` with `reduce` and the
+    /// like are the same to the last bit, on any number of threads and in every run.
     ///
-    /// There are at least 64 pieces if there are that many items, and none of
-    /// more than 1024 items; [`with_min_len`] and [`with_max_len`] before this
-    /// call change that. What comes after it can no longer be indexed: call
-    /// `enumerate`, `zip` and the like first. The promise does not reach into
-    /// parallel iterators within items (`flat_map`).
+    /// There are at least 64 pieces if there are that many items, and no piece has more than 1024
+    /// items; [`with_min_len`] and [`with_max_len`] before this call change that. The result can no
+    /// longer be indexed, so call `enumerate`, `zip` and the like first. The promise does not hold
+    /// for parallel iterators within items (`flat_map`).
     ///
     /// [`with_min_len`]: Self::with_min_len
     /// [`with_max_len`]: Self::with_max_len
@@ -169,7 +164,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Deterministic::new(self)
     }
 
-    /// Replaces what is in `target` by the items, and reuses its memory.
+    /// Replaces the content of `target` by the items, and reuses its memory.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -181,8 +176,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         sinks::collect::collect_into_vec(self, target)
     }
 
-    /// Replaces what is in two vectors by the halves of pairs, and reuses their
-    /// memory.
+    /// Replaces the content of two vectors by the halves of pairs, and reuses their memory.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -213,7 +207,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Zip::new(self, zip_op.into_par_iter())
     }
 
-    /// Pairs of the items at the same index of two iterators of one length.
+    /// Pairs of the items at the same index of two iterators of equal length.
     ///
     /// # Panics
     /// If the lengths differ.
@@ -231,8 +225,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
         ZipEq::new(self, zip_op.into_par_iter())
     }
 
-    /// An item of this iterator, one of the other, by turns; when one runs out,
-    /// the rest of the other.
+    /// Items of this iterator and the other in turn. When one runs out, the rest of the other
+    /// follows.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -246,8 +240,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Interleave::new(self, other.into_par_iter())
     }
 
-    /// An item of this iterator, one of the other, by turns, until the one
-    /// whose turn it is has none.
+    /// Items of this iterator and the other in turn, until the iterator whose turn it is has none.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -261,8 +254,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         InterleaveShortest::new(self, other.into_par_iter())
     }
 
-    /// Vectors of `chunk_size` items that follow one another; the last may be
-    /// shorter.
+    /// Vectors of `chunk_size` consecutive items; the last may be shorter.
     ///
     /// # Panics
     /// If `chunk_size` is zero.
@@ -277,11 +269,10 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Chunks::new(self, chunk_size)
     }
 
-    /// Folds each `chunk_size` items that follow one another, from a value that
-    /// `identity` makes; the last chunk may be shorter.
+    /// Folds each `chunk_size` consecutive items, from a value that `identity` makes. The last
+    /// chunk may be shorter.
     ///
-    /// Unlike the pieces of [`fold`](ParallelIterator::fold) the chunks are the
-    /// same in every run.
+    /// Unlike the pieces of [`fold`](ParallelIterator::fold), the chunks are the same in every run.
     ///
     /// # Panics
     /// If `chunk_size` is zero.
@@ -306,8 +297,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
         FoldChunks::new(self, chunk_size, identity, fold_op)
     }
 
-    /// Folds each `chunk_size` items that follow one another, from a clone of
-    /// `init`; the last chunk may be shorter.
+    /// Folds each `chunk_size` consecutive items, from a clone of `init`. The last chunk may be
+    /// shorter.
     ///
     /// # Panics
     /// If `chunk_size` is zero.
@@ -486,7 +477,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         StepBy::new(self, step)
     }
 
-    /// All but the first `n` items, which are made and dropped.
+    /// All but the first `n` items. Those are made and dropped.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -508,8 +499,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Take::new(self, n)
     }
 
-    /// The index of some item that satisfies the predicate; the search ends
-    /// everywhere as soon as a thread finds one.
+    /// The index of some item that satisfies the predicate. The search ends everywhere as soon as a
+    /// thread finds one.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -576,9 +567,9 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Rev::new(self)
     }
 
-    /// Promises that no piece of fewer than `min` items is worked on by itself,
-    /// unless there are no more. For items so cheap that sharing fewer would
-    /// not pay; rarely needed, as blocks grow by what items are seen to cost.
+    /// Promises that no piece of fewer than `min` items is worked on by itself, unless there are no
+    /// more. For items so cheap that sharing fewer would not pay. Rarely needed, since blocks grow
+    /// until they take long enough.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -589,9 +580,9 @@ pub trait IndexedParallelIterator: ParallelIterator {
         MinLen::new(self, min)
     }
 
-    /// Promises that no piece of more than `max` items is worked on as one: the
-    /// pieces are cut in advance, each is offered to other threads, and a panic
-    /// in one does not keep the others from running.
+    /// Promises that no piece of more than `max` items is worked on as one. The pieces are cut in
+    /// advance, each is offered to other threads, and a panic in one does not keep the others from
+    /// running.
     ///
     /// ```
     /// use tine::prelude::*;

@@ -1,4 +1,4 @@
-//! `ParallelIterator`: what can be done with items that need not be numbered.
+//! `ParallelIterator`: the methods that need no index of an item.
 
 use std::cmp::Ordering;
 use std::collections::LinkedList;
@@ -18,10 +18,9 @@ use crate::sinks;
 
 /// A parallel iterator: the twin of [`Iterator`].
 ///
-/// Closures are shared by all threads that take part, so they are `Fn` and
-/// `Sync` where the standard library's are `FnMut`. A panic in any of them
-/// reaches the caller, after whatever was running beside it has ended. The
-/// feature `progress` of `tine` adds `.progress()`, a bar.
+/// All threads that take part share the closures, so they are `Fn` and `Sync` where the standard
+/// library's are `FnMut`. A panic in any of them reaches the caller, after all that ran beside it
+/// has ended. The feature `progress` of `tine` adds `.progress()`, a bar.
 /// ```
 /// use tine::prelude::*;
 /// let lengths = ["a", "fork", "has", "tines"].par_iter().map(|word| word.len());
@@ -32,7 +31,7 @@ use crate::sinks;
     note = "`par_iter()` and `into_par_iter()` begin one; an iterator of std becomes one by `.par_bridge()`"
 )]
 pub trait ParallelIterator: Sized + Send {
-    /// What the iterator hands out.
+    /// The item type.
     type Item: Send;
 
     /// Calls `op` with each item, in no particular order.
@@ -84,8 +83,8 @@ pub trait ParallelIterator: Sized + Send {
         self.map_init(init, op).for_each(|()| ())
     }
 
-    /// Calls `op` with each item until one call fails, and returns a failure if
-    /// there was one. Which, if there were several, is not said.
+    /// Calls `op` with each item until a call fails, and returns a failure if there was one; if
+    /// there were several, it may be any of them.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -135,7 +134,7 @@ pub trait ParallelIterator: Sized + Send {
         self.map_init(init, op).try_for_each(|result| result)
     }
 
-    /// The number of items, by making them all.
+    /// The number of items. Makes them all.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -145,7 +144,7 @@ pub trait ParallelIterator: Sized + Send {
         sinks::count::count(self)
     }
 
-    /// What `map_op` makes of each item.
+    /// The result of `map_op` for each item.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -160,11 +159,11 @@ pub trait ParallelIterator: Sized + Send {
         Map::new(self, map_op)
     }
 
-    /// What `map_op` makes of each item and a clone of `init`.
+    /// The result of `map_op` for each item and a clone of `init`.
     ///
-    /// The clone is made once for a contiguous [piece](crate::iter#pieces-and-their-state):
-    /// once, plus once for each piece that another thread takes over. Before
-    /// an adapter that moves positions (`zip`, `rev`, …) it may be more.
+    /// The clone is made once for a contiguous [piece](crate::iter#pieces-and-their-state): once,
+    /// plus once for each piece that another thread takes over. Before an adapter that moves
+    /// positions (`zip`, `rev`, …) there may be more clones.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -180,8 +179,8 @@ pub trait ParallelIterator: Sized + Send {
         MapWith::new(self, init, map_op)
     }
 
-    /// What `map_op` makes of each item and a value that `init` makes, as often
-    /// as [`map_with`](Self::map_with) clones one. The value need not be `Send`.
+    /// The result of `map_op` for each item and a value that `init` makes, as often as
+    /// [`map_with`](Self::map_with) clones one. The value need not be `Send`.
     ///
     /// ```
     /// use std::rc::Rc;
@@ -198,7 +197,7 @@ pub trait ParallelIterator: Sized + Send {
         MapInit::new(self, init, map_op)
     }
 
-    /// A copy of what each reference refers to, made by `Clone`.
+    /// A copy of the value behind each reference, made by `Clone`.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -213,7 +212,7 @@ pub trait ParallelIterator: Sized + Send {
         Cloned::new(self)
     }
 
-    /// A copy of what each reference refers to.
+    /// A copy of the value behind each reference.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -262,7 +261,7 @@ pub trait ParallelIterator: Sized + Send {
         Filter::new(self, filter_op)
     }
 
-    /// What `filter_op` makes of those items of which it makes something.
+    /// The values of `filter_op`, for the items for which it returns one.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -277,9 +276,9 @@ pub trait ParallelIterator: Sized + Send {
         FilterMap::new(self, filter_op)
     }
 
-    /// The items of the parallel iterators that `map_op` makes of the items.
+    /// The items of the parallel iterators that `map_op` makes from the items.
     ///
-    /// Where the inner ones are short, [`flat_map_iter`](Self::flat_map_iter) costs less.
+    /// If the inner iterators are short, [`flat_map_iter`](Self::flat_map_iter) costs less.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -294,7 +293,7 @@ pub trait ParallelIterator: Sized + Send {
         FlatMap::new(self, map_op)
     }
 
-    /// The items of the sequential iterators that `map_op` makes of the items.
+    /// The items of the sequential iterators that `map_op` makes from the items.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -337,9 +336,8 @@ pub trait ParallelIterator: Sized + Send {
         FlattenIter::new(self)
     }
 
-    /// Reduces all items to one by `op`, which must not mind how the items are
-    /// bracketed. `identity` makes a value that `op` joins to any other without
-    /// changing it; it may be called any number of times.
+    /// Reduces all items to one by `op`, which must be associative. `identity` makes a value that
+    /// `op` joins to any other without changing it; it may be called any number of times.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -366,8 +364,8 @@ pub trait ParallelIterator: Sized + Send {
         sinks::reduce::reduce_with(self, op)
     }
 
-    /// Reduces what successful items carry, until an item or `op` fails; a
-    /// failure if there was one.
+    /// Reduces the values of successful items, until an item or `op` fails. Returns a failure if
+    /// there was one.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -384,8 +382,8 @@ pub trait ParallelIterator: Sized + Send {
         sinks::try_reduce::try_reduce(self, identity, op)
     }
 
-    /// Reduces what successful items carry, until an item or `op` fails;
-    /// `None` if there are no items.
+    /// Reduces the values of successful items, until an item or `op` fails; `None` if there are no
+    /// items.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -400,10 +398,10 @@ pub trait ParallelIterator: Sized + Send {
         sinks::try_reduce::try_reduce_with(self, op)
     }
 
-    /// Folds the items of each contiguous piece into one value, from one that `identity` makes, and
-    /// hands on those values: one, plus one for each [piece](crate::iter#pieces-and-their-state)
-    /// that another thread takes over. How many there are, and of how many items each, differs from
-    /// run to run, so another reduction follows.
+    /// Folds the items of each contiguous piece into one value, starting from one that `identity`
+    /// makes, and hands on those values. There is one, plus one for each
+    /// [piece](crate::iter#pieces-and-their-state) that another thread takes over. Their number,
+    /// and the items in each, differ from run to run, so another reduction follows.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -433,7 +431,7 @@ pub trait ParallelIterator: Sized + Send {
         FoldWith::new(self, init, fold_op)
     }
 
-    /// [`fold`](Self::fold) by an operation that may fail; a piece in which it does ends there.
+    /// [`fold`](Self::fold) by an operation that may fail. A piece ends where it fails.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -465,7 +463,7 @@ pub trait ParallelIterator: Sized + Send {
         TryFoldWith::new(self, init, fold_op)
     }
 
-    /// The sum of the items. How floats are bracketed differs from run to run.
+    /// The sum of the items. The order in which floats are added differs from run to run.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -583,8 +581,8 @@ pub trait ParallelIterator: Sized + Send {
         Chain::new(self, chain.into_par_iter())
     }
 
-    /// Some item that satisfies the predicate; the search ends everywhere as
-    /// soon as a thread finds one.
+    /// Some item that satisfies the predicate. The search ends everywhere as soon as a thread finds
+    /// one.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -598,8 +596,8 @@ pub trait ParallelIterator: Sized + Send {
         self.find_map_any(|item| predicate(&item).then_some(item))
     }
 
-    /// The first item that satisfies the predicate; what lies beyond one that
-    /// was found is not looked at any more.
+    /// The first item that satisfies the predicate. Items beyond one that was found are not looked
+    /// at any more.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -612,8 +610,8 @@ pub trait ParallelIterator: Sized + Send {
         self.find_map_first(|item| predicate(&item).then_some(item))
     }
 
-    /// The last item that satisfies the predicate; what lies before one that
-    /// was found elsewhere is not looked at any more.
+    /// The last item that satisfies the predicate. Items before one that was found are not looked
+    /// at any more.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -626,8 +624,8 @@ pub trait ParallelIterator: Sized + Send {
         self.find_map_last(|item| predicate(&item).then_some(item))
     }
 
-    /// What `predicate` makes of some item of which it makes something; the
-    /// search ends everywhere as soon as a thread finds one.
+    /// The value of `predicate` for some item for which it returns one. The search ends everywhere
+    /// as soon as a thread finds one.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -641,7 +639,7 @@ pub trait ParallelIterator: Sized + Send {
         sinks::find::find_map_any(self, predicate)
     }
 
-    /// What `predicate` makes of the first item of which it makes something.
+    /// The value of `predicate` for the first item for which it returns one.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -655,7 +653,7 @@ pub trait ParallelIterator: Sized + Send {
         sinks::find_at_end::find_map_first(self, predicate)
     }
 
-    /// What `predicate` makes of the last item of which it makes something.
+    /// The value of `predicate` for the last item for which it returns one.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -690,7 +688,7 @@ pub trait ParallelIterator: Sized + Send {
         !self.any(|item| !predicate(item))
     }
 
-    /// What is in the items, until a thread meets a `None`.
+    /// The values in the items, until a thread meets a `None`.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -705,8 +703,8 @@ pub trait ParallelIterator: Sized + Send {
         WhileSome::new(self)
     }
 
-    /// The same items; but once one has panicked, wherever, the other pieces
-    /// stop as soon as they look.
+    /// The same items. Once one of them has panicked, in any piece, the other pieces stop as soon
+    /// as they look.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -716,8 +714,8 @@ pub trait ParallelIterator: Sized + Send {
         PanicFuse::new(self)
     }
 
-    /// Makes a collection of the items. Sequences come out in the order of the items. Of an indexed
-    /// iterator each item is written where it belongs, once.
+    /// Makes a collection of the items. Sequences come out in the order of the items. Each item of
+    /// an indexed iterator is written once, where it belongs.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -765,8 +763,8 @@ pub trait ParallelIterator: Sized + Send {
         sinks::partition::partition(self, predicate)
     }
 
-    /// Makes two collections: of what `predicate` maps to the left, and of what
-    /// it maps to the right.
+    /// Makes two collections: of the values that `predicate` puts on the left, and of those on the
+    /// right.
     ///
     /// ```
     /// use tine::iter::Either;
@@ -800,7 +798,7 @@ pub trait ParallelIterator: Sized + Send {
         Intersperse::new(self, element)
     }
 
-    /// `n` of the items, or all if there are fewer: whichever come first in time.
+    /// `n` of the items, those that come first in time; all if there are fewer.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -810,7 +808,7 @@ pub trait ParallelIterator: Sized + Send {
         TakeAny::new(self, n)
     }
 
-    /// All items but `n`: whichever come first in time.
+    /// All items but `n`, those that come first in time.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -820,7 +818,7 @@ pub trait ParallelIterator: Sized + Send {
         SkipAny::new(self, n)
     }
 
-    /// The items, until one anywhere fails the predicate.
+    /// The items, until any thread meets one that fails the predicate.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -834,7 +832,7 @@ pub trait ParallelIterator: Sized + Send {
         TakeAnyWhile::new(self, predicate)
     }
 
-    /// The items from when one anywhere fails the predicate.
+    /// The items, from when any thread meets one that fails the predicate.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -848,8 +846,8 @@ pub trait ParallelIterator: Sized + Send {
         SkipAnyWhile::new(self, predicate)
     }
 
-    /// Makes a list of vectors of the items, in order: what a piece came to,
-    /// without a last copy into one place.
+    /// Makes a list of vectors of the items, in order: the result of each piece, without a last
+    /// copy into one place.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -859,18 +857,19 @@ pub trait ParallelIterator: Sized + Send {
         sinks::extend::collect_vec_list(self)
     }
 
-    /// Runs the iterator into `consumer`, which is cut wherever it suits.
+    /// Runs the iterator into `consumer`, which is cut at any places.
     ///
-    /// This is plumbing, for those who write adapters; see [`plumbing`](crate::iter::plumbing).
+    /// This is plumbing, for authors of adapters; see [`plumbing`](crate::iter::plumbing).
     #[doc = include_str!("adapter.md")]
     fn drive_unindexed<C>(self, consumer: C) -> C::Result
     where
         C: UnindexedConsumer<Self::Item>;
 
-    /// The number of items, where it is known before they are made.
+    /// The number of items, if it is known before they are made.
     ///
-    /// This is plumbing: a sink may go another way when it knows. An iterator that returns a number
-    /// promises that its `drive_unindexed` cuts a consumer at indices, as `drive` does.
+    /// This is plumbing: a sink may take another way when it knows the number. An iterator that
+    /// returns a number promises that its `drive_unindexed` cuts a consumer at indices, as `drive`
+    /// does.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -880,8 +879,9 @@ pub trait ParallelIterator: Sized + Send {
         None
     }
 
-    /// Calls what `make` makes of the number of items, with a producer of them: the iterator's
-    /// own where it has one, else one of what it comes to. This is what a scan is made of.
+    /// Passes the number of items to `make`, and a producer of the items to the callback that it
+    /// returns. That is the iterator's own producer if it has one, or else a producer of the
+    /// collected items. Scans are made of this.
     #[doc(hidden)]
     fn with_items<CB>(self, make: impl FnOnce(usize) -> CB) -> CB::Output
     where

@@ -1,5 +1,5 @@
-//! The two gathers that an identity and an operation make: one that cannot
-//! fail, behind `fold` and `reduce`, and one that can, behind their `try_`s.
+//! The two gathers made of an identity and an operation: one that cannot fail,
+//! for `fold` and `reduce`, and one that can, for their `try_` forms.
 
 use std::ops::ControlFlow::{self, Continue};
 
@@ -39,7 +39,7 @@ where
     }
 }
 
-/// The same, until `op` fails.
+/// As [`Accumulate`], until `op` fails.
 pub(crate) struct TryAccumulate<ID, F> {
     pub(crate) init: ID,
     pub(crate) op: F,

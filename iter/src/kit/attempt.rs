@@ -1,4 +1,4 @@
-//! What may succeed or fail: the part of `std::ops::Try` that stable Rust lacks.
+//! Success or failure: the part of `std::ops::Try` that stable Rust lacks.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -8,12 +8,12 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// What `try_fold`, `try_reduce` and `try_for_each` take as the outcome of one
-/// step: an `Option`, a `Result`, a `ControlFlow`, or a `Poll` of the former.
+/// The outcome of one step of `try_fold`, `try_reduce` or `try_for_each`: an `Option`, a `Result`,
+/// a `ControlFlow`, or a `Poll` of an `Option` or a `Result`.
 pub trait Try: sealed::Sealed {
-    /// What success carries.
+    /// The value of a success.
     type Output;
-    /// What failure carries.
+    /// The value of a failure.
     type Residual;
 
     /// Success.
@@ -26,7 +26,7 @@ pub trait Try: sealed::Sealed {
     fn branch(self) -> ControlFlow<Self::Residual, Self::Output>;
 }
 
-/// Makes a `Try` of whatever a step came to.
+/// Makes a `Try` of the outcome of a step.
 pub(crate) fn close<R: Try>(flow: ControlFlow<R::Residual, R::Output>) -> R {
     match flow {
         Continue(output) => R::from_output(output),

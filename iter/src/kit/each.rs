@@ -1,23 +1,21 @@
-//! The kit for adapters that hand on exactly one item for each that they get:
-//! `map`, `inspect`, `update`, `cloned`, `copied`, `map_init`, `map_with`,
-//! `panic_fuse`. They keep an iterator indexed, so each is a consumer for the
-//! iterator before it, and a producer for the one after it.
+//! The kit for adapters with exactly one item out for each item in: `map`, `inspect`, `update`,
+//! `cloned`, `copied`, `map_init`, `map_with`, `panic_fuse`. They keep an iterator indexed. So each
+//! is a consumer for the iterator before it, and a producer for the one after it.
 
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::plumbing::{Again, Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
 
 /// What happens to an item on its way.
 pub(crate) trait Each<T>: Sync {
-    /// What is made once for a contiguous piece.
+    /// The state of a contiguous piece, made once.
     type State;
-    /// What is handed on.
+    /// The type of the items out.
     type Out;
-    /// Whether making the state is worth avoiding, so that a producer should
-    /// be cut as seldom as can be.
+    /// Whether making the state is costly, so that a producer should be cut as seldom as possible.
     const COSTLY: bool = false;
-    /// Whether `done` may ever say yes.
+    /// Whether `done` can ever return `true`.
     const ENDS: bool = false;
-    /// Whether an item may be turned a second time.
+    /// Whether an item may be mapped a second time.
     const AGAIN: Again = Again::Never;
 
     /// Begins a piece.
@@ -33,7 +31,7 @@ pub(crate) trait Each<T>: Sync {
     }
 }
 
-/// A consumer of what an `Each` gets, made of a consumer of what it hands on.
+/// A consumer of the items in, made of a consumer of the items out.
 pub(crate) struct EachConsumer<'e, E, C> {
     each: &'e E,
     base: C,
@@ -155,7 +153,7 @@ impl<T, E: Each<T>, F: Folder<E::Out>> Folder<T> for EachFolder<'_, E, E::State,
     }
 
     fn complete(self) -> F::Result {
-        // A destructor that panics must not find a result that nobody drops.
+        // If dropping the state panics, the result has not been made yet, and so is not leaked.
         drop(self.state);
         self.base.complete()
     }
@@ -166,8 +164,7 @@ impl<T, E: Each<T>, F: Folder<E::Out>> Folder<T> for EachFolder<'_, E, E::State,
     }
 }
 
-/// Calls `callback` with the producer of `base` made into one of what `each`
-/// hands on.
+/// Turns the producer of `base` into one of the items out, and passes that to `callback`.
 pub(crate) fn with_producer<I, E, CB>(base: I, each: &E, callback: CB) -> CB::Output
 where
     I: IndexedParallelIterator,
@@ -177,7 +174,8 @@ where
     base.with_producer(Callback { each, callback })
 }
 
-/// The same for a base that may not know its length: see `ParallelIterator::with_items`.
+/// As [`with_producer`], for a base that may not know its length: see
+/// `ParallelIterator::with_items`.
 pub(crate) fn with_items<I, E, CB>(base: I, each: &E, make: impl FnOnce(usize) -> CB) -> CB::Output
 where
     I: ParallelIterator,
@@ -309,8 +307,8 @@ impl<E: Each<I::Item>, I: DoubleEndedIterator> DoubleEndedIterator
 
 impl<E: Each<I::Item>, I: ExactSizeIterator> ExactSizeIterator for EachIter<'_, E, E::State, I> {}
 
-/// Implements both traits for an adapter `X<I, …>` with a field `base: I`:
-/// what it hands on, under which bounds, and its base and `Each`.
+/// Implements both traits for an adapter `X<I, …>` with a field `base: I`: its items and their
+/// bounds, its base and its `Each`.
 macro_rules! each {
     ([$($generics:tt)*] $Adapter:ty => $Item:ty, where [$($bounds:tt)*],
      |$adapter:pat_param| ($base:expr, $each:expr)) => {

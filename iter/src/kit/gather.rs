@@ -4,13 +4,13 @@
 
 use crate::plumbing::{Consumer, Folder, UnindexedConsumer};
 
-/// What is kept while a piece is worked on, and what the piece comes to.
+/// The state of a piece at work, and the value that it becomes.
 pub(crate) trait Gather<T>: Sync {
-    /// What is kept while a piece is worked on.
+    /// The state of a piece at work.
     type State;
-    /// What a piece comes to.
+    /// The value of a piece.
     type Out;
-    /// Whether `full` may ever say yes.
+    /// Whether `full` can ever return `true`.
     const ENDS: bool = false;
 
     /// Begins a piece.
@@ -19,8 +19,8 @@ pub(crate) trait Gather<T>: Sync {
     /// Takes one item.
     fn take(&self, state: Self::State, item: T) -> Self::State;
 
-    /// Takes many items, without looking whether another thread has found what all
-    /// look for. Worth overriding where `std::iter` has a better loop.
+    /// Takes many items, without looking whether another thread has ended the search. Worth
+    /// overriding where `std::iter` has a better loop.
     #[inline]
     fn take_all(&self, mut state: Self::State, items: impl Iterator<Item = T>) -> Self::State {
         if !Self::ENDS {
@@ -52,7 +52,7 @@ pub(crate) trait Gather<T>: Sync {
     }
 }
 
-/// A consumer of what is gathered, made of a consumer of what pieces come to.
+/// A consumer of items, made of a consumer of the pieces' values.
 pub(crate) struct GatherConsumer<'g, G, C> {
     gather: &'g G,
     base: C,
@@ -69,8 +69,8 @@ impl<'g, T, G: Gather<T>, C: Consumer<G::Out>> Consumer<T> for GatherConsumer<'g
     type Reducer = C::Reducer;
     type Result = C::Result;
 
-    /// A piece hands on its value when it ends. Where one value may be enough,
-    /// as before `find_any`, pieces are better many than long.
+    /// A piece hands on its value when it ends. If one value may be enough, as before `find_any`,
+    /// many short pieces are better than few long ones.
     const ADVANCES: bool = C::ADVANCES && (G::ENDS || !C::ENDS);
     const WORTH: u64 = C::WORTH;
     const ENDS: bool = G::ENDS || C::ENDS;
@@ -162,8 +162,8 @@ impl<T, G: Gather<T>, F: Folder<G::Out>> Folder<T> for GatherFolder<'_, G, G::St
     }
 }
 
-/// Implements `ParallelIterator` for an adapter: what it hands on for a piece,
-/// under which bounds, and its base and `Gather`.
+/// Implements `ParallelIterator` for an adapter: the value of a piece and its bounds, its base and
+/// its `Gather`.
 macro_rules! gather {
     ([$($generics:tt)*] $Adapter:ty => $Item:ty, where [$($bounds:tt)*],
      |$adapter:pat_param| ($base:expr, $gather:expr)) => {

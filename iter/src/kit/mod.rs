@@ -1,4 +1,4 @@
-//! What every adapter and sink would otherwise repeat.
+//! The code that every adapter and sink would otherwise repeat.
 //!
 //! | kit | is for | the author writes |
 //! |---|---|---|
@@ -8,8 +8,8 @@
 //! | [`reshape`] | positions move | the producer |
 //! | [`sink`] | the end of a pipeline | a gather, and how to join two |
 //!
-//! Adapters are shared by reference while they run; what a contiguous piece
-//! needs for itself is its *state*, made once when the piece begins.
+//! Adapters are shared by reference while they run. What a contiguous piece needs for itself is its
+//! *state*, made once when the piece begins.
 #![forbid(unsafe_code)]
 
 pub(crate) mod accumulate;
@@ -21,7 +21,7 @@ pub(crate) mod seed;
 pub(crate) mod sink;
 pub(crate) mod step;
 
-/// `Debug` for an adapter that holds a closure: all that can be shown is its base.
+/// `Debug` for an adapter that holds a closure: only its base can be shown.
 macro_rules! debug_base {
     ($Adapter:ident<I $(, $param:ident)*>) => {
         impl<I: std::fmt::Debug $(, $param)*> std::fmt::Debug for $Adapter<I $(, $param)*> {

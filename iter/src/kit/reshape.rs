@@ -1,6 +1,6 @@
-//! The kit for adapters that move positions, and so must have indexed ones.
-//! What such an adapter is, is a producer made of one producer (`enumerate`,
-//! `rev`, `skip`, `step_by`, `chunks` …) or woven of two (`zip`, `chain`,
+//! The kit for adapters that move positions, and so need indexed iterators.
+//! Such an adapter is a producer made of one producer (`enumerate`, `rev`,
+//! `skip`, `step_by`, `chunks` …) or woven of two (`zip`, `chain`,
 //! `interleave`).
 
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use crate::plumbing::{Producer, ProducerCallback};
 
 /// Makes a producer of `U`s of a producer of `T`s.
 ///
-/// What comes out is a parameter and not an associated type: in a deep nest of
+/// The items out are a parameter and not an associated type: in a deep nest of
 /// adapters the compiler would look each of those up again and again.
 pub(crate) trait Reshape<T, U> {
     /// Calls `callback` with the new producer.
@@ -30,8 +30,8 @@ pub(crate) trait Weave<A, B, U> {
         CB: ProducerCallback<U>;
 }
 
-/// Where the first `items` groups of `step` elements apiece end, among `len`
-/// elements. The last group may be short, so its end may lie beyond theirs.
+/// The end of the first `items` groups of `step` elements each, among `len`
+/// elements. The last group may be short.
 pub(crate) fn reach(items: usize, step: usize, len: usize) -> usize {
     let Some(whole) = items.checked_sub(1) else {
         return 0;
@@ -138,8 +138,8 @@ where
     })
 }
 
-/// Implements both traits for an adapter of indexed iterators: what it hands
-/// on, under which bounds, how many, and how a producer reaches the callback.
+/// Implements both traits for an adapter of indexed iterators: its items and
+/// their bounds, their number, and how a producer reaches the callback.
 macro_rules! reshape {
     ([$($generics:tt)*] $Adapter:ty => $Item:ty, where [$($bounds:tt)*],
      |$this:ident| $len:expr, |$adapter:pat_param, $callback:ident| $with_producer:expr) => {

@@ -1,6 +1,6 @@
-//! The kit for the ends of pipelines that make one value of all items:
-//! `for_each`, `reduce`, `sum`, `find_any` and their kin. They are shared by
-//! reference, and nothing but the reference is ever split.
+//! The kit for sinks that make one value of all items: `for_each`, `reduce`,
+//! `sum`, `find_any` and the like. They are shared by reference, and only the
+//! reference is split.
 
 use std::marker::PhantomData;
 
@@ -10,7 +10,7 @@ use crate::plumbing::{
     Consumer, Folder, Producer, Reducer, UnindexedConsumer, bridge_producer_consumer,
 };
 
-/// How what two neighbouring pieces came to becomes one.
+/// How the values of two neighbouring pieces become one.
 pub(crate) trait Sink<T>: Gather<T> {
     /// Joins two neighbours.
     fn merge(&self, left: Self::Out, right: Self::Out) -> Self::Out;
@@ -44,7 +44,7 @@ impl<T> Sink<T> for Nothing {
     fn merge(&self, (): (), (): ()) {}
 }
 
-/// Runs a producer of `len` items for what that does on the way.
+/// Runs a producer of `len` items for its side effects.
 pub(crate) fn exhaust<P: Producer>(len: usize, producer: P) {
     bridge_producer_consumer(len, producer, Shared::new(&Nothing))
 }

@@ -1,8 +1,7 @@
-//! The kit for adapters that hand on any number of items for each that they
-//! get, and keep nothing for themselves: `filter`, `filter_map`, `flat_map_iter`,
-//! `flatten_iter`, `while_some`, `take_any`, `skip_any` and their `_while` forms.
-//! Each is the adapter of `std::iter` that it is named after, applied to one
-//! contiguous piece at a time.
+//! The kit for adapters with any number of items out for each item in, and no state: `filter`,
+//! `filter_map`, `flat_map_iter`, `flatten_iter`, `while_some`, `take_any`, `skip_any` and their
+//! `_while` forms. Each applies the adapter of `std::iter` with its name to one contiguous piece at
+//! a time.
 
 use std::iter::once;
 
@@ -10,12 +9,12 @@ use crate::plumbing::{Consumer, Folder, UnindexedConsumer};
 
 /// What happens to a run of items on its way.
 pub(crate) trait Step<T>: Sync {
-    /// What is handed on.
+    /// The type of the items out.
     type Out;
-    /// Whether `done` may ever say yes.
+    /// Whether `done` can ever return `true`.
     const ENDS: bool = false;
 
-    /// What is handed on for `items`, which are some of a piece.
+    /// The items out for `items`, which are some of a piece.
     fn over(&self, items: impl Iterator<Item = T>) -> impl Iterator<Item = Self::Out>;
 
     /// Whether no further item will be handed on.
@@ -25,7 +24,7 @@ pub(crate) trait Step<T>: Sync {
     }
 }
 
-/// A consumer of what a `Step` gets, made of a consumer of what it hands on.
+/// A consumer of the items in, made of a consumer of the items out.
 pub(crate) struct StepConsumer<'s, S, C> {
     step: &'s S,
     base: C,
@@ -116,8 +115,8 @@ impl<T, S: Step<T>, F: Folder<S::Out>> Folder<T> for StepFolder<'_, S, F> {
     }
 }
 
-/// Implements `ParallelIterator` for an adapter: what it hands on, under which
-/// bounds, and its base and `Step`.
+/// Implements `ParallelIterator` for an adapter: its items and their bounds, its base and its
+/// `Step`.
 macro_rules! step {
     ([$($generics:tt)*] $Adapter:ty => $Item:ty, where [$($bounds:tt)*],
      |$adapter:pat_param| ($base:expr, $step:expr)) => {

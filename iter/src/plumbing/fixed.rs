@@ -1,13 +1,11 @@
-//! The bridge whose cuts depend on the number of items and on nothing else.
+//! The bridge whose cuts depend only on the number of items.
 //!
-//! The items are cut into leaves of one size. The row of leaves is halved again and
-//! again, about evenly and down to fours, and results are joined along the same
-//! tree. The pool decides which thread runs which part; every node that is worth
-//! it is offered.
+//! The items are cut into leaves of one size. The row of leaves is halved repeatedly, about evenly,
+//! down to fours, and results are joined along the same tree. The pool decides which thread runs
+//! which part. Every node that is worth it is offered.
 //!
-//! Four short leaves are run abreast, an item of each in turn: an addition that
-//! waits for the one before holds up its own leaf only. A folder sees the same
-//! either way, its items one by one.
+//! Four short leaves run abreast, an item of each in turn. So an addition that waits for the one
+//! before holds up only its own leaf. A folder sees no difference: its items come one by one.
 
 use tine_pool::loops;
 
@@ -23,8 +21,8 @@ const LEAF: usize = 1024;
 /// How many leaves are run abreast.
 const ABREAST: usize = 4;
 
-/// Runs a producer of `len` items into a consumer, cut by `len` alone (and by
-/// the least and greatest lengths that the producer asks for).
+/// Runs a producer of `len` items into a consumer. Only `len` decides where to cut, and the least
+/// and greatest lengths that the producer asks for.
 pub(crate) fn bridge_fixed<P, C>(len: usize, producer: P, consumer: C) -> C::Result
 where
     P: Producer,
@@ -34,20 +32,20 @@ where
     bridge_node(len, size, producer, consumer)
 }
 
-/// How large the leaves of `len` items are, of a producer that asks for so many
-/// items at least and at most.
+/// The size of the leaves of `len` items, for a producer that asks for at least `min` and at most
+/// `max` items.
 pub fn leaf_size(len: usize, min: usize, max: usize) -> usize {
     (len / LEAVES).min(LEAF).min(max).max(min).max(1)
 }
 
-/// Where a node of `len` items is cut; a leaf is not. The last piece may not be
-/// shorter than `min`.
+/// Where to cut a node of `len` items; `None` for a leaf. The last piece may not be shorter than
+/// `min`.
 #[inline]
 pub fn middle(len: usize, size: usize, min: usize) -> Option<usize> {
     let half = len.div_ceil(size).div_ceil(2);
     let mut mid = size * half;
     if half > 2 {
-        // In fours, unless that left less behind than the last piece may have.
+        // In fours, unless that leaves less than the last piece may have.
         let in_fours = size * half.next_multiple_of(ABREAST);
         if len - in_fours >= min {
             mid = in_fours;
@@ -56,8 +54,7 @@ pub fn middle(len: usize, size: usize, min: usize) -> Option<usize> {
     (len > size && len - mid >= min).then_some(mid)
 }
 
-/// Runs one node of a tree whose leaves have `size` items: all of what the
-/// producer has, `len` items.
+/// Runs one node of a tree whose leaves have `size` items: `len` items, all that the producer has.
 pub fn bridge_node<P, C>(len: usize, size: usize, producer: P, consumer: C) -> C::Result
 where
     P: Producer,
@@ -70,8 +67,8 @@ where
     })
 }
 
-/// How large a leaf is, and how small the last one may be; how few items are not
-/// worth a journey.
+/// The size of a leaf, the least size of the last one, and the number of items that is not worth a
+/// journey.
 #[derive(Clone, Copy)]
 struct Leaf {
     size: usize,
@@ -107,7 +104,7 @@ where
     reducer.reduce(a, b)
 }
 
-/// Whether every leaf is fed item by item, to the end.
+/// Whether every leaf takes its items one by one, to the end.
 fn one_by_one<P: Producer, C: Consumer<P::Item>>() -> bool {
     C::ADVANCES && !C::ENDS
 }

@@ -1,11 +1,11 @@
 //! What sources, adapters and sinks are made of.
 //!
-//! A *producer* hands out items and can be split; a *consumer* takes them and
-//! can be split alike; a *folder* is a consumer at work on one contiguous
-//! piece; a *reducer* joins what two neighbouring pieces came to. A *bridge*
-//! brings a producer and a consumer together, and is where work is shared
-//! among threads. The shapes are those of rayon, so that sources and adapters
-//! written for either work with both.
+//! A *producer* hands out items and can be split. A *consumer* takes them and
+//! can be split alike. A *folder* is a consumer at work on one contiguous
+//! piece. A *reducer* joins the results of two neighbouring pieces. A *bridge*
+//! brings a producer and a consumer together, and shares the work among
+//! threads. The shapes are those of rayon, so that sources and adapters written
+//! for either work with both.
 #![forbid(unsafe_code)]
 
 mod bridge;

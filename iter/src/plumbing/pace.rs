@@ -1,5 +1,5 @@
-//! What an adaptive loop asks: how large is the next block, and is it time to share? The answers
-//! are the pool's.
+//! The questions of an adaptive loop: how large is the next block, and is it time to share? The
+//! pool answers.
 #![forbid(unsafe_code)]
 
 pub(crate) use tine_pool::loops::{Laid, Pace, Plain, Seed, Step};

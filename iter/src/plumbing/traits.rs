@@ -1,9 +1,8 @@
-//! The seven shapes of the plumbing.
+//! The seven traits of the plumbing.
 
 /// A source that can be cut in two at any index.
 ///
-/// What `into_iter` yields, in order, is what the two halves of `split_at`
-/// yield one after the other.
+/// The items of `into_iter` are those of the two halves of `split_at`, in this order.
 ///
 /// ```
 /// use tine::iter::plumbing::Producer;
@@ -31,11 +30,10 @@
 /// assert!(right.into_iter().eq([4, 6, 8]));
 /// ```
 pub trait Producer: Send + Sized {
-    /// What the producer hands out.
+    /// The item type.
     type Item;
 
-    /// The sequential iterator that the producer becomes once it is cut no
-    /// further.
+    /// The sequential iterator that an uncut producer becomes.
     type IntoIter: Iterator<Item = Self::Item> + DoubleEndedIterator + ExactSizeIterator;
 
     /// Turns the producer into a sequential iterator over its items.
@@ -62,8 +60,8 @@ pub trait Producer: Send + Sized {
         folder.consume_iter(self.into_iter())
     }
 
-    /// Whether each cut costs a state that `into_iter` has to make, so that
-    /// cutting into blocks is worse than running whole.
+    /// Whether `into_iter` has to make a state for each cut, so that running whole is better than
+    /// cutting into blocks.
     #[doc(hidden)]
     const WHOLE: bool = false;
 
@@ -72,8 +70,8 @@ pub trait Producer: Send + Sized {
 
     /// A second producer of the same items: equal ones, in the same order.
     ///
-    /// A scan walks such a producer twice, and so keeps none of its items. A producer that does
-    /// not say by [`AGAIN`](Producer::AGAIN) that it can is never asked.
+    /// A scan walks such a producer twice, and so keeps none of its items. It is called only if
+    /// [`AGAIN`](Producer::AGAIN) allows that.
     fn again(&self) -> Self {
         unreachable!("a producer that cannot be walked twice was asked to be")
     }
@@ -103,12 +101,12 @@ pub enum Again {
     Never,
     /// They can, by calling closures of the user, or `Clone`, a second time.
     IfPure,
-    /// They can, and nobody notices.
+    /// They can, without side effects.
     Always,
 }
 
 impl Again {
-    /// What holds for two producers together: the lesser of both.
+    /// The answer for two producers together: the lesser of both.
     ///
     /// ```
     /// use tine::iter::plumbing::Again;
@@ -176,13 +174,13 @@ impl Again {
 /// assert_eq!((0..1000).into_par_iter().map(|n| n * n).drive(Count), 1000);
 /// ```
 pub trait Consumer<Item>: Send + Sized {
-    /// The consumer at work on one contiguous piece.
+    /// The consumer, at work on one contiguous piece.
     type Folder: Folder<Item, Result = Self::Result>;
 
-    /// What joins the results of two neighbouring pieces.
+    /// Joins the results of two neighbouring pieces.
     type Reducer: Reducer<Self::Result>;
 
-    /// What a piece comes to.
+    /// The result of a piece.
     type Result: Send;
 
     /// Cuts into a consumer for the first `index` items, one for the rest, and
@@ -199,20 +197,20 @@ pub trait Consumer<Item>: Send + Sized {
     #[doc(hidden)]
     const ADVANCES: bool = false;
 
-    /// Whether `full` may ever say yes. Only a consumer that `ADVANCES` is asked.
+    /// Whether `full` can ever return `true`. Only asked of a consumer that `ADVANCES`.
     #[doc(hidden)]
     const ENDS: bool = false;
 
-    /// Nanoseconds of work below which a folder more costs more than another
-    /// thread saves. Only a consumer that `ADVANCES` is asked.
+    /// Nanoseconds of work below which one more folder costs more than another thread saves. Only
+    /// asked of a consumer that `ADVANCES`.
     #[doc(hidden)]
     const WORTH: u64 = 0;
 
-    /// A folder that will take the next `index` items (the one given, if it
-    /// has just finished the items before those), and a consumer for the rest.
+    /// A folder for the next `index` items, and a consumer for the rest. The folder is the given
+    /// one, if that has just finished the items before.
     ///
-    /// This is how a piece is run in blocks with one folder. Only a consumer
-    /// that says `ADVANCES` is asked.
+    /// This is how a piece is run in blocks with one folder. Only called on a consumer that says
+    /// `ADVANCES`.
     #[doc(hidden)]
     fn advance(self, index: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
         let _ = (index, folder);
@@ -223,10 +221,10 @@ pub trait Consumer<Item>: Send + Sized {
     #[doc(hidden)]
     const RESUMES: bool = false;
 
-    /// This consumer, whose result is to begin with what the items before its
-    /// own came to: that is cheaper than to join the two afterwards.
+    /// This consumer, with the result of the items before its own to begin with. That is cheaper
+    /// than joining the two results afterwards.
     ///
-    /// Only a consumer that says `RESUMES` is asked.
+    /// Only called on a consumer that says `RESUMES`.
     #[doc(hidden)]
     fn resume(self, so_far: Self::Result) -> Self {
         drop(so_far);
@@ -262,7 +260,7 @@ pub trait Consumer<Item>: Send + Sized {
 /// assert_eq!(folder.complete(), [3, 5, 0]);
 /// ```
 pub trait Folder<Item>: Sized {
-    /// What the piece comes to.
+    /// The result of the piece.
     type Result;
 
     /// Takes one item.
@@ -282,8 +280,8 @@ pub trait Folder<Item>: Sized {
         self
     }
 
-    /// Takes a few items, or fast ones: not worth a look between two of them at whether
-    /// another thread has filled the folder.
+    /// Takes a few items, or fast ones, for which it is not worth looking, between two of them,
+    /// whether another thread has filled the folder.
     #[doc(hidden)]
     fn consume_block<I>(self, iter: I) -> Self
     where
@@ -299,7 +297,7 @@ pub trait Folder<Item>: Sized {
     fn full(&self) -> bool;
 }
 
-/// Joins what two neighbouring pieces came to, the left one first.
+/// Joins the results of two neighbouring pieces, the left one first.
 ///
 /// ```
 /// use tine::iter::plumbing::Reducer;
@@ -379,8 +377,7 @@ pub trait Reducer<Result> {
 /// assert_eq!(Lengths("a fork has tines".par_split(' ')).collect::<Vec<_>>(), [1, 4, 3, 5]);
 /// ```
 pub trait UnindexedConsumer<I>: Consumer<I> {
-    /// Splits off a consumer for items to the left of those that are left to
-    /// `self`.
+    /// Splits off a consumer for items to the left of those that `self` keeps.
     fn split_off_left(&self) -> Self;
 
     /// The reducer for this consumer and one that was split off.
@@ -422,10 +419,10 @@ pub trait UnindexedConsumer<I>: Consumer<I> {
 /// assert_eq!(Numbers { from: 0, to: 100 }.sum::<u64>(), 4950);
 /// ```
 pub trait UnindexedProducer: Send + Sized {
-    /// What the producer hands out.
+    /// The item type.
     type Item;
 
-    /// Splits off the items to the right, if there is reason to.
+    /// Splits off the items to the right, if there is a reason to.
     fn split(self) -> (Self, Option<Self>);
 
     /// Feeds the items to `folder`, until it is full.
@@ -454,7 +451,7 @@ pub trait UnindexedProducer: Send + Sized {
 /// assert_eq!((0..5).into_par_iter().with_producer(CutAt(2)), [vec![0, 1], vec![2, 3, 4]]);
 /// ```
 pub trait ProducerCallback<T> {
-    /// What the call returns.
+    /// The result of the call.
     type Output;
 
     /// Makes the call.

@@ -1,4 +1,4 @@
-//! `scan_inclusive`, `scan_exclusive` and `prefix_sum`: what the items up to each come to.
+//! `scan_inclusive`, `scan_exclusive` and `prefix_sum`: running values.
 
 use std::fmt;
 use std::iter::{Sum, once};
@@ -15,7 +15,7 @@ use crate::kit::reshape::{Reshape, reshape, reshaped};
 use crate::plumbing::{Again, Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
 use crate::sinks::collect::in_place::write_in_place;
 
-/// What [`scan_inclusive`](super::ParallelScan::scan_inclusive) and its kin return.
+/// What [`scan_inclusive`](super::ParallelScan::scan_inclusive) and its variants return.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -32,7 +32,7 @@ pub struct Scan<I, O, const EXCLUSIVE: bool, S = ()> {
     op: O,
     /// The size of a block, zero for one that suits the number of items.
     size: usize,
-    /// Whether the user says that the operation is exact.
+    /// Whether the user has said that the operation is exact.
     exact: bool,
     total: S,
 }
@@ -50,10 +50,10 @@ impl<I, O, const EXCLUSIVE: bool> Scan<I, O, EXCLUSIVE> {
 }
 
 impl<I: ParallelIterator, O, const EXCLUSIVE: bool> Scan<I, O, EXCLUSIVE> {
-    /// Has what all items come to put into `total`.
+    /// Puts the result of all items into `total`.
     ///
-    /// It is there when the call that consumes the iterator returns. If that stops before it has
-    /// seen all values, as a search does, `total` may be left as it was.
+    /// It is there when the call that consumes the iterator returns. If that call stops before it
+    /// has seen all values, as a search does, `total` may keep its old value.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -82,10 +82,11 @@ impl<I: ParallelIterator, O, const EXCLUSIVE: bool> Scan<I, O, EXCLUSIVE> {
 }
 
 impl<I, O, const EXCLUSIVE: bool, S> Scan<I, O, EXCLUSIVE, S> {
-    /// Has blocks of `size` items, in place of those that suit an operation that is cheap.
+    /// Cuts the items into blocks of `size`. The default suits a cheap operation.
     ///
-    /// Of a block, the operation is applied by one thread. That is of use where it is so dear that it
-    /// pays to share a few dozen items. With floats, the last bits of results depend on the size.
+    /// One thread applies the operation to all of a block. So a small `size` helps where the
+    /// operation is so expensive that a few dozen items are worth sharing. With floats, the last
+    /// bits of results depend on the size.
     ///
     /// # Panics
     ///
@@ -103,13 +104,13 @@ impl<I, O, const EXCLUSIVE: bool, S> Scan<I, O, EXCLUSIVE, S> {
         Scan { size, ..self }
     }
 
-    /// Says that the operation is associative to the last bit: that results are the same however the
+    /// Says that the operation is associative to the last bit: its results do not depend on how the
     /// items are bracketed.
     ///
-    /// Where no other thread helps, it is then called once for an item, as in a loop, and not twice. For
-    /// integers and `String` this is known; for other types, such as matrices or tables of numbers, it is
-    /// worth saying if the operation is dear. If it is said of an operation that rounds, last bits
-    /// depend on which threads helped.
+    /// If no other thread helps, the operation is then called once for an item, as in a loop, and
+    /// not twice. For integers and `String` this is known. For other types, such as matrices or
+    /// tables of numbers, it is worth saying if the operation is expensive. If it is said of an
+    /// operation that rounds, last bits depend on which threads helped.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -136,7 +137,7 @@ impl<I: fmt::Debug, O: fmt::Debug, const EXCLUSIVE: bool, S> fmt::Debug
     }
 }
 
-/// Where the total goes, if anywhere.
+/// Where the total goes, if it is wanted.
 pub trait Total<T>: Send {
     /// The place.
     fn place(&mut self) -> Option<&mut T>;
@@ -254,7 +255,7 @@ where
     }
 }
 
-/// How to cut, where the user asked for blocks of `size` or for none.
+/// How to cut, if the user asked for blocks of `size`, or did not ask.
 fn cut_for<T>(len: usize, size: usize, exact: bool) -> Cut {
     Cut {
         size: if size == 0 { block_size(len) } else { size },
@@ -297,7 +298,7 @@ where
     }
 }
 
-/// Scans for whoever wants a producer.
+/// Scans for a caller that wants a producer.
 struct By<'s, O, S, CB, const EXCLUSIVE: bool> {
     len: usize,
     cut: Cut,
@@ -415,7 +416,7 @@ impl<P: Producer> Producer for Repeatable<P> {
     }
 }
 
-/// The items as what they are added up in, for `prefix_sum`.
+/// The items, turned into the type of the sum, for `prefix_sum`.
 #[must_use = "parallel iterators do nothing until they are consumed"]
 pub struct Summands<I, T> {
     base: I,

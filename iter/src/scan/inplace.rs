@@ -1,8 +1,9 @@
 //! Scanning a slice in place.
 //!
-//! The blocks, the tallies and the windows are those of a scan into a consumer (see `sweep`); the only
-//! difference is where values go, and that they may be cut into *segments*: at a break the running
-//! value begins anew. A block with a break hands on what came after its last one, whatever its carry.
+//! The blocks, the tallies and the windows are those of a scan into a consumer (see `sweep`). There
+//! are two differences: where values go, and that the slice may be cut into *segments*, with a
+//! running value that begins anew at each break. A block with a break hands on the tally after its
+//! last break, whatever its carry.
 
 use std::mem::{replace, take};
 use std::sync::{Mutex, PoisonError};
@@ -21,14 +22,14 @@ const EXACT_WINDOW: usize = 1 << 19;
 
 /// Where segments begin.
 pub(super) trait Breaks: Sync {
-    /// Whether there may be any.
+    /// Whether there may be a break.
     const ANY: bool;
 
-    /// Whether one begins at this index.
+    /// Whether a segment begins at this index.
     fn at(&self, index: usize) -> bool;
 }
 
-/// No segments but the whole.
+/// One segment: the whole.
 pub(super) struct Unbroken;
 
 impl Breaks for Unbroken {
@@ -63,7 +64,7 @@ impl<K: PartialEq + Sync> Breaks for Keys<'_, K> {
     }
 }
 
-/// Scans all of `slice`; gives the last running value.
+/// Scans all of `slice` and returns the last running value.
 pub(super) fn scan<T, O, B, const EXCLUSIVE: bool>(slice: &mut [T], op: &O, breaks: &B) -> T
 where
     T: Clone + Send,
@@ -93,33 +94,33 @@ where
     })
 }
 
-/// What is left to do.
+/// The rest of a scan.
 struct Scan<'s, T, O, B, const EXCLUSIVE: bool> {
     op: &'s O,
     breaks: &'s B,
-    /// What is not scanned yet, where it begins, and the length of all.
+    /// The elements not scanned yet, where they begin, and the length of all.
     rest: &'s mut [T],
     at: usize,
     len: usize,
-    /// The size of a block, and how much of the one under way is left. Where brackets do not matter,
-    /// all that this thread goes ahead with is one block.
+    /// The size of a block, and how much is left of the block under way. If brackets do not matter,
+    /// all that this thread scans ahead is one block.
     size: usize,
     once: bool,
     in_block: usize,
     begun: Begun<T>,
-    /// Where the block under way began.
+    /// The carry of the block under way.
     carry: Tally<T>,
     ends: Vec<End<T>>,
 }
 
-/// A block under way: the running value, what came after the last break or the block's beginning, and
-/// whether there was a break.
+/// A block under way: the running value, the tally after the last break (or the block's beginning),
+/// and whether there was a break.
 struct Begun<T> {
     acc: Tally<T>,
     end: End<T>,
 }
 
-/// What a block comes to by itself; then its carry, then its last running value.
+/// The tally of a block; then its carry, then its last running value.
 struct End<T> {
     tally: Tally<T>,
     broken: bool,
@@ -347,7 +348,7 @@ fn meet<T, O, B, const EXCLUSIVE: bool>(
     );
 }
 
-/// What `items`, the first of which is at `at`, come to.
+/// The tally of `items`, the first of which is at `at`.
 fn tally<T: Clone, O: Operation<T>, B: Breaks>(
     items: &[T],
     at: usize,
@@ -370,7 +371,7 @@ fn tally<T: Clone, O: Operation<T>, B: Breaks>(
     end.broken = broken;
 }
 
-/// Puts the running value into the place of an item; gives the next one, and the item.
+/// Puts the running value into the place of an item. Returns the next running value, and the item.
 #[inline]
 fn step<T: Clone, O: Operation<T>, const EXCLUSIVE: bool>(
     op: &O,
@@ -411,7 +412,7 @@ fn run<T: Clone, O: Operation<T>, B: Breaks, const EXCLUSIVE: bool>(
     acc.put(end);
 }
 
-/// The same, and what they come to by themselves.
+/// As [`run`], and returns the tally of the items too.
 fn run_and_tally<T: Clone, O: Operation<T>, B: Breaks, const EXCLUSIVE: bool>(
     items: &mut [T],
     at: usize,

@@ -1,19 +1,20 @@
-//! Scans: for each item, what all items up to it come to.
+//! Scans: for each item, the result of all items up to it.
 //!
 //! A scan is a parallel iterator as any other: lazy, fused with what comes before and after it, and
-//! indexed if its source is. Its operation has to be associative, and need not be commutative.
+//! indexed if its source is. Its operation has to be associative. It need not be commutative.
 //!
 //! * **How often.** The operation is called at most twice for an item, and a few times for each
-//!   block of items; once, where no other thread helps and brackets do not matter: with integers,
-//!   `String`, and after [`exact`](Scan::exact). What makes the items (`map` …) is called once. Slices, ranges, chunks, windows, and
-//!   `copied`, `zip`, `rev`, `enumerate`, `chain` … of them can be walked twice, so that of a block of
-//!   items nothing is kept but one value; after [`pure`](ParallelScan::pure) so can those with `map`,
-//!   `cloned`, `update` and `inspect`. Other items are kept for a while, some hundreds of thousands at a time.
-//!   (What needs values by position, such as `zip` after a scan, keeps all of them in that case.)
-//! * **Floats.** Where the blocks are cut follows from the number of items alone. So results are the same
+//!   block of items. It is called once for an item if no other thread helps and brackets do not
+//!   matter: with integers, `String`, and after [`exact`](Scan::exact). The closures that make the
+//!   items (`map` …) are called once. Slices, ranges, chunks, windows, and `copied`, `zip`, `rev`,
+//!   `enumerate`, `chain` … of them can be walked twice, so only one value is kept for a block of
+//!   items. After [`pure`](ParallelScan::pure) the same holds with `map`, `cloned`, `update` and
+//!   `inspect`. Other items are kept for a while, some hundreds of thousands at a time. (Adapters
+//!   that need values by position, such as `zip` after a scan, then keep all of them.)
+//! * **Floats.** Only the number of items decides where the blocks are cut. So results are the same
 //!   to the last bit on any number of threads. Up to 4096 items they are also those of a loop.
-//! * **Overflow**, where it panics, may do so for the sum of some neighbours even if no running value
-//!   overflows: that takes items of both signs. Wrapping operations are exact.
+//! * **Overflow**, where it panics, may do so for the sum of some neighbours even if no running
+//!   value overflows; that takes items of both signs. Wrapping operations are exact.
 //! * **Panics** in the operation or in `Clone` reach the caller; every value is dropped once.
 #![forbid(unsafe_code)]
 
@@ -46,10 +47,10 @@ use op::{Adding, Closures};
 /// assert_eq!(balance, [100, 70, -10, 40]);
 /// ```
 pub trait ParallelScan: ParallelIterator {
-    /// For each item, what all items up to and with it come to under `op`.
+    /// For each item, the result of `op` over all items up to and with it.
     ///
-    /// `op` must be associative; `identity` makes a value that changes nothing. The order of the
-    /// operands is that of the items.
+    /// `op` must be associative, and `identity` makes a value that changes nothing. The operands
+    /// are in the order of the items.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -68,7 +69,7 @@ pub trait ParallelScan: ParallelIterator {
         Scan::new(self, Closures { identity, op })
     }
 
-    /// For each item, what all items before it come to under `op`: `identity` for the first.
+    /// For each item, the result of `op` over all items before it: `identity` for the first.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -103,7 +104,8 @@ pub trait ParallelScan: ParallelIterator {
         Scan::new(Summands::new(self), Adding::new())
     }
 
-    /// For each item, the sum of all items before it: where each begins, if items are lengths.
+    /// For each item, the sum of all items before it. If items are lengths, that is where each
+    /// begins.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -120,11 +122,12 @@ pub trait ParallelScan: ParallelIterator {
         Scan::new(Summands::new(self), Adding::new())
     }
 
-    /// There is no such method: `scan_inclusive`, `scan_exclusive` and `prefix_sum` are what there
-    /// is. A call is an error that says so.
+    /// There is no such method, and a call is an error that says so. Use `scan_inclusive`,
+    /// `scan_exclusive` or `prefix_sum`.
     ///
-    /// `std`'s `scan` hands its state from one item to the next, so that nothing of it can be done at
-    /// the same time. A state that is joined by an associative operation can be scanned in parallel.
+    /// `std`'s `scan` hands its state from one item to the next, so no part of it can run at the
+    /// same time as another. A state that is joined by an associative operation can be scanned in
+    /// parallel.
     #[doc(hidden)]
     fn scan<St, B, F>(self, initial_state: St, f: F) -> Never
     where
@@ -135,8 +138,8 @@ pub trait ParallelScan: ParallelIterator {
         unreachable!("nothing scans with a state")
     }
 
-    /// Says that the closures before this are cheap and do nothing but compute: a scan that follows
-    /// may call them a second time for an item, and then need not keep the item.
+    /// Says that the closures before this are cheap and only compute. A scan that follows may call
+    /// them a second time for an item, and then need not keep the item.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -154,7 +157,7 @@ pub trait ParallelScan: ParallelIterator {
 
 impl<I: ParallelIterator> ParallelScan for I {}
 
-/// What no parallel iterator is.
+/// No parallel iterator implements this.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a parallel iterator has no `scan` with a state that goes from item to item",

@@ -1,4 +1,4 @@
-//! What is scanned with: an identity and an operation, or addition.
+//! The operation of a scan: an identity and a closure, or addition.
 
 use std::fmt;
 use std::iter::{Sum, empty, once};
@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 
 /// An associative operation and its identity.
 pub trait Operation<T>: Send + Sync {
-    /// What changes nothing.
+    /// A value that changes nothing.
     fn identity(&self) -> T;
 
-    /// The two joined, `left` first.
+    /// Both values joined, `left` first.
     fn join(&self, left: T, right: T) -> T;
 }
 

@@ -1,29 +1,29 @@
-//! One thread at work on neighbouring items: the running value, and the blocks.
+//! One thread at work on consecutive items: the running value, and the blocks.
 //!
-//! Items are cut into *blocks* whose size follows from the number of items alone. A block begins
-//! with a *carry*: the carry of the block before, joined with the *tally* of that block, which is
-//! what its items come to by themselves. From there the running value takes one item after the
-//! other. So how the operation is bracketed, and with floats each bit of what comes out, does not
-//! depend on who does it.
+//! Items are cut into *blocks*, whose size depends only on the number of items. The *tally* of a
+//! block is the result of its items by themselves. A block begins with a *carry*: the carry of the
+//! block before, joined with that block's tally. From there the running value takes one item after
+//! the other. So the brackets of the operation, and with floats each bit of the results, do not
+//! depend on which thread does what.
 
 use std::any::TypeId;
 use std::mem::take;
 
 use super::op::Operation;
 
-/// Up to so many items are one block: they are scanned as a loop would.
+/// Up to this many items are one block: they are scanned as in a loop.
 const ONE: usize = if cfg!(miri) { 16 } else { 4096 };
 
-/// Into so many blocks are the items cut...
+/// The number of blocks that items are cut into...
 const BLOCKS: usize = 128;
 
-/// ...but a block has at least so many,
+/// ...but a block has at least this many,
 const LEAST: usize = if cfg!(miri) { 4 } else { 512 };
 
-/// and at most so many.
+/// and at most this many.
 const MOST: usize = 8192;
 
-/// So many items for each thread make a window: it stays in the caches.
+/// The items of a window for each thread: few enough to stay in the caches.
 pub(super) const WINDOW: usize = 1 << 16;
 
 /// The size of a block, where there are `len` items.
@@ -34,18 +34,18 @@ pub(super) fn block_size(len: usize) -> usize {
     (len / BLOCKS).clamp(LEAST, MOST)
 }
 
-/// How items are cut, and what a thread does that nobody helps.
+/// How items are cut, and what a thread does while no other helps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
     /// The size of a block.
     pub(super) size: usize,
     /// Whether the operation is associative to the last bit. Then a thread that goes ahead need not
-    /// bracket as others would: it applies the operation once for an item, as a loop does.
+    /// use the brackets of the blocks: it applies the operation once for an item, as a loop does.
     pub(super) once: bool,
 }
 
-/// Whether values of this type come out the same however they are bracketed: those of integers and
-/// texts do, those of floats do not, and of other types nothing is known.
+/// Whether brackets make no difference to values of this type. They make none for integers and
+/// texts, and some for floats; for other types it is not known.
 #[inline]
 pub(super) fn is_exact<T>() -> bool {
     let is = |id| typeid::of::<T>() == id;
@@ -72,7 +72,7 @@ pub(super) fn is_exact<T>() -> bool {
     )
 }
 
-/// A value that an operation takes and gives back. It is there unless the operation panicked.
+/// A value that an operation takes and gives back. It is missing only if the operation panicked.
 pub(super) struct Tally<T>(Option<T>);
 
 impl<T> Tally<T> {
@@ -100,14 +100,14 @@ impl<T> Tally<T> {
     }
 }
 
-/// The running values of `items`, going on from `acc`.
+/// The running values of `items`, from `acc` on.
 pub(super) struct Run<'r, I, O, T, const EXCLUSIVE: bool> {
     pub(super) items: I,
     pub(super) op: &'r O,
     pub(super) acc: &'r mut Tally<T>,
 }
 
-/// The running value after `item`, and what is handed on for it.
+/// The running value after `item`, and the value that is handed on for it.
 #[inline]
 fn step<T: Clone, O: Operation<T>, const EXCLUSIVE: bool>(op: &O, acc: T, item: T) -> (T, T) {
     if EXCLUSIVE {

@@ -5,13 +5,13 @@ use std::iter::Sum;
 use super::inplace::{Flags, Keys, Unbroken, scan};
 use super::op::{Adding, Closures};
 
-/// Scans of a slice in place: each element is replaced by what those up to it come to.
+/// Scans of a slice in place: each element is replaced by the result of those up to it.
 ///
-/// The operation has to be associative. It takes its operands by value, so that elements that own memory
-/// can be joined without making new ones; `identity` stands in for an element while it is away. With
-/// floats, the results are the same to the last bit on any number of threads.
+/// The operation has to be associative. It takes its operands by value, so that elements that own
+/// memory can be joined without making new ones. `identity` stands in for an element while it is
+/// away. With floats, the results are the same to the last bit on any number of threads.
 ///
-/// If the operation panics, so does the call; the slice then holds some of its old elements, some
+/// If the operation panics, so does the call. The slice then holds some of its old elements, some
 /// running values and some identities.
 ///
 /// ```
@@ -60,7 +60,8 @@ pub trait ParallelScanMut<T: Clone + Send> {
         scan::<_, _, _, true>(self.as_scan_slice(), &op, &Unbroken)
     }
 
-    /// Replaces each element by what all up to and with it come to under `op`; returns what all do.
+    /// Replaces each element by the result of `op` over all up to and with it. Returns the result
+    /// of all.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -78,7 +79,7 @@ pub trait ParallelScanMut<T: Clone + Send> {
         scan::<_, _, _, false>(self.as_scan_slice(), &op, &Unbroken)
     }
 
-    /// Replaces each element by what all before it come to under `op`; returns what all do.
+    /// Replaces each element by the result of `op` over all before it. Returns the result of all.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -96,8 +97,8 @@ pub trait ParallelScanMut<T: Clone + Send> {
         scan::<_, _, _, true>(self.as_scan_slice(), &op, &Unbroken)
     }
 
-    /// Scans each run of equal neighbours among `keys` for itself: replaces each element by what those
-    /// of its run up to and with it come to.
+    /// Scans each run of equal neighbours among `keys` by itself: replaces each element by the
+    /// result of those of its run up to and with it.
     ///
     /// # Panics
     ///
@@ -122,7 +123,8 @@ pub trait ParallelScanMut<T: Clone + Send> {
         scan::<_, _, _, false>(slice, &op, &Keys(keys));
     }
 
-    /// The same with what those of its run before it come to.
+    /// As [`par_scan_by_key`](Self::par_scan_by_key), with the elements of the
+    /// run before it.
     ///
     /// # Panics
     ///
@@ -147,7 +149,7 @@ pub trait ParallelScanMut<T: Clone + Send> {
         scan::<_, _, _, true>(slice, &op, &Keys(keys));
     }
 
-    /// Scans each segment for itself: a flag says that one begins at its index.
+    /// Scans each segment by itself. A flag says that a segment begins at its index.
     ///
     /// # Panics
     ///
@@ -171,7 +173,8 @@ pub trait ParallelScanMut<T: Clone + Send> {
         scan::<_, _, _, false>(slice, &op, &Flags(flags));
     }
 
-    /// The same with what those of its segment before each element come to.
+    /// As [`par_scan_by_flags`](Self::par_scan_by_flags), with the elements
+    /// of the segment before it.
     ///
     /// # Panics
     ///

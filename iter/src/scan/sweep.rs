@@ -1,17 +1,17 @@
 //! Scanning into a consumer.
 //!
-//! One thread goes ahead as a loop would, handing on one running value after the other, and keeping
-//! the tally of its block beside it if brackets matter. Between two runs it asks its `Pace` whether another thread would
-//! help. If so, the next blocks are a *window*:
+//! One thread goes ahead as a loop would, handing on one running value after the other. If brackets
+//! matter, it keeps the tally of its block beside the running value. Between two runs it asks its
+//! `Pace` whether another thread would help. If so, the next blocks are a *window*:
 //!
-//! 1. every block of it is tallied, in parallel;
+//! 1. every block of the window is tallied, in parallel;
 //! 2. the carries follow from the tallies, one after the other;
 //! 3. every block is run from its carry, in parallel, into its part of the consumer.
 //!
-//! A block that can be walked twice is; of any other, the items are kept between 1 and 3. A window
-//! is small enough to stay in the caches, and its memory is used again for the next one.
+//! If a block's items cannot be walked twice, they are kept between steps 1 and 3. A window is
+//! small enough to stay in the caches, and its memory is used again for the next one.
 //!
-//! Where all items are one block there is nothing to be tallied. Then the rest is made in parallel, run in
+//! If all items are one block, there is nothing to tally. Then the rest is made in parallel, run in
 //! one go, and handed on in parallel.
 
 use std::marker::PhantomData;
@@ -27,8 +27,8 @@ use crate::plumbing::{
 };
 use crate::sinks::collect::in_place::write_in_place;
 
-/// Scans `len` items of `producer` into `consumer`, and leaves in `total` what all of them come to if
-/// all were handed on.
+/// Scans `len` items of `producer` into `consumer`. If all are handed on, it leaves their result in
+/// `total`.
 pub(super) fn sweep<P, O, C, const EXCLUSIVE: bool>(
     len: usize,
     cut: Cut,
@@ -49,26 +49,26 @@ where
     enter(move || Sweep::<P, O, C, EXCLUSIVE>::new(len, cut, producer, op, consumer).all(total))
 }
 
-/// What is left to do, and what was done.
+/// The rest of a scan, and its results so far.
 struct Sweep<'s, P: Producer, O, C: Consumer<P::Item>, const EXCLUSIVE: bool> {
     op: &'s O,
-    /// There is a rest unless all is done.
+    /// `None` when all is done.
     rest: Option<(P, C)>,
     left: usize,
-    /// The size of a block, and how much of the one under way is left. Where the operation is to be
-    /// applied once, all that this thread goes ahead with is one block.
+    /// The size of a block, and how much is left of the block under way. If the operation is to be
+    /// applied once, all that this thread scans ahead is one block.
     size: usize,
     once: bool,
     in_block: usize,
-    /// The running value, where the block under way began, and what it came to so far.
+    /// The running value; the carry and the tally so far of the block under way.
     acc: Tally<P::Item>,
     carry: Tally<P::Item>,
     tally: Tally<P::Item>,
-    /// What the last items went to, if more can follow.
+    /// The folder of the last items, if more can follow.
     folder: Option<C::Folder>,
-    /// What items before those came to, and what joins that with the next.
+    /// The result of the items before those, and what joins it with the next.
     came_to: Option<(C::Result, C::Reducer)>,
-    /// What the last items came to, if they went to no folder.
+    /// The result of the last items, if they went to no folder.
     last: Option<C::Result>,
     slots: Vec<Slot<P>>,
 }
@@ -157,7 +157,7 @@ where
         self.left -= n;
     }
 
-    /// Runs `n` items into `folder`, from block to block.
+    /// Runs `n` items into `folder`, block by block.
     fn run(&mut self, n: usize, producer: P, mut folder: C::Folder) -> C::Folder {
         let op = self.op;
         let mut rest = Some(producer);
@@ -173,7 +173,7 @@ where
             };
             let items = items.into_iter();
             let acc = &mut self.acc;
-            // What the last block comes to is not asked.
+            // The tally of the last block is not needed.
             folder = if self.left - (n - left) <= self.in_block {
                 let run = Run::<_, _, _, EXCLUSIVE> { items, op, acc };
                 into::<_, C>(folder, run)
@@ -197,7 +197,8 @@ where
         folder
     }
 
-    /// Begins the block that follows one of this tally; `ahead` items of what is `left` are done.
+    /// Begins the block that follows a block of this tally; `ahead` items of what is `left` are
+    /// done.
     fn begin_block(&mut self, tally: P::Item, ahead: usize) {
         self.carry.add(self.op, tally);
         let carry = self.carry.take();
@@ -206,7 +207,7 @@ where
         self.in_block = self.size.min(self.left - ahead);
     }
 
-    /// Runs a window of blocks, or all that is left of the only one, with others.
+    /// Runs a window of blocks with other threads, or the rest of the only block.
     fn share(&mut self) {
         if self.left <= self.in_block.min(self.size) {
             return self.share_last();
@@ -284,7 +285,7 @@ where
         }
     }
 
-    /// Cuts the next `items` items into slots; gives what lies behind them.
+    /// Cuts the next `items` items into slots, and returns the rest.
     fn cut(&mut self, producer: P, items: usize) -> Option<P> {
         let (mut producer, rest) = if items == self.left {
             (producer, None)
@@ -295,7 +296,7 @@ where
         let (mut k, mut left) = (0, items);
         loop {
             match self.slots.get_mut(k) {
-                // What its last block came to is no matter of this one.
+                // The tally of its last block means nothing for this one.
                 Some(slot) => slot.value = None,
                 None => self.slots.push(Slot::default()),
             }
@@ -311,7 +312,7 @@ where
         }
     }
 
-    /// All that is left is in one block: it is made in parallel, run, and handed on in parallel.
+    /// All that is left is in one block. It is made in parallel, run, and handed on in parallel.
     fn share_last(&mut self) {
         let Some((producer, consumer)) = self.rest.take() else {
             return;
@@ -331,7 +332,7 @@ where
         self.last = Some(result);
     }
 
-    /// Ends what the last items went to, so that others can be joined with it.
+    /// Ends the folder or result of the last items, so that others can be joined with it.
     fn close(&mut self, consumer: C) -> C {
         let Some(folder) = self.folder.take() else {
             return consumer;
@@ -341,7 +342,7 @@ where
         consumer
     }
 
-    /// Joins what came before with the result of what follows it.
+    /// Joins the result so far with the result of what follows.
     fn add(&mut self, result: C::Result, next: C::Reducer) {
         let result = self.joined(result);
         self.came_to = Some((result, next));
@@ -354,7 +355,7 @@ where
         }
     }
 
-    /// What all items came to.
+    /// The result of all items.
     fn end(mut self) -> C::Result {
         match (self.folder.take(), self.last.take()) {
             (Some(folder), _) => self.joined(folder.complete()),
@@ -363,7 +364,7 @@ where
         }
     }
 
-    /// What the items so far came to, when no more are wanted.
+    /// The result of the items so far, when no more are wanted.
     fn stop(mut self, consumer: C) -> C::Result {
         let result = match self.folder.take() {
             Some(folder) => folder.complete(),
@@ -373,7 +374,7 @@ where
     }
 }
 
-/// Hands items on, looking between them whether more are wanted if that can change.
+/// Hands items on. If the consumer can be full, it looks for that between them.
 #[inline]
 fn into<T, C: Consumer<T>>(folder: C::Folder, items: impl Iterator<Item = T>) -> C::Folder {
     if C::ADVANCES && !C::ENDS {
@@ -405,7 +406,7 @@ impl<P: Producer> Default for Slot<P> {
 impl<P: Producer<Item: Clone>> Slot<P> {
     const TWICE: bool = matches!(P::AGAIN, Again::Always);
 
-    /// What the items of the block come to; that of the `last` block is not asked for.
+    /// The tally of the block; for the `last` block it is not needed.
     fn tally<O: Operation<P::Item>>(&mut self, op: &O, last: bool) {
         let block = match &self.block {
             Some(_) if last && Self::TWICE => return,
@@ -456,11 +457,11 @@ impl<P: Producer<Item: Clone>> Slot<P> {
     }
 }
 
-/// A consumer of blocks, made of one of running values.
+/// A consumer of blocks, made of a consumer of running values.
 struct Blocks<'s, O, C, const EXCLUSIVE: bool> {
     op: &'s O,
     base: C,
-    /// The size of a block, the last of which may be short, and the number of items.
+    /// The size of a block, of which the last may be short, and the number of items.
     size: usize,
     left: usize,
 }

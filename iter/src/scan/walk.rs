@@ -1,7 +1,8 @@
-//! A producer of running values, for what needs them by position: `zip`, `enumerate`, `rev` …
+//! A producer of running values, for adapters that need them by position: `zip`, `enumerate`, `rev`
+//! …
 //!
-//! The items of its blocks can be walked twice. All blocks were tallied, so each has its carry; a part
-//! that begins in the middle of a block runs that block's beginning once more.
+//! The items of its blocks can be walked twice. All blocks were tallied, so each has its carry. A
+//! part that begins in the middle of a block runs that block's beginning once more.
 
 use std::collections::VecDeque;
 use std::mem::take;
@@ -24,12 +25,13 @@ struct Block<P: Producer> {
     /// The items from the beginning of the block on, perhaps beyond the end of the part.
     items: P,
     carry: P::Item,
-    /// The first `skip` items are before the part, which has `len`.
+    /// The first `skip` items are before the part; the part has `len`.
     skip: usize,
     len: usize,
 }
 
-/// Tallies all blocks of `size` items; gives the running values, and leaves in `total` what all come to.
+/// Tallies all blocks of `size` items. Returns the running values, and leaves the result of all in
+/// `total`.
 pub(super) fn walk<'s, P, O, const EXCLUSIVE: bool>(
     len: usize,
     size: usize,
@@ -41,7 +43,7 @@ where
     P: Producer<Item: Clone + Send>,
     O: Operation<P::Item>,
 {
-    // What is kept of all blocks is to fit into memory.
+    // The values kept for all blocks must fit into memory.
     let size = size.max(len >> 26);
     let mut tallied = Vec::with_capacity(len.div_ceil(size));
     let (mut producer, mut left) = (producer, len);

@@ -1,9 +1,9 @@
-//! `ParallelExtend`: what grows by the items of a parallel iterator.
+//! `ParallelExtend`: collections that grow by the items of a parallel iterator.
 //!
-//! Vectors and strings are written to in parallel. The trees, tables and heaps
-//! of the standard library can be built by one thread only: their items are
-//! made in parallel, then added by that thread. If a closure panics while items
-//! are made, the collection is as it was.
+//! Vectors and strings are written in parallel. The trees, tables and heaps of
+//! the standard library can only be built by one thread: their items are made
+//! in parallel, then added by that thread. If a closure panics while items are
+//! made, the collection is as it was.
 #![forbid(unsafe_code)]
 
 use std::borrow::Cow;
@@ -202,7 +202,7 @@ fn append_os_text<I: ParallelIterator<Item: AsRef<OsStr>>>(iter: I, target: &mut
     fragments.iter().for_each(|text| target.push(text));
 }
 
-/// Nothing is made of nothings, but the iterator runs.
+/// No memory is needed, but the iterator runs.
 impl ParallelExtend<()> for () {
     fn par_extend<I: IntoParallelIterator<Item = ()>>(&mut self, par_iter: I) {
         par_iter.into_par_iter().for_each(|()| ());
@@ -241,7 +241,7 @@ where
     }
 }
 
-/// Whichever collection is there is extended.
+/// Extends the collection that is there.
 impl<L, R, T> ParallelExtend<T> for Either<L, R>
 where
     L: ParallelExtend<T>,

@@ -1,4 +1,4 @@
-//! `find_any` and `find_map_any`, behind `any` and `all` too: the piece that
+//! `find_any` and `find_map_any`, used by `any` and `all` too: the piece that
 //! finds an item first ends the search for all.
 #![forbid(unsafe_code)]
 

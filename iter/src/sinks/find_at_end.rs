@@ -1,11 +1,10 @@
-//! `find_first`, `find_last` and their `_map` forms: what lies behind an
-//! item that was found is not looked at.
+//! `find_first`, `find_last` and their `_map` forms: items behind one that was found are not looked
+//! at.
 //!
-//! Each piece knows the stretch of places that it and what is split from it
-//! may occupy; places are indices where those are known, and otherwise halves
-//! of what is left of a `usize`. Places order pieces, no more: when they run
-//! out, two pieces share one, and neither stops the other. Which of two found
-//! items counts is decided by the reducer, from left to right.
+//! Each piece knows the stretch of places that it, and pieces split from it, may occupy. Places are
+//! indices where those are known, and otherwise halves of what is left of a `usize`. Places only
+//! order pieces: when they run out, two pieces share a place, and neither stops the other. The
+//! reducer decides, from left to right, which of two found items counts.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
@@ -25,8 +24,8 @@ enum End {
 struct Search<F> {
     op: F,
     end: End,
-    /// For the first item: no piece after this place need be looked at. For
-    /// the last: none before.
+    /// For the first item: pieces after this place need not be looked at. For the last: pieces
+    /// before it.
     best: AtomicUsize,
 }
 
@@ -39,8 +38,8 @@ impl<F> Search<F> {
         Search { op, end, best }
     }
 
-    /// Something was found in a piece at `places`. Where every other item is a find, most change
-    /// nothing, and then no other thread is disturbed.
+    /// Notes that a piece at `places` has found an item. If every other item matches, most calls
+    /// change nothing, and then no other thread is disturbed.
     fn found(&self, places: Places) {
         let best = self.best.load(Relaxed);
         match self.end {
@@ -50,7 +49,7 @@ impl<F> Search<F> {
         };
     }
 
-    /// Whether what a piece at `places` may find has been beaten by another.
+    /// Whether another piece has beaten any find of a piece at `places`.
     fn beaten(&self, places: Places) -> bool {
         let best = self.best.load(Relaxed);
         match self.end {
@@ -76,8 +75,7 @@ impl Places {
         }
     }
 
-    /// Cuts in the middle; of the last two places, so that one of them remains
-    /// to the side that is looked for.
+    /// Cuts in the middle. Of the last two places, the side that is looked for gets one.
     fn halve(self, end: End) -> (Places, Places) {
         let places = self.high - self.low;
         self.cut(match end {

@@ -90,7 +90,7 @@ where
     T: Send,
 {
     fn from_par_iter<I: IntoParallelIterator<Item = Option<T>>>(par_iter: I) -> Self {
-        // Relaxed: read after the iterator has run, and what ends it orders.
+        // Relaxed: read after the iterator has run, whose end orders it.
         let none = AtomicBool::new(false);
         let collection = par_iter
             .into_par_iter()
@@ -105,7 +105,8 @@ where
     }
 }
 
-/// An error as soon as one item is; if several are, it may be any of them.
+/// An error as soon as an item is an error; if several are, it may be any of
+/// them.
 impl<C, T, E> FromParallelIterator<Result<T, E>> for Result<C, E>
 where
     C: FromParallelIterator<T>,
@@ -115,7 +116,8 @@ where
     fn from_par_iter<I: IntoParallelIterator<Item = Result<T, E>>>(par_iter: I) -> Self {
         let error = Mutex::new(None);
         let keep = |found: E| {
-            // Whoever holds the lock has an error as good as this one.
+            // If another thread holds the lock, it has an error as good as this
+            // one.
             if let Ok(mut error) = error.try_lock() {
                 error.get_or_insert(found);
             }

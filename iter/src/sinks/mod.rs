@@ -1,4 +1,4 @@
-//! Where items go, one file for one kind of end.
+//! Where items go, one kind of sink in each file.
 
 pub(crate) mod collect;
 pub(crate) mod count;

@@ -1,16 +1,15 @@
 //! Two destinations for one iterator: the kit of `unzip` and `partition`.
 //!
-//! A collection shows its consumer only while it extends itself. So the first
-//! collection is extended by a false iterator. When that is driven it keeps the
-//! consumer it gets, and extends the second collection by another false iterator.
-//! When that is driven it has both consumers, and drives the real iterator with
-//! the pair.
+//! A collection shows its consumer only while it extends itself. So the first collection is
+//! extended by a false iterator. When that is driven, it keeps the consumer it gets, and extends
+//! the second collection by another false iterator. When that one is driven, it has both consumers,
+//! and drives the real iterator with the pair.
 #![forbid(unsafe_code)]
 
 use crate::iter::{ParallelExtend, ParallelIterator};
 use crate::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 
-/// How an item is dealt out to two sides.
+/// How an item is dealt to two sides.
 pub(crate) trait Deal<T>: Sync + Send {
     /// What the first side gets.
     type Left: Send;
@@ -20,7 +19,7 @@ pub(crate) trait Deal<T>: Sync + Send {
     /// Whether each side gets exactly one of each item.
     const BOTH: bool = false;
 
-    /// Deals out one item.
+    /// Deals one item.
     fn deal<L, R>(&self, item: T, left: L, right: R) -> (L, R)
     where
         L: Folder<Self::Left>,
@@ -42,7 +41,7 @@ impl<A: Send, B: Send> Deal<(A, B)> for Halves {
     }
 }
 
-/// Extends two collections by what `deal` makes of the items.
+/// Extends two collections by the items that `deal` deals to each.
 pub(crate) fn extend_both<I, D, A, B>(iter: I, deal: D, left: &mut A, right: &mut B)
 where
     I: ParallelIterator,
@@ -53,7 +52,7 @@ where
     left.par_extend(ForLeft { iter, deal, right });
 }
 
-/// Makes two collections of what `deal` makes of the items.
+/// Makes two collections of the items that `deal` deals to each.
 pub(crate) fn collect_both<I, D, A, B>(iter: I, deal: D) -> (A, B)
 where
     I: ParallelIterator,
@@ -66,7 +65,7 @@ where
     both
 }
 
-/// What the left collection is extended by.
+/// The false iterator that extends the left collection.
 struct ForLeft<'r, I, D, B> {
     iter: I,
     deal: D,
@@ -98,8 +97,7 @@ where
     }
 }
 
-/// What the right collection is extended by, once the left one's consumer is
-/// known.
+/// The false iterator that extends the right collection, once the left one's consumer is known.
 struct ForRight<'r, I, D, C, R> {
     iter: I,
     deal: D,

@@ -7,7 +7,7 @@ use crate::iter::{ParallelExtend, ParallelIterator};
 use crate::plumbing::Folder;
 use crate::sinks::pair::{Deal, collect_both};
 
-/// To the left what the predicate accepts.
+/// What the predicate accepts goes to the left.
 struct If<P>(P);
 
 impl<T: Send, P: Fn(&T) -> bool + Sync + Send> Deal<T> for If<P> {
@@ -24,7 +24,7 @@ impl<T: Send, P: Fn(&T) -> bool + Sync + Send> Deal<T> for If<P> {
     }
 }
 
-/// To the side that the function says.
+/// The function names the side.
 pub(crate) struct By<P>(pub(crate) P);
 
 impl<T, A, B, P> Deal<T> for By<P>

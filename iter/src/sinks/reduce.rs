@@ -1,5 +1,5 @@
-//! `reduce` and `reduce_with`: one value of all items, by an associative
-//! operation; and the greater and the lesser of two.
+//! `reduce` and `reduce_with`: one value of all items, by an associative operation. Also the
+//! greater and the lesser of two.
 #![forbid(unsafe_code)]
 
 use std::any::TypeId;
@@ -28,7 +28,7 @@ where
     drain(iter, &Accumulate { init, op })
 }
 
-/// Begins with the first item, so that a piece without items comes to `None`.
+/// Begins with the first item, so that a piece without items gives `None`.
 struct Pairwise<F>(F);
 
 impl<T, F: Fn(T, T) -> T + Sync> Gather<T> for Pairwise<F> {
@@ -81,7 +81,7 @@ pub(crate) fn greater<T: Ord>(a: T, b: T) -> T {
     if !branches::<T>() {
         return a.max(b);
     }
-    // Equal integers are the same.
+    // Equal integers are indistinguishable.
     if b > a {
         seldom();
         b
@@ -104,9 +104,8 @@ pub(crate) fn lesser<T: Ord>(a: T, b: T) -> T {
     }
 }
 
-/// Whether to branch on a comparison of integers rather than to select: where the
-/// vector instructions cannot compare them, a vectorised loop that makes up for
-/// that is the slower one.
+/// Whether to branch on a comparison of integers instead of selecting. Where the vector
+/// instructions cannot compare them, a vectorised loop that works around that is slower.
 #[inline]
 fn branches<T>() -> bool {
     let is = |id| typeid::of::<T>() == id;

@@ -10,8 +10,8 @@ use crate::kit::attempt::Try;
 use crate::kit::gather::Gather;
 use crate::kit::sink::{Sink, drain};
 
-/// Reduces what successes carry. A piece begins with `init()`; if that is
-/// `None`, with its first item.
+/// Reduces the values of successes. A piece begins with `init()`, or with its
+/// first item if that is `None`.
 struct TryReduce<ID, F> {
     init: ID,
     op: F,
@@ -24,7 +24,7 @@ impl<ID, F> TryReduce<ID, F> {
         TryReduce { init, op, failed }
     }
 
-    /// Tells the others of a failure.
+    /// Tells the other threads of a failure.
     fn note<B, C>(&self, state: ControlFlow<B, C>) -> ControlFlow<B, C> {
         if state.is_break() {
             self.failed.store(true, Relaxed);

@@ -22,9 +22,9 @@ use super::{dedup, dispatch, fork, parted, partition, runs, select, stable};
 pub trait ParallelSort<T: Send>: AsMut<[T]> {
     /// Sorts a slice by the bits of its elements, stably.
     ///
-    /// Elements are asked for their bits a few times each. Takes room for as many
-    /// elements as there are, and on each thread for the bits of up to 16,384 of
-    /// them and their numbers, twice; without it, sorts by comparing bits.
+    /// Each element is asked for its bits a few times. Takes room for as many elements as there
+    /// are. Each thread also takes room for the bits and numbers of up to 16,384 elements, twice.
+    /// Without memory it sorts by comparing bits.
     ///
     /// # Examples
     /// ```
@@ -130,9 +130,8 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
         partition::par_partition(v, grain, &predicate)
     }
 
-    /// Puts at `index` the element that sorting would put there, and returns it
-    /// between those before, none of which is greater, and those after, none of
-    /// which is less. In place.
+    /// Puts at `index` the element that sorting would put there. Returns the elements before it
+    /// (none is greater), the element, and those after it (none is less). In place.
     ///
     /// # Panics
     /// If `index` is not less than the length.
@@ -256,9 +255,9 @@ pub trait ParallelDedup<T: Send> {
         F: Fn(&mut T) -> K + Sync;
 
     /// Removes consecutive elements that `same` relates, all but the first. As in
-    /// [`Vec::dedup_by`] the first argument is the one that may be removed;
-    /// unlike there, it may be compared with its neighbour rather than with the
-    /// last element kept, which for an equivalence is the same.
+    /// [`Vec::dedup_by`], the first argument is the element that may be removed. Unlike there, it
+    /// may be compared with its neighbour instead of the last element kept. For an equivalence that
+    /// makes no difference.
     ///
     /// # Examples
     /// ```
@@ -272,9 +271,9 @@ pub trait ParallelDedup<T: Send> {
     where
         F: Fn(&mut T, &mut T) -> bool + Sync;
 
-    /// Parts a vector into those elements that satisfy `predicate` and the others,
-    /// both in the order that they had. Takes a byte for each element beside the
-    /// new vectors. In place and in no particular order: [`par_partition`].
+    /// Splits a vector into the elements that satisfy `predicate` and the others, both in their old
+    /// order. Takes a byte for each element beside the new vectors. For a split in place, in no
+    /// particular order, see [`par_partition`].
     ///
     /// [`par_partition`]: ParallelSort::par_partition
     ///
@@ -324,7 +323,7 @@ impl<T: Send> ParallelDedup<T> for Vec<T> {
     }
 }
 
-/// What slices of [`Sync`] elements know of their order.
+/// What can be asked about the order of slices of [`Sync`] elements.
 ///
 /// # Examples
 /// ```

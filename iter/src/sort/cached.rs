@@ -9,7 +9,7 @@ use tine_pool::current_num_threads;
 use super::dispatch::{self, ONCE};
 use super::{fork, permute, unstable};
 
-/// Shorter slices are not worth a look at what their keys are.
+/// Shorter slices are not worth asking what type their keys have.
 const CUTOFF: usize = if cfg!(miri) { 64 } else { 2048 };
 
 /// Sorts stably by keys that are each computed once.
@@ -33,7 +33,7 @@ where
     let mut keys: Vec<(K, usize)> = Vec::with_capacity(v.len());
     let filled = fill(0, v, keys.spare_capacity_mut(), grain, key).release();
     assert_eq!(filled, v.len(), "every element has a key");
-    // SAFETY: `fill` has written so many from the start on, and released them.
+    // SAFETY: `fill` has written the first `filled` keys, and released them.
     unsafe { keys.set_len(filled) };
     // The number makes equal keys differ, so the sort is stable.
     unstable::sort_by(&mut keys, &|a: &(K, usize), b: &(K, usize)| a.cmp(b));
@@ -43,14 +43,14 @@ where
     unsafe { permute::by_order(v, &mut order, grain) };
 }
 
-/// Keys that have been computed, the first so many of a room; dropped if nobody asks for them.
+/// Keys that have been computed: the first `len` of a room. Drops them unless they are released.
 struct Filled<'a, K> {
     room: &'a mut [MaybeUninit<(K, usize)>],
     len: usize,
 }
 
 impl<K> Filled<'_, K> {
-    /// Gives up the keys; says how many.
+    /// Gives up the keys and returns their number.
     fn release(self) -> usize {
         std::mem::ManuallyDrop::new(self).len
     }
@@ -59,7 +59,7 @@ impl<K> Filled<'_, K> {
 impl<K> Drop for Filled<'_, K> {
     fn drop(&mut self) {
         let keys = ptr::from_mut(&mut self.room[..self.len]) as *mut [(K, usize)];
-        // SAFETY: this many are initialised, and nobody else's.
+        // SAFETY: the first `len` are initialised, and no one else's.
         unsafe { ptr::drop_in_place(keys) }
     }
 }

@@ -1,8 +1,8 @@
 //! Dropping repeated neighbours of a vector, piece by piece.
 //!
-//! Each piece removes its own repeats; whether its first element repeats the
-//! last one of the piece before is asked before the pieces part. Then the pieces
-//! close ranks. If a closure panics the elements not yet asked about stay.
+//! Each piece removes its own repeats. Before the pieces part, the first element of each is
+//! compared with the last one of the piece before. Afterwards the pieces close ranks. If a closure
+//! panics, the elements that have not been asked about stay.
 
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -11,7 +11,7 @@ use tine_pool::current_num_threads;
 
 use super::fork;
 
-/// Shorter vectors are std's.
+/// Shorter vectors are left to std.
 const CUTOFF: usize = if cfg!(miri) { 64 } else { 20_000 };
 
 /// Removes all but the first of consecutive elements that `same` relates.
@@ -42,7 +42,7 @@ where
     });
 }
 
-/// A vector in pieces of which the first so many elements are left.
+/// A vector in pieces. Of each piece the first few elements are left, and their number is known.
 struct Pieces<'a, T> {
     vec: &'a mut Vec<T>,
     len: usize,
@@ -79,13 +79,13 @@ impl<T> Drop for Pieces<'_, T> {
             unsafe { ptr::copy(from, start.wrapping_add(end), kept) };
             end += kept;
         }
-        // SAFETY: so many elements stand side by side now.
+        // SAFETY: `end` elements stand side by side now.
         unsafe { self.vec.set_len(end) };
     }
 }
 
-/// Removes repeats from one piece, and its first element if that `repeats` the
-/// piece before. Says how many are left, at whatever point it is left.
+/// Removes repeats from one piece, and its first element if that `repeats` the piece before. Writes
+/// down how many are left, also if a closure panics.
 fn within<T, F>(piece: &mut [T], repeats: bool, kept: &AtomicUsize, same: &F)
 where
     F: Fn(&mut T, &mut T) -> bool,
@@ -127,7 +127,7 @@ where
         let repeated = same(candidate, retained);
         gap.next += 1;
         if repeated {
-            // SAFETY: passed by `next`, so nobody else will see it again.
+            // SAFETY: `next` has passed it, so no other code sees it again.
             unsafe { ptr::drop_in_place(this) };
         } else {
             // SAFETY: to the first place of the gap, or onto itself.
@@ -136,8 +136,8 @@ where
         }
     }
     if repeats {
-        // The others move up by one; the first goes at the very end, since it was
-        // what they were compared with.
+        // The others move up by one. The first is dropped at the very end, since they were compared
+        // with it.
         // SAFETY: the first of the kept is moved out …
         let first = unsafe { ptr::read(start) };
         gap.left -= 1;

@@ -1,5 +1,5 @@
-//! Which sort is the right one: by the type of the elements or keys, looked at
-//! without asking for it in a bound, and by their number.
+//! Chooses the sort: by the type of the elements or keys, which is looked at without a bound that
+//! asks for it, and by their number.
 
 use std::any::TypeId;
 use std::cmp::Ordering;
@@ -10,15 +10,15 @@ use super::radix::{keyed, plain, scattered, word::RadixBits};
 use super::words::{Image, Kind, Words};
 use super::{fork, runs, shape::Shape, stable, strings, unstable};
 
-/// Whether a `T` may be a primitive that is as large as this word: told by no more than its
-/// size, alignment and drops, since those are known before anything is compiled. What may not
-/// be brings no sort of words along.
+/// Whether a `T` may be a primitive as large as this word. Only size, alignment and the need to
+/// drop decide, since those are known before anything is compiled. A type that fails brings no sort
+/// of words along.
 const fn like_word<T, W>() -> bool {
     size_of::<T>() == size_of::<W>() && align_of::<T>() == align_of::<W>() && !needs_drop::<T>()
 }
 
-/// Calls one of the functions with the word that `T` may be, or else gives what is in the end.
-/// The conditions are `const` so that no more than one is compiled.
+/// Calls one of the functions with the word that `T` may be, or evaluates to the last argument. The
+/// conditions are `const` so that at most one call is compiled.
 macro_rules! as_word {
     ($type:ty, $word:ident => $call:expr, else $other:expr) => {
         if const { like_word::<$type, u8>() } {
@@ -62,8 +62,8 @@ unsafe fn cast<T, U>(v: &mut [T]) -> &mut [U] {
     unsafe { &mut *v }
 }
 
-/// Sorts a slice by the order of its elements if their type has a faster way
-/// than comparing; says whether it did.
+/// Sorts a slice by the order of its elements if their type has a faster way than comparing.
+/// Returns whether it did.
 #[inline]
 pub(super) fn by_type<T: Send>(v: &mut [T]) -> bool {
     if v.len() < plain::SHORTEST {
@@ -101,7 +101,8 @@ fn by_bytes<T: Send>(v: &mut [T]) -> bool {
     false
 }
 
-/// Whether a `T` may be this kind of bytes: as for words, by what is known beforehand.
+/// Whether a `T` may be this kind of bytes. As for words, only what is known before compiling
+/// decides.
 const fn like_bytes<T, U>() -> bool {
     size_of::<T>() == size_of::<U>()
         && align_of::<T>() == align_of::<U>()
@@ -124,8 +125,8 @@ unsafe fn raw<K, W: RadixBits>(key: &K) -> W {
     unsafe { std::mem::transmute_copy::<K, W>(key) }
 }
 
-/// Sorts elements that are primitives each of which is, byte by byte, its own key, as by
-/// `Total(*x)` or by `Reverse(*x)`; says whether they are.
+/// Sorts primitives that are, byte by byte, their own keys, as in `Total(*x)` or `Reverse(*x)`.
+/// Returns whether they are.
 fn by_own_key<T: Send, K, W: Words>(
     v: &mut [T],
     key: &(impl Fn(&T) -> K + Sync),
@@ -138,7 +139,7 @@ fn by_own_key<T: Send, K, W: Words>(
     let is_key = |value: &T| {
         // SAFETY: `kind` finds `K` to be a primitive.
         let key = unsafe { raw::<K, W>(&key(value)) };
-        // SAFETY: and `T`.
+        // SAFETY: `kind` finds `T` to be a primitive too.
         key == unsafe { raw::<T, W>(value) }
     };
     let other = AtomicBool::new(false);
@@ -163,11 +164,12 @@ pub(super) const A_FEW: u8 = 1;
 /// A few times, and equal elements may end in any order.
 pub(super) const LOOSELY: u8 = 2;
 
-/// Sorts by key, stably unless `LOOSELY`, if the key is a primitive; says whether it did. Keys
-/// that are asked for `ONCE` take the room for a record of each, twice.
+/// Sorts by key if the key is a primitive, and returns whether it did. Stable unless `LOOSELY`.
+/// Keys that are asked for `ONCE` take the room for a record of each, twice.
 ///
-/// `order` is that of the keys. The caller gives it, who sorts by it if this says no: two closures
-/// that say the same are two types, and each sort by comparison would be compiled for both.
+/// `order` is the order of the keys. The caller passes it because it sorts by it if this returns
+/// `false`. Two closures that do the same are two types, and each sort by comparison would be
+/// compiled for both.
 #[inline]
 pub(super) fn by_key_type<const ASKED: u8, T, K, F, C>(v: &mut [T], key: &F, order: &C) -> bool
 where
@@ -215,8 +217,8 @@ where
 /// In shorter slices even runs of a few hundred elements are worth merging.
 const MERGED: usize = 1 << 16;
 
-/// Sorts by words; says no if there is no memory for it, or if words are
-/// not the same each time.
+/// Sorts by words. Returns `false` if there is no memory for it, or if a key's word is not the same
+/// each time.
 fn by_bits<const ASKED: u8, T, B, F, C>(v: &mut [T], bits: &F, order: &C) -> bool
 where
     T: Send,

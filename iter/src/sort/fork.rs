@@ -1,13 +1,14 @@
 //! The two ways in which the sorts divide their work: by slices and by part
-//! numbers. Everything here is `join` and a halving.
+//! numbers. Everything here halves and calls `join`.
 #![forbid(unsafe_code)]
 
 use std::ops::Range;
 
 use crate::plumbing::both;
 
-/// How many pieces per thread a pass over memory is cut into: enough that a
-/// late thread does not hold up the others, few enough that a piece is long.
+/// How many pieces per thread a pass over memory is cut into. Enough that a
+/// late thread does not hold up the others, and few enough that a piece is
+/// long.
 const PIECES_PER_THREAD: usize = 4;
 /// The shortest piece worth a job.
 const SHORTEST: usize = if cfg!(miri) { 32 } else { 1024 };
@@ -83,7 +84,7 @@ pub(super) fn reverse<T: Send>(v: &mut [T], grain: usize) {
     go(front, back, grain.max(1));
 }
 
-/// Folds pieces of `v` in parallel, and `merge`s what they give in order.
+/// Folds pieces of `v` in parallel, and `merge`s the results in order.
 pub(super) fn fold<T, R, F, M>(v: &[T], grain: usize, piece: &F, merge: &M) -> R
 where
     T: Sync,

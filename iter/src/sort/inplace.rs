@@ -1,4 +1,4 @@
-//! The way out when no memory is to be had: merging by rotation. `O(n log n)`
+//! The fallback when there is no memory: merging by rotation. `O(n log n)`
 //! moves, no allocation, no unsafe code.
 #![forbid(unsafe_code)]
 
@@ -11,9 +11,9 @@ const FORK: usize = if cfg!(miri) { 64 } else { 8192 };
 
 /// Merges the sorted `v[..mid]` and `v[mid..]`, stably.
 ///
-/// One element of the longer side is the pivot; what belongs before it and what
-/// belongs after change places by one rotation. The pivot is then final, so
-/// each step is shorter by one at least, whatever `compare` says.
+/// The middle element of the longer side is the pivot. One rotation exchanges
+/// what belongs before it and what belongs after it. The pivot is then final,
+/// so each step is shorter by at least one, whatever `compare` says.
 pub(super) fn merge<T, F>(v: &mut [T], mid: usize, compare: &F)
 where
     T: Send,

@@ -1,13 +1,13 @@
-//! What one thread sorts alone: std's sorts, without their panic at a comparison that is no total
+//! What one thread sorts alone: std's sorts, without their panic when a comparison is no total
 //! order.
 //!
-//! Std's sorts tell such a comparison from a right one in one place only: where a few elements are
-//! merged from both ends at once, by way of copies, and the two ends do not meet. They sort so
-//! few elements by insertion, which notices nothing, where comparing could change the copies: where
-//! there is an `UnsafeCell` in an element. So elements are [`Wrapped`] into one. That costs nothing
-//! where elements have 16 bytes or more; narrower ones are sorted as they are, and if std panics
-//! they are sorted once more, wrapped. Whoever compares so at one place will do it again: the
-//! place is remembered, so that neither the time nor the message of a panic is spent twice.
+//! Std's sorts notice such a comparison in one place only: they merge a few elements from both ends
+//! at once, through copies, and see that the two ends do not meet. If a comparison could change the
+//! copies, because an element holds an `UnsafeCell`, std sorts these few by insertion, which
+//! notices nothing. So elements are [`Wrapped`] in an `UnsafeCell`. That costs nothing for elements
+//! of 16 bytes or more. Narrower ones are sorted without it, and once more, wrapped, if std panics.
+//! A comparison that is caught at one place will do it again. So the place is remembered, and
+//! neither the time nor the message of a panic is spent twice.
 
 use std::cell::UnsafeCell;
 use std::cmp::Ordering;
@@ -15,23 +15,24 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Narrower elements are sorted in less time as they are than in an `UnsafeCell`.
+/// Narrower elements are sorted in less time without an `UnsafeCell` than in one.
 const NARROW: usize = 16;
-/// Std sorts so few by insertion in any case.
+/// Std sorts this many by insertion in any case.
 const FEW: usize = 20;
 
-/// Sorts `v`, keeping equal elements in their order. If `compare` is no total order they end
-/// in any order.
+/// Sorts `v`, keeping equal elements in their order. If `compare` is no total order, the elements
+/// end in any order.
 pub(super) fn stable<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) {
     tamed::<T, F, Stable>(v, compare);
 }
 
-/// Sorts `v`; equal elements may end in any order, and all of them if `compare` is no total one.
+/// Sorts `v`. Equal elements may end in any order, and so may all of them if `compare` is no total
+/// order.
 pub(super) fn unstable<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) {
     tamed::<T, F, Unstable>(v, compare);
 }
 
-/// [`unstable`] for what takes little time anyway, in less code.
+/// [`unstable`] for slices that take little time anyway, in less code.
 pub(super) fn few<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) {
     wrapped::<T, F, Unstable>(v, compare);
 }
@@ -77,22 +78,22 @@ fn wrapped<T, F: Fn(&T, &T) -> Ordering, S: Sort>(v: &mut [T], compare: &F) {
     S::sort(wrap(v), compare);
 }
 
-/// An element, seen as one that a comparison may change.
+/// An element whose type says that a comparison may change it.
 #[repr(transparent)]
 struct Wrapped<T>(UnsafeCell<T>);
 
 impl<T> Wrapped<T> {
     #[inline(always)]
     fn get(&self) -> &T {
-        // SAFETY: nobody makes a unique reference by way of the cell: `wrap` has the
-        // only one for as long as it is wrapped.
+        // SAFETY: no other code makes a unique reference through the cell: `wrap` holds the only
+        // one for as long as the element is wrapped.
         unsafe { &*self.0.get() }
     }
 }
 
 fn wrap<T>(v: &mut [T]) -> &mut [Wrapped<T>] {
     let wrapped = ptr::from_mut(v) as *mut [Wrapped<T>];
-    // SAFETY: a cell and what wraps it transparently lie in memory as what is in it, and the
+    // SAFETY: a cell, and what wraps it transparently, lie in memory as their content does, and the
     // reference is the only one to it.
     unsafe { &mut *wrapped }
 }
@@ -100,12 +101,13 @@ fn wrap<T>(v: &mut [T]) -> &mut [Wrapped<T>] {
 /// What std says when it panics at a comparison that is no total order.
 const WORDS: &str = "user-provided comparison function does not correctly implement a total order";
 
-/// Sorts `v`; `false` if std panicked. A comparison that throws std's very words, as one that sorts
-/// does itself, will do so again when it is asked again; every other panic of it goes on at once.
+/// Sorts `v`; `false` if std panicked. A comparison may itself panic with std's very words, for
+/// instance because it sorts. It will do so again when it is asked again. Every other panic goes on
+/// at once.
 ///
-/// A wrapper that notes the panics of the comparison would tell the two apart for good, but where
-/// there is something to do in case of a panic, comparing floats by `partial_cmp` becomes a branch,
-/// and such a sort takes four times as long.
+/// A wrapper that notes the panics of the comparison would tell the two apart. But then the
+/// compiler has to keep something for the case of a panic, and comparing floats by `partial_cmp`
+/// becomes a branch: such a sort takes four times as long.
 fn unless_caught<T, F: Fn(&T, &T) -> Ordering, S: Sort>(v: &mut [T], compare: &F) -> bool {
     // A closure around it: std's unstable sort compiles a reference to one that compares floats by
     // `partial_cmp` to branches.
@@ -117,7 +119,7 @@ fn unless_caught<T, F: Fn(&T, &T) -> Ordering, S: Sort>(v: &mut [T], compare: &F
     }
 }
 
-/// Places whose comparisons were caught, each where its address says.
+/// The places whose comparisons were caught. The address of a place decides where it stands.
 static KNOWN: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
 
 fn slot(site: usize) -> &'static AtomicUsize {

@@ -1,5 +1,5 @@
-//! Merging two sorted runs into a third place, in parallel and without
-//! branches on what the comparison said.
+//! Merging two sorted runs into a third place, in parallel and without branches that depend on the
+//! comparison.
 //!
 //! ```text
 //!   a: [ a0 .......... | ......... ]      the first half of the output takes
@@ -7,11 +7,10 @@
 //!      └── left lane ──┘── right lane ─┘
 //! ```
 //!
-//! A merge is split where its output is halved (the *merge path*). The split
-//! is found before anything is forked or copied, so no element is ever looked at
-//! by two threads, and none is compared once its bytes have been copied: a
-//! comparison may change what a `Cell` in an element holds. Nothing is removed
-//! from the source; it stays the truth until the merge has returned.
+//! A merge is split at the middle of its output (the *merge path*). The split is found before
+//! anything is forked or copied. So no element is ever looked at by two threads, and none is
+//! compared after its bytes have been copied: a comparison may change what a `Cell` in an element
+//! holds. Nothing is removed from the source; it holds the values until the merge has returned.
 //!
 //! The lanes are bounded by lengths, never by what `compare` said: from `k`
 //! elements on both sides, `k` steps cannot run past either.
@@ -23,7 +22,7 @@ use std::ptr;
 
 use crate::plumbing::both;
 
-/// Below this length a merge is one lane: finding the split costs more.
+/// Shorter merges run in one lane: finding the split costs more than it gives.
 const TWO_LANES: usize = 64;
 
 /// Merges the sorted runs `a` and `b` into `dst`, taking from `a` where they
@@ -219,8 +218,8 @@ impl<'a, T> Lane<'a, T> {
                 break;
             }
             for _ in 0..steps {
-                // SAFETY: from `steps` elements on both sides, so many steps
-                // find neither run empty.
+                // SAFETY: both sides had `steps` elements, so that number of steps finds neither
+                // run empty.
                 unsafe { self.step(compare) };
             }
         }

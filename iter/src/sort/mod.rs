@@ -1,4 +1,4 @@
-//! Sorts and their kin: what is in order, what is nearly, and how to get there
+//! Sorts and related methods: what is in order, what is nearly, and how to get there
 //! with every core.
 
 mod api;

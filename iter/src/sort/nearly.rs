@@ -1,5 +1,5 @@
-//! Elements in order but for a few, sorted where they are: what is out of order is
-//! brought together behind the rest, sorted, and rotated in again.
+//! Sorts elements that are in order except for a few, in place. Those out of order are brought
+//! together behind the rest, sorted, and rotated in again.
 //!
 //! ```text
 //! v       1 2 9 3 4 5 6 0 7 8
@@ -14,12 +14,12 @@ use std::cmp::Ordering;
 
 use super::leaf;
 
-/// No more than one in so many may be a stray.
+/// At most one element in `RARE` may be a stray.
 const RARE: usize = 16;
-/// After so many strays in a row it is the one kept before them that is taken for the stray.
+/// After this many strays in a row, the element kept before them is taken for the stray.
 const IN_A_ROW: usize = 8;
 
-/// Sorts `v` if all but a few of its elements are in order; says whether it did.
+/// Sorts `v` if all but a few of its elements are in order. Returns whether it did.
 pub(super) fn sort<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> bool {
     let Some(kept) = gather(v, compare) else {
         return false;
@@ -29,8 +29,8 @@ pub(super) fn sort<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> bo
     true
 }
 
-/// Brings the strays behind those that are in order, whose number it returns, unless
-/// there are too many.
+/// Brings the strays behind the elements that are in order, and returns the number of these; `None`
+/// if there are too many strays.
 fn gather<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> Option<usize> {
     let most = v.len() / RARE + IN_A_ROW;
     // `v[..kept]` are in order; of `v[kept..at]`, the strays, the last `row` have just
@@ -48,8 +48,8 @@ fn gather<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> Option<usiz
             v.swap(kept - 1, at);
             at += 1;
         } else if row == IN_A_ROW {
-            // So it was, but some strays ago; and so may be some before it. What is in order with
-            // one of the row may stay: the others of the row may be strays indeed.
+            // An element some strays ago was too large, and perhaps some before it. Those of the
+            // row that are in order with what is kept may stay; the others may be strays indeed.
             at -= row;
             let mut most_in_row = at;
             for i in at..=at + row {
@@ -73,8 +73,8 @@ fn gather<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> Option<usiz
     Some(kept)
 }
 
-/// Merges the sorted `v[mid..]`, which are few, into the sorted `v[..mid]`: the one in
-/// their middle goes to its place by one rotation and is final.
+/// Merges the sorted `v[mid..]`, which are few, into the sorted `v[..mid]`. One rotation brings the
+/// middle one of the few to its place, where it is final.
 fn rotate_in<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], mid: usize, compare: &F) {
     let few = v.len() - mid;
     if mid == 0 || few == 0 {

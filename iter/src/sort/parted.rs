@@ -1,6 +1,6 @@
-//! Parting a vector into two by a predicate, each in the order of the first. All
-//! questions are asked before anything moves, so a predicate may panic; then the
-//! pieces, whose shares have been counted, move in parallel.
+//! Splits a vector into two by a predicate; each keeps the old order. All questions are asked
+//! before anything moves, so a predicate may panic. Then the pieces, whose shares have been
+//! counted, move in parallel.
 
 use std::mem::{self, MaybeUninit};
 
@@ -9,7 +9,7 @@ use tine_pool::current_num_threads;
 
 use super::fork;
 
-/// Shorter vectors are parted by the calling thread.
+/// Shorter vectors are split by the calling thread.
 const CUTOFF: usize = if cfg!(miri) {
     128
 } else if cfg!(test) {

@@ -1,6 +1,6 @@
-//! Parting a slice in place by a predicate, without a branch on what it says: narrow
-//! elements one by one, others block by block, where the positions of misplaced ones
-//! are written down, and then those are exchanged in pairs.
+//! Partitions a slice in place by a predicate, without a branch on its answer. Narrow elements go
+//! one by one. Others go block by block: the positions of the misplaced ones are written down, and
+//! then those are exchanged in pairs.
 #![forbid(unsafe_code)]
 
 use std::cmp::Ordering;
@@ -12,7 +12,7 @@ use super::fork;
 /// Positions within a block fit a byte, and two blocks of them a cache line or so.
 const BLOCK: usize = 128;
 
-/// Elements of no more bytes are moved in less time than it takes to write down where they are.
+/// An element this narrow is moved in less time than it takes to write down where it is.
 const NARROW: usize = 8;
 
 /// Puts the elements that satisfy `left` first and returns their number.
@@ -25,7 +25,8 @@ pub(super) fn partition<T>(v: &mut [T], left: impl FnMut(&T) -> bool) -> usize {
     }
 }
 
-/// Each element changes places with the first one of the right, and is of the right itself or not.
+/// Each element changes places with the first one of the right side, and then belongs to the right
+/// side or not.
 fn one_by_one<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize {
     let mut end = 0;
     for at in 0..v.len() {
@@ -36,8 +37,8 @@ fn one_by_one<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize {
     end
 }
 
-/// [`partition`] that leaves most elements where they are: notes what is misplaced in a block at
-/// the front and in one at the back, and exchanges that.
+/// [`partition`] that leaves most elements where they are: it notes what is misplaced in a block at
+/// the front and in one at the back, and exchanges those.
 pub(super) fn by_blocks<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize {
     let (mut l, mut r) = (0, v.len());
     let (mut on_left, mut on_right) = (Misplaced::default(), Misplaced::default());
@@ -72,8 +73,8 @@ pub(super) fn by_blocks<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usi
     }
     let (front, back) = v[l..r].split_at_mut(middle - l);
     exchange(front, back, &mut on_left, &mut on_right);
-    // One side may have misplaced elements left: those furthest in go first, to
-    // the place next to the middle, and the middle moves over them.
+    // One side may have misplaced elements left. Those furthest in go first, to the place next to
+    // the middle, and the middle moves over them.
     let mut middle = middle;
     for i in on_left.take(on_left.len()).rev() {
         middle -= 1;
@@ -86,8 +87,8 @@ pub(super) fn by_blocks<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usi
     middle
 }
 
-/// [`partition`] where few elements are misplaced: of stretches without any nothing is
-/// written down.
+/// [`partition`] where few elements are misplaced: nothing is written down for stretches without
+/// any.
 pub(super) fn sparse<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize {
     const STRETCH: usize = 16;
     let (mut l, mut r) = (0, v.len());
@@ -121,8 +122,8 @@ pub(super) fn sparse<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize 
     }
 }
 
-/// Exchanges misplaced elements of the block that `front` starts with and the
-/// one that `back` ends with, as many as have a partner.
+/// Exchanges misplaced elements between the block at the start of `front` and the one at the end of
+/// `back`, as many as have a partner.
 #[inline(always)]
 fn exchange<T>(front: &mut [T], back: &mut [T], on_left: &mut Misplaced, on_right: &mut Misplaced) {
     let pairs = on_left.len().min(on_right.len());
@@ -180,10 +181,9 @@ impl Misplaced {
     }
 }
 
-/// Parts `v` on two threads by its first element, which goes between those that are
-/// less and the others: at the index that is returned. Without one that is equal to
-/// it in the other half, to be the pivot there, says no and leaves `v` alone: no two
-/// threads may look at one pivot.
+/// Partitions `v` on two threads by its first element, and returns the index at which that ends:
+/// after those that are less, before the others. The other half needs a pivot equal to it, since no
+/// two threads may look at one element. If there is none, returns `None` and leaves `v` alone.
 pub(super) fn in_two<T, F>(v: &mut [T], compare: &F) -> Option<usize>
 where
     T: Send,
@@ -222,8 +222,8 @@ where
     Some(a + b)
 }
 
-/// [`partition`] in parallel: parts are parted, then the back of each left one
-/// changes places with the front of the right one.
+/// [`partition`] in parallel. The parts are partitioned, then the back of each left one changes
+/// places with the front of the right one.
 pub(super) fn par_partition<T, P>(v: &mut [T], grain: usize, left: &P) -> usize
 where
     T: Send,

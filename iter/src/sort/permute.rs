@@ -10,8 +10,7 @@ struct Values<T>(*const T);
 // SAFETY: only the address is shared; a value goes to one thread, which `Send` allows.
 unsafe impl<T: Send> Sync for Values<T> {}
 
-/// Moves to each place `at` of `v` the element that was at `from(at)`, by way
-/// of `room`.
+/// Moves the element at `from(at)` to the place `at` of `v`, for each `at`, through `room`.
 ///
 /// # Safety
 /// `from` is a permutation of the indices of `v`, always the same, and never
@@ -27,8 +26,8 @@ where
     fork::each_slice(room, grain, &|at, piece: &mut [MaybeUninit<T>]| {
         for (i, place) in piece.iter_mut().enumerate() {
             let value = values.0.wrapping_add(from(at + i));
-            // SAFETY: an element of `v`, which nobody writes meanwhile; each is
-            // read by one thread.
+            // SAFETY: an element of `v`, which no thread writes meanwhile; each is read by one
+            // thread.
             unsafe { ptr::copy_nonoverlapping(value, place.as_mut_ptr(), 1) };
         }
     });
@@ -42,8 +41,8 @@ where
     merge::copy_out(filled, places, grain);
 }
 
-/// The same where `order[at]` says where the element for `at` is. Without memory
-/// for the detour, elements follow one another round their cycles.
+/// As [`by`], where `order[at]` is the index of the element for `at`. Without memory for the
+/// detour, elements follow one another round their cycles.
 ///
 /// # Safety
 /// `order` is a permutation of the indices of `v`.
@@ -53,7 +52,7 @@ pub(super) unsafe fn by_order<T: Send>(v: &mut [T], order: &mut [usize], grain: 
         return unsafe { by(v, room.room(), grain, &|at| order[at]) };
     }
     for at in 0..v.len() {
-        // What was there may have been exchanged away: to where it says.
+        // An exchange may have moved the element away. The order says where to.
         let mut from = order[at];
         while from < at {
             from = order[from];

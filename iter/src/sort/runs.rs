@@ -1,5 +1,5 @@
-//! Input that is in order already, or exactly backwards, is found before any
-//! sorting starts. Looking costs a few comparisons where there is no order.
+//! Input that is already in order, or exactly backwards, is found before any sorting starts. If
+//! there is no order, looking costs a few comparisons.
 #![forbid(unsafe_code)]
 
 use std::cmp::Ordering;
@@ -12,8 +12,7 @@ use super::fork;
 
 /// Shorter slices are sorted in too little time for a look at them.
 pub(super) const PROBED: usize = if cfg!(miri) { 64 } else { 512 };
-/// So many elements are looked at, or reversed, in less time than it takes to get
-/// another thread to help.
+/// This many elements are looked at, or reversed, in less time than another thread takes to come.
 const ALONE: usize = if cfg!(miri) {
     64
 } else if cfg!(test) {
@@ -23,7 +22,7 @@ const ALONE: usize = if cfg!(miri) {
 };
 /// Shorter slices are not shared at all.
 const SHARED: usize = 3 * ALONE;
-/// Between looks at what the others have found.
+/// The elements between two looks at what the other threads have found.
 const BLOCK: usize = 512;
 
 /// A whole slice that is one run.
@@ -35,8 +34,8 @@ pub(super) enum Run {
     Descending,
 }
 
-/// Sorts `v` if it is one run, forwards or strictly backwards; otherwise
-/// leaves it alone and says so. Stable: equal elements are never reversed.
+/// Sorts `v` if it is one run, forwards or strictly backwards. Otherwise leaves it alone and
+/// returns `false`. Stable: equal elements are never reversed.
 pub(super) fn settle<T, F>(v: &mut [T], compare: &F) -> bool
 where
     T: Send,
@@ -73,8 +72,8 @@ where
     }
 }
 
-/// Whether no two neighbours break the run. A few of them from all over come first: two runs
-/// are to be told from one before half of them has been looked at.
+/// Whether no two neighbours break the run. A few pairs from all over come first: two runs in a row
+/// should be noticed before half of the slice has been looked at.
 fn one_run<T, B>(v: &mut [T], breaks: &B) -> bool
 where
     T: Send,
@@ -106,8 +105,8 @@ where
     !broken.into_inner()
 }
 
-/// Whether any two neighbours break the run: a few pairs at a time, since one
-/// branch for all of them is quicker than one for each.
+/// Whether any two neighbours break the run. Takes a few pairs at a time, since one branch for all
+/// of them is quicker than one for each.
 fn scan<T>(v: &[T], breaks: &impl Fn(&T, &T) -> bool) -> bool {
     const PAIRS: usize = 8;
     let mut rest = v;
@@ -124,9 +123,9 @@ fn scan<T>(v: &[T], breaks: &impl Fn(&T, &T) -> bool) -> bool {
     rest.windows(2).any(|pair| breaks(&pair[0], &pair[1]))
 }
 
-/// Raises `broken` if any two neighbours break the run. Takes the slice by
-/// unique reference because it hands the halves to different threads: the pair
-/// at the seam is compared before they part.
+/// Raises `broken` if any two neighbours break the run. It takes the slice by unique reference
+/// because it hands the halves to different threads. The pair at the seam is compared before they
+/// part.
 fn search<T, B>(v: &mut [T], grain: usize, breaks: &B, broken: &AtomicBool)
 where
     T: Send,

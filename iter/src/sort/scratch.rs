@@ -1,14 +1,13 @@
-//! Memory that a sort borrows for its own duration: uninitialised, never
-//! dropped as values, and refused politely. A sort that gets `None` here has
-//! another way that needs no memory.
+//! Memory that a sort borrows for its own duration. It is uninitialised, never dropped as values,
+//! and may be refused. A sort that gets `None` here has another way that needs no memory.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-/// The size of a huge page, for which the system is asked: a fault for each
-/// 4 KiB costs more than the pass that touches them.
+/// The size of the huge pages that the system is asked for. A page fault for each 4 KiB costs more
+/// than the pass that touches them.
 #[cfg(all(target_os = "linux", not(miri)))]
 const HUGE: usize = 2 << 20;
 
@@ -66,17 +65,15 @@ impl<T> Drop for Scratch<T> {
     }
 }
 
-/// Asks for huge pages where whole ones lie within the room. Not for a room
-/// that starts on one: that would be new memory each time, where an allocator
-/// may have some at hand that has been touched before.
+/// Asks for huge pages where whole ones lie within the room. A room that starts on a huge page
+/// would be new memory each time; an allocator may have some at hand that has been touched before.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn advise_huge(start: *mut u8, bytes: usize) {
     let skip = start.align_offset(HUGE);
     let whole = bytes.saturating_sub(skip) / HUGE * HUGE;
     if whole >= HUGE {
-        // SAFETY: the range is within an allocation of ours, and this advice
-        // changes how its pages are backed, never what they hold. A refusal is
-        // no loss.
+        // SAFETY: the range is within an allocation of ours, and this advice changes how its pages
+        // are backed, never what they hold. A refusal does no harm.
         unsafe { libc::madvise(start.wrapping_add(skip).cast(), whole, libc::MADV_HUGEPAGE) };
     }
 }
@@ -105,9 +102,8 @@ mod starve {
         bytes > LIMIT.load(Relaxed)
     }
 
-    /// Runs `f` while every scratch of more than `limit` bytes is refused, to
-    /// whichever thread asks. One caller at a time: who needs to know that there
-    /// is memory asks for no limit.
+    /// Runs `f` while every scratch of more than `limit` bytes is refused, on all threads. One
+    /// caller at a time. A caller that needs the memory passes no limit.
     pub(crate) fn starve(limit: usize, f: impl FnOnce()) {
         struct Reset;
         impl Drop for Reset {

@@ -8,11 +8,11 @@ use tine_pool::current_num_threads;
 
 use super::{fork, partition, unstable};
 
-/// Shorter slices are std's.
+/// Shorter slices are left to std.
 const CUTOFF: usize = if cfg!(miri) { 128 } else { 50_000 };
 
-/// Puts at `index` what sorting would put there, with nothing greater before it
-/// and nothing less after it.
+/// Puts at `index` what sorting would put there. Nothing before it is greater, nothing after it is
+/// less.
 ///
 /// # Panics
 /// If `index` is not less than the length.
@@ -32,8 +32,8 @@ where
     }
     let grain = fork::grain(len, current_num_threads());
     let (mut rest, mut index) = (v, index);
-    // Pivots are medians of samples. If one after the other is bad, the order is no order: then
-    // std's selection would drop one element at a time, and sorting does not.
+    // Pivots are medians of samples. If several in a row are bad, the order is no order. Then std's
+    // selection would drop one element at a time, and sorting does not.
     let mut patience = len.ilog2();
     while rest.len() >= CUTOFF {
         if patience == 0 {
@@ -46,7 +46,7 @@ where
         let pivot = &*pivot;
         let less = partition::par_partition(others, grain, &|x| compare(x, pivot).is_lt());
         if less == 0 {
-            // The pivot is the least: its equals are in place.
+            // The pivot is the least element, so those equal to it are in place.
             let equal = partition::par_partition(others, grain, &|x| compare(pivot, x).is_ge());
             if index <= equal {
                 return;

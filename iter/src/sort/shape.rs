@@ -1,4 +1,4 @@
-//! A glance at the input: what a sample says of the order that is there.
+//! A glance at the input: what order a sample of it shows.
 #![forbid(unsafe_code)]
 
 use std::cmp::Ordering;
@@ -10,27 +10,26 @@ use super::leaf;
 pub(super) enum Shape {
     /// A few long runs, up or down.
     Runs,
-    /// Neighbours are nearly always in order, or nearly always out of it.
+    /// Nearly all neighbours are in order, or nearly all are out of it.
     Tidy,
     /// Most elements have an equal among a few hundred others.
     Few,
-    /// Like `Few`, and more than a quarter of all are equal to one of them: a sort by comparison
-    /// has them in place at once.
+    /// As `Few`, and more than a quarter of all elements are equal: a sort by comparison has them
+    /// in place at once.
     Same,
     /// None of these.
     Random,
 }
 
-/// With few distinct elements std's sorts take so little time that up to here a
-/// second thread takes more.
+/// With few distinct elements std's sorts are quick. Up to this length a second thread makes them
+/// slower.
 pub(super) const FEW_CUTOFF: usize = 1 << 17;
-/// Slices shorter than this are sorted so soon that the glance is a brief one.
+/// Shorter slices are sorted so soon that the glance is a brief one.
 const BRIEF: usize = 8192;
 
 impl Shape {
-    /// Looks at a slice of at least a few hundred elements. Runs may end within so many of a
-    /// number of windows: the dearer the other ways of sorting are, the more runs are worth
-    /// merging.
+    /// Looks at a slice of at least a few hundred elements. Runs may end in `ends` of a number of
+    /// windows: the more the other ways of sorting cost, the more runs are worth merging.
     pub(super) fn of<T, F>(v: &[T], ends: usize, compare: &F) -> Shape
     where
         F: Fn(&T, &T) -> Ordering,
@@ -59,14 +58,14 @@ fn ordered<T, F: Fn(&T, &T) -> Ordering>(v: &[T], ends: usize, compare: &F) -> O
     }
 }
 
-/// Whether each of a number of windows is in order or in reverse, but for a few that are `pardoned`.
+/// Whether each window is in order or in reverse, except for a few that are `pardoned`.
 fn in_runs<T, F: Fn(&T, &T) -> Ordering>(v: &[T], mut pardoned: usize, compare: &F) -> bool {
     let (windows, length) = if v.len() < BRIEF { (16, 32) } else { (64, 64) };
     if v.len() < windows * length {
         return false;
     }
     (0..windows).all(|i| {
-        // One in each part, at places that no period of the input falls in with.
+        // One window in each part, at places that no period of the input matches.
         let part = v.len() / windows;
         let within = mix(i) % (part - length + 1);
         let window = &v[i * part + within..][..length];
@@ -100,8 +99,8 @@ fn descents<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> Option<f64> {
     }
     let part = v.len() / sample;
     let descends = |i: usize| {
-        // Somewhere in each part: at one distance all places may be even, and two
-        // interleaved runs look like one.
+        // Somewhere in each part. With equal distances all places might be even, and two
+        // interleaved runs would look like one.
         let at = i * part + mix(i) % (part - 1);
         compare(&v[at + 1], &v[at]).is_lt()
     };
@@ -109,7 +108,7 @@ fn descents<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> Option<f64> {
     Some(descents as f64 / sample as f64)
 }
 
-/// A number that no period of an input falls in with.
+/// A number that no period of an input matches.
 fn mix(i: usize) -> usize {
     i.wrapping_mul(0x9E37_79B9) >> 8
 }

@@ -8,7 +8,7 @@
 //!   v:       [   everything      ]        merged back
 //! ```
 //!
-//! Four become one by two merges, so the result ends where it began. More
+//! Two merges make one run of four, so the result ends where it began. More
 //! threads take 4, 16, 64 … chunks. Extra memory: room for `n` elements, asked
 //! for when std has given back its own. Without it the chunks are merged in
 //! place.
@@ -22,7 +22,8 @@ use tine_pool::current_num_threads;
 
 use super::{fork, inplace, leaf, merge, runs, scratch::Scratch, shape};
 
-/// Shorter slices are std's: waking a second thread costs more than it saves.
+/// Shorter slices are left to std: waking a second thread costs more than it
+/// saves.
 pub(super) const CUTOFF: usize = if cfg!(miri) { 128 } else { 20_000 };
 
 /// Sorts `v`, keeping equal elements in their order.
@@ -150,8 +151,8 @@ where
     inplace::merge(v, two, compare);
 }
 
-/// Merges `4^levels` sorted chunks of `v`, by way of `room`. If a comparison
-/// panics `v` holds all its elements, in some order.
+/// Merges `4^levels` sorted chunks of `v`, through `room`. If a comparison
+/// panics, `v` holds all its elements, in some order.
 fn quarters<T, F>(v: &mut [T], room: &mut [MaybeUninit<T>], levels: u32, grain: usize, compare: &F)
 where
     T: Send,
@@ -190,8 +191,9 @@ where
     back(room, v, two, grain, compare);
 }
 
-/// Merges two sorted chunks into `room`, or finds them in order and leaves
-/// them: says whether they moved. Until the caller's next step `v` is whole.
+/// Merges two sorted chunks into `room`, or leaves them where they are if they
+/// are in order. Returns whether they moved. Until the caller's next step `v`
+/// is whole.
 fn pair<T, F>(
     v: &mut [T],
     room: &mut [MaybeUninit<T>],
@@ -218,7 +220,7 @@ where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
-    /// Whatever happens, the values go home: if the merge unwinds, as they are.
+    /// Whatever happens, the values go home; if the merge unwinds, unmerged.
     struct Home<T> {
         from: *const T,
         to: *mut T,

@@ -1,20 +1,20 @@
-//! Strings and byte vectors. Comparing them is waiting for memory: each element
-//! leads somewhere else. So the next eight bytes of every one are fetched once,
-//! all threads fetching, and sorted by as a word; what has one word in common
-//! is sorted further by what follows.
+//! Strings and byte vectors. Comparing them means waiting for memory, since
+//! each element points somewhere else. So all threads fetch the next eight
+//! bytes of every element once, and the elements are sorted by these as words.
+//! Elements with one word in common are sorted further by what follows.
 
 use super::radix::keyed;
 use super::{fork, stable};
 
 /// Shorter slices are better off with a comparison sort.
 pub(super) const SHORTEST: usize = if cfg!(miri) { 64 } else { 2048 };
-/// A stretch of more elements with one word in common is sorted by the next.
+/// If more elements than this share a word, they are sorted by the next word.
 const LONG: usize = 1024;
-/// After so many words an element that still has its like is compared: there
-/// are inputs of which each word tells only a few apart.
+/// After this many words, elements that are still alike are compared: in some
+/// inputs each word tells only a few apart.
 const WORDS: u32 = 12;
 
-/// What is ordered by its bytes.
+/// An element that is ordered by its bytes.
 pub(super) trait Bytes: Send + Sync {
     fn bytes(&self) -> &[u8];
 }
@@ -38,21 +38,22 @@ impl Bytes for Box<str> {
     }
 }
 
-/// Sorts by bytes, stably; says no if there is no memory for it.
+/// Sorts by bytes, stably. Returns `false` if there is no memory for it.
 pub(super) fn sort<T: Bytes>(v: &mut [T]) -> bool {
     let threads = keyed::threads(v.len());
     let common = common_prefix(v, threads);
     sort_from(v, common, WORDS, threads)
 }
 
-/// Sorts elements that have their first `depth` bytes in common, by so many
-/// `words` before they are compared.
+/// Sorts elements that have their first `depth` bytes in common, by at most
+/// `words` words before they are compared.
 fn sort_from<T: Bytes>(v: &mut [T], depth: usize, words: u32, threads: usize) -> bool {
     let word = |value: &T| word_at(value.bytes(), depth);
     let ties = |tied: &mut [T]| {
         let word = word(&tied[0]);
         let compare = |a: &T, b: &T| tail(a, depth).cmp(tail(b, depth));
-        // A word without a zero byte is no string's end, so all have it whole.
+        // A word without a zero byte is not the end of a string, so each
+        // element has all of it.
         let whole = !word.to_be_bytes().contains(&0);
         if tied.len() <= LONG || !whole || words == 0 {
             return stable::sort_by(tied, &compare);
@@ -84,8 +85,8 @@ fn word_at(bytes: &[u8], depth: usize) -> u64 {
     }
 }
 
-/// How many bytes all of `v` begin with. A sample stops the search where, as
-/// most often, there is nothing to be found.
+/// The number of bytes that all of `v` begin with. A sample stops the search
+/// where, as in most inputs, there are none.
 fn common_prefix<T: Bytes>(v: &[T], threads: usize) -> usize {
     const SAMPLE: usize = 32;
     let first = v[0].bytes();

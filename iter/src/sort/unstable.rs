@@ -1,8 +1,8 @@
 //! The unstable sort by comparison: quicksort in place, its halves in
 //! parallel, std's sort at the leaves. Extra memory: the stack.
 //!
-//! A pivot is looked at by one thread at a time, as every element is: it
-//! travels by unique reference to the side whose left neighbour it is.
+//! A pivot, like every element, is looked at by one thread at a time. It travels by unique
+//! reference to the side whose left neighbour it is.
 #![forbid(unsafe_code)]
 
 use std::cmp::Ordering;
@@ -12,17 +12,16 @@ use tine_pool::current_num_threads;
 
 use super::{leaf, nearly, partition, runs, shape};
 
-/// Shorter slices are std's: waking a second thread costs more than it saves.
+/// Shorter slices are left to std: waking a second thread costs more than it saves.
 pub(super) const CUTOFF: usize = if cfg!(miri) { 128 } else { 20_000 };
 
-/// Elements of more bytes than this are sorted by blocks all the way down:
-/// std moves them at a branch each.
+/// Wider elements are sorted by blocks down to the leaves: std moves them with a branch for each.
 const WIDE: usize = 32;
 /// Shorter parts are not worth a fork.
 const SHORTEST: usize = if cfg!(any(test, miri)) { 32 } else { 2048 };
-/// Where blocks stop paying, and std sorts by insertion.
+/// At this length blocks stop paying, and std sorts by insertion.
 const SMALL: usize = 20;
-/// So many elements are sorted to see whether more like them are nearly in order.
+/// This many elements are sorted to see whether others like them are nearly in order.
 const PROBE: usize = 2048;
 
 /// Sorts `v`; equal elements may end in any order.
@@ -47,7 +46,7 @@ where
     in_parts(v, current_num_threads(), compare);
 }
 
-/// Sorts `v`, in which no order is to be expected, on this many threads.
+/// Sorts `v`, of which no order is expected, on this many threads.
 pub(super) fn in_parts<T, F>(v: &mut [T], threads: usize, compare: &F)
 where
     T: Send,
@@ -70,12 +69,12 @@ where
     quicksort(v, None, v.len().ilog2(), &plan);
 }
 
-/// Sorts `v` if it is in order but for a few elements.
+/// Sorts `v` if it is in order except for a few elements.
 fn nearly<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> bool {
     tidy(v, compare) && nearly::sort(v, compare)
 }
 
-/// Whether `v` is likely to be in order but for a few elements.
+/// Whether `v` is likely to be in order except for a few elements.
 fn tidy<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> bool {
     let some = v.len().min(PROBE);
     size_of::<T>() <= WIDE && shape::tidy(v, compare) && nearly::sort(&mut v[..some], compare)
@@ -84,20 +83,20 @@ fn tidy<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> bool {
 /// What all the forks of one sort know.
 struct Plan<'a, F> {
     compare: &'a F,
-    /// As long as parts are longer than this there are fewer of them than threads.
+    /// While parts are longer than this, there are fewer of them than threads.
     shared: usize,
     /// At this length a part is sorted by one thread.
     fork: usize,
-    /// At this length a part is not parted any more.
+    /// At this length a part is not partitioned any more.
     leaf: usize,
-    /// Whether parts are likely to be in order but for a few elements.
+    /// Whether parts are likely to be in order except for a few elements.
     tidy: bool,
-    /// Whether there is no order at all that parting one by one would undo.
+    /// Whether there is no order at all that partitioning one by one would undo.
     mixed: bool,
 }
 
 impl<F> Plan<'_, F> {
-    /// Parts `rest` by `left`.
+    /// Partitions `rest` by `left`.
     fn part<T>(&self, rest: &mut [T], left: impl FnMut(&T) -> bool) -> usize {
         if self.tidy {
             partition::sparse(rest, left)
@@ -108,7 +107,7 @@ impl<F> Plan<'_, F> {
         }
     }
 
-    /// Sorts a part that is not parted any more.
+    /// Sorts a part that is not partitioned any more.
     fn finish<T>(&self, v: &mut [T])
     where
         F: Fn(&T, &T) -> Ordering,
@@ -152,7 +151,7 @@ fn quicksort<'v, T, F>(
             .as_deref()
             .is_some_and(|before| compare(before, pivot).is_ge())
         {
-            // The pivot is the least there is: its equals are in place at once.
+            // The pivot is the least element, so those equal to it are in place at once.
             let equal = plan.part(rest, |x| compare(pivot, x).is_ge());
             if equal < rest.len() / 8 {
                 patience -= 1;
@@ -194,8 +193,8 @@ pub(super) fn pivot<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> usize
     median(v, v.len() / 6, v.len() / 3, depth, compare)
 }
 
-/// The median of three positions, `stride` apart from `first` on, each of them
-/// refined by three around it.
+/// The median of three positions, `stride` apart from `first` on. Each is itself a median of the
+/// three around it, to the given depth.
 fn median<T, F: Fn(&T, &T) -> Ordering>(
     v: &[T],
     first: usize,

@@ -1,13 +1,13 @@
-//! Slices whose elements are plain words, in the order of what those are the bits of:
-//! counted, merged or scattered, whichever the input calls for.
+//! Slices whose elements are plain words, sorted in the order of the primitives that the words
+//! stand for. They are counted, merged or scattered, whichever suits the input.
 //!
-//! There is one sort for each width, which knows unsigned words alone. Other primitives
-//! are turned into their *unsigned images* where they are, sorted, and turned back. So a
-//! program that sorts `i64`, `f64` and `usize` holds the sort of eight bytes once, and one
-//! that sorts none of them holds nothing.
+//! There is one sort for each width, and it knows only unsigned words. Other primitives are turned
+//! into their *unsigned images* in place, sorted, and turned back. So a program that sorts `i64`,
+//! `f64` and `usize` holds the sort of eight bytes once, and one that sorts none of them holds
+//! nothing.
 //!
-//! The sort of eight bytes, which is asked for most, is compiled with this crate: it costs a
-//! program that uses it a call. The others are compiled where they are used.
+//! The sort of eight bytes is used most. It is compiled with this crate and costs a program that
+//! uses it one call. The others are compiled where they are used.
 #![forbid(unsafe_code)]
 
 use std::any::TypeId;
@@ -19,7 +19,7 @@ use super::radix::key::Total;
 use super::radix::{counted, plain, strays, word::OwnKey, word::RadixBits};
 use super::{fork, runs, shape::FEW_CUTOFF, shape::Shape, stable};
 
-/// What a word is the bits of.
+/// The type that a word's bits come from.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Unsigned,
@@ -27,8 +27,8 @@ pub(super) enum Kind {
     Float,
 }
 
-/// How the bits of a primitive become a word in its order: `bits ^ flip`, and the other bits
-/// of that turned round where the sign was set and this is a float.
+/// How the bits of a primitive become a word in its order: `bits ^ flip`, and, for a float with its
+/// sign set, the other bits inverted.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Image<W> {
     flip: W,
@@ -36,7 +36,7 @@ pub(super) struct Image<W> {
 }
 
 impl<W: RadixBits> Image<W> {
-    /// Of primitives of this kind, in the reverse order if so wanted.
+    /// For primitives of this kind, in reverse order if `reversed`.
     #[inline]
     pub(super) fn new(kind: Kind, reversed: bool) -> Self {
         let none = W::default();
@@ -73,8 +73,8 @@ impl<W: RadixBits> Image<W> {
 
 /// Words that a slice may consist of.
 pub(super) trait Words: OwnKey {
-    /// The kind of the primitive of this width whose type this is, and whether it is wrapped in
-    /// `Reverse`.
+    /// The kind of the primitive with this type id, if it has this width, and whether it is wrapped
+    /// in `Reverse`.
     fn kind(id: TypeId) -> Option<(Kind, bool)>;
     /// Sorts words by the order of their images.
     fn sort(v: &mut [Self], image: Image<Self>);
@@ -136,8 +136,8 @@ words! {
     u64: [u64] [i64] [f64];
 }
 
-/// Shorter slices that are nearly in order, or of few distinct elements, are left to
-/// sorts that take no memory.
+/// Shorter slices that are nearly in order, or have few distinct elements, are left to sorts that
+/// take no memory.
 const SPECIAL: usize = if cfg!(test) { 512 } else { 8192 };
 /// Shorter slices are turned by one thread.
 const SHARED: usize = if cfg!(test) { 1 << 12 } else { 1 << 16 };
@@ -147,7 +147,7 @@ fn by_image<W: OwnKey>(v: &mut [W], image: Image<W>) {
     if image.is_identity() {
         return by_own_order(v);
     }
-    // Where there is nothing to do nothing is turned.
+    // If there is nothing to do, nothing is turned.
     if settle(v, image) {
         return;
     }
@@ -156,14 +156,14 @@ fn by_image<W: OwnKey>(v: &mut [W], image: Image<W>) {
     turn(v, image, &|word| image.back(word));
 }
 
-/// Whether the images are in order now: because they were, in one direction or the other. What is
-/// asked for most is looked at with an image that the compiler knows: that takes half the time.
+/// Whether the images are in order now, because they already were, in one direction or the other.
+/// For the usual images the compiler knows the image, which takes half the time.
 fn settle<W: OwnKey>(v: &mut [W], image: Image<W>) -> bool {
     #[inline(always)]
     fn order<W: OwnKey>(image: Image<W>, a: W, b: W) -> Ordering {
         image.of(a).cmp(&image.of(b))
     }
-    // Closures that hold nothing: what they compare by is in their code.
+    // Closures that hold nothing: their image is in their code.
     if image == Image::new(Kind::Signed, false) {
         runs::settle(v, &|a: &W, b: &W| {
             order(Image::new(Kind::Signed, false), *a, *b)
@@ -177,7 +177,7 @@ fn settle<W: OwnKey>(v: &mut [W], image: Image<W>) -> bool {
     }
 }
 
-/// Puts `f` of every word in its place; without a fold that is to flip it.
+/// Replaces every word by `f` of it; without a fold, that is to flip it.
 fn turn<W: OwnKey>(v: &mut [W], image: Image<W>, f: &(impl Fn(W) -> W + Sync)) {
     if image.fold == W::default() {
         each(v, &|word| word ^ image.flip);
@@ -186,7 +186,7 @@ fn turn<W: OwnKey>(v: &mut [W], image: Image<W>, f: &(impl Fn(W) -> W + Sync)) {
     }
 }
 
-/// Puts `f` of every word in its place.
+/// Replaces every word by `f` of it.
 fn each<W: RadixBits>(v: &mut [W], f: &(impl Fn(W) -> W + Sync)) {
     let grain = if v.len() < SHARED {
         v.len()
@@ -198,7 +198,7 @@ fn each<W: RadixBits>(v: &mut [W], f: &(impl Fn(W) -> W + Sync)) {
     });
 }
 
-/// Sorts words that are their own keys, by radix unless they are in such an order already that
+/// Sorts words that are their own keys: by radix, unless they are already in an order for which
 /// comparing is faster.
 fn by_own_order<W: OwnKey>(v: &mut [W]) {
     if runs::settle(v, &W::cmp) {

@@ -1,5 +1,5 @@
-//! What is cut into pieces: `&[T]`, `&mut [T]` and `&str` behind one face, and
-//! the producer of equal pieces.
+//! The things that are cut into pieces: `&[T]`, `&mut [T]` and `&str` behind one trait, and the
+//! producer of equal pieces.
 #![forbid(unsafe_code)]
 
 use crate::kit::reshape::reach;
@@ -19,7 +19,7 @@ pub(crate) trait Body: Sized + Send {
     /// Whether it is borrowed for reading.
     const SHARED: bool;
 
-    /// The same once more, if it is.
+    /// A second reference to it, if it is.
     fn shared(&self) -> Self {
         unreachable!("what is borrowed exclusively cannot be had twice")
     }
@@ -87,8 +87,8 @@ impl Body for &str {
     }
 }
 
-/// Produces what `each` makes of a body: items that take `step` elements apiece,
-/// counted from the front, or with `BACK` from the back.
+/// Produces the results of `each` for parts of a body: items of `step` elements each, counted from
+/// the front, or with `BACK` from the back.
 pub(crate) struct Even<B, F, const BACK: bool> {
     pub(crate) body: B,
     pub(crate) step: usize,

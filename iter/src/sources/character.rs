@@ -6,11 +6,10 @@
 //!   position  0 …………… D7FF |    none     | D800 ………………… 10F7FF
 //! ```
 //!
-//! A `Position` is made from a character, or lies just behind the last one. So every
-//! position below another position belongs to a character, and the loop over them
-//! needs no check. Without a check the compiler vectorises it; with std's it does not. A
-//! piece is fed to a folder as what lies before the gap and what lies behind, so
-//! that the loop does not look for it either.
+//! A `Position` is made from a character, or lies just behind the last one. So every position below
+//! another position belongs to a character, and the loop over them needs no check. Without a check
+//! the compiler vectorises it; with std's it does not. A piece is fed to a folder in two parts,
+//! before the gap and behind it, so that the loop does not look for the gap either.
 
 use std::iter::Map;
 use std::ops::Range;
@@ -56,9 +55,8 @@ fn before_gap(position: u32) -> char {
 
 fn behind_gap(position: u32) -> char {
     debug_assert!(position >= GAP, "a position behind the gap");
-    // SAFETY: the position lies below one that is at most one after a character's,
-    // so it is a character's; what was taken from its code by `Position::of` is
-    // added again.
+    // SAFETY: the position lies below another one, which is at most one after a character's. So it
+    // is a character's; the number that `Position::of` took from the code is added again.
     unsafe { char::from_u32_unchecked(position + GAP_LEN) }
 }
 
@@ -90,7 +88,7 @@ impl Producer for Characters {
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
-        // What lies behind the end need not be a character's position.
+        // The end itself need not be a character's position.
         assert!(
             index <= self.0.len(),
             "a range of characters was cut behind its end, at {index}"

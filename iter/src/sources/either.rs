@@ -5,7 +5,7 @@ use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::plumbing::{Consumer, ProducerCallback, UnindexedConsumer};
 use either::Either::{self, Left, Right};
 
-/// An `Either` iterates over whichever side is there.
+/// An `Either` iterates over the side that is there.
 impl<L, R> ParallelIterator for Either<L, R>
 where
     L: ParallelIterator,

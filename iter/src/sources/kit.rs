@@ -1,10 +1,9 @@
-//! What every source would otherwise repeat: the two iterator traits, written once.
+//! The code that every source would otherwise repeat: the two iterator traits, written once.
 //!
-//! A source says how long it is and what it becomes: a producer (which is
-//! bridged), something done `with` the callback that wants one, or an inner
-//! iterator (which does the work). The macros write the rest. Each generic list stands
-//! in brackets, and the name in parentheses stands for `self` in the expression
-//! after it.
+//! A source says how long it is and what it becomes: a producer (which is bridged), something done
+//! `with` the callback that wants one, or an inner iterator (which does the work). The macros write
+//! the rest. Each generic list stands in brackets. The name in parentheses stands for `self` in the
+//! expression after it.
 #![forbid(unsafe_code)]
 
 /// Both iterator traits, for a source whose length is known.
@@ -13,8 +12,8 @@ macro_rules! indexed {
      len($me:ident) $len:expr;
      producer($own:ident) $producer:expr $(;)?) => {
         impl<$($gen)*> $ty {
-            /// Apart from `with_producer`, lest a closure in it be of another
-            /// type for each callback, and a nest of `zip`s of exponential size.
+            /// Apart from `with_producer`: a closure in that would have another type for each
+            /// callback, and a nest of `zip`s exponential size.
             fn into_producer(self) -> impl $crate::plumbing::Producer<Item = $item> {
                 let $own = self;
                 $producer

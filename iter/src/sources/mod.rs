@@ -1,7 +1,7 @@
 //! Where items come from: one file for each kind of source.
 //!
 //! `kit` writes the iterator traits, `body` says how slices and strings are
-//! cut, `pieces` splits them where a predicate says so. The public modules
+//! cut, and `pieces` splits them where a predicate says so. The public modules
 //! here are public paths of the crate.
 
 mod body;

@@ -20,7 +20,7 @@ pub struct MultiZip<T> {
     tuple: T,
 }
 
-/// One `zip` after the other, and a closure that makes the nested pairs flat.
+/// One `zip` after the other, and a closure that flattens the nested pairs.
 macro_rules! zipped {
     ($tuple:expr; $first:ident $($rest:ident)*) => {{
         #[allow(non_snake_case)]

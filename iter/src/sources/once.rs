@@ -19,7 +19,7 @@ pub struct Once<T> {
     item: T,
 }
 
-/// Hands out `item`, and that is all.
+/// Hands out `item`, and nothing else.
 ///
 /// ```
 /// use tine::iter::once;

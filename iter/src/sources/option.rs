@@ -32,7 +32,7 @@ impl<T: Send> ParallelIterator for IntoIter<T> {
 }
 
 impl<T: Send> IndexedParallelIterator for IntoIter<T> {
-    /// One item is nothing to share.
+    /// A single item cannot be shared.
     fn drive<C: Consumer<T>>(self, consumer: C) -> C::Result {
         let folder = consumer.into_folder();
         match self.value {

@@ -6,8 +6,8 @@
 //!             <-- may hold cuts --><- none ->
 //! ```
 //!
-//! A search that met no cut is remembered by moving `open` to the left, so that
-//! no stretch is searched twice on the way from the whole to a leaf.
+//! A search that met no cut is remembered by moving `open` to the left. So no stretch is searched
+//! twice on the way from the whole to a leaf.
 #![forbid(unsafe_code)]
 
 use super::body::Body;
@@ -116,8 +116,8 @@ pub(crate) mod tests {
         producer.fold_with(Keep(Vec::new())).complete()
     }
 
-    /// The items of a producer that is split as often as it allows, but nowhere
-    /// more than `depth` times.
+    /// The items of a producer that is split as often as it allows, but nowhere deeper than
+    /// `depth`.
     pub(crate) fn leaves<P: UnindexedProducer>(producer: P, depth: usize) -> Vec<P::Item> {
         if depth == 0 {
             return sequential(producer);

@@ -1,10 +1,9 @@
 //! Parallel iterators over `a..b`.
 //!
-//! Ranges of integers up to 32 bits, of `usize` and `isize`, and of `char` are
-//! indexed. Ranges of `u64`, `i64`, `u128` and `i128` may hold more items than a
-//! `usize` counts, so they are not indexed. A short one still runs as if it
-//! were; a long one is cut in halves, and never walked further than the
-//! consumer asks.
+//! Ranges of integers up to 32 bits, of `usize` and `isize`, and of `char` are indexed. Ranges of
+//! `u64`, `i64`, `u128` and `i128` may hold more items than a `usize` counts, so they are not
+//! indexed. A short one still runs as if it were. A long one is cut in halves, and never walked
+//! further than the consumer asks.
 #![forbid(unsafe_code)]
 
 use crate::convert::IntoParallelIterator;

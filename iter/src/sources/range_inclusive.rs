@@ -1,7 +1,7 @@
 //! Parallel iterators over `a..=b`.
 //!
-//! Those of 8 and 16 bits and of `char` are indexed; a longer type's full range
-//! holds more items than a `usize` need be able to count.
+//! Ranges of 8 and 16 bits and of `char` are indexed. The full range of a wider
+//! type may hold more items than a `usize` counts.
 #![forbid(unsafe_code)]
 
 use crate::convert::IntoParallelIterator;
@@ -41,7 +41,7 @@ where
     }
 }
 
-/// The same items as half-open ranges can say them.
+/// The same items in half-open ranges.
 enum HalfOpen<T> {
     Empty,
     Range(Range<T>),
@@ -51,7 +51,7 @@ enum HalfOpen<T> {
 
 impl<T: RangeInteger> Iter<T> {
     fn half_open(&self) -> HalfOpen<T> {
-        // A range that was iterated to its end says so by being empty.
+        // A range that was iterated to its end is empty.
         if self.range.is_empty() {
             return HalfOpen::Empty;
         }

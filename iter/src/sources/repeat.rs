@@ -1,4 +1,4 @@
-//! One item over and over.
+//! One item repeated.
 #![forbid(unsafe_code)]
 
 use crate::convert::IntoParallelIterator;
@@ -25,8 +25,8 @@ pub struct Repeat<T> {
 
 /// Hands out clones of `item` without end.
 ///
-/// Something must stop it: [`take`](Repeat::take), [`zip`](Repeat::zip), or an
-/// adapter or sink that stops early.
+/// Something must stop it: [`take`](Repeat::take), [`zip`](Repeat::zip), or an adapter or sink that
+/// stops early.
 ///
 /// ```
 /// use tine::iter::repeat;
@@ -40,7 +40,7 @@ pub fn repeat<T: Clone + Send>(item: T) -> Repeat<T> {
 }
 
 impl<T: Clone + Send> Repeat<T> {
-    /// Hands out `n` clones; of the endless source this is the indexed part.
+    /// Hands out `n` clones. This part of the endless source is indexed.
     ///
     /// ```
     /// use tine::iter::repeat;
@@ -102,7 +102,7 @@ pub struct RepeatN<T> {
     clones: Clones<T>,
 }
 
-/// Hands out `n` times `item`: `n - 1` clones, and the item itself.
+/// Hands out `item` `n` times: `n - 1` clones, and the item itself.
 ///
 /// ```
 /// use tine::iter::repeat_n;
@@ -147,7 +147,7 @@ indexed! {
     producer(it) it.clones;
 }
 
-/// So many clones of an item: producer and sequential iterator at once.
+/// A number of clones of an item: producer and sequential iterator at once.
 ///
 /// The item is there exactly while `left` is not zero.
 #[derive(Clone)]

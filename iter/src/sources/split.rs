@@ -5,7 +5,7 @@ use crate::plumbing::{Folder, UnindexedProducer};
 use crate::sources::kit::unindexed;
 use std::fmt;
 
-/// Parallel iterator over what a closure splits some data into.
+/// Parallel iterator over the parts that a closure splits some data into.
 ///
 /// Made by [`split`].
 ///
@@ -21,11 +21,11 @@ pub struct Split<D, S> {
     splitter: S,
 }
 
-/// Splits `data` by calling `splitter` as often as there is reason to, and hands
-/// out the parts, each as one item.
+/// Splits `data` by calling `splitter` as often as is useful, and hands out the parts, each as one
+/// item.
 ///
-/// The splitter returns the data whole if it is not worth splitting. How often
-/// it is asked depends on how many threads are idle, so a part may be of any size.
+/// The splitter returns the data whole if it is not worth splitting. The number of calls depends on
+/// how many threads are idle, so a part may be of any size.
 ///
 /// ```
 /// use std::ops::Range;

@@ -1,13 +1,12 @@
 //! Parallel iterators over vectors, and those that move values out of them.
 
-// The one place where sources move values by hand.
+// The only place where sources move values by hand.
 //
-// `Slots` owns the values of a stretch of memory that it borrows. It is made of
-// a vector whose length no longer covers them, or of an array that will not drop
-// them; from then on each value has one owner: the slots, the iterator that they
-// became, or what that iterator handed it to. An owner that is dropped on the way,
-// by a panic or by a folder that is full, drops exactly the values that it still
-// owns. An owner that is forgotten leaks its values, which is sound.
+// `Slots` owns the values of a stretch of memory that it borrows. It is made of a vector whose
+// length no longer covers them, or of an array that will not drop them. From then on each value has
+// one owner: the slots, the iterator that they became, or whatever that iterator handed it to. An
+// owner that is dropped on the way, by a panic or by a folder that is full, drops exactly the
+// values that it still owns. An owner that is forgotten leaks its values, which is sound.
 
 use crate::convert::ParallelDrainRange;
 use crate::plumbing::{Producer, ProducerCallback};
@@ -56,7 +55,7 @@ into_par! {
 
 /// Parallel iterator that moves a range out of a vector and closes the gap.
 ///
-/// The vector keeps its capacity. Whatever is not consumed is dropped.
+/// The vector keeps its capacity. Items that are not consumed are dropped.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -113,7 +112,7 @@ impl<T: Send> Drain<'_, T> {
         unsafe { Slots::new(slots) }
     }
 
-    /// Moves what lay behind the range to its start.
+    /// Moves the values behind the range to its start.
     ///
     /// ```text
     ///   [ kept | moved out | tail ]      [ kept | tail ]
@@ -127,8 +126,8 @@ impl<T: Send> Drain<'_, T> {
         let from = unsafe { base.add(end) };
         // SAFETY: `start` is within the buffer.
         let to = unsafe { base.add(start) };
-        // SAFETY: the tail's values were never lent and lie within the buffer;
-        // those of the gap, which it may overwrite, belong to nobody any more.
+        // SAFETY: the tail's values were never lent and lie within the buffer. Those of the gap,
+        // which it may overwrite, have no owner any more.
         unsafe { ptr::copy(from, to, tail) };
         // SAFETY: the kept values and the tail now lie side by side.
         unsafe { self.vec.set_len(start + tail) };
@@ -170,7 +169,7 @@ struct Slots<'a, T> {
 impl<'a, T> Slots<'a, T> {
     /// # Safety
     ///
-    /// Every slot holds a live value that nobody else will read or drop.
+    /// Every slot holds a live value that no other code will read or drop.
     unsafe fn new(slots: &'a mut [MaybeUninit<T>]) -> Self {
         Slots { slots }
     }

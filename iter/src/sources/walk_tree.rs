@@ -1,9 +1,9 @@
 //! Trees that are grown while they are walked.
 //!
-//! A producer holds nodes whose subtrees are still to be walked (`ahead`) and
-//! nodes that were opened on the way to a split (`opened`). A split opens nodes
-//! until two subtrees lie side by side, but no more than [`PATIENCE`] of them:
-//! a tree that is one long branch is handed on bit by bit.
+//! A producer holds nodes whose subtrees are still to be walked (`ahead`) and nodes that were
+//! opened on the way to a split (`opened`). A split opens nodes until two subtrees lie side by
+//! side, but at most [`PATIENCE`] of them. So a tree that is one long branch is handed on bit by
+//! bit.
 #![forbid(unsafe_code)]
 
 use crate::plumbing::{Folder, UnindexedProducer};
@@ -80,8 +80,8 @@ tree! {
     WalkTreePostfix
 }
 
-/// Walks a tree in whatever order is fastest, from `root`; `children_of` says
-/// what the children of a node are.
+/// Walks a tree from `root` in the order that is fastest; `children_of` returns the children of a
+/// node.
 ///
 /// ```
 /// use tine::iter::walk_tree;
@@ -104,7 +104,7 @@ where
     WalkTree { root, children_of }
 }
 
-/// Walks a tree from `root`, each node before its children and these in order.
+/// Walks a tree from `root`, each node before its children, and the children in order.
 ///
 /// ```
 /// use tine::iter::walk_tree_prefix;
@@ -128,7 +128,7 @@ where
     WalkTreePrefix { root, children_of }
 }
 
-/// Walks a tree from `root`, each node after its children and these in order.
+/// Walks a tree from `root`, each node after its children, and the children in order.
 ///
 /// ```
 /// use tine::iter::walk_tree_postfix;
@@ -303,9 +303,8 @@ where
             opened,
             children_of,
         } = self;
-        // The branch above `node`: its ancestors, each with those of its children
-        // that are still to come. It grows with the depth of the tree, and the
-        // call stack does not.
+        // The branch above `node`: its ancestors, each with those of its children that are still to
+        // come. The branch grows with the depth of the tree; the call stack does not.
         let mut branch = Vec::new();
         for subtree in ahead {
             let mut children = children_of(&subtree).into_iter();

@@ -450,7 +450,7 @@ const PIPELINES: &[(&str, Pipeline)] = &[
     }),
 ];
 
-/// One test for all, so that nobody else makes items meanwhile.
+/// One test for all, so that no other test makes items meanwhile.
 #[test]
 fn every_closure() {
     for (what, run) in PIPELINES {

@@ -1,5 +1,5 @@
 //! How work is cut: how often state is made, how small and how large pieces
-//! are, and who may wait for whom.
+//! are, and which items may wait for which.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -152,7 +152,7 @@ fn one_thread_makes_one_state() {
 }
 
 /// The piece that a call begins with, and each that another thread took from
-/// it: whoever goes on with what nobody took goes on with the same state.
+/// it: a thread that goes on with a half that no other took goes on with the same state.
 #[test]
 fn a_state_for_each_piece_that_changed_hands() {
     for threads in [2, 8] {

@@ -1,4 +1,4 @@
-//! Destructors that panic, of items that nobody wants any more and of states: what was made until
+//! Destructors that panic, of items that are not wanted any more and of states: what was made until
 //! then is dropped all the same, and once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! Sequential iterators in parallel: nothing lost, nobody stuck.
+//! Sequential iterators in parallel: nothing lost, no thread stuck.
 
 mod kit;
 mod ordered;

@@ -137,7 +137,7 @@ const PIPELINES: &[(&str, Pipeline)] = &[
     }),
 ];
 
-/// Runs `op` with a fuse that burns for so many calls; how many were left.
+/// Runs `op` with a fuse that burns for `calls` calls. Returns how many were left.
 fn fused(calls: usize, op: impl FnOnce()) -> Result<usize, ()> {
     FUSE.store(calls, Relaxed);
     let result = catch_unwind(AssertUnwindSafe(op));
@@ -161,7 +161,7 @@ fn every_value_is_dropped_once_whatever_panics() {
             assert!(calls > LEN as usize, "{name} calls nothing");
             for part in [0, 1, 2, 5, 8, 9] {
                 let at = 1 + calls * part / 10;
-                // A call that waits for nobody may make fewer calls than the one that was counted.
+                // A call that waits for no thread may make fewer calls than the one counted.
                 let _ = fused(at, || pool.install(|| pipeline(some())));
                 assert_eq!(ALIVE.load(Relaxed), 0, "{name}, panic at {at} of {calls}");
             }

@@ -1,4 +1,4 @@
-//! Floats: the same bits whoever adds them, and those of the documented brackets.
+//! Floats: the same bits, whichever threads add them, and those of the documented brackets.
 
 use tine_iter::prelude::*;
 use tine_iter::scan::{ParallelScan, ParallelScanMut};

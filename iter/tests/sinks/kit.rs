@@ -21,7 +21,7 @@ pub(crate) fn in_pools(test: impl Fn() + Sync) {
     }
 }
 
-/// Items in order whose number nobody knows in advance.
+/// Items in order, of unknown number.
 pub(crate) fn hidden<T: Send>(items: Vec<T>) -> impl ParallelIterator<Item = T> {
     items.into_par_iter().filter(|_| true)
 }

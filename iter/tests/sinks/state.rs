@@ -7,7 +7,7 @@ use tine_pool::ThreadPoolBuilder;
 
 const LEN: usize = 1_000_000;
 
-/// How often each way of making state makes it, with so many threads, beyond
+/// How often each way of making state makes it, with this number of threads, beyond
 /// the pieces that were stolen meanwhile.
 fn made(threads: usize) -> [isize; 4] {
     let count = AtomicUsize::new(0);

@@ -1,4 +1,4 @@
-//! `deterministic`: the same bits whoever adds.
+//! `deterministic`: the same bits, whichever threads add.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Each owned item is dropped exactly once, whoever took it and whatever panics.
+//! Each owned item is dropped exactly once, whatever took it and whatever panics.
 
 use crate::kit::pools;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};

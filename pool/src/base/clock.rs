@@ -8,7 +8,7 @@
 use crate::base::sys;
 use std::sync::OnceLock;
 
-/// A point in time, in ticks. Never zero, so that zero can say "not taken".
+/// A point in time, in ticks. Never zero, so that zero can mean "not taken".
 pub(crate) fn now() -> u64 {
     sys::ticks().unwrap_or_else(wall::nanos) | 1
 }
@@ -18,12 +18,12 @@ pub(crate) fn since(start: u64) -> u64 {
     now().saturating_sub(start)
 }
 
-/// How many ticks make so many nanoseconds.
+/// The number of ticks in this many nanoseconds.
 pub(crate) fn ticks(nanos: u64) -> u64 {
     (nanos * per_micro()) / 1000
 }
 
-/// How many nanoseconds so many ticks take.
+/// The number of nanoseconds in this many ticks.
 pub(crate) fn nanos(ticks: u64) -> u64 {
     ticks.saturating_mul(1000) / per_micro()
 }
@@ -59,8 +59,8 @@ mod wall {
     }
 }
 
-/// Where there is no clock each look at it takes a microsecond: whoever waits for a time to pass
-/// does not wait for ever.
+/// Without a clock, each look at the time takes a microsecond, so that a wait for a time to pass
+/// ends.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 mod wall {
     use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! What a pool is asked to be: plain data, and the defaults that the environment decides.
+//! What a pool is asked to be: plain data, and the defaults that the environment sets.
 #![forbid(unsafe_code)]
 
 use crate::base::unwind::Payload;
@@ -9,8 +9,8 @@ use std::thread;
 /// How many threads that block at the same time are replaced.
 pub(crate) const SPARES: usize = 64;
 
-/// The most threads that a pool can have: the census counts them and the spare ones in 16 bits each,
-/// and for a moment one more for each guest that is about to sit down.
+/// The most threads that a pool can have. The census counts them and the spare ones in 16 bits
+/// each, and for a moment one more for each guest that is about to sit down.
 pub(crate) const MAX_THREADS: usize = 0xf000;
 
 /// Whether a woken thread is kept off the processor of the thread that wakes it.
@@ -21,7 +21,7 @@ pub(crate) fn wakes_elsewhere() -> bool {
     *ON.get_or_init(|| std::env::var("TINE_WAKE_ELSEWHERE").map_or(true, |v| is_on(&v)))
 }
 
-/// What a variable of the environment says that is on unless it is turned off.
+/// Whether a variable of the environment leaves on what it can turn off.
 fn is_on(value: &str) -> bool {
     !matches!(value.trim(), "0" | "false" | "no" | "off")
 }
@@ -30,7 +30,7 @@ pub(crate) type PanicHandler = Box<dyn Fn(Payload) + Send + Sync>;
 pub(crate) type IndexHandler = Box<dyn Fn(usize) + Send + Sync>;
 pub(crate) type NameFn = Box<dyn FnMut(usize) -> String>;
 
-/// Everything that can be asked for, short of how threads are made.
+/// All settings except how threads are made.
 #[derive(Default)]
 pub(crate) struct Settings {
     /// 0: the default.
@@ -44,7 +44,7 @@ pub(crate) struct Settings {
     pub(crate) name: Option<NameFn>,
 }
 
-/// What is called at turning points of a pool's life.
+/// The closures that are called at turning points of a pool's life.
 #[derive(Default)]
 pub(crate) struct Handlers {
     pub(crate) panic: Option<PanicHandler>,
@@ -53,7 +53,7 @@ pub(crate) struct Handlers {
 }
 
 impl Settings {
-    /// How many threads this asks for.
+    /// The number of threads that this asks for.
     pub(crate) fn threads(&self) -> usize {
         let asked = match self.num_threads {
             0 => self.threads_by_default(),
@@ -69,7 +69,7 @@ impl Settings {
                 .ok()
                 .and_then(|v| v.trim().parse::<usize>().ok())
             {
-                // Zero asks for the default, and silences the variables of lesser rank.
+                // Zero asks for the default, and overrides the variables of lesser rank.
                 Some(0) => break,
                 Some(n) => return n,
                 None => {}
@@ -97,7 +97,7 @@ impl Settings {
 
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// Closures have nothing to show but that they are there.
+        /// Of a closure, only its presence can be shown.
         fn set<T>(closure: &Option<T>) -> Option<&'static str> {
             closure.as_ref().map(|_| "<closure>")
         }

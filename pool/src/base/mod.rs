@@ -1,4 +1,4 @@
-//! What asks nobody: the door to shared memory, the system, the clock, panics, plain data.
+//! What depends on nothing: the door to shared memory, the system, the clock, panics, plain data.
 
 pub(crate) mod clock;
 pub(crate) mod config;

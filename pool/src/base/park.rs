@@ -1,13 +1,13 @@
 //! One thread asleep on one word.
 //!
-//! A [`Parker`] holds one token. `unpark` leaves it there, `park` takes it away and sleeps while
-//! there is none. A token may be left by somebody whose reason is long gone, so whoever returns
-//! from `park` looks again at what it waited for.
+//! A [`Parker`] holds one token. `unpark` leaves it there. `park` takes it away, and sleeps while
+//! there is none. A token may be left for a reason that is long gone, so a thread that returns from
+//! `park` looks again at what it waited for.
 //!
-//! Parkers are never freed. A waker may reach one after its sleeper has gone on, and even after
-//! the sleeper's pool or thread has ended; instead of counting references, parkers are lent from
-//! a free list and go back to it ([`Lease`]). A late `unpark` then hits a living word, and at
-//! worst wakes its next user once for nothing.
+//! Parkers are never freed. A waker may reach one after its sleeper has gone on, and even after the
+//! sleeper's pool or thread has ended. Parkers do not count references: they are lent from a free
+//! list and go back to it ([`Lease`]). A late `unpark` then hits a living word, and at worst wakes
+//! its next user once for nothing.
 
 use self::futex::Futex;
 use crate::base::sync::{AtomicU32, Ordering};
@@ -17,7 +17,7 @@ const EMPTY: u32 = 0;
 const TOKEN: u32 = 1;
 const ASLEEP: u32 = 2;
 
-/// The word is EMPTY, has a TOKEN in it, or says that its one sleeper is ASLEEP, or about to be.
+/// The word is EMPTY, holds a TOKEN, or says that its one sleeper is ASLEEP or about to be.
 ///
 /// ```text
 ///         unpark            park
@@ -28,8 +28,8 @@ const ASLEEP: u32 = 2;
 /// ```
 ///
 /// The futex sleeps only while the word still says ASLEEP, so a token that comes in between is
-/// seen. A wake may come late, when the sleeper has taken its token and lain down again: it goes
-/// by the word, not by having been woken.
+/// seen. A wake may come late, when the sleeper has taken its token and lain down again. So the
+/// sleeper goes by the word, and not by having been woken.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Parker {
@@ -49,7 +49,7 @@ impl Parker {
         self.park_until(None);
     }
 
-    /// Sleeps for at most `limit`; says whether there was a token.
+    /// Sleeps for at most `limit`. Returns whether there was a token.
     pub(crate) fn park_timeout(&self, limit: Duration) -> bool {
         self.park_until(Some(limit))
     }
@@ -72,7 +72,7 @@ impl Parker {
         self.word.swap(EMPTY, Ordering::Acquire) == TOKEN
     }
 
-    /// Leaves a token; says whether somebody had to be woken for it.
+    /// Leaves a token. Returns whether it had to wake a sleeper for it.
     pub(crate) fn unpark(&self) -> bool {
         // Release: pairs with the swap in `park_until`. A swap and not a store: a store
         // could overtake the sleeper's own step to ASLEEP unseen.
@@ -102,8 +102,8 @@ mod pool_of_parkers {
 
     static FREE: Mutex<Vec<&'static Parker>> = Mutex::new(Vec::new());
 
-    /// The list, unless it stays locked: in a child that was forked while another thread held the
-    /// lock it does so for ever.
+    /// The list, unless it stays locked. It does so for ever in a child that was forked while
+    /// another thread held the lock.
     fn free() -> Option<MutexGuard<'static, Vec<&'static Parker>>> {
         for _ in 0..1_000 {
             match FREE.try_lock() {
@@ -145,7 +145,7 @@ mod futex {
     use super::Duration;
     use crate::base::sync::AtomicU32;
 
-    /// Everything is in the kernel, by the word's address.
+    /// The kernel has everything, by the word's address.
     #[derive(Debug)]
     pub(super) struct Futex;
 
@@ -175,7 +175,7 @@ mod futex {
             };
         }
 
-        /// Wakes who sleeps on the word.
+        /// Wakes the thread that sleeps on the word.
         pub(super) fn wake(&self, word: &AtomicU32) {
             // SAFETY: parkers are never freed, and the kernel uses the address as a name only.
             unsafe {
@@ -214,8 +214,8 @@ mod futex {
         pub(super) fn wait(&self, word: &AtomicU32, expected: u32, limit: Option<Duration>) {
             // Nothing panics while it is held.
             let held = self.lock.lock().unwrap();
-            // Under the lock, which `wake` takes after the word was changed: either the change
-            // is seen here, or the wake comes when this thread sleeps.
+            // Under the lock, which `wake` takes after the word was changed. So either this thread
+            // sees the change, or the wake comes when it sleeps.
             if word.load(Ordering::Relaxed) != expected {
                 return;
             }
@@ -225,7 +225,7 @@ mod futex {
             }
         }
 
-        /// Wakes who sleeps on the word.
+        /// Wakes the thread that sleeps on the word.
         pub(super) fn wake(&self, _: &AtomicU32) {
             drop(self.lock.lock().unwrap());
             self.woken.notify_one();

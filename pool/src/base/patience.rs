@@ -1,4 +1,4 @@
-//! How long somebody who has found nothing goes on looking.
+//! How long a thread that has found nothing goes on looking.
 #![forbid(unsafe_code)]
 
 use crate::base::clock;
@@ -21,7 +21,7 @@ impl Patience {
         }
     }
 
-    /// Lets some time pass; false when there is none left.
+    /// Lets some time pass. Returns `false` when there is none left.
     pub(crate) fn wait(&mut self) -> bool {
         self.rounds += 1;
         if self.rounds <= 8 {

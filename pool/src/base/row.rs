@@ -1,7 +1,7 @@
 //! A row of things, one for each seat, that can grow once: by the spare seats.
 //!
-//! Nobody pays for those who never came: the second part is made when first asked for, and those
-//! who walk along the row see no more of it than was ever in use.
+//! Spare seats that are never used cost nothing. The second part is made when it is first asked
+//! for, and a thread that walks along the row sees no more of it than was ever in use.
 #![forbid(unsafe_code)]
 
 use crate::base::sync::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 pub(crate) struct Row<T> {
     first: Box<[T]>,
     spare: OnceLock<Box<[T]>>,
-    /// How many of the spare ones have been in use.
+    /// The number of spare places that have been in use.
     used: AtomicUsize,
 }
 
@@ -28,26 +28,27 @@ impl<T> Row<T> {
         }
     }
 
-    /// Those that are always there.
+    /// The places that are always there.
     pub(crate) fn first(&self) -> &[T] {
         &self.first
     }
 
-    /// Makes the spare part if there is none yet: so many, by `make` from their indices.
+    /// Makes the spare part if there is none yet: `spare` places, which `make` makes from their
+    /// indices.
     pub(crate) fn extend(&self, spare: usize, make: impl Fn(usize) -> T) -> &[T] {
         let start = self.first.len();
         self.spare
             .get_or_init(|| (start..start + spare).map(make).collect())
     }
 
-    /// Everybody who walks along the row from now on sees those up to `index`.
+    /// From now on every walk along the row includes the places up to `index`.
     pub(crate) fn show(&self, index: usize) {
         let used = (index + 1).saturating_sub(self.first.len());
-        // Relaxed: who is to see a seat hears of it by something pushed there, and a fence.
+        // Relaxed: a thread learns of a seat from what is pushed there, and from a fence.
         self.used.fetch_max(used, Ordering::Relaxed);
     }
 
-    /// The spare ones that have been in use.
+    /// The spare places that have been in use.
     pub(crate) fn spare(&self) -> &[T] {
         match self.used.load(Ordering::Relaxed) {
             0 => &[],

@@ -1,11 +1,11 @@
-//! Counters: what each seat has done. Written by the holder of the seat alone, with plain loads
-//! and stores, so they cost next to nothing; read by anybody, roughly.
+//! Counters: what each seat has done. Only the holder of the seat writes them, with plain loads and
+//! stores, so they cost next to nothing. Any thread may read them, roughly.
 #![forbid(unsafe_code)]
 
 use crate::base::sync::{AtomicU64, Ordering};
 use std::fmt::{self, Display, Formatter};
 
-/// One number that one thread counts up and others read.
+/// A number that one thread counts up and others read.
 #[derive(Debug)]
 pub(crate) struct Counter(AtomicU64);
 
@@ -77,11 +77,11 @@ counters! {
     guests,
 }
 
-/// What a pool has done so far; see [`ThreadPool::stats`](crate::ThreadPool::stats). To be read
-/// by people it is printed as a table.
+/// What a pool has done so far; see [`ThreadPool::stats`](crate::ThreadPool::stats). Prints as a
+/// table.
 ///
-/// The numbers are taken one after the other while the pool may be at work, so they need not
-/// fit each other to the last job.
+/// The numbers are read one after the other while the pool may be at work, so they need not match
+/// to the last job.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -92,7 +92,7 @@ counters! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolStats {
-    /// One entry for each seat, and then for each spare one that has been in use; see
+    /// An entry for each seat, then one for each spare seat that has been in use; see
     /// [`blocking`](crate::blocking()).
     pub seats: Vec<SeatStats>,
     /// Threads that the system refused to start.

@@ -1,8 +1,8 @@
 //! The one door to shared memory: atomics, cells and fences.
 //!
-//! Everything that two threads touch is made of what this file exports, so that the model
-//! checker, or a scheduler that decides who runs, can take the place of the real thing. No other
-//! file knows about loom.
+//! Everything that two threads touch is made of what this file exports. So the model checker, or a
+//! scheduler that decides which thread runs, can take the place of the real thing. No other file
+//! knows about loom.
 #![forbid(unsafe_code)]
 
 #[cfg(all(tine_sched, not(loom)))]
@@ -36,17 +36,17 @@ pub(crate) use std::{
 
 use std::ops::Deref;
 
-/// A fence that the thread sanitizer can follow: it knows nothing of stand-alone fences, so
-/// under `--cfg tine_tsan` each becomes a read-modify-write of one word, which orders at least
-/// as much.
+/// A fence that the thread sanitizer can follow. The sanitizer does not know stand-alone fences, so
+/// under `--cfg tine_tsan` each becomes a read-modify-write of one word, which orders at least as
+/// much.
 #[cfg(all(not(any(loom, tine_sched)), tine_tsan))]
 pub(crate) fn fence(_: Ordering) {
     static WORD: AtomicU32 = AtomicU32::new(0);
     WORD.fetch_add(1, Ordering::SeqCst);
 }
 
-/// A value with cache lines of its own, so that whoever writes a neighbour does not take it away
-/// from those who use it. Where lines are fetched in pairs, two of them.
+/// A value with cache lines of its own, so that a thread that writes a neighbour does not take the
+/// value away from its users. Where lines are fetched in pairs, two of them.
 #[cfg_attr(
     any(
         target_arch = "x86_64",
@@ -82,8 +82,8 @@ impl<T> Deref for CachePadded<T> {
     }
 }
 
-/// Whether `yield_now` should be preferred to spinning: the model checker explores nothing new
-/// in a spin, and has to be told to run somebody else.
+/// Whether `yield_now` should be preferred to spinning: the model checker explores nothing new in a
+/// spin, and has to be told to run another thread.
 pub(crate) fn relax() {
     #[cfg(loom)]
     yield_now();

@@ -1,9 +1,9 @@
-//! What the system is asked for: a tick counter, the stack that is left, a barrier for all
-//! threads of the process, whether it is a child of `fork`, and where a thread may run. Each answer may be "not here", and then
-//! whoever asked does without.
+//! Questions to the system: a tick counter, the stack that is left, a barrier for all threads of
+//! the process, whether it is a child of `fork`, and where a thread may run. Each answer may be
+//! "not here", and then the caller does without.
 
-/// The processor's own counter, where any process may read it. A scheduler that makes the time
-/// answers for the system's clock alone.
+/// The processor's own counter, if any process may read it. A scheduler that makes the time only
+/// answers for the system's clock.
 pub(crate) fn ticks() -> Option<u64> {
     #[cfg(all(target_arch = "x86_64", not(any(miri, tine_sched))))]
     {
@@ -87,13 +87,13 @@ pub(crate) fn barrier_everywhere() -> bool {
     false
 }
 
-/// Whether this process is the one in which something began: a child made by `fork` has but the
+/// Whether this process is the one in which something began. A child made by `fork` has only the
 /// thread that called it.
 pub(crate) mod fork {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// How many forks lie between the first process and this one, counted since [`watch`].
+    /// The number of forks between the first process and this one, counted since [`watch`].
     static GENERATION: AtomicUsize = AtomicUsize::new(0);
     static IN_CHILD: OnceLock<fn()> = OnceLock::new();
 
@@ -104,7 +104,7 @@ pub(crate) mod fork {
         GENERATION.load(Ordering::Relaxed)
     }
 
-    /// Counts forks from now on, and has `in_child` called after each, in the child. It may do
+    /// Counts forks from now on, and calls `in_child` after each, in the child. The call may do
     /// next to nothing: a lock may be held for ever there.
     pub(crate) fn watch(in_child: fn()) {
         IN_CHILD.get_or_init(|| {
@@ -129,14 +129,15 @@ pub(crate) mod fork {
 
 /// Keeps a thread that is about to be woken off the processor of the one that wakes it.
 ///
-/// A thread that wakes another and stays busy may find it queued on its own processor for a
-/// whole tick of the scheduler. The remedy: take the waker's processor out of the sleeper's mask
-/// before the wake, and let the sleeper put its mask back when it runs.
+/// A thread that wakes another and stays busy may find it queued on its own processor for a whole
+/// tick of the scheduler. So the waker takes its own processor out of the sleeper's mask before the
+/// wake, and the sleeper puts its mask back when it runs.
 #[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) mod elsewhere {
     use std::mem::{MaybeUninit, size_of};
 
-    /// Where a thread could run, where it may run until it has its mask back, and which it is.
+    /// The processors where a thread could run, those where it may run until it has its mask back,
+    /// and the thread.
     #[derive(Clone, Copy)]
     pub(crate) struct Moved {
         thread: libc::pid_t,
@@ -158,7 +159,7 @@ pub(crate) mod elsewhere {
         unsafe { libc::gettid() }
     }
 
-    /// Moves `thread` off the processor of the caller; gives what to hand to [`restore`].
+    /// Moves `thread` off the processor of the caller. Returns what [`restore`] needs.
     pub(crate) fn push_away(thread: i32) -> Option<Moved> {
         // SAFETY: no preconditions.
         let here = usize::try_from(unsafe { libc::sched_getcpu() }).ok()?;

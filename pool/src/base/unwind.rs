@@ -1,5 +1,5 @@
-//! Panics: caught where user code ends, carried to where somebody waits, and stopped where a
-//! frame must not be left.
+//! Panics: caught where user code ends, carried to the thread that waits, and stopped where a frame
+//! must not be left.
 #![forbid(unsafe_code)]
 
 use std::any::Any;
@@ -8,8 +8,8 @@ use std::panic::{self, AssertUnwindSafe};
 /// What a panic carries.
 pub(crate) type Payload = Box<dyn Any + Send>;
 
-/// Runs user code and catches its panic. The payload travels on to whoever waits, so nothing
-/// that the panic may have left half done is looked at before the caller has seen it.
+/// Runs user code and catches its panic. The payload travels on to the thread that waits. So the
+/// caller sees the panic before it can look at anything that the panic left half done.
 pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
     panic::catch_unwind(AssertUnwindSafe(f))
 }

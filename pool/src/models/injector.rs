@@ -6,7 +6,7 @@ use loom::thread;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// An element: who pushed it, and as its how manieth.
+/// An element: its producer, and its number among that producer's elements.
 struct Element {
     link: Link<Self>,
     load: Load,
@@ -33,7 +33,7 @@ unsafe impl Send for Model {}
 unsafe impl Sync for Model {}
 
 impl Model {
-    /// Two producers with so many elements each.
+    /// Two producers with `each` elements each.
     fn new(each: usize) -> Arc<Self> {
         let element = |i| Element {
             link: Link::new(),
@@ -79,7 +79,7 @@ impl Model {
         };
     }
 
-    /// Takes up to two, and says which.
+    /// Takes up to two, and returns which.
     fn take(&self) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         let taken = self.queue.take(2, |e| found.push(Self::spend(e)));
@@ -100,7 +100,7 @@ impl Model {
         (element.producer, element.serial)
     }
 
-    /// Takes the rest after `found`, and sees that all came, each producer's in order.
+    /// Takes the rest after `found`, and checks that all came, each producer's in order.
     fn finish(&self, mut found: Vec<(usize, usize)>) {
         while self.queue.take(2, |e| found.push(Self::spend(e))) != Batch::Empty {}
         assert_eq!(found.len(), self.elements.len(), "an element was lost");
@@ -153,7 +153,7 @@ fn two_consumers() {
     });
 }
 
-/// One takes what comes, the other what it wants, from wherever it lies.
+/// One thread takes what comes, the other what it wants, from wherever it lies.
 #[test]
 fn takes_out_of_the_middle() {
     check(|| {

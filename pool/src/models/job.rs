@@ -12,7 +12,8 @@ const HERE: Taken = Taken {
     since: 1,
 };
 
-/// The owner waits, looks at who took the job, and sleeps; `stale` leaves a token meanwhile.
+/// The owner waits, looks at which thread took the job, and sleeps; `stale` leaves a token
+/// meanwhile.
 fn waits(stale: bool) {
     check(move || {
         let load = Arc::new(Load::new());

@@ -1,4 +1,4 @@
-//! Latches: what was done before is visible to whoever waited, and no wake-up is lost.
+//! Latches: the waiter sees what was done before, and no wake-up is lost.
 
 use super::{Load, beside, check, parker};
 use crate::base::sync::{AtomicUsize, Ordering, fence};
@@ -21,7 +21,7 @@ fn set_against_wait() {
     });
 }
 
-/// A token that somebody left late wakes the waiter, and sends it to sleep again.
+/// A token that was left late wakes the waiter, and sends it to sleep again.
 #[test]
 fn stale_tokens_are_harmless() {
     check(|| {
@@ -42,7 +42,7 @@ fn stale_tokens_are_harmless() {
     });
 }
 
-/// News for the waiter other than the event: it comes, and only the waiter can act on it.
+/// News for the waiter other than the event. It comes, and only the waiter can act on it.
 #[test]
 fn news_for_a_sleeper_arrives() {
     check(|| {
@@ -86,7 +86,7 @@ fn counts_down_to_nothing() {
                 unsafe { CountLatch::decrement(&raw const shared.0, 1) };
             })
         });
-        // SAFETY: kept until the end; the count of whoever made it.
+        // SAFETY: kept until the end; the count of the thread that made it.
         unsafe { CountLatch::decrement(&raw const shared.0, 1) };
         shared.0.latch().wait();
         shared.1.iter().for_each(Load::spend);

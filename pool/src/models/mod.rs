@@ -4,12 +4,12 @@
 //! RUSTFLAGS="--cfg loom" cargo test -p tine-pool --release --lib models
 //! ```
 //!
-//! What a worker does around that code is repeated here in a few lines, for workers keep more
-//! state than can be explored. Where a rule was found by leaving it out, a **twin** leaves it
-//! out, in a small copy or by not making one call of the real code, and must fail; a copy that
-//! leaves nothing out must pass, so that it is the rule that makes the difference.
+//! What a worker does around that code is repeated here in a few lines, for workers keep more state
+//! than can be explored. If a rule was found by leaving it out, a **twin** leaves it out, in a
+//! small copy or by not making one call of the real code, and must fail. A copy that leaves nothing
+//! out must pass, so that the rule makes the difference.
 //!
-//! A lost wake-up shows as a deadlock, a job that was run twice or seen too early as a
+//! A lost wake-up shows as a deadlock. A job that was run twice, or seen too early, shows as a
 //! forbidden access to its [`Load`].
 
 mod injector;
@@ -36,7 +36,7 @@ fn check(model: impl Fn() + Send + Sync + 'static) {
     explore(Builder::new().preemption_bound.unwrap_or(2), model);
 }
 
-/// Explores a model up to so many preemptions.
+/// Explores a model up to this many preemptions.
 fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -62,7 +62,7 @@ fn parker() -> &'static Parker {
     parker
 }
 
-/// What a job is about: its owner fills it, and one thread runs it, once.
+/// The content of a job: its owner fills it, and one thread runs it, once.
 #[derive(Debug)]
 struct Load(UnsafeCell<u32>);
 
@@ -85,7 +85,7 @@ impl Load {
         self.step(Self::EMPTY, Self::FULL);
     }
 
-    /// Whoever gets the job.
+    /// Done by the thread that gets the job.
     fn spend(&self) {
         self.step(Self::FULL, Self::SPENT);
     }

@@ -1,5 +1,5 @@
-//! The deque of joins: each job once and its contents visible, requests not lost, publication
-//! in an owner's place, and helpers that stay within what they wait for.
+//! The deque of joins: each job runs once and its contents are visible, requests are not lost,
+//! others publish in an owner's place, and helpers stay within what they wait for.
 
 use super::{Load, beside, check, explore};
 use crate::base::sync::{Ordering, fence, yield_now};
@@ -18,7 +18,7 @@ const NOWHERE: Taken = Taken {
     since: 0,
 };
 
-/// Every thread of the process passes a fence: here the owner does at each pop anyhow.
+/// Every thread of the process passes a fence. Here the owner does so at each pop anyway.
 fn barrier() -> bool {
     fence(Ordering::SeqCst);
     true
@@ -149,7 +149,7 @@ fn publishes_several_at_once() {
     });
 }
 
-/// Somebody asks while the owner moves its thresholds: it is answered, or it stands.
+/// A thread asks while the owner moves its thresholds: the request is answered, or it stands.
 #[test]
 fn a_request_is_answered_or_stands() {
     check(|| {
@@ -163,7 +163,7 @@ fn a_request_is_answered_or_stands() {
         };
         join(&nested, answer, || (), &load);
         asker.join().unwrap();
-        // Deeper than what is public of its own accord: only a request makes the owner look.
+        // Deeper than what is public by itself: only a request makes the owner look.
         let look = |depth| {
             let look = !nested.is_easy(depth);
             nested.push(depth, load.erase());
@@ -171,7 +171,7 @@ fn a_request_is_answered_or_stands() {
         };
         let look = (0..3).map(look).last();
         assert_eq!(nested.is_wanted(), !answered, "a request was lost");
-        // To look for nothing once is no harm.
+        // Looking once for nothing does no harm.
         assert!(
             answered || look == Some(true),
             "a request was not to be seen"
@@ -179,7 +179,7 @@ fn a_request_is_answered_or_stands() {
     });
 }
 
-/// Somebody publishes in the place of an owner that pops, pushes and pops, and steals.
+/// A thread publishes in the place of an owner that pops, pushes and pops, and steals.
 #[test]
 fn publishes_for_its_owner() {
     check(|| {
@@ -200,7 +200,7 @@ fn publishes_for_its_owner() {
     });
 }
 
-/// The same while a thief has one job, so that the owner retires it meanwhile.
+/// The same while a thief has a job, so that the owner retires it meanwhile.
 #[test]
 fn publishes_for_an_owner_that_retires() {
     explore(2, || {
@@ -277,7 +277,7 @@ fn publishes_for_its_owner_again() {
     });
 }
 
-/// Two at once.
+/// Two threads publish at once.
 #[test]
 fn two_publish_for_one_owner() {
     explore(2, || {
@@ -299,9 +299,9 @@ fn two_publish_for_one_owner() {
     });
 }
 
-/// A seat runs a job that somebody waits for, and after it something else: whoever waits helps
-/// with pieces of the first alone. `turn` says whether the seat tells the two apart; `for_owner`,
-/// whether somebody else publishes the second one's push.
+/// A seat runs a job that a thread waits for, and after it something else. The waiter helps only
+/// with pieces of the first. `turn` says whether the seat tells the two apart; `for_owner`, whether
+/// another thread publishes the second job's push.
 fn helps_a_seat_that_goes_on(turn: bool, for_owner: bool) {
     explore(3, move || {
         let seat = Arc::new(Seat::new(0, 2, Holder::Awake));
@@ -329,7 +329,7 @@ fn helps_a_seat_that_goes_on(turn: bool, for_owner: bool) {
                     seat.begin(0);
                 }
                 let nested = &seat.nested;
-                // There is nothing yet: that must not pass for the next one's publication.
+                // There is nothing yet, and that must not pass for the next job's publication.
                 nested.publish(usize::MAX);
                 loads[1].fill();
                 let stranger = |stolen: bool| {
@@ -389,8 +389,8 @@ fn a_helper_takes_nothing_below_its_base() {
     });
 }
 
-/// Twin: no new epoch between two jobs, so the helper's exchange succeeds on ends that only
-/// look like those it read.
+/// Twin: no new epoch between two jobs. So the helper's exchange succeeds on ends that only look
+/// like those it read.
 #[test]
 #[should_panic(expected = "a helper took a stranger's job")]
 fn twin_without_epochs_helps_a_stranger() {

@@ -1,5 +1,5 @@
-//! The parker, over a futex made of a lock: no token is lost, what came before it is seen, and a
-//! sleeper that was woken for nothing sleeps on.
+//! The parker, over a futex made of a lock: no token is lost, what came before a token is seen, and
+//! a sleeper that was woken for nothing sleeps on.
 
 use super::{Load, beside, check, explore, parker};
 use crate::base::park::Parker;
@@ -26,7 +26,7 @@ fn a_token_wakes_and_hands_over() {
     });
 }
 
-/// One token for each park, one after the other: the first wake may come when the sleeper has lain
+/// One token for each park, one after the other. The first wake may come when the sleeper has lain
 /// down again.
 #[test]
 fn a_late_wake_is_no_token() {
@@ -50,7 +50,8 @@ fn a_late_wake_is_no_token() {
     });
 }
 
-/// Two leave a token at once: there is one, and both have been before it, or another follows.
+/// Two threads leave a token at once. There is one token, and both came before it, or another
+/// follows.
 #[test]
 fn two_who_wake() {
     check(|| {
@@ -68,7 +69,7 @@ fn two_who_wake() {
     });
 }
 
-/// The time may be up whenever it likes: a token is found by this sleep or by the next.
+/// The time may be up at any moment: this sleep or the next finds the token.
 #[test]
 fn a_limit_loses_no_token() {
     check(|| {
@@ -83,7 +84,7 @@ fn a_limit_loses_no_token() {
     });
 }
 
-/// Who leaves a token is told whether there was a sleeper for it.
+/// A thread that leaves a token is told whether there was a sleeper for it.
 #[test]
 fn tells_whether_it_woke() {
     check(|| {
@@ -114,7 +115,7 @@ mod twin {
         compare: bool,
         /// A sleeper that finds no token sleeps on.
         again: bool,
-        /// Who leaves a token does so by a swap, and not by a look and a store.
+        /// A token is left by a swap, and not by a look and a store.
         swap: bool,
         /// What a token hands on.
         release: Ordering,

@@ -1,4 +1,4 @@
-//! Waiters asleep on what concerns them alone hear of new work that only they can do.
+//! Waiters that sleep on their own event alone hear of new work that only they can do.
 
 use super::{beside, check, explore, parker};
 use crate::base::park::Parker;
@@ -99,8 +99,8 @@ fn twin_whose_spawn_does_not_fence() {
 }
 
 /// A thief takes two tasks of a scope with one exchange, puts the second into its own deque, and is
-/// busy with the first until the owner has run another. `tell` says whether it tells the owner, which
-/// may have looked for the second while that was on its way, and sleep.
+/// busy with the first until the owner has run another task. `tell` says whether it tells the
+/// owner. Otherwise the owner may have looked for the second while that was on its way, and sleep.
 fn a_lot_on_its_way(tell: bool) {
     const TAG: u64 = 5;
     const TASKS: usize = 3;
@@ -173,8 +173,8 @@ fn twin_whose_thief_tells_nobody() {
     a_lot_on_its_way(false);
 }
 
-/// A join waits for a job whose thief publishes a piece of it, and goes on only once somebody
-/// else has run that piece. `leave_word` says whether the waiter does so before its last look.
+/// A join waits for a job whose thief publishes a piece of it, and goes on only once another thread
+/// has run that piece. `leave_word` says whether the waiter leaves word before its last look.
 fn wait_for_a_thief(leave_word: bool) {
     check(move || {
         let thief = Arc::new(Seat::new(1, 2, Holder::Awake));
@@ -255,7 +255,7 @@ fn a_waiter_hears_of_a_piece() {
 }
 
 #[test]
-// A deadlock, but the job's own net catches the panic that tells of it, and another follows.
+// A deadlock. The job itself catches the panic that reports it, and another follows.
 #[should_panic]
 fn twin_that_leaves_no_word() {
     wait_for_a_thief(false);

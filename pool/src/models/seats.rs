@@ -1,5 +1,5 @@
-//! What others see of a seat: its context whole or not at all, its thread started once, and a
-//! seat that is lent comes back.
+//! What other threads see of a seat: its context whole or not at all, its thread started once, and
+//! a seat that is lent comes back.
 
 use super::{beside, check, explore};
 use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell};
@@ -38,8 +38,8 @@ fn a_context_is_seen_whole() {
     });
 }
 
-/// Whoever helps with what the context tells of takes no job of a later context. `begin` says
-/// whether the holder tells of the later one.
+/// A helper that goes by the context takes no job of a later context. `begin` says whether the
+/// holder announces the later one.
 fn helps_by_context(begin: bool) {
     explore(3, move || {
         const MINE: *mut () = std::ptr::without_provenance_mut(8);
@@ -70,7 +70,7 @@ fn helps_by_context(begin: bool) {
             if begin {
                 assert_ne!(found, Steal::Taken(STRANGE), "took a stranger's job");
             } else {
-                // The twin's holder says nothing of its second job.
+                // The twin's holder does not announce its second job.
                 assert_ne!(found, Steal::Taken(STRANGE), "took what it was not told of");
             }
         }
@@ -89,7 +89,7 @@ fn twin_that_does_not_tell() {
     helps_by_context(false);
 }
 
-/// Two wakers want the thread: it is started once, and is there for both.
+/// Two wakers want the thread: it is started once, for both.
 #[test]
 fn a_thread_is_started_once() {
     check(|| {
@@ -136,7 +136,7 @@ fn a_seat_is_lent_and_given_back() {
             }
             seat.word.lower_mail();
             model.touch();
-            // The thread may sleep on the holder's parker meanwhile: not the lender's.
+            // The thread may sleep on the holder's parker meanwhile, but not on the lender's.
             assert!(sleep.take(seat, Step::Return));
             seat.loan_parker().unpark();
             while !sleep.take(seat, Step::Answer) {

@@ -1,8 +1,8 @@
-//! Memory for jobs: a chunk goes when, and not before, all its pieces have been given back.
+//! Memory for jobs: a chunk is freed when all its pieces have been given back, and not before.
 //!
-//! Under the model checker a chunk is not freed but marked, and kept. Using a piece reads the
-//! mark, so that a chunk which goes too early, or without seeing what was done with a piece,
-//! is a forbidden access.
+//! Under the model checker a chunk is not freed but marked, and kept. Using a piece reads the mark.
+//! So a chunk that goes too early, or without seeing what was done with a piece, is a forbidden
+//! access.
 
 use super::check;
 use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell};
@@ -19,7 +19,7 @@ struct Piece(NonNull<()>);
 unsafe impl Send for Piece {}
 
 impl Piece {
-    /// So large that two fill a chunk.
+    /// So large that two pieces fill a chunk.
     fn of(slab: &Slab) -> Self {
         let layout = Layout::new::<[u64; Slab::LARGEST / 8]>();
         // SAFETY: models allocate from one thread at a time.
@@ -55,7 +55,7 @@ fn pieces_come_back_while_others_are_made() {
     });
 }
 
-/// Two give back the pieces of one chunk, and the slab is dropped meanwhile.
+/// Two threads give back the pieces of one chunk, and the slab is dropped meanwhile.
 #[test]
 fn the_last_of_three_frees() {
     check(|| {
@@ -95,7 +95,7 @@ fn twin(order: Ordering) {
     check(move || {
         let chunk = Arc::new((AtomicUsize::new(2), UnsafeCell::new(0)));
         let free = move |chunk: &(AtomicUsize, UnsafeCell<u32>)| {
-            // What the job in the piece is: read before the piece is given back.
+            // The content of the job in the piece, read before the piece is given back.
             // SAFETY: watched.
             chunk.1.with(|p| unsafe { *p });
             if chunk.0.fetch_sub(1, order) == 1 {

@@ -1,4 +1,4 @@
-//! Going to sleep, being woken, guests: no wake-up is lost, whoever comes when.
+//! Going to sleep, being woken, guests: no wake-up is lost, in whatever order threads come.
 
 use super::{beside, check, explore, parker};
 use crate::base::park::Parker;
@@ -17,7 +17,7 @@ struct Model {
     sleep: Sleep,
     jobs: AtomicUsize,
     ending: AtomicBool,
-    /// Counts what is posted and not yet done.
+    /// Counts jobs that are posted and not yet done.
     done: CountLatch,
     /// One per seat, touched by its holder alone.
     held: Vec<UnsafeCell<u32>>,
@@ -29,7 +29,7 @@ unsafe impl Send for Model {}
 unsafe impl Sync for Model {}
 
 impl Model {
-    /// Of `seats` seats, whose threads all sleep or are all awake, for so many jobs.
+    /// Of `seats` seats, whose threads all sleep or are all awake, for `jobs` jobs.
     fn new(seats: usize, asleep: bool, jobs: usize) -> Arc<Self> {
         let (holder, sleeping) = if asleep {
             (Holder::Parked, seats)
@@ -94,7 +94,7 @@ impl Model {
         taken.is_ok()
     }
 
-    /// Fails if two hold a seat, or if one does not see what the one before it did.
+    /// Fails if two hold a seat, or if a holder does not see what the one before it did.
     fn touch(&self, seat: &Seat) {
         // SAFETY: watched.
         self.held[seat.index].with_mut(|p| unsafe { *p += 1 });

@@ -1,5 +1,5 @@
-//! Spare seats: while a thread blocks there is somebody for every job, and when it is back there
-//! is one thread too many for no longer than a job takes.
+//! Spare seats: while a thread blocks, there is a thread for every job. When it is back, there is
+//! one thread too many for no longer than a job takes.
 
 use super::{beside, explore, parker};
 use crate::base::row::Row;
@@ -76,8 +76,8 @@ impl Model {
         taken.is_ok()
     }
 
-    /// Before the only thread blocks. `look` is the rule that it looks for work once the seat is
-    /// open.
+    /// Before the only thread blocks. `look` is the rule that this thread looks for work once
+    /// the spare seat is open.
     fn replace(&self, look: bool) {
         self.spares.replace(&self.sleep, self.seats.spare());
         if look && self.has_work() && self.sleep.post() {
@@ -153,7 +153,7 @@ impl Model {
         }
     }
 
-    /// Ends the spare thread, whatever it is at, as `Shared::rouse_all` does.
+    /// Ends the spare thread, whatever it is doing, as `Shared::rouse_all` does.
     fn finish(&self, thread: thread::JoinHandle<()>) {
         self.ending.store(true, Ordering::Release);
         self.sleep.post();
@@ -206,8 +206,8 @@ fn what_comes_meanwhile_is_done() {
     });
 }
 
-/// It blocks and is back at once, twice; whoever is on the spare seat then, no job is lost, and
-/// in the end the seat is closed: by who comes back, or by its thread.
+/// It blocks and is back at once, twice. Whichever thread is on the spare seat then, no job is
+/// lost, and in the end the seat is closed: by the thread that comes back, or by its own.
 #[test]
 fn back_before_anybody_came() {
     explore(2, || {

@@ -1,5 +1,5 @@
-//! The deque of spawned jobs: each once, while it grows and shrinks; no buffer is read after it
-//! was freed.
+//! The deque of spawned jobs: each runs once, while the deque grows and shrinks. No buffer is read
+//! after it was freed.
 
 use super::{Load, beside, check, explore};
 use crate::queue::spawned::{Entry, LOT, Spawned};
@@ -65,7 +65,7 @@ impl Model {
         load.spend();
     }
 
-    /// Runs what is left, and sees that nothing was lost.
+    /// Runs what is left, and checks that nothing was lost.
     fn finish(&self) {
         while self.pop() {}
         self.loads.iter().for_each(Load::assert_spent);
@@ -96,7 +96,7 @@ fn pushes_pops_and_steals() {
     });
 }
 
-/// Pops against a thief of several, down to the last job: of four jobs it may take two.
+/// Pops against a thief of several, down to the last job. Of four jobs it may take two.
 #[test]
 fn pops_against_a_thief_of_several() {
     explore(3, || {
@@ -114,7 +114,7 @@ fn pops_against_a_thief_of_several() {
     });
 }
 
-/// The same with another thief, of one, and a push in between.
+/// The same with another thief, of one job, and a push in between.
 #[test]
 fn two_thieves_of_several_and_of_one() {
     check(|| {
@@ -132,7 +132,7 @@ fn two_thieves_of_several_and_of_one() {
     });
 }
 
-/// What is wrong with the published pop, a fence and no more, beside a thief of several.
+/// Shows what is wrong with the published pop, which only fences, beside a thief of several.
 mod twin {
     use super::{Arc, LOT, beside, explore};
     use crate::base::sync::{AtomicU32, AtomicU64, Ordering, fence};

@@ -1,16 +1,16 @@
-//! What a join asks: is its second half to be offered, and is that worth a wake-up?
+//! The decisions of a join: is its second half offered, and is that worth a wake-up?
 //!
 //! A wake-up costs its caller microseconds, so work has to be worth it. For joins:
 //!
-//! * At a site **proven short** (its last few calls all took less than [`SHORT`]) a push is
-//!   private and wakes nobody; one call in [`SKIPS`] is timed, and one long call revokes the
-//!   proof. Should such a call block after all, the looker publishes what it left behind; while no
-//!   thread looks after the others, no site counts as short.
+//! * At a site **proven short** (its last few calls all took less than [`SHORT`]) a push is private
+//!   and wakes no thread. One call in [`SKIPS`] is timed, and one long call revokes the proof. If
+//!   such a call blocks after all, the looker publishes what it left behind; while no thread looks
+//!   after the others, no site counts as short.
 //! * At any other site the outermost pushes are public at once, and a thread is woken if one
 //!   sleeps and none searches, before user code runs.
 //! * Deeper pushes stay private until a thread asks. Requests are answered at intervals of
-//!   [`ANSWER`]; while threads sleep, the request that the last of them left stands, so an
-//!   owner that runs long with work on offer wakes them.
+//!   [`ANSWER`]. While threads sleep, the request that the last of them left stands, so an owner
+//!   that runs long with work on offer wakes them.
 #![forbid(unsafe_code)]
 
 use super::site_costs;
@@ -28,7 +28,7 @@ const ANSWER: u64 = 2_000;
 pub(crate) struct Push {
     /// The address of its join.
     pub(crate) site: usize,
-    /// Whether pushes at its depth are public even if nobody asks.
+    /// Whether pushes at its depth are public even without a request.
     pub(crate) outermost: bool,
     /// Whether a thread has asked for work.
     pub(crate) wanted: bool,
@@ -46,7 +46,7 @@ pub(crate) enum Offer {
     Part { skips: u32 },
 }
 
-/// Decides. `watched` says whether stuck owners are looked after.
+/// Decides. `watched` says whether a thread looks after stuck owners.
 pub(crate) fn decide(push: Push, watched: impl FnOnce() -> bool) -> Offer {
     let is_short = || watched() && site_costs::entry(push.site).is_short();
     if push.outermost {

@@ -1,24 +1,25 @@
 //! The pace of a loop: how large a block, when to share, and whether a thread is woken for it.
 //!
-//! A loop is first *laid out*: its farther half, then the farther half of the rest, and so on until
-//! about 2 × threads pieces are told apart, go into the deque as private jobs, the nearest piece last.
-//! That costs next to nothing, and should an item block, the other pieces are there to be published
-//! for the owner. The layout is public from the start where nothing is known of a loop of few items,
-//! since each of them may be long, and where no thread looks after stuck owners.
+//! A loop is first *laid out*. Its farther half, then the farther half of the rest, and so on, go
+//! into the deque as private jobs, the nearest piece last, until there are about 2 × threads
+//! pieces. That costs next to nothing. If an item blocks, the other pieces are there to be
+//! published for the owner. The layout is public from the start in two cases: if nothing is known
+//! of a loop of few items, since each of them may be long, and if no thread looks after stuck
+//! owners.
 //!
-//! A piece is run in blocks of about three microseconds, the first small, each at most four times the
-//! one before, none more than an eighth of what remains. Between blocks it asks whether part of the
-//! rest is to be given away, and to which thread:
+//! A piece is run in blocks of about three microseconds. The first is small, each is at most four
+//! times the one before, and none is more than an eighth of the rest. Between blocks the loop asks
+//! whether to give part of the rest away, and to which thread:
 //!
 //! * one that **waits** for this very loop and is hungry, or one that **searches**, if the rest is worth
 //!   a journey;
-//! * one that **sleeps**, if the rest is worth a wake-up: five times what wake-ups have
-//!   been seen to cost their caller here, and three times what sleepers have been seen to take to
-//!   come. Of less than the latter the first loop goes without: but not a second one soon after,
-//!   since a thread that is woken for that is awake for those that follow;
-//! * none, while what was given away before still lies there.
+//! * one that **sleeps**, if the rest is worth a wake-up: five times what wake-ups have cost their
+//!   caller here, and three times what sleepers have needed to come. If the rest is less than the
+//!   latter, the first loop wakes none. A second one soon after does, since a thread that is woken
+//!   for it is awake for those that follow;
+//! * none, while an earlier offer still lies there.
 //!
-//! What the rest takes is told by the blocks run so far, and before the first by the site's costs.
+//! The blocks run so far predict the time of the rest; before the first block, the site's costs do.
 #![forbid(unsafe_code)]
 
 use super::site_costs::{self, Entry};
@@ -26,24 +27,26 @@ use super::wakes::Wakes;
 use crate::base::clock;
 use std::mem::take;
 
-/// What a block should take, in nanoseconds.
+/// The time that a block should take, in nanoseconds.
 const BLOCK: u64 = 3_000;
-/// No block is so short for being only an eighth of what is left: the first figure, or the second once
-/// a thread has been at it for [`LONG`], when looking more often costs next to nothing.
+/// Down to this time, in nanoseconds, a block is not cut to an eighth of the rest. The first figure
+/// holds until a thread has worked for [`LONG`], and then the second, when looking more often costs
+/// next to nothing.
 const LEAST: (u64, u64) = (1_000, 250);
 const LONG: u64 = 15_000;
-/// What must be left for a thread that is awake, in nanoseconds.
+/// The least rest that is given to a thread that is awake, in nanoseconds.
 const JOURNEY: u64 = 4_000;
-/// What must be left for a sleeper: this many times as long as it takes to come.
+/// The least rest for which a sleeper is woken: this many times as long as it takes to come.
 const LATE: u64 = 3;
-/// A loop that begins within this many times that after another has one woken all the same.
+/// After a loop that woke no thread, a loop that begins within this many times that delay wakes
+/// one.
 const SOON: u64 = 4;
 /// A loop with fewer items at a site that is not known yet is laid out in public.
 const FEW: usize = 256;
-/// A call expected to be shorter than this is not timed but once in a while.
+/// A call expected to be shorter than this is timed only once in a while.
 const TINY: u64 = 1_000;
 
-/// A loop that is known to be shorter than this is laid out in [`COARSE`] pieces at most.
+/// A loop that is known to be shorter than this is laid out in at most [`COARSE`] pieces.
 const SHORT: u64 = 5_000;
 const COARSE: usize = 16;
 
@@ -56,7 +59,7 @@ pub(crate) struct Laid {
     pub(crate) open: bool,
 }
 
-/// The pace of a loop for a thread that takes a part of it over.
+/// The pace of a loop for a thread that takes over a part of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seed {
     entry: &'static Entry,
@@ -91,7 +94,7 @@ impl Seed {
 /// A loop that is known to be a very short one: each piece of it is one block.
 #[derive(Debug, Clone, Copy)]
 pub struct Plain {
-    /// How many pieces.
+    /// The number of pieces.
     pub pieces: usize,
     /// When it began, if it is to be timed; else 0.
     pub start: u64,
@@ -99,19 +102,20 @@ pub struct Plain {
 
 /// What the pace must see of the pool.
 pub(crate) trait View {
-    /// How many threads the pool has.
+    /// The number of threads of the pool.
     fn threads(&self) -> usize;
-    /// Whether stuck owners are looked after.
+    /// Whether a thread looks after stuck owners.
     fn watched(&self) -> bool;
     /// True once in `n` times.
     fn chance(&self, n: u64) -> bool;
-    /// Who would take work; `None` where work offered before still lies there, or cannot be offered.
+    /// Which threads would take work; `None` if work offered before still lies there, or none can
+    /// be offered.
     fn demand(&self) -> Option<Demand>;
-    /// What wake-ups cost; called only after `demand` has told of sleepers.
+    /// Passes on the costs of wake-ups. Called only after `demand` has found sleepers.
     fn with_wakes<R>(&self, f: impl FnOnce(&Wakes) -> R) -> R;
 }
 
-/// Who would take work.
+/// Which threads would take work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Demand {
     /// A thread that is awake: it waits for this loop, or searches.
@@ -135,7 +139,7 @@ pub enum Step {
 #[derive(Debug)]
 pub(crate) struct Pace {
     entry: &'static Entry,
-    /// How often the loop is still to be halved as it is laid out.
+    /// How many times the loop is still to be halved as it is laid out.
     levels: u32,
     /// Whether the layout is public.
     open: bool,
@@ -146,19 +150,19 @@ pub(crate) struct Pace {
     /// The size of the block under way, zero before the first, and when it began.
     block: usize,
     begun: u64,
-    /// What must be left to be given away at all, in nanoseconds.
+    /// The least rest that is given away at all, in nanoseconds.
     least: u64,
     /// Whether the loop is so short that each piece is one block.
     plain: Option<Plain>,
     /// Whether the first block may be all that is needed, so that nothing is shared before it.
     probes: bool,
-    /// Whether a thread is woken for a rest that would be over soon after it came, once that has
-    /// been asked.
+    /// Whether a thread is woken for a rest that would be over soon after it came; `None` until
+    /// that has been asked.
     wakes: Option<bool>,
-    /// What earlier blocks came to: items, and ticks.
+    /// The items and the ticks of earlier blocks.
     items: usize,
     ticks: u64,
-    /// What an item of the last block took, in ticks with eight fractional bits.
+    /// The time of an item of the last block, in ticks with eight fractional bits.
     last: u64,
 }
 
@@ -199,15 +203,16 @@ impl Pace {
         self.plain
     }
 
-    /// What all `len` items of a plain loop took since `start`.
+    /// Notes the time that all `len` items of a plain loop took since `start`.
     #[cold]
     pub(crate) fn record(&self, len: usize, start: u64) {
         self.entry
             .record_cost(len, clock::nanos(clock::since(start)));
     }
 
-    /// Whether a piece of `len` items is to be halved before it is run. If so, its farther half is laid
-    /// out behind the nearer one, and [`Self::go_on`] is to be called before that is begun here.
+    /// Whether a piece of `len` items is to be halved before it is run. If so, its farther half is
+    /// laid out behind the nearer one, and [`Self::go_on`] is to be called before this thread
+    /// begins that.
     #[inline]
     pub(crate) fn lay_out(&mut self, len: usize) -> Option<Laid> {
         self.levels = self.levels.checked_sub(1)?;
@@ -226,7 +231,7 @@ impl Pace {
         laid
     }
 
-    /// The nearer half is done, and the farther one is begun by the same thread.
+    /// The nearer half is done, and the same thread begins the farther one.
     #[inline]
     pub(crate) fn go_on(&mut self, laid: Laid) {
         self.levels = laid.levels;
@@ -239,7 +244,7 @@ impl Pace {
         self.end_block();
     }
 
-    /// What was run in a row has come to its end: what it took is noted.
+    /// A row of blocks has come to its end: notes what it took.
     #[inline]
     pub(crate) fn flush(&mut self) {
         self.end_block();
@@ -249,7 +254,7 @@ impl Pace {
         self.drop_notes();
     }
 
-    /// It was left in the middle of a block, which tells nothing.
+    /// A block was left in the middle, and so says nothing.
     pub(crate) fn flush_all_but_the_last(&mut self) {
         self.block = 0;
         self.flush();
@@ -260,7 +265,7 @@ impl Pace {
         (self.items, self.ticks, self.last) = (0, 0, 0);
     }
 
-    /// Says from how many nanoseconds on a part of the loop is `worth` giving away, and whether the
+    /// Sets from how many nanoseconds on a part of the loop is `worth` giving away, and whether the
     /// loop `ends` long before its last item, as a search may.
     #[inline]
     pub(crate) fn set_kind(&mut self, worth: u64, ends: bool) {
@@ -268,7 +273,7 @@ impl Pace {
         self.probes = ends;
     }
 
-    /// What a thread needs to know that takes a piece over.
+    /// What a thread needs to take over a piece.
     #[inline]
     pub(crate) fn seed(&self) -> Seed {
         Seed {
@@ -280,10 +285,10 @@ impl Pace {
         }
     }
 
-    /// What to do with a piece of which `left` items are left.
+    /// The next step for a piece with `left` items left.
     pub(crate) fn next(&mut self, left: usize, view: &impl View) -> Step {
         self.end_block();
-        // Heavy items may lie together: what the last ones took counts, if it is more.
+        // Heavy items may lie together, so the last ones count if they took more.
         let last = clock::nanos(self.last.saturating_mul(left as u64) >> 8);
         let rest = self.estimate(left + self.beyond).map(|n| n.max(last));
         if self.items == 0 && rest.is_some_and(|nanos| nanos < TINY) {
@@ -295,7 +300,7 @@ impl Pace {
                 return self.share();
             }
             Some(nanos) if nanos >= self.least => {}
-            // Nobody would come for what is left: so say this very call and those before it.
+            // No thread would come for the rest: this call and those before it say so.
             Some(_) if !self.long && self.items > 0 && self.was_short(left) => {
                 return Step::Run(self.begin(left));
             }
@@ -309,7 +314,7 @@ impl Pace {
         self.entry.predict(items).is_some_and(|n| n < JOURNEY)
     }
 
-    /// What happens until the next block is none of its time.
+    /// The time until the next block does not count as its time.
     fn share(&mut self) -> Step {
         self.begun = 0;
         Step::Share
@@ -323,7 +328,7 @@ impl Pace {
             (size as usize).max(1)
         };
         let least = if self.long { LEAST.1 } else { LEAST.0 };
-        // What the ledger says is trusted for the first block, but not far.
+        // The site's costs decide the first block, but not far.
         let most = if self.items == 0 {
             1024
         } else {
@@ -362,7 +367,7 @@ impl Pace {
         }
     }
 
-    /// Nanoseconds an item, with eight fractional bits.
+    /// Nanoseconds for each item, with eight fractional bits.
     fn per_item(&self) -> Option<u64> {
         match self.items {
             0 => self.entry.predict(1 << 8),
@@ -397,15 +402,15 @@ impl Pace {
     }
 }
 
-/// How many items of the loop `site` take no longer than it takes other threads to come, as far as is
-/// known; else 0.
+/// The number of items of the loop `site` that take no longer than other threads take to come, as
+/// far as is known; else 0.
 pub(crate) fn few(site: usize) -> usize {
     site_costs::entry(site)
         .predict(1 << 8)
         .map_or(0, |cost| (JOURNEY << 8) / cost.max(1)) as usize
 }
 
-/// Notes what all `items` of the loop `site` took, on `threads` threads that worked all the time.
+/// Notes the time of all `items` of the loop `site`, on `threads` threads that worked all the time.
 pub(crate) fn note(site: usize, items: usize, ticks: u64, threads: usize) {
     let nanos = clock::nanos(ticks).saturating_mul(threads as u64);
     site_costs::entry(site).record_cost(items, nanos);

@@ -1,5 +1,5 @@
-//! What decides how work is spread: what each site has cost, what wake-ups cost, and what joins and
-//! loops make of that. Nothing here acts: it is told what is, and says what is to be done.
+//! Decides how work is spread: what each site has cost, what wake-ups cost, and what joins and
+//! loops make of that. Nothing here acts: it is told the state, and returns what to do.
 #![forbid(unsafe_code)]
 
 pub(crate) mod join_pace;

@@ -1,23 +1,23 @@
 //! What each call site has cost.
 //!
-//! A site is the address of a monomorphised function: one join of two closures, one loop over
-//! one chain of adapters. The table is fixed, its entries are plain atomics, and two sites that
-//! meet in one entry push each other out; nothing here is more than a guess, and the linker may
-//! fold two sites into one address. So a prediction only chooses how to begin, never whether
-//! work is offered in the end.
+//! A site is the address of a monomorphised function: one join of two closures, one loop over one
+//! chain of adapters. The table is fixed, and its entries are plain atomics. Two sites that meet in
+//! one entry push each other out, and the linker may fold two sites into one address, so nothing
+//! here is more than a guess. So a prediction only chooses how to begin, never whether work is
+//! offered in the end.
 #![forbid(unsafe_code)]
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 const ENTRIES: usize = 1024;
-/// So many short calls in a row prove a site short.
+/// This many short calls in a row prove a site short.
 const PROOF: u32 = 4;
 /// Fractional bits of a cost per item.
 const FRACTION: u32 = 8;
 
 static TABLE: [Entry; ENTRIES] = [const { Entry::new() }; ENTRIES];
 
-/// What is known of one site.
+/// The record of one site.
 #[derive(Debug)]
 #[repr(align(16))]
 pub(crate) struct Entry {
@@ -61,8 +61,7 @@ impl Entry {
         self.streak.load(Ordering::Relaxed) >= PROOF
     }
 
-    /// Notes the wall time of a whole call, waits included: one long call ends a row of short
-    /// ones.
+    /// Notes the wall time of a whole call, waits included. One long call ends a row of short ones.
     pub(crate) fn record_call(&self, short: bool) {
         let old = self.streak.load(Ordering::Relaxed);
         let streak = if short { (old + 1).min(PROOF) } else { 0 };
@@ -79,9 +78,9 @@ impl Entry {
         (cost != 0).then(|| (u64::from(cost)).saturating_mul(items as u64) >> FRACTION)
     }
 
-    /// Notes what a call's own blocks took, waits and wakes left out. One call that was
-    /// interrupted must not make a site heavy: the average rises by at most half of itself, and
-    /// falls half of the way. What is within an eighth of it changes nothing.
+    /// Notes the time of a call's own blocks, without waits and wakes. One interrupted call must
+    /// not make a site heavy: the average rises by at most half of itself, and falls half of the
+    /// way. A time within an eighth of the average changes nothing.
     pub(crate) fn record_cost(&self, items: usize, nanos: u64) {
         if items == 0 {
             return;
@@ -90,7 +89,7 @@ impl Entry {
         let old = u64::from(self.cost.load(Ordering::Relaxed));
         let new = match old {
             0 => seen,
-            // Near enough: a line that many threads read is not written for that.
+            // Near enough: not worth writing a line that many threads read.
             _ if seen.abs_diff(old) <= old / 8 => return,
             _ if seen > old => seen.min(old + old / 2 + 1),
             _ => old - (old - seen) / 2,

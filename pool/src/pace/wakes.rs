@@ -1,5 +1,5 @@
-//! What wake-ups cost their callers, and how long woken threads take to come: measured while the
-//! pool runs, for those who ask whether work is worth one.
+//! What wake-ups cost their callers, and how long woken threads take to come. Measured while the
+//! pool runs, to decide whether work is worth one.
 #![forbid(unsafe_code)]
 
 use crate::base::sync::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ pub(crate) struct Wakes {
     delay: AtomicU64,
     /// When the last wake-up for a loop or a join was begun, until its thread has come, in ticks.
     rung: AtomicU64,
-    /// When a loop last did without one, in ticks.
+    /// When a loop last did without a wake-up, in ticks.
     spared: AtomicU64,
 }
 
@@ -43,12 +43,12 @@ impl Wakes {
         average(&self.cost, 8, nanos.min(self.cost() * 2).max(100));
     }
 
-    /// Notes that a wake-up begins, or that it did not come to one (0).
+    /// Notes that a wake-up begins, or that none took place (0).
     pub(crate) fn ring_at(&self, ticks: u64) {
         self.rung.store(ticks, Ordering::Relaxed);
     }
 
-    /// When the wake-up was begun that roused the calling thread, if that is known.
+    /// When the wake-up began that woke the calling thread, if that is known.
     pub(crate) fn rung_at(&self) -> Option<u64> {
         match self.rung.load(Ordering::Relaxed) {
             0 => None,
@@ -61,15 +61,15 @@ impl Wakes {
         self.delay.load(Ordering::Relaxed)
     }
 
-    /// Notes how long a thread took. A thread that was held up counts as at most four times the
-    /// average.
+    /// Notes how long a thread took to come. A thread that was held up counts as at most four times
+    /// the average.
     pub(crate) fn record_delay(&self, nanos: u64) {
         average(&self.delay, 4, nanos.min(self.delay() * 4).max(1_000));
     }
 
     /// Notes that a loop does without a wake-up at this time, since no thread would come early
-    /// enough; gives the time when the last loop did. The average falls a little, so that what was
-    /// learnt in a bad hour is looked at again.
+    /// enough. Returns the time when a loop last did so. The average falls a little, so that what
+    /// was learnt in a bad hour is tested again.
     pub(crate) fn spare(&self, now: u64) -> u64 {
         let old = self.delay();
         self.delay.store(old - old / 256, Ordering::Relaxed);

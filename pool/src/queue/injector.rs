@@ -1,12 +1,13 @@
 //! Work from outside: a first-in, first-out queue that any thread may push to.
 //!
 //! The queue is intrusive: an element brings its own link, so pushing never allocates. Producers
-//! push onto `inbox`, a stack, with one exchange. A consumer takes the short lock, turns the
-//! whole inbox over into `outbox` when that is empty, and takes a batch from its front. The lock
-//! is never held across anything but a few pointer moves; whoever finds it taken does something
-//! else and looks again ([`Batch::Busy`]), since a queue that is being taken from is not empty.
+//! push onto `inbox`, a stack, with one exchange. A consumer takes the short lock, turns the whole
+//! inbox over into `outbox` when that is empty, and takes a batch from its front. The lock is held
+//! only for a few pointer moves. A thread that finds it taken does something else and looks again
+//! ([`Batch::Busy`]), since a queue that is being taken from is not empty.
 //!
-//! `push` ends with Release. Whoever must be sure that a sleeper sees the element fences after.
+//! `push` ends with Release. A caller that must be sure that a sleeper sees the element fences
+//! afterwards.
 
 use crate::base::sync::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, UnsafeCell};
 use std::ptr::{self, NonNull};
@@ -14,7 +15,7 @@ use std::ptr::{self, NonNull};
 /// An element that can be queued.
 ///
 /// # Safety
-/// `link` gives the same place each time, inside the element, and nobody else uses it while the
+/// `link` gives the same place each time, inside the element, and no other code uses it while the
 /// element is queued.
 pub(crate) unsafe trait Linked: Sized {
     fn link(this: NonNull<Self>) -> NonNull<Link<Self>>;
@@ -33,25 +34,25 @@ impl<T> Link<T> {
 fn next<T: Linked>(of: NonNull<T>) -> *mut T {
     // SAFETY: elements in a queue are alive, and their links are the queue's.
     let link = unsafe { T::link(of).as_ref() };
-    // SAFETY: as above; whoever follows links holds the lock or owns the chain.
+    // SAFETY: as above; a thread that follows links holds the lock or owns the chain.
     link.0.with(|p| unsafe { *p })
 }
 
 fn set_next<T: Linked>(of: NonNull<T>, to: *mut T) {
     // SAFETY: as in `next`.
     let link = unsafe { T::link(of).as_ref() };
-    // SAFETY: as in `next`; nobody else looks at the link of an element before it is pushed.
+    // SAFETY: as in `next`; no other thread looks at the link of an element before it is pushed.
     link.0.with_mut(|p| unsafe { *p = to });
 }
 
 /// What [`Injector::take`] brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Batch {
-    /// So many elements.
+    /// This many elements.
     Some(usize),
     /// There was nothing.
     Empty,
-    /// Somebody else is taking: look again.
+    /// Another thread is taking: look again.
     Busy,
 }
 
@@ -147,7 +148,7 @@ impl<T: Linked> Injector<T> {
         }
     }
 
-    /// Takes the oldest element that pleases, from wherever it lies.
+    /// Takes the oldest element for which `wanted` returns `true`, from wherever it lies.
     pub(crate) fn take_if(&self, mut wanted: impl FnMut(NonNull<T>) -> bool) -> Option<NonNull<T>> {
         if self.is_empty() {
             return None;

@@ -12,13 +12,13 @@
 //!   run in place
 //! ```
 //!
-//! * The thief reads what it needs from the vtable word, leaves its particulars in `taken`, and
-//!   only then stores TAKEN.
-//! * The owner goes to sleep by an exchange on a TAKEN word only: on an untaken word it spins,
-//!   for the thief has won the job but not yet said so, and would overwrite the note. The note
-//!   carries the owner's own parker, since the word names nobody.
-//! * The thief ends by a swap to DONE and touches nothing of the job after that. Parkers are
-//!   never freed, so waking the one found in the old value is always allowed.
+//! * The thief reads what it needs from the vtable word, writes its note into `taken`, and only
+//!   then stores TAKEN.
+//! * The owner goes to sleep by an exchange, and only on a TAKEN word. On an untaken word it spins:
+//!   the thief has won the job but has not said so yet, and would overwrite the note. The note
+//!   carries the owner's own parker, since the word names no thread.
+//! * The thief ends by a swap to DONE and touches nothing of the job after that. Parkers are never
+//!   freed, so the thief may always wake the one found in the old value.
 
 use crate::base::park::Parker;
 use crate::base::sync::{AtomicPtr, Ordering, UnsafeCell};
@@ -31,7 +31,7 @@ use std::alloc::Layout;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
 
-/// Who took a job, and where: what a waiter needs to help.
+/// Which thread took a job, and where: what a waiter needs to help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Taken {
     /// The seat on which it runs.
@@ -122,10 +122,10 @@ impl Word {
         }
     }
 
-    /// Thief: run, and the result is written. The job may be gone when this returns.
+    /// Thief: it is run, and the result is written. The job may be gone when this returns.
     ///
     /// # Safety
-    /// `this` is alive at the call, and it is the thief who calls.
+    /// `this` is alive at the call, and the caller is the thief.
     unsafe fn set_done(this: *const Self) {
         // AcqRel: Release hands the result to `state`; Acquire takes the parker of `sleep_on`.
         // SAFETY: alive until this very swap.
@@ -152,7 +152,8 @@ pub(crate) unsafe fn execute(job: *mut (), by: Taken) {
     unsafe { run(job, by) };
 }
 
-/// What every job on a stack begins with, whatever its types: all that its owner needs to wait for it.
+/// The beginning of every job on a stack, whatever its types: all that its owner needs to wait for
+/// it.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Head {
@@ -169,7 +170,7 @@ impl Head {
         &self.word
     }
 
-    /// The particulars that the thief left.
+    /// The note that the thief left.
     ///
     /// # Safety
     /// The state has been seen to be Taken or Done.
@@ -180,7 +181,7 @@ impl Head {
         unsafe { taken.assume_init() }
     }
 
-    /// Who runs the job, if that is known and it is still being run.
+    /// The thread that runs the job, if that is known and the job is still being run.
     pub(crate) fn runner(&self) -> Option<Taken> {
         // SAFETY: seen to be Taken.
         (self.word.state() == State::Taken).then(|| unsafe { self.taken() })
@@ -235,7 +236,7 @@ where
     /// The caller has the job back, untaken, and takes the body only once.
     #[inline(always)]
     pub(crate) unsafe fn take_body(&self) -> F {
-        // SAFETY: by the duty above, nobody else touches the body.
+        // SAFETY: by the duty above, no other thread touches the body.
         self.body.with_mut(|p| unsafe { p.cast::<F>().read() })
     }
 
@@ -272,7 +273,7 @@ where
     }
 }
 
-/// A job on the heap that nobody waits for by name. Its body catches its own panics.
+/// A job on the heap that no thread waits for by name. Its body catches its own panics.
 #[repr(C)]
 pub(crate) struct HeapJob<F> {
     word: Word,
@@ -289,7 +290,7 @@ impl<F: FnOnce()> HeapJob<F> {
         queues: false,
     };
 
-    /// Moves the body to the heap, into a piece of `slab` if it fits. Whoever gets the pointer
+    /// Moves the body to the heap, into a piece of `slab` if it fits. The holder of the pointer
     /// runs it once.
     ///
     /// # Safety
@@ -303,7 +304,7 @@ impl<F: FnOnce()> HeapJob<F> {
                     word: Word::new(&Self::PIECE),
                     body,
                 };
-                // SAFETY: a piece of this layout, which nobody else has.
+                // SAFETY: a piece of this layout, which no other job has.
                 unsafe { piece.cast::<Self>().write(job) };
                 return piece.as_ptr();
             }
@@ -352,7 +353,8 @@ impl Repeated {
         queues: false,
     };
 
-    /// Calls nothing yet: what `# Safety` asks at the field is the duty of whoever pushes the job.
+    /// Calls nothing yet: the duty that `# Safety` names at the field lies with the thread that
+    /// pushes the job.
     pub(crate) fn new(body: unsafe fn(*const Self)) -> Self {
         Self {
             word: Word::new(&Self::VTABLE),
@@ -409,12 +411,11 @@ pub(crate) struct Parcel(NonNull<Queued>);
 unsafe impl Send for Parcel {}
 
 impl Parcel {
-    /// What came out of a deque or a queue, to be put into a queue. A job that has been in a queue
-    /// before goes as it is, however often; any other is wrapped.
+    /// Makes a parcel of what came out of a deque or a queue. A job that has been in a queue before
+    /// needs no wrapping, however often it was there; any other is wrapped.
     ///
     /// # Safety
-    /// The entry was taken, is handed to nobody else, and was pushed by the rules of
-    /// [`execute`].
+    /// The entry was taken, is not handed on elsewhere, and was pushed by the rules of [`execute`].
     pub(crate) unsafe fn of_entry(entry: Entry, run: impl FnOnce(Entry)) -> Self {
         let Entry { job, tag } = entry;
         // SAFETY: alive until run, and the word is the first field of every job.
@@ -457,7 +458,7 @@ impl Queue {
 
     /// Queues a job.
     pub(crate) fn push(&self, parcel: Parcel) {
-        // SAFETY: a parcel's job lives until it is run, and nobody else has it.
+        // SAFETY: a parcel's job lives until it is run, and no other thread has it.
         unsafe { self.0.push(parcel.0) };
     }
 
@@ -539,8 +540,8 @@ impl<F: FnOnce()> QueuedJob<F> {
 pub(crate) struct Borrowed<'a, F, L> {
     head: Queued,
     body: &'a F,
-    /// Not part of the body: while that is called, it is a reference that must stay good, and the
-    /// signal ends its life.
+    /// Not part of the body: while the body is called, its references must stay good, but the
+    /// signal ends the life of this one.
     done: *const L,
 }
 
@@ -561,8 +562,8 @@ impl<'a, F: Fn(), L: Signal> Borrowed<'a, F, L> {
     /// What goes into a queue.
     ///
     /// # Safety
-    /// Once for each job. The caller keeps the job, what its body borrows, and `done` until that
-    /// has had a signal from each of its jobs; the body may be run on any thread, and does not
+    /// Called once for each job. The caller keeps the job, what its body borrows, and `done` until
+    /// that has had a signal from each of its jobs. The body may be run on any thread, and does not
     /// panic.
     pub(crate) unsafe fn parcel(&self) -> Parcel {
         Parcel(NonNull::from(self).cast())
@@ -582,9 +583,9 @@ impl<'a, F: Fn(), L: Signal> Borrowed<'a, F, L> {
     }
 }
 
-/// A closure, and all that it captured, at rest. Where a closure is called, the references in it
-/// have to stay good until the call is over; not so those inside of this. A task that lets go of
-/// its owner before it returns keeps what it got from there in one.
+/// A closure at rest, with all that it captured. When a closure is called, its references must stay
+/// good until the call is over, but not those in here. A task that lets go of its owner before it
+/// returns keeps what it got from the owner in one of these.
 pub(crate) struct AtRest<F>(MaybeUninit<F>);
 
 impl<F> AtRest<F> {

@@ -1,4 +1,4 @@
-//! What a thread waits on when nothing but one event concerns it: scopes, installs, handles.
+//! What a thread waits on when only one event concerns it: scopes, installs, handles.
 //!
 //! ```text
 //!            wait             set
@@ -8,8 +8,8 @@
 //!     └────────────────┘
 //! ```
 //!
-//! One thread waits, and it alone moves between the first two states, each step by an exchange;
-//! `set` is a swap, so exactly one of "the waiter sees SET" and "the setter sees SLEEPING" holds,
+//! One thread waits, and only it moves between the first two states, each step by an exchange.
+//! `set` is a swap. So exactly one of "the waiter sees SET" and "the setter sees SLEEPING" holds,
 //! and no wake-up is lost. The setter reads everything it needs before the swap: after it, the
 //! waiter may return and the latch be gone. A latch knows a parker, never a pool.
 
@@ -21,7 +21,7 @@ const UNSET: u32 = 0;
 const SLEEPING: u32 = 1;
 const SET: u32 = 2;
 
-/// What a job tells its owner by that it has been run.
+/// How a job tells its owner that it has been run.
 pub(crate) trait Signal {
     /// One of the things waited for is done. `this` may be gone when this returns.
     ///
@@ -52,7 +52,7 @@ pub(crate) struct Latch {
 }
 
 impl Latch {
-    /// A latch on which the thread waits that sleeps on `sleeper`.
+    /// A latch whose waiter sleeps on `sleeper`.
     pub(crate) fn new(sleeper: &'static Parker) -> Self {
         Self {
             state: AtomicU32::new(UNSET),
@@ -74,7 +74,8 @@ impl Latch {
     pub(crate) unsafe fn set(this: *const Self) {
         // SAFETY: alive until the swap below.
         let sleeper = unsafe { (*this).sleeper };
-        // Release: pairs with `is_set`.
+        // Release: pairs with `is_set`. Acquire: makes nothing visible that earlier counts brought,
+        // but keeps the swap in step with the waiter's exchanges.
         // SAFETY: alive until this very swap.
         let old = unsafe { (*this).state.swap(SET, Ordering::Release) };
         if old == SLEEPING {
@@ -100,8 +101,8 @@ impl Latch {
             .is_ok()
     }
 
-    /// Whether the waiter sleeps, for one who has news for it other than the event itself.
-    /// Fence before, or the answer may be old.
+    /// The waiter's parker if it sleeps, for a thread that has news for it other than the event
+    /// itself. Fence before, or the answer may be old.
     pub(crate) fn sleeper(&self) -> Option<&'static Parker> {
         (self.state.load(Ordering::Relaxed) == SLEEPING).then_some(self.sleeper)
     }
@@ -117,7 +118,7 @@ impl Latch {
         }
     }
 
-    /// Sleeps until set, or for `limit` at most; says whether it is set.
+    /// Sleeps until set, or for at most `limit`. Returns whether it is set.
     pub(crate) fn wait_for(&self, limit: Duration) -> bool {
         if !self.is_set() && self.fall_asleep() {
             self.sleeper.park_timeout(limit);
@@ -127,8 +128,8 @@ impl Latch {
     }
 }
 
-/// A latch that is set when a count comes down to nothing. The count, which everybody writes,
-/// stands apart from the latch, which those who have news for the waiter only read.
+/// A latch that is set when a count comes down to zero. All threads write the count. It stands
+/// apart from the latch, which threads that have news for the waiter only read.
 #[derive(Debug)]
 pub(crate) struct CountLatch {
     latch: Latch,
@@ -136,7 +137,7 @@ pub(crate) struct CountLatch {
 }
 
 impl CountLatch {
-    /// Starts at one: the count of whoever makes it.
+    /// Starts at one: the count of the thread that makes it.
     pub(crate) fn new(sleeper: &'static Parker) -> Self {
         Self::with_count(1, sleeper)
     }
@@ -148,19 +149,19 @@ impl CountLatch {
         }
     }
 
-    /// So many more to wait for. The caller is itself counted, so the count is not yet down.
+    /// There are `by` more to wait for. The caller is itself counted, so the count is not zero yet.
     pub(crate) fn increment(&self, by: usize) {
         let old = self.count.fetch_add(by, Ordering::Relaxed);
         debug_assert!(old > 0, "counted up a latch that was already set");
     }
 
-    /// So many less. `this` may be gone when this returns.
+    /// There are `by` less to wait for. `this` may be gone when this returns.
     ///
     /// # Safety
-    /// `this` is alive at the call, and the caller is counted so many times.
+    /// `this` is alive at the call, and the caller has `by` counts.
     pub(crate) unsafe fn decrement(this: *const Self, by: usize) {
-        // Release: each part's work, for whoever comes last. Acquire: the last one's view of all
-        // parts, which it hands to the waiter by the latch.
+        // Release: each part's work, for the part that comes last. Acquire: the last part's view of
+        // all parts, which it hands to the waiter by the latch.
         // SAFETY: alive while a count is held.
         let old = unsafe { (*this).count.fetch_sub(by, Ordering::AcqRel) };
         debug_assert!(old >= by);
@@ -177,7 +178,7 @@ impl CountLatch {
         &self.latch
     }
 
-    /// How many are still waited for.
+    /// The number still waited for.
     pub(crate) fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed)
     }

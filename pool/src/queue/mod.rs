@@ -1,5 +1,5 @@
-//! Jobs, and where they lie: the two deques of a seat, the queue from outside, the words by which a
-//! job says that it is done.
+//! Jobs, and where they lie: the two deques of a seat, the queue from outside, and the words by
+//! which a job says that it is done.
 
 pub(crate) mod injector;
 pub(crate) mod job;

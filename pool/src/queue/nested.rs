@@ -11,30 +11,30 @@
 //! one word, [`Ends`], so that a thief wins both or nothing. Pushing and popping a private job
 //! is plain loads and stores: no fence, no read-modify-write.
 //!
-//! The rules, each of which a model has seen to be needed:
+//! The rules. Models show that each is needed:
 //!
-//! * The owner writes the slot, then publishes it with Release; a thief wins the job by an
-//!   exchange with Acquire and reads the slot **after** it has won. The slot stays as it is
-//!   until the job is done, because its owner cannot come back to this depth before.
-//! * An owner that finds its job stolen leaves `bottom` at d + 1 and the ends at (d+1, d+1)
-//!   until the job is done: a join made while waiting must not write the slot that the thief is
-//!   about to read.
-//! * The owner looks at two thresholds, `push_below` before a push and `pop_below` at a pop, one
-//!   compare each. `pop_below` is never less than `public`. Only the owner lowers them; whoever
-//!   wants work raises the first, so that asking costs the owner nothing until somebody asks.
-//!   Thief: `wanted`, then swap in the threshold. Owner: swap in its own, then look at `wanted`
-//!   again.
-//! * `epoch` tells apart what was published in different contexts. The owner notes whenever it
-//!   starts or ends a job that is not a piece of the one below it ([`Nested::change_context`]), and the
+//! * The owner writes the slot, then publishes it with Release. A thief wins the job by an exchange
+//!   with Acquire, and reads the slot **after** it has won. The slot stays unchanged until the job
+//!   is done, because its owner cannot come back to this depth before.
+//! * An owner that finds its job stolen leaves `bottom` at d + 1 and the ends at (d+1, d+1) until
+//!   the job is done. A join made while it waits must not write the slot that the thief is about to
+//!   read.
+//! * The owner looks at two thresholds, `push_below` before a push and `pop_below` at a pop, with
+//!   one compare each. `pop_below` is never less than `public`. Only the owner lowers them. A
+//!   thread that wants work raises the first, so asking costs the owner nothing until a thread
+//!   asks. Thief: sets `wanted`, then swaps in the threshold. Owner: swaps in its own, then looks
+//!   at `wanted` again.
+//! * `epoch` tells apart what was published in different contexts. The owner notes when it starts
+//!   or ends a job that is not a piece of the one below it ([`Nested::change_context`]), and the
 //!   next job to become public does so in a new epoch. A helper that may take only what its own
-//!   wait depends on checks that wait between reading the ends and exchanging them: if the owner
-//!   has gone on to something else, either nothing is public or the epoch differs, and the
-//!   exchange fails.
-//! * When the owner is stuck in user code, somebody else may publish for it
-//!   ([`Nested::publish_for_owner`]): it raises the thresholds and `overseen`, makes every
-//!   thread of the process pass a full barrier, and only then reads `bottom`. The owner's pop
-//!   stores `bottom` before it reads its threshold, so either its store is seen, or it goes the
-//!   slow way and there changes the epoch, and the exchange fails.
+//!   wait depends on checks that wait between reading the ends and exchanging them. If the owner
+//!   has gone on to something else, either nothing is public or the epoch differs, and the exchange
+//!   fails.
+//! * When the owner is stuck in user code, another thread may publish for it
+//!   ([`Nested::publish_for_owner`]). It raises the thresholds and `overseen`, makes every thread
+//!   of the process pass a full barrier, and only then reads `bottom`. The owner's pop stores
+//!   `bottom` before it reads its threshold. So either its store is seen, or it takes the slow way
+//!   and changes the epoch there, and the exchange fails.
 
 use crate::base::sync::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, CachePadded, Ordering,
@@ -42,7 +42,7 @@ use crate::base::sync::{
 use crate::queue::steal::Steal;
 use std::ops::Deref;
 
-/// How many joins may be nested before the innermost run in sequence.
+/// How deep joins may be nested; deeper ones run in sequence.
 #[cfg(not(loom))]
 pub(crate) const CAPACITY: usize = 4096;
 #[cfg(loom)]
@@ -54,7 +54,7 @@ const EAGER: u32 = 8;
 #[cfg(loom)]
 const EAGER: u32 = 2;
 
-/// A threshold that every depth is below: go the slow way each time.
+/// A threshold that every depth is below: take the slow way each time.
 const ALWAYS: u32 = u32::MAX;
 
 /// Thieves' view of the stack: `epoch`, `top` and `public` in one word.
@@ -86,10 +86,10 @@ impl Ends {
     }
 }
 
-/// What became of a job that its owner wants back.
+/// What happened to a job that its owner wants back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pop {
-    /// Nobody else has it or ever will.
+    /// No other thread has it or ever will.
     Mine,
     /// A thief has it: wait, then [`Nested::retire`] it.
     Stolen,
@@ -103,9 +103,9 @@ pub(crate) struct Front {
     bottom: AtomicU32,
     push_below: AtomicU32,
     pop_below: AtomicU32,
-    /// How deep pushes are public when nobody asks.
+    /// How deep pushes are public without a request.
     limit: AtomicU32,
-    /// Pushes at this site need no thought, so many more times.
+    /// This many more pushes at this site need no check.
     skip_site: AtomicUsize,
     skips_left: AtomicU32,
     /// The context has changed since something was last published.
@@ -113,7 +113,7 @@ pub(crate) struct Front {
 }
 
 impl Front {
-    /// The front of a stack in which there is room for nothing: for a thread that has none.
+    /// The front of a stack without room, for a thread that has no stack.
     #[cfg(not(loom))]
     pub(crate) const fn full() -> Self {
         Self {
@@ -145,15 +145,15 @@ impl Front {
         self.bottom.load(Ordering::Relaxed) as usize
     }
 
-    /// Whether there is room for a push at this depth, and nothing to think about: it is not one
-    /// that is published, and nobody asks.
+    /// Whether there is room for a push at this depth, and nothing to decide: the push is not one
+    /// that is published, and no thread asks.
     #[inline(always)]
     pub(crate) fn is_easy(&self, depth: usize) -> bool {
         depth < CAPACITY && depth as u32 >= self.push_below.load(Ordering::Relaxed)
     }
 
-    /// Whether there is room for a push at this depth and `site`, and no thought needed this
-    /// once, though it is not an easy one.
+    /// Whether there is room for a push at this depth and `site`, and no check needed this once,
+    /// though the push is not an easy one.
     #[inline(always)]
     pub(crate) fn skips_check(&self, depth: usize, site: usize) -> bool {
         if depth >= CAPACITY {
@@ -176,9 +176,9 @@ pub(crate) struct Nested {
     /// Least value of `limit`.
     floor: u32,
     ends: CachePadded<AtomicU64>,
-    /// Somebody found only private work here.
+    /// A thread found only private work here.
     wanted: CachePadded<AtomicBool>,
-    /// Somebody may be publishing for the owner.
+    /// Another thread may be publishing for the owner.
     overseen: AtomicBool,
     slots: [AtomicPtr<()>; CAPACITY],
 }
@@ -207,7 +207,7 @@ impl Nested {
         // Zeroes are right for everything but these two: numbers, `false`, null pointers.
         // SAFETY: in bounds of the allocation.
         let front = unsafe { &raw mut (*this).front };
-        // SAFETY: as above, and nobody else has it.
+        // SAFETY: as above, and no other thread has it.
         unsafe { front.write(Front::new()) };
         // SAFETY: in bounds of the allocation.
         let floor = unsafe { &raw mut (*this).floor };
@@ -255,7 +255,7 @@ impl Nested {
         self.bottom.store(depth as u32 + 1, Ordering::Release);
     }
 
-    /// The next so many pushes at `site` need no look.
+    /// The next pushes at `site`, as many as given, need no look.
     pub(crate) fn skip_checks(&self, site: usize, pushes: u32) {
         self.skip_site.store(site, Ordering::Relaxed);
         self.skips_left.store(pushes, Ordering::Relaxed);
@@ -289,8 +289,8 @@ impl Nested {
         let mut ends = self.ends();
         loop {
             if ends.top() > depth {
-                // Stolen: nothing moves until `retire`. The epoch has not changed, so whoever
-                // publishes for this owner is still to be reckoned with.
+                // Stolen: nothing moves until `retire`. The epoch has not changed, so a thread that
+                // publishes for this owner still counts.
                 if overseen {
                     self.overseen.store(true, Ordering::Relaxed);
                 }
@@ -308,8 +308,8 @@ impl Nested {
             if next == ends {
                 break;
             }
-            // Release: pairs with the first load in `publish_for_owner`, so that whoever goes by
-            // the new epoch raises `overseen` after it was lowered for the old one.
+            // Release: pairs with the first load in `publish_for_owner`, so that a thread that goes
+            // by the new epoch raises `overseen` after it was lowered for the old one.
             match self.exchange(ends, next, Ordering::Release) {
                 Ok(()) => {
                     if was_public {
@@ -332,15 +332,15 @@ impl Nested {
         debug_assert!(ends.top() == depth + 1 && ends.public() == depth + 1);
         // `bottom` first: between the two, nothing is private under either of the ends.
         self.bottom.store(depth as u32, Ordering::Relaxed);
-        // A new epoch, so that nobody who read these ends before can publish what is gone.
-        // Release: pairs with the first load in `publish_for_owner`, which hands on `bottom`.
-        // With top = public no exchange of a thief can succeed, before or after.
+        // A new epoch, so that no thread that read these ends before can publish what is gone.
+        // Release: pairs with the first load in `publish_for_owner`, which hands on `bottom`. With
+        // top = public no exchange of a thief can succeed, before or after.
         let back = Ends::new(ends.epoch(), depth, depth).next_epoch();
         self.ends.store(back.0, Ordering::Release);
         self.settle();
     }
 
-    /// Publishes up to `count` of the outermost private jobs; says how many.
+    /// Publishes up to `count` of the outermost private jobs. Returns how many.
     pub(crate) fn publish(&self, count: usize) -> usize {
         let bottom = self.depth();
         let turned = self.turned.load(Ordering::Relaxed);
@@ -370,18 +370,18 @@ impl Nested {
         published
     }
 
-    /// How many jobs nobody but the owner can see.
+    /// The number of jobs that only the owner can see.
     pub(crate) fn private(&self) -> usize {
         self.depth().saturating_sub(self.ends().public())
     }
 
-    /// Whether pushes at `depth` are to be public even if nobody asks.
+    /// Whether pushes at `depth` are public even without a request.
     pub(crate) fn is_outermost(&self, depth: usize) -> bool {
         (depth as u32) < self.limit.load(Ordering::Relaxed)
     }
 
-    /// A job begins at the depth `base`: its own outermost pushes are public as those at the
-    /// bottom of the stack are. Gives what to hand to [`Self::lower`].
+    /// A job begins at the depth `base`: its own outermost pushes are public, as those at the
+    /// bottom of the stack are. Returns what [`Self::lower`] needs.
     pub(crate) fn lift(&self, base: usize) -> u32 {
         let limit = self.limit.load(Ordering::Relaxed);
         let wished = (base as u32 + self.floor).min(CAPACITY as u32);
@@ -400,7 +400,7 @@ impl Nested {
         }
     }
 
-    /// Whether somebody has asked.
+    /// Whether a thread has asked.
     #[inline]
     pub(crate) fn is_wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed)
@@ -430,7 +430,7 @@ impl Nested {
     }
 
     fn set_pop_below(&self) {
-        // AcqRel: pairs with `publish_for_owner`; if it came first, `overseen` is seen below.
+        // AcqRel: pairs with `publish_for_owner`; if that came first, `overseen` is seen below.
         self.pop_below
             .swap(self.ends().public() as u32, Ordering::AcqRel);
         if self.overseen.load(Ordering::Acquire) {
@@ -453,8 +453,8 @@ impl Nested {
     /// Takes the outermost public job if it lies at `base` or above and `still` holds between
     /// the look and the exchange.
     pub(crate) fn steal_if(&self, base: usize, still: impl FnOnce() -> bool) -> Steal<*mut ()> {
-        // Acquire: pairs with the exchanges that publish: whoever sees a new epoch sees what
-        // the owner did before, the end of the last job above all.
+        // Acquire: pairs with the exchanges that publish. A thief that sees a new epoch sees what
+        // the owner did before, above all the end of the last job.
         let ends = Ends(self.ends.load(Ordering::Acquire));
         if ends.top() == ends.public() {
             let hidden = self.bottom.load(Ordering::Relaxed) as usize > ends.public();
@@ -487,7 +487,7 @@ impl Nested {
         self.depth() > self.ends().public()
     }
 
-    /// Asks the owner to publish: it will notice at its next push or pop.
+    /// Asks the owner to publish. It will notice at its next push or pop.
     pub(crate) fn want(&self) {
         if !self.wanted.load(Ordering::Relaxed) {
             // Release, AcqRel: pairs with `settle`, whose order is the opposite one.
@@ -496,8 +496,8 @@ impl Nested {
         }
     }
 
-    /// Publishes every private job in the owner's place. `barrier` must make every running
-    /// thread of the process pass a full fence before it returns true. Says how many.
+    /// Publishes every private job in the owner's place. `barrier` must make every running thread
+    /// of the process pass a full fence before it returns true. Returns how many it published.
     pub(crate) fn publish_for_owner(&self, barrier: impl FnOnce() -> bool) -> usize {
         // Acquire: pairs with `retire` and `pop_slow`.
         let ends = Ends(self.ends.load(Ordering::Acquire));
@@ -512,8 +512,8 @@ impl Nested {
         if bottom <= ends.public() {
             return 0;
         }
-        // Release: hands the slots on, as `publish` does.
-        // In a new epoch, since who knows what the owner has turned to.
+        // Release: hands the slots on, as `publish` does. In a new epoch, since the owner may have
+        // turned to something else.
         match self.exchange(
             ends,
             ends.with_public(bottom).next_epoch(),

@@ -9,12 +9,12 @@
 //! ```
 //!
 //! One thread at a time, the holder of the seat, allocates; any thread frees. A piece knows its
-//! chunk by its address. `live` starts with more than a chunk can hold; each freed piece counts
-//! it down by one, and the owner, leaving a full chunk, by what it has not handed out. Whoever
-//! brings it to zero frees the chunk.
+//! chunk by its address. `live` starts with more than a chunk can hold. Each freed piece counts it
+//! down by one. The owner, when it leaves a full chunk, counts it down by what it has not handed
+//! out. The thread that brings it to zero frees the chunk.
 //!
-//! What this is for: a job that one thread allocates and another frees makes the two meet in the
-//! system's allocator, which costs both more than the job's way through the deque.
+//! Why: if one thread allocates a job and another frees it, the two meet in the system's allocator.
+//! That costs both more than the job's way through the deque.
 
 use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell};
 #[cfg(not(loom))]
@@ -31,16 +31,16 @@ const CHUNK: usize = 1 << 10;
 const SIZE: usize = CHUNK - 16;
 /// Every piece starts at a multiple of this.
 const ALIGN: usize = 8;
-/// Larger pieces are not for chunks.
+/// Larger pieces do not come from chunks.
 #[cfg(not(loom))]
 const LARGEST: usize = CHUNK / 16;
-/// In models two fill a chunk.
+/// In models two pieces fill a chunk.
 #[cfg(loom)]
 const LARGEST: usize = 448;
 /// More pieces than a chunk can hold.
 const MANY: usize = CHUNK;
 
-/// What stands at the front of a chunk.
+/// The front of a chunk.
 struct Head {
     live: AtomicUsize,
     /// In models a chunk is marked, not freed.
@@ -48,8 +48,8 @@ struct Head {
     freed: UnsafeCell<bool>,
 }
 
-/// A little less than a chunk spans, so that chunks can lie side by side: there is room for what
-/// the system's allocator puts between two of them.
+/// A little less than a chunk spans, so that chunks can lie side by side: the system's allocator
+/// needs some room between two of them.
 const fn chunk_layout() -> Layout {
     match Layout::from_size_align(SIZE, CHUNK) {
         Ok(layout) => layout,
@@ -86,7 +86,7 @@ impl Slab {
         }))
     }
 
-    /// Whether pieces of this layout can be had at all.
+    /// Whether a piece of this layout can come from a slab at all.
     pub(crate) const fn suits(layout: Layout) -> bool {
         layout.size() <= LARGEST && layout.align() <= ALIGN
     }
@@ -98,7 +98,7 @@ impl Slab {
     pub(crate) unsafe fn alloc(&self, layout: Layout) -> Option<NonNull<()>> {
         debug_assert!(Self::suits(layout));
         self.0.with_mut(|bump| {
-            // SAFETY: the caller holds the seat, and nobody else touches the cell.
+            // SAFETY: the caller holds the seat, and no other thread touches the cell.
             let bump = unsafe { &mut *bump };
             if bump.next + layout.size() > SIZE {
                 bump.renew()?;
@@ -129,7 +129,7 @@ impl Bump {
         self.leave();
         // SAFETY: the layout is not of size zero.
         let chunk = NonNull::new(unsafe { alloc(chunk_layout()) })?.cast::<Head>();
-        // SAFETY: large enough, aligned, and nobody else has it.
+        // SAFETY: large enough, aligned, and no other code has it.
         unsafe {
             chunk.write(Head {
                 live: AtomicUsize::new(MANY),
@@ -162,19 +162,19 @@ impl Bump {
 /// Counts a chunk down, and frees it at zero.
 ///
 /// # Safety
-/// The caller has so many counts, and gives them up.
+/// The caller has this many counts, and gives them up.
 unsafe fn release(chunk: *mut Head, counts: usize) {
     // SAFETY: alive while counts are held.
     let live = unsafe { &(*chunk).live };
     // AcqRel: what was done with each piece comes before the chunk is freed.
     if live.fetch_sub(counts, Ordering::AcqRel) == counts {
-        // SAFETY: nobody else has a count, and the chunk is not used again.
+        // SAFETY: no other thread has a count, and the chunk is not used again.
         unsafe { discard(chunk) };
     }
 }
 
 /// # Safety
-/// The chunk was made in `renew`, and nobody uses it any more.
+/// The chunk was made in `renew`, and no thread uses it any more.
 #[cfg(not(loom))]
 unsafe fn discard(chunk: *mut Head) {
     // SAFETY: by the duty above.
@@ -194,7 +194,7 @@ mod watched {
     use std::ptr::NonNull;
 
     thread_local! {
-        /// All threads of a model are one to the system.
+        /// All threads of a model are one thread to the system.
         static FREED: Cell<usize> = const { Cell::new(0) };
     }
 
@@ -204,7 +204,7 @@ mod watched {
     }
 
     /// # Safety
-    /// The chunk was made in `renew`, and nobody uses it any more.
+    /// The chunk was made in `renew`, and no thread uses it any more.
     pub(super) unsafe fn discard(chunk: *mut Head) {
         // SAFETY: it is kept for ever.
         let freed = unsafe { &(*chunk).freed };
@@ -235,7 +235,7 @@ use watched::discard;
 
 impl Drop for Slab {
     fn drop(&mut self) {
-        // SAFETY: `&mut self`: nobody else is here.
+        // SAFETY: `&mut self`: no other thread is here.
         self.0.with_mut(|bump| unsafe { (*bump).leave() });
     }
 }

@@ -4,22 +4,22 @@
 //! pushes and pops at `bottom`; thieves take from `top`, one job or up to [`LOT`] with one
 //! exchange ([`Spawned::steal_lot`]).
 //!
-//! A thief of several makes the pop of the published deque unsound: the owner may go down past
-//! jobs that the exchange takes along. So, where fewer than a lot are left, the owner pops by an
-//! exchange as well, which gives [`Top`] a new version: a thief that looked at `bottom` before
-//! fails, and one that sees the new version sees the new `bottom`. Where more are left, the
-//! fence is enough: a thief that has not seen the pop starts from a `top` that the owner has
-//! seen, and one lot does not reach the job popped.
+//! A thief of several jobs makes the pop of the published deque unsound: the owner may go down past
+//! jobs that the exchange takes along. So, if fewer than a lot are left, the owner also pops by an
+//! exchange, which gives [`Top`] a new version. A thief that looked at `bottom` before fails, and
+//! one that sees the new version sees the new `bottom`. If more are left, the fence is enough: a
+//! thief that has not seen the pop starts from a `top` that the owner has seen, and one lot does
+//! not reach the job popped.
 //!
-//! A slot holds the job and its **tag**, a word that says which scope the job belongs to. A
-//! thief may look at the tag of the job on top before it takes it ([`Spawned::steal_if`]); what
-//! it saw is true if its exchange succeeds, since a slot is not written again before `top` has
-//! moved past it.
+//! A slot holds the job and its **tag**, a word that says which scope the job belongs to. A thief
+//! may look at the tag of the job on top before it takes it ([`Spawned::steal_if`]). If its
+//! exchange succeeds, what it saw is true, since a slot is not written again before `top` has moved
+//! past it.
 //!
-//! Outgrown buffers are freed by the owner once no thief can be reading one. A thief enters its
-//! name in `readers`, fences, and only then loads the buffer; the owner stores the new buffer,
-//! fences, and looks at `readers`: at zero, whoever comes later finds the new buffer. Thieves
-//! touch the line of `top` anyhow, so this costs them little, and memory goes down as soon as a
+//! The owner frees outgrown buffers once no thief can be reading them. A thief enters its name in
+//! `readers`, fences, and only then loads the buffer. The owner stores the new buffer, fences, and
+//! looks at `readers`: if that is zero, any thief that comes later finds the new buffer. Thieves
+//! touch the line of `top` anyway, so this costs them little, and memory goes down as soon as a
 //! burst is over.
 
 use crate::base::clock;
@@ -35,14 +35,14 @@ const SMALL: usize = 64;
 #[cfg(loom)]
 const SMALL: usize = 2;
 
-/// Most jobs that one exchange takes.
+/// The most jobs that one exchange takes.
 #[cfg(not(loom))]
 pub(crate) const LOT: usize = 32;
 #[cfg(loom)]
 pub(crate) const LOT: usize = 2;
 
-/// A buffer of so many slots grows only if there are no thieves, or slow ones: if a job takes them
-/// longer than [`QUICK`], in nanoseconds, some [`GRACE`] apart.
+/// A buffer of this many slots grows only if there are no thieves, or slow ones: if a job takes
+/// them longer than [`QUICK`], in nanoseconds, some [`GRACE`] apart.
 const LARGE: usize = 1 << 14;
 const QUICK: u64 = 150;
 const GRACE: u64 = 50_000;
@@ -79,7 +79,7 @@ impl Top {
     fn next_version(self) -> Self {
         Self(self.0.wrapping_add(1 << 32))
     }
-    /// How many jobs lie between this and a `bottom`; below zero if it has been passed.
+    /// The number of jobs between this and a `bottom`; below zero if it has been passed.
     fn to(self, bottom: u32) -> i32 {
         bottom.wrapping_sub(self.index()) as i32
     }
@@ -94,7 +94,7 @@ struct Slot {
 #[derive(Debug)]
 struct Buffer {
     slots: Box<[Slot]>,
-    /// In models: read by whoever reads, written by whoever frees.
+    /// In models: each reader of the buffer reads it, and freeing the buffer writes it.
     #[cfg(loom)]
     alive: UnsafeCell<()>,
 }
@@ -160,9 +160,9 @@ impl Buffer {
 struct Own {
     /// Slots of the present buffer.
     len: usize,
-    /// What `top` was when last looked at: never too great.
+    /// The value of `top` at the last look: never too great.
     top: u32,
-    /// What `top` was when the present buffer was made.
+    /// The value of `top` when the present buffer was made.
     first: u32,
     /// Outgrown buffers that thieves may still be reading.
     retired: Vec<*mut Buffer>,
@@ -178,8 +178,8 @@ pub(crate) struct Spawned {
     buffer: AtomicPtr<Buffer>,
 }
 
-// SAFETY: `own` is touched by the owner alone (duty of those who call `push` and `pop`), and
-// buffers are shared through atomics; jobs are plain words here.
+// SAFETY: only the owner touches `own` (duty of the callers of `push` and `pop`). Buffers are
+// shared through atomics; jobs are plain words here.
 unsafe impl Send for Spawned {}
 // SAFETY: as above.
 unsafe impl Sync for Spawned {}
@@ -202,7 +202,7 @@ impl Spawned {
 
     // ---- the owner's side -------------------------------------------------------------------
 
-    /// Pushes a job. Whoever must be sure that somebody sees it fences afterwards.
+    /// Pushes a job. A caller that must be sure that another thread sees it fences afterwards.
     ///
     /// # Safety
     /// The caller holds the seat.
@@ -210,7 +210,8 @@ impl Spawned {
         let bottom = self.bottom.load(Ordering::Relaxed);
         // SAFETY: only the owner replaces the buffer, and this is the owner.
         let mut buffer = unsafe { &*self.buffer.load(Ordering::Relaxed) };
-        // The line of `top` is the thieves': it is looked at only when the buffer seems full.
+        // The line of `top` belongs to the thieves: it is looked at only when the buffer seems
+        // full.
         // SAFETY: `own` is the owner's.
         let seen = self.own.with(|own| unsafe { (*own).top });
         if bottom.wrapping_sub(seen) as usize >= buffer.len() {
@@ -224,8 +225,8 @@ impl Spawned {
         self.bottom.store(bottom.wrapping_add(1), Ordering::Release);
     }
 
-    /// The buffer seems full: looks whether it is, and sees to it that there is room. What frees the
-    /// old buffer has no reference to it among its arguments, which would have to stay good.
+    /// The buffer seems full. Looks whether it is, and makes room. It frees the old buffer, so none
+    /// of its arguments may be a reference to that: it would have to stay good.
     ///
     /// # Safety
     /// The caller holds the seat.
@@ -250,9 +251,9 @@ impl Spawned {
         }
     }
 
-    /// A large buffer is full. If thieves empty it about as fast as it fills, they are given the
-    /// time to make some room: jobs so small cost more by lying about than by coming later. The
-    /// wait ends as soon as they are slower, so it delays a push, and no more.
+    /// A large buffer is full. If thieves empty it about as fast as it fills, they get time to make
+    /// some room: jobs so small cost more if they pile up than if they come later. The wait ends as
+    /// soon as the thieves are slower, so it only delays a push.
     fn wait_for_thieves(&self, len: usize, bottom: u32, mut top: Top) -> Top {
         let enough = len - len / 8;
         let (start, before) = (clock::now(), top);
@@ -305,12 +306,12 @@ impl Spawned {
         Some(entry)
     }
 
-    /// Claims the job at `last`, which thieves may reach, by a new version of `top`; says
-    /// whether it was still there. `bottom` says `last` already.
+    /// Claims the job at `last`, which thieves may reach, by a new version of `top`. Returns
+    /// whether it was still there. `bottom` is `last` already.
     fn pop_near(&self, last: u32, mut top: Top) -> bool {
         while top.to(last) >= 0 {
-            // Release: whoever sees the new version sees the new `bottom`. The job is the
-            // owner's own: only who gets it is decided here.
+            // Release: a thief that sees the new version sees the new `bottom`. The job is the
+            // owner's own, and only which thread gets it is decided here.
             match self.exchange(top, top.next_version(), Ordering::Release) {
                 Ok(()) => return true,
                 Err(now) => top = now,
@@ -383,7 +384,7 @@ impl Spawned {
         unsafe { self.reclaim() };
     }
 
-    /// Frees outgrown buffers if nobody can be reading one.
+    /// Frees outgrown buffers if no thief can be reading one.
     ///
     /// # Safety
     /// The caller holds the seat.
@@ -399,12 +400,12 @@ impl Spawned {
             .own
             .with_mut(|own| unsafe { std::mem::take(&mut (*own).retired) });
         for buffer in all {
-            // In models it stays, marked, so that a reader would be caught.
+            // In models the buffer stays, marked, so that a reader would be caught.
             #[cfg(loom)]
             // SAFETY: not freed, in models.
             unsafe { &*buffer }.alive.with_mut(drop);
             #[cfg(not(loom))]
-            // SAFETY: made by `Box::into_raw`, replaced since, and nobody reads it any more.
+            // SAFETY: made by `Box::into_raw`, replaced since, and no thief reads it any more.
             drop(unsafe { Box::from_raw(buffer) });
         }
     }
@@ -416,7 +417,7 @@ impl Spawned {
         self.steal_if(|_| true)
     }
 
-    /// Takes the oldest job if its tag pleases.
+    /// Takes the oldest job if `wanted` returns `true` for its tag.
     pub(crate) fn steal_if(&self, wanted: impl FnOnce(u64) -> bool) -> Steal<Entry> {
         if self.is_empty() {
             return Steal::Empty;
@@ -438,7 +439,7 @@ impl Spawned {
         }
     }
 
-    /// Takes the older half of the jobs, as far as `lot` has places; says how many.
+    /// Takes the older half of the jobs, as far as `lot` has places. Returns how many.
     pub(crate) fn steal_lot(&self, lot: &mut [Entry; LOT]) -> Steal<usize> {
         if self.is_empty() {
             return Steal::Empty;
@@ -462,7 +463,7 @@ impl Spawned {
         }
     }
 
-    /// Both ends, for one who is about to take something.
+    /// Both ends, for a thief that is about to take a job.
     fn look(&self) -> (Top, u32) {
         // Acquire: pairs with the exchange of the thief before, and with the owner's.
         let top = self.top(Ordering::Acquire);
@@ -472,8 +473,8 @@ impl Spawned {
         (top, self.bottom.load(Ordering::Acquire))
     }
 
-    /// How many jobs lie before the oldest one whose tag pleases, if there is one. What is
-    /// found may be gone when the caller acts on it.
+    /// The number of jobs before the oldest one that is `wanted` by its tag, if there is one. That
+    /// job may be gone when the caller acts on it.
     pub(crate) fn find(&self, wanted: impl Fn(u64) -> bool) -> Option<usize> {
         if self.is_empty() {
             return None;
@@ -517,10 +518,10 @@ impl Spawned {
 impl Drop for Spawned {
     fn drop(&mut self) {
         debug_assert!(self.is_empty(), "a deque was dropped with jobs in it");
-        // SAFETY: `&mut self`: nobody else is here.
+        // SAFETY: `&mut self`: no other thread is here.
         unsafe { self.reclaim() };
         let buffer = self.buffer.load(Ordering::Relaxed);
-        // SAFETY: made by `Box::into_raw`, and nobody reads it any more.
+        // SAFETY: made by `Box::into_raw`, and no thief reads it any more.
         drop(unsafe { Box::from_raw(buffer) });
     }
 }

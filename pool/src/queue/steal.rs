@@ -10,6 +10,6 @@ pub(crate) enum Steal<T> {
     Empty,
     /// Work, but none that is public: ask the owner.
     Private,
-    /// Somebody else was faster; there may be more.
+    /// Another thread was faster; there may be more.
     Retry,
 }

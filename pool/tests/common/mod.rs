@@ -17,7 +17,7 @@ use tine_pool::{ThreadPool, ThreadPoolBuilder};
 /// machine and under a sanitizer.
 const LIMIT: Duration = Duration::from_secs(100);
 
-/// How long a test goes on: so many milliseconds, or a fraction of that with `TINE_SHORT`.
+/// How long a test goes on: this many milliseconds, or a fraction of that with `TINE_SHORT`.
 pub fn budget(millis: u64) -> impl Fn() -> bool {
     let short = std::env::var_os("TINE_SHORT").is_some_and(|v| v != "0");
     let end = Instant::now() + Duration::from_millis(if short { millis / 5 } else { millis });
@@ -113,7 +113,7 @@ pub fn until(so: impl Fn() -> bool) {
     }
 }
 
-/// Drops what nobody looks at.
+/// Drops a result that no test looks at.
 pub fn ignore<T>(_: T) {}
 
 /// Runs `body` in a process of its own, whose global pool has `threads` threads: for tests that

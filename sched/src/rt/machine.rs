@@ -1,21 +1,21 @@
-//! Who goes on.
+//! Decides which thread runs next.
 //!
-//! Every thread of the process is a real one, with its own stack and its own thread-locals. One
-//! of them has the **baton** and runs; the others sleep in the kernel, each on its own word. At
-//! each point (an operation on shared memory, a call to the system) the thread with the baton
-//! asks the machine who is next, and hands the baton on if that is another thread.
+//! Every thread of the process is a real one, with its own stack and its own thread-locals. One of
+//! them has the **baton** and runs. The others sleep in the kernel, each on its own word. At each
+//! point (an operation on shared memory, a call to the system) the thread with the baton asks the
+//! machine which thread is next. If that is another one, it hands the baton on.
 //!
-//! The machine's state is touched by the thread with the baton alone.
+//! Only the thread with the baton touches the machine's state.
 //!
-//! A thread that waits (for a futex, for a time, for the end of another thread) is **blocked**:
-//! the machine knows what it waits for. Time is a number that grows a little with each point; when
-//! nobody can run it jumps to the earliest limit. When nobody can run and nobody waits for a time,
-//! that is a deadlock, found at once. Loops that never end are found by the limits.
+//! A thread that waits (for a futex, for a time, for the end of another thread) is **blocked**: the
+//! machine knows what it waits for. Time is a number that grows a little with each point. When no
+//! thread can run, it jumps to the earliest limit. If no thread waits for a time either, that is a
+//! deadlock, found at once. Loops that never end are found by the limits.
 //!
 //! Three strategies decide, each with parameters from the seed:
 //!
-//! * **Random**: at each point a switch with some probability, to anybody.
-//! * **Priorities** (PCT): each thread has a random priority, the highest runs; at a few random
+//! * **Random**: at each point a switch with some probability, to any thread.
+//! * **Priorities** (PCT): each thread has a random priority, and the highest runs. At a few random
 //!   points the running thread falls to the lowest. A thread that pauses falls too.
 //! * **Freeze**: now and then one thread stops for a long while, as if the system had taken its
 //!   processor away; the others go on at random.
@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// What one schedule may cost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Points until the program is said to go on for ever.
+    /// The number of points after which the program counts as endless.
     pub(crate) steps: u64,
     /// Nanoseconds of its own time until then.
     pub(crate) time: u64,
@@ -43,7 +43,7 @@ pub(crate) struct How {
     pub(crate) length: u64,
     /// Whether there is a global pool to draw a picture of.
     pub(crate) has_global: bool,
-    /// Whether each thread tells where it stands when the schedule fails.
+    /// Whether each thread reports where it stands when the schedule fails.
     pub(crate) verbose: bool,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct How {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Outcome {
-    /// Nobody can run.
+    /// No thread can run.
     Deadlock = 10,
     /// Over a limit.
     Endless = 11,
@@ -66,7 +66,7 @@ pub(super) enum On {
     Time,
     /// The end of that thread.
     End(usize),
-    /// That nobody else can run, now or later.
+    /// That no other thread can run, now or later.
     Quiet,
 }
 
@@ -92,10 +92,10 @@ struct Task {
 
 #[derive(Clone, Copy, Debug)]
 enum Strategy {
-    /// A switch once in so many points.
+    /// A switch once in this many points.
     Random(u64),
     Priorities,
-    /// As random, and once in so many points a thread is frozen.
+    /// As random, and once in this many points a thread is frozen.
     Freeze {
         switch: u64,
         freeze: u64,
@@ -117,13 +117,13 @@ struct Machine {
     relief: u64,
     frozen: Option<(usize, u64)>,
     now: u64,
-    /// What one point takes.
+    /// The time that one point takes.
     tick: u64,
-    /// Once in so many points the earliest limit of time passes early; 0: never.
+    /// Once in this many points the earliest limit of time passes early; 0: never.
     hasty: u64,
     next_limit: u64,
     steps: u64,
-    /// Of all switches, who and when: the same for the same schedule.
+    /// A hash of all switches, threads and times: the same for the same schedule.
     print: u64,
     /// When the current thread got the baton.
     since: u64,
@@ -138,11 +138,11 @@ unsafe impl Sync for Global {}
 static MACHINE: Global = Global(UnsafeCell::new(None));
 static RUNNING: AtomicBool = AtomicBool::new(false);
 
-/// After so many points in a row a thread of the highest priority falls, and anybody runs for a
-/// while: those that pause, and fall at each step, come to something then.
+/// After this many points in a row, a thread of the highest priority falls, and any thread may run
+/// for a while. So threads that pause, and fall at each step, make progress too.
 const PATIENCE: u64 = 3000;
 const NOBODY: usize = usize::MAX;
-/// Where time begins: nobody's clock is near zero.
+/// Where time begins: no clock is near zero.
 pub(super) const EPOCH: u64 = 1_000_000_000_000;
 
 thread_local! {
@@ -229,7 +229,7 @@ pub(crate) fn stop() {
     RUNNING.store(false, Ordering::Relaxed);
 }
 
-/// Says where all threads are, for a program that has gone wrong otherwise.
+/// Reports where all threads are, for a program that has failed in another way.
 pub(crate) fn report(why: &str) {
     if let Some(m) = machine() {
         m.report(why);
@@ -264,7 +264,7 @@ pub(super) fn pause() {
     }
 }
 
-/// The calling thread computes for so many nanoseconds.
+/// The calling thread computes for this many nanoseconds.
 pub(crate) fn work(nanos: u64) {
     if let Some(m) = machine() {
         m.step(nanos);
@@ -272,7 +272,7 @@ pub(crate) fn work(nanos: u64) {
     }
 }
 
-/// Waits until nobody else can run, now or later.
+/// Waits until no other thread can run, now or later.
 pub(crate) fn quiesce() {
     if let Some(m) = machine() {
         m.block(On::Quiet, u64::MAX);
@@ -291,12 +291,12 @@ pub(super) fn random() -> Option<u64> {
     Some(machine()?.random.next())
 }
 
-/// Waits until woken at `on` or until `until` has come; says whether it was woken.
+/// Waits until woken at `on`, or until `until`. Returns whether it was woken.
 pub(super) fn block(on: On, until: u64) -> bool {
     machine().is_none_or(|m| m.block(on, until))
 }
 
-/// Wakes up to `count` of those who wait at this address.
+/// Wakes up to `count` threads that wait at this address.
 pub(super) fn wake(address: usize, count: u64) -> u64 {
     machine().map_or(0, |m| m.wake(address, count))
 }
@@ -342,7 +342,7 @@ pub(super) fn end() {
     pass_baton(&m.tasks[next].baton);
 }
 
-/// Which thread has this handle: the youngest such.
+/// The thread with this handle; the youngest, if there are several.
 pub(super) fn find(pthread: libc::pthread_t) -> Option<usize> {
     let m = machine()?;
     m.tasks.iter().rposition(|t| t.pthread == pthread)
@@ -432,7 +432,7 @@ impl Machine {
         }
     }
 
-    /// Makes those ready whose time has come.
+    /// Makes threads ready whose time has come.
     fn release_late(&mut self) {
         let mut next = u64::MAX;
         for task in &mut self.tasks {
@@ -458,7 +458,7 @@ impl Machine {
         }
     }
 
-    /// Blocks the current thread; says whether it was woken.
+    /// Blocks the current thread. Returns whether it was woken.
     fn block(&mut self, on: On, until: u64) -> bool {
         let me = self.current;
         let task = &mut self.tasks[me];
@@ -472,7 +472,7 @@ impl Machine {
         if next != me {
             self.switch(next);
         }
-        // The machine is this thread's again.
+        // This thread has the machine again.
         !self.tasks[me].timed_out
     }
 
@@ -514,7 +514,7 @@ impl Machine {
         self.tasks[task].run == Run::Ready
     }
 
-    /// Who is next. `pausing`: the current thread would rather not go on, or cannot.
+    /// The next thread. `pausing`: the current thread would rather not go on, or cannot.
     fn choose(&mut self, pausing: bool) -> usize {
         if let Some((_, until)) = self.frozen
             && self.steps >= until
@@ -537,7 +537,7 @@ impl Machine {
                 self.anybody(pausing && able)
             }
             Strategy::Priorities => {
-                // A loop that waits without a pause must not keep the others from what it waits for.
+                // A loop that waits without a pause must not hold up the thread that it waits for.
                 let long = self.steps - self.since > PATIENCE;
                 if long {
                     self.relief = self.steps + 5 * PATIENCE;
@@ -572,7 +572,7 @@ impl Machine {
         }
     }
 
-    /// Any thread that can run; not the current one, if possible, where `other` says so.
+    /// Any thread that can run; if `other`, another than the current one if possible.
     fn anybody(&mut self, other: bool) -> usize {
         let me = self.current;
         let frozen = self.frozen.map(|(task, _)| task);
@@ -603,8 +603,8 @@ impl Machine {
     }
 
     fn highest(&mut self) -> usize {
-        // Two that wake each other in turn never fall: when a third is passed over for long, anybody
-        // runs for a while.
+        // Two threads that wake each other in turn never fall. If a third is passed over for long,
+        // any thread may run for a while.
         let late = |t: &Task| t.run == Run::Ready && self.steps - t.last > 5 * PATIENCE;
         if self.tasks.iter().any(|t| late(t)) {
             self.relief = self.steps + 5 * PATIENCE;
@@ -615,7 +615,7 @@ impl Machine {
         best.unwrap_or_else(|| self.nobody())
     }
 
-    /// Nobody can run: time jumps.
+    /// No thread can run: time jumps.
     fn nobody(&mut self) -> usize {
         self.release_late();
         if self.next_limit < u64::MAX {
@@ -646,7 +646,7 @@ impl Machine {
         system::exit(outcome as i32, 2);
     }
 
-    /// Says what each thread waits for and, if asked to, where it stands.
+    /// Reports what each thread waits for and, if asked to, where it stands.
     fn report(&mut self, why: &str) {
         system::say(&format!(
             "{why}: after {} steps, {} us; strategy {:?}\n",
@@ -695,7 +695,7 @@ impl Machine {
     }
 
     fn tell(&self, task: usize) {
-        // What is captured takes locks, which are all free for who runs alone.
+        // Capturing takes locks, which are all free for a thread that runs alone.
         stop();
         let trace = std::backtrace::Backtrace::force_capture().to_string();
         let mut told = format!("thread {task} stands at\n");

@@ -1,6 +1,6 @@
 //! Threads of a process that run one at a time, in an order that a seed decides.
 //!
-//! `machine` decides who goes on, `system` answers for the system: every call by which `std`,
+//! `machine` decides which thread runs. `system` answers for the system: every call by which `std`,
 //! the pool or a program would start a thread, sleep, wait or ask for the time ends there.
 
 mod machine;

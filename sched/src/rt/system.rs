@@ -1,8 +1,8 @@
-//! What a program asks the system for, answered by the machine.
+//! The machine's answers to what a program asks the system for.
 //!
-//! The functions here bear the names of the C library's, so that the linker takes these for
-//! whatever in the executable calls them: `std`, the pool, the programs. A thread that no machine
-//! runs gets the C library's own answer.
+//! The functions here have the names of the C library's. So the linker takes these for all calls in
+//! the executable: those of `std`, the pool and the programs. A thread that no machine runs gets
+//! the C library's own answer.
 //!
 //! Futexes (and with them `std`'s locks, condition variables, channels, `OnceLock`, `park`, and
 //! the pool's parker), `sched_yield`, sleeping, the clock, thread start, thread end and join, and
@@ -24,8 +24,8 @@ fn own(name: &CStr) -> usize {
     found.addr()
 }
 
-/// No lock around what is looked up: threads come here that no machine runs yet, and must not
-/// wait for one that it does.
+/// The lookup takes no lock: threads come here that no machine runs yet, and must not wait for one
+/// that it runs.
 macro_rules! own {
     ($name:literal, $type:ty) => {{
         static OWN: AtomicUsize = AtomicUsize::new(0);
@@ -61,7 +61,7 @@ pub(super) fn sleep_on(word: &AtomicU32, value: u32) {
     );
 }
 
-/// Wakes who sleeps there.
+/// Wakes a thread that sleeps there.
 pub(super) fn rouse(word: &AtomicU32) {
     let op = (libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG) as usize;
     real_syscall()(
@@ -149,7 +149,7 @@ fn futex(address: usize, op: c_int, value: u32, time: usize) -> c_long {
             let limit = limit().map(|after| machine::now().unwrap_or(0).saturating_add(after));
             futex_wait(address, value, limit)
         }
-        // Every clock tells the same time.
+        // All clocks show the same time.
         libc::FUTEX_WAIT_BITSET => {
             let limit = limit();
             futex_wait(address, value, limit)

@@ -208,7 +208,7 @@ fn spawn() {
             more.fetch_add(1, Relaxed);
         }
     }));
-    // Nobody else can have run them: they ran at once, or do when this thread says so.
+    // No other thread can have run them: they ran at once, or do when this thread says so.
     while tine::yield_now() == Some(tine::Yield::Executed) {}
     assert_eq!(done.load(Relaxed), 20);
 }

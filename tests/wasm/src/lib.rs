@@ -1,5 +1,5 @@
-//! What runs where there are no threads: each check is a function that panics if an answer is
-//! wrong. `tests/wasm.mjs` calls them one by one and counts them.
+//! What works without threads: each check is a function that panics if an answer is wrong.
+//! `tests/wasm.mjs` calls them one by one and counts them.
 
 mod checks;
 
@@ -17,7 +17,7 @@ fn print(text: &str) {
     unsafe { say(text.as_ptr(), text.len()) }
 }
 
-/// How many checks there are. A panic's message is printed from now on.
+/// The number of checks. From now on, a panic's message is printed.
 // SAFETY: no other function here, nor any of the libraries, has this name.
 #[unsafe(no_mangle)]
 pub extern "C" fn checks() -> usize {
@@ -25,7 +25,7 @@ pub extern "C" fn checks() -> usize {
     CHECKS.len()
 }
 
-/// Runs the check of this number, having said its name. Where panics abort, one is a trap.
+/// Prints the name of the check of this number and runs it. Where panics abort, a panic is a trap.
 // SAFETY: no other function here, nor any of the libraries, has this name.
 #[unsafe(no_mangle)]
 pub extern "C" fn check(number: usize) {

@@ -9,7 +9,7 @@ use crate::race::{Case, sample};
 ///
 /// # Panics
 ///
-/// If one of them has been started before, or cannot have so many.
+/// If one of them has been started before, or cannot have that number of threads.
 pub fn start(threads: usize) {
     assert!(Chili::start(threads), "the first use of chili");
     assert!(Forte::start(threads), "the first use of forte");

@@ -8,9 +8,9 @@ use tine_bench::samples::median;
 
 /// Before each sample, for the last contender's threads to go to sleep.
 const SETTLE: Duration = Duration::from_millis(1);
-/// What is short is called again and again for so long.
+/// What is short is called again and again for this long.
 const LASTING: Duration = Duration::from_millis(2);
-/// How long nobody calls before a call that finds its pool asleep, and how many
+/// The pause before a call that finds its pool asleep, and how many
 /// such calls make a sample.
 const ASLEEP: (Duration, usize) = (Duration::from_micros(2500), 5);
 
@@ -95,7 +95,7 @@ impl Row {
     }
 }
 
-/// Nobody pays for what the one before has freed.
+/// No contender pays for what the one before has freed.
 fn forget_garbage() {
     #[cfg(target_env = "gnu")]
     // SAFETY: gives free memory back; it has no other effect.

@@ -81,7 +81,7 @@ fn aligned(lines: &[Vec<String>]) -> String {
     head.extend(COLUMNS.iter().map(ToString::to_string));
     let rest = ["tine ÷ sequential", "tine ÷ rayon", "goal", "of the goal"];
     head.extend(rest.map(str::to_owned));
-    // A column in which nobody takes part is left out.
+    // A column in which no contender takes part is left out.
     let used: Vec<usize> = (0..head.len())
         .filter(|&column| lines.iter().any(|line| line[column] != "–"))
         .collect();

@@ -1,4 +1,4 @@
-//! The consumer that drives the workers, and where their tables lie between two blocks.
+//! The consumer that drives the workers, and the place of their tables between two blocks.
 #![forbid(unsafe_code)]
 
 use super::super::fold::Fold;
@@ -13,14 +13,14 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 use tine_pool::{current_num_threads, current_thread_index};
 
-/// What workers fold into, between two blocks, if order does not matter.
+/// Where workers leave their state between two blocks, if order does not matter.
 ///
-/// A thread that waits for a piece that another thread works on takes up a
-/// third piece meanwhile. It finds its table here and goes on with it.
+/// While a thread waits for a piece that another thread works on, it may take up a third piece. It
+/// finds its table here and goes on with it.
 pub(super) struct Idle<'a, F: Fold, S, G> {
     /// One for each thread, once there is a large table.
     seats: OnceLock<Box<[Drawer<'a, F, S, G>]>>,
-    /// Those of ended pieces, and what found its seat taken.
+    /// The states of ended pieces, and of those whose seat was taken.
     #[allow(clippy::vec_box)] // they travel by value
     others: Mutex<Vec<Box<State<'a, F, S, G>>>>,
 }
@@ -51,7 +51,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Idle<'a, F, S, G> {
             .unwrap_or_else(|| Box::new(State::new(plan)))
     }
 
-    /// Puts a state away between two blocks.
+    /// Leaves a state here between two blocks.
     #[inline]
     fn put(&self, state: Box<State<'a, F, S, G>>) {
         let seats = self.seats.get_or_init(|| {
@@ -62,7 +62,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Idle<'a, F, S, G> {
         before.into_iter().for_each(|before| self.put_aside(before));
     }
 
-    /// Puts a state away at the end of its piece.
+    /// Leaves a state here at the end of its piece.
     fn put_aside(&self, state: Box<State<'a, F, S, G>>) {
         lock(&self.others).push(state);
     }
@@ -87,14 +87,14 @@ pub(super) struct TallyConsumer<'a, F: Fold, S, G> {
 
 pub(super) struct TallyFolder<'a, F: Fold, S, G> {
     plan: &'a Plan<'a, F, S>,
-    /// On the heap, since folders travel by value. A large state is in `idle`
-    /// between blocks, if order does not matter.
+    /// On the heap, since folders travel by value. Between blocks a large state is in `idle`, if
+    /// order does not matter.
     state: Option<Box<State<'a, F, S, G>>>,
     idle: &'a Idle<'a, F, S, G>,
 }
 
 impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> TallyFolder<'a, F, S, G> {
-    /// Folds items that come one by one; the state stays here between them.
+    /// Folds items that come one by one. Between them the state stays here.
     #[inline]
     fn put_one(&mut self, item: F::Item) {
         let mut state = self.take();
@@ -155,9 +155,9 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Consumer<F::Item> for TallyCons
         (left, self, reducer)
     }
 
-    // One table from block to block, and another only for what really leaves.
+    // One table from block to block; another only for what another thread takes.
     const ADVANCES: bool = true;
-    // Another table is filled from nothing, and merged.
+    // Another table is filled from nothing, and then merged.
     const WORTH: u64 = 100_000;
 
     fn advance(

@@ -1,5 +1,5 @@
-//! What all workers share, and the merging of what they made: small tables one into the other,
-//! everything else part by part, one job a part.
+//! What all workers share, and the merging of their results: small tables one into the other,
+//! everything else part by part, with one job for each part.
 #![forbid(unsafe_code)]
 
 use super::super::fold::{Fold, Loose, Sums};
@@ -13,18 +13,18 @@ use std::hash::BuildHasher;
 use std::mem;
 use std::sync::atomic::AtomicBool;
 
-/// Up to this many entries are merged table by table; more go by parts.
+/// Up to this many entries are merged table by table; more are merged by parts.
 const LITTLE: usize = 1 << 16;
-/// How many keys of one table are looked for in another.
+/// How many keys of one table are looked up in another.
 const SAMPLE: usize = 64;
 
 /// What all workers share.
 pub(super) struct Plan<'a, F, S> {
     pub(super) fold: &'a F,
     pub(super) hasher: &'a S,
-    /// So many entries a worker's table may have.
+    /// The most entries of a worker's table.
     pub(super) limit: usize,
-    /// Did some table turn out a detour last time? A hint for new pieces.
+    /// Whether some table turned out a detour last time. A hint for new pieces.
     pub(super) scattered: AtomicBool,
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Run<G, F: Fold> {
     Items(Loose<G, F>),
 }
 
-/// Some pieces in a row: their runs, each with where its piece begins.
+/// Some consecutive pieces: their runs, each with the place where its piece begins.
 pub(super) struct Done<G, F: Fold> {
     pub(super) runs: Vec<(usize, Run<G, F>)>,
     pub(super) count: usize,
@@ -88,7 +88,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         scatter
     }
 
-    /// Are most keys of one table in the other too, as far as a few can tell?
+    /// Whether most keys of one table are in the other too, judging by a few.
     fn are_alike(&self, table: &Sums<F>, more: &Sums<F>) -> bool {
         let is_known = |(key, _): &&(F::Key, F::Sum)| {
             let hash = self.hasher.hash_one(key);
@@ -98,8 +98,8 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         known > SAMPLE / 2
     }
 
-    /// Folds a table into the one before it, if both are small, or are the only
-    /// `two` and alike.
+    /// Folds a table into the one before it, if both are small, or if they are the only `two` and
+    /// alike.
     pub(super) fn join<G>(&self, into: &mut Done<G, F>, later: &mut Done<G, F>, two: bool) {
         let (Some((left, Run::Table(table))), Some((right, Run::Table(more)))) =
             (into.runs.last_mut(), later.runs.first_mut())
@@ -148,7 +148,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         let (mut rows, mut least) = (0, 0);
         for (_, share) in &part {
             rows += share.len();
-            // The entries of one table all have keys of their own.
+            // The entries of one table all have different keys.
             least = least.max(if let Share::Entries(list) = share {
                 list.len()
             } else {

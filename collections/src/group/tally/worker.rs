@@ -1,4 +1,4 @@
-//! A worker in the middle of a piece: what it folds into, and when it goes over to scattering.
+//! A worker in the middle of a piece: what it folds into, and when it changes to scattering.
 #![forbid(unsafe_code)]
 
 use super::super::fold::{Fold, Loose, Sums};
@@ -12,11 +12,11 @@ use std::hash::BuildHasher;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-/// A table is worth it if at least this many items went into each entry.
+/// A table pays if at least this many items went into each entry.
 const WORTH: usize = 4;
-/// After scattering as many items as this many tables hold, the table is tried again.
+/// After scattering the items of this many full tables, the table is tried again.
 const PATIENCE: usize = 16;
-/// After this many items a hot table stands in front of a table that is small.
+/// After this many items, a small table gets a hot table in front of it.
 pub(super) const SETTLED: usize = 1 << 14;
 /// A table with no more entries than this is small.
 const HANDFUL: usize = 256;
@@ -58,7 +58,7 @@ impl<F: Fold> Growing<'_, F> {
 }
 
 /// Folds items into a table. Stops at `settled` items, or if it gets too large.
-#[inline(never)] // what is an argument is known to be nobody else's
+#[inline(never)] // the compiler knows that nothing else uses an argument
 fn fold_all<F: Fold, S: BuildHasher>(
     fold: &F,
     hasher: &S,
@@ -117,9 +117,9 @@ fn fold_hot<F: Fold, S: BuildHasher>(
     stopped
 }
 
-/// What has to be decided between two items.
+/// Why a loop over items stops, for a decision.
 enum Stop {
-    /// Is the table small after many items?
+    /// Many items have come: is the table small?
     Settle,
     /// Does the hot table pay?
     Judge,
@@ -136,13 +136,13 @@ pub(super) struct State<'a, F: Fold, S, G> {
     /// How many items there had been when the table was last empty.
     since: usize,
     items: Option<Loose<G, F>>,
-    /// What stands in front of either.
+    /// The hot table in front of either.
     hot: Option<Hot<F::Key, F::Sum>>,
-    /// Has a hot table been tried in front of this table, and did not pay?
+    /// Whether a hot table was tried in front of this table, and did not pay.
     cold: bool,
-    /// Items to scatter before the table is tried.
+    /// The number of items to scatter before the table is tried.
     ahead: usize,
-    /// Items to scatter after the next failure.
+    /// The number of items to scatter after the next failure.
     patience: usize,
     pub(super) done: Done<G, F>,
 }
@@ -168,7 +168,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         }
     }
 
-    /// Folds or scatters items, going from one to the other and back.
+    /// Folds or scatters items, changing from one to the other and back.
     #[inline]
     pub(super) fn put_all(&mut self, items: impl IntoIterator<Item = F::Item>) {
         let mut items = items.into_iter();
@@ -269,7 +269,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
     fn judge(&mut self) {
         let Some(hot) = &mut self.hot else { return };
         let (items, missed) = hot.trial(self.done.count);
-        // Scattering costs several times what looking in vain does; a table, as much.
+        // Scattering costs several times as much as looking in vain; a table costs as much.
         if self.items.is_some() {
             if missed > items / 4 * 3 {
                 self.begin_items(None);
@@ -280,7 +280,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         }
     }
 
-    /// Folds the hot table's entries into the table: they are later ones.
+    /// Folds the hot table's entries into the table: they hold later items.
     fn cool(&mut self) {
         for (key, sum) in self.hot.take().into_iter().flat_map(Hot::into_entries) {
             let hash = self.plan.hasher.hash_one(&key);
@@ -310,7 +310,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         self.end_items();
     }
 
-    /// The table has outgrown the cache: was it worth it?
+    /// Decides whether the table, which has outgrown the cache, was worth it.
     #[cold]
     fn overflow(&mut self) {
         let worth = self.done.count - self.since >= WORTH * self.table.len();

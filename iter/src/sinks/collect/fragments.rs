@@ -1,9 +1,8 @@
-//! Collecting what does not know its length: a fragment for each contiguous
-//! piece, all of them moved once, in parallel, to where they belong.
+//! Collecting an iterator of unknown length: a fragment for each contiguous piece. All of them are
+//! moved once, in parallel, to where they belong.
 //!
-//! A lone fragment becomes the result as it is. Small fragments are joined as soon
-//! as their pieces are neighbours, so that a thousand pieces of one item do not
-//! become a thousand vectors.
+//! A lone fragment becomes the result without a copy. Small fragments are joined as soon as their
+//! pieces are neighbours, so that a thousand pieces of one item do not become a thousand vectors.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -22,19 +21,19 @@ const TINY: usize = 1 << 10;
 /// Fewer bytes than this are moved by one thread.
 const SHARED: usize = 128 << 10;
 
-/// What is moved at one go.
+/// The bytes that are moved in one go.
 const BLOCK: usize = 64 << 10;
 
-/// A fragment of this many bytes is moved no more while it grows: it is left
-/// as it is, and another one begun, twice as large, up to a limit.
+/// A growing fragment of this many bytes is not moved any more: it is left as it is, and another
+/// one begun, twice as large, up to a limit.
 const KEPT: usize = 128 << 10;
 
-/// Large enough for huge pages, and nothing is lost at the ends.
+/// Large enough for huge pages without loss at the ends.
 const LARGEST: usize = 16 << 20;
 
 /// How an item is added to fragments of `Unit`s.
 pub(crate) trait Fill<Item> {
-    /// What a fragment consists of.
+    /// The element type of a fragment.
     type Unit: Send;
 
     /// Adds one item at the end.
@@ -47,7 +46,7 @@ pub(crate) trait Fill<Item> {
     }
 }
 
-/// Items as they are.
+/// One unit for each item.
 pub(crate) enum Items {}
 
 impl<T: Send> Fill<T> for Items {
@@ -79,8 +78,8 @@ impl<T: Send> Fill<T> for Items {
     }
 }
 
-/// The consumer that makes a fragment of each piece, or goes on with those of
-/// the items before.
+/// The consumer that makes a fragment of each piece, or goes on with the fragments of the items
+/// before.
 pub(crate) struct Gather<F, U> {
     so_far: Cell<Option<Fragments<U>>>,
     fill: PhantomData<fn(F)>,
@@ -104,7 +103,7 @@ impl<F, U> Gather<F, U> {
         }
     }
 
-    /// The part to the left, which goes on with what there is.
+    /// The part to the left, which goes on with the fragments there are.
     fn left(&self) -> Self {
         Self::after(self.so_far.take())
     }
@@ -187,7 +186,7 @@ impl<T, F: Fill<T>> Folder<T> for Growing<F, F::Unit> {
     }
 }
 
-/// What the pieces so far came to, in order. Only `last` may be empty.
+/// The results of the pieces so far, in order. Only `last` may be empty.
 pub(crate) struct Fragments<T> {
     before: VecDeque<Vec<T>>,
     pub(crate) last: Vec<T>,
@@ -201,7 +200,7 @@ impl<T> Fragments<T> {
         self.make_room_for(1);
     }
 
-    /// Makes room for `count` more items, which are few.
+    /// Makes room for `count` more items, a small number.
     fn make_room_for(&mut self, count: usize) {
         let room = self.last.capacity();
         if room - self.last.len() >= count {
@@ -239,8 +238,7 @@ impl<T> Reducer<Fragments<T>> for InOrder {
         if !left.last.is_empty() {
             left.before.push_back(left.last);
         }
-        // Whichever row is shorter goes to the other, so that a row may grow
-        // from either end.
+        // The shorter row goes to the other, so that a row may grow from either end.
         if left.before.len() >= right.before.len() {
             left.before.append(&mut right.before);
             right.before = left.before;
@@ -301,9 +299,8 @@ fn move_shared<T: Send>(mut fragments: VecDeque<Vec<T>>, len: usize, target: &mu
     for fragment in &mut fragments {
         let items;
         (items, rest) = rest.split_at_mut(fragment.len());
-        // SAFETY: no item is always initialised. Until `target` owns the
-        // items nobody does: in between, bytes are copied, and should that
-        // ever panic they are leaked.
+        // SAFETY: no item is always initialised. Nothing owns the items until `target` does. In
+        // between only bytes are copied; should that ever panic, the items are leaked.
         unsafe { fragment.set_len(0) };
         let from = &fragment.spare_capacity_mut()[..items.len()];
         let block = (BLOCK / size_of::<T>().max(1)).max(1);
@@ -322,8 +319,8 @@ struct Move<'m, T> {
     to: &'m mut [MaybeUninit<T>],
 }
 
-// SAFETY: nobody else looks at `from` while the move exists: as far as threads
-// are concerned both sides are exclusive, and the items are `Send`.
+// SAFETY: no other code looks at `from` while the move exists: as far as threads are concerned both
+// sides are exclusive, and the items are `Send`.
 unsafe impl<T: Send> Send for Move<'_, T> {}
 
 impl<T> Move<'_, T> {

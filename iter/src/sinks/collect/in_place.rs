@@ -1,16 +1,15 @@
-//! Writing items to where they will stay, once.
+//! Writing items once, to where they will stay.
 //!
 //! ```text
 //!   target:  | items that were there | a a a a | b b . . | c c c c c c |
 //!                                      ^ start of the place
 //! ```
 //!
-//! The spare room of a vector is a *place*; it is cut as the iterator is cut,
-//! and each piece owns what it has *written* to its stretch, from the left.
-//! Two neighbours become one only if the left stretch was filled to its end;
-//! otherwise the right stretch drops its items, and the count at the end shows it.
-//! So after any panic each item has exactly one owner: the piece that wrote
-//! it, and the vector once everything is there.
+//! The spare room of a vector is a *place*. It is cut as the iterator is cut, and each piece owns
+//! what it has *written* to its stretch, from the left. Two neighbours become one only if the left
+//! stretch was filled to its end. Otherwise the right stretch drops its items, and the count at the
+//! end shows it. So after any panic each item has exactly one owner: the piece that wrote it, or
+//! the vector once everything is there.
 
 use std::marker::PhantomData;
 use std::mem::{MaybeUninit, forget};
@@ -21,11 +20,11 @@ use crate::sinks::huge;
 
 /// Appends exactly `len` items, which `write` puts in place.
 ///
-/// `write` returns what was written, and something for the caller.
+/// `write` returns what was written, and a value for the caller.
 ///
 /// # Panics
 ///
-/// If the number of items written is not `len`; `target` is then as before.
+/// If the number of items written is not `len`. Then `target` is as before.
 pub(crate) fn write_in_place<T, R>(
     target: &mut Vec<T>,
     len: usize,
@@ -42,15 +41,14 @@ pub(crate) fn write_in_place<T, R>(
     );
     // From here on the vector is the owner.
     forget(written);
-    // SAFETY: `reserve` made room for this many. The lifetime `'c` lets
-    // `write` return nothing but what came from its own place; what came from
-    // it counts items from the first stretch on without a gap; and there are
-    // `len`: they cover the spare room that was given out.
+    // SAFETY: `reserve` made room for this many. The lifetime `'c` lets `write` return only what
+    // came from its own place. That counts items from the first stretch on without a gap, and there
+    // are `len` of them. So they cover the spare room that was given out.
     unsafe { target.set_len(target.len() + len) };
     result
 }
 
-/// Room for items that nobody has written yet.
+/// Room for items that have not been written yet.
 pub(crate) struct InPlace<'c, T> {
     start: *mut T,
     len: usize,
@@ -125,8 +123,8 @@ impl<'c, T: Send> Consumer<T> for InPlace<'c, T> {
     }
 }
 
-/// An iterator that knows its length but not, by its type, that it does: what
-/// says `opt_len` cuts by index.
+/// An iterator that knows its length although its type does not say so: if `opt_len` returns it,
+/// cuts are by index.
 impl<T: Send> UnindexedConsumer<T> for InPlace<'_, T> {
     fn split_off_left(&self) -> Self {
         panic!("the iterator knew its length, but is not driven by index")
@@ -150,8 +148,7 @@ unsafe impl<T: Send> Send for Written<'_, T> {}
 
 impl<T> Drop for Written<'_, T> {
     fn drop(&mut self) {
-        // SAFETY: the first `len` items are initialised and nobody else owns
-        // them.
+        // SAFETY: the first `len` items are initialised and no one else's.
         unsafe { drop_in_place(slice_from_raw_parts_mut(self.start, self.len)) }
     }
 }

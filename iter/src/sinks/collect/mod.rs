@@ -1,10 +1,10 @@
 //! Collecting into memory, each item written where it belongs.
 //!
-//! An iterator that knows its length writes its items [in place](in_place):
-//! the space is reserved once, each piece gets its own stretch of it, and the
-//! stretches become one again as the pieces are joined. An iterator of
-//! unknown length fills [fragments], a vector for each contiguous piece, which
-//! are moved once, in parallel, to where they belong.
+//! An iterator that knows its length writes its items [in place](in_place). The
+//! space is reserved once, each piece gets its own stretch of it, and the
+//! stretches become one again as the pieces are joined. An iterator of unknown
+//! length fills [fragments], a vector for each contiguous piece. These are
+//! moved once, in parallel, to where they belong.
 
 pub(crate) mod fragments;
 pub(crate) mod in_place;
@@ -15,14 +15,14 @@ use self::in_place::write_in_place;
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::sinks::pair::{Halves, Pair};
 
-/// Replaces what is in `target` by the items, in place.
+/// Replaces the content of `target` by the items, in place.
 pub(crate) fn collect_into_vec<I: IndexedParallelIterator>(iter: I, target: &mut Vec<I::Item>) {
     target.clear();
     let len = iter.len();
     write_in_place(target, len, |place| (iter.drive(place), ()))
 }
 
-/// Replaces what is in both vectors by the halves of pairs, in place.
+/// Replaces the content of both vectors by the halves of pairs, in place.
 pub(crate) fn unzip_into_vecs<I, A, B>(iter: I, left: &mut Vec<A>, right: &mut Vec<B>)
 where
     I: IndexedParallelIterator<Item = (A, B)>,
@@ -49,7 +49,8 @@ pub(crate) fn append<I: ParallelIterator>(iter: I, target: &mut Vec<I::Item>) {
     }
 }
 
-/// The items in fragments: in one, made in place, if their number is known.
+/// The items in fragments. If their number is known, there is one fragment,
+/// made in place.
 pub(crate) fn gather<I: ParallelIterator>(iter: I) -> Fragments<I::Item> {
     if iter.opt_len().is_none() {
         return iter.drive_unindexed(Gather::items());

@@ -1,15 +1,16 @@
-//! Collecting text: bytes in fragments, moved as any others are.
+//! Collecting text: bytes in fragments, moved as any others.
 
 use std::borrow::Cow;
 
 use super::fragments::{Fill, Fragments, Gather};
 use crate::iter::ParallelIterator;
 
-/// What a string can be made of.
+/// An item that a string can be made of.
 ///
 /// # Safety
 ///
-/// `write` appends whole characters in UTF-8 and leaves alone what was there.
+/// `write` appends whole characters in UTF-8 and does not change what was
+/// there.
 pub(crate) unsafe trait Text {
     /// Appends the text to UTF-8 that ends with a whole character.
     fn write(self, bytes: &mut Vec<u8>);
@@ -34,7 +35,7 @@ unsafe impl Text for &char {
     }
 }
 
-/// Text that is a `str` underneath, appended as it is.
+/// Text that is a `str` underneath, appended unchanged.
 macro_rules! text {
     ($($text:ty)*) => {$(
         // SAFETY: a `str` is whole characters.

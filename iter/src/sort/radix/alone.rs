@@ -1,8 +1,8 @@
 //! The radix sort of one thread, for what fits a cache.
 //!
-//! Only as many of the varying top bits are sorted by as are likely to tell `n`
-//! keys apart; a last look over the result finds the neighbours that those bits
-//! left the wrong way round, and sorts each such run by what is below.
+//! Only some of the varying top bits are sorted by: as many as are likely to tell `n` keys apart. A
+//! last pass finds the neighbours that those bits left in the wrong order, and sorts each such run
+//! by the bits below.
 
 use super::word::{RadixBits, Record, Varying};
 
@@ -12,9 +12,9 @@ const SMALL: usize = 24;
 const DIGIT: u32 = 8;
 /// A slice of `2^k` elements is sorted by `k + SLACK` bits before the last look.
 const SLACK: u32 = 3;
-/// So many bits counted in vain are put up with.
+/// This many bits may be counted in vain.
 const TOLERANCE: u32 = 2;
-/// What the counters count to.
+/// The greatest number that the counters hold.
 const LONGEST: usize = 1 << 31;
 
 /// Where the sorted records are to be.
@@ -35,11 +35,11 @@ impl End {
     }
 }
 
-/// Sorts `here`, stably, by way of `there`; the result is at the `end`, the
-/// other slice holds copies of records. No bit from `height` up may vary.
+/// Sorts `here`, stably, through `there`. The result is at the `end`; the other slice holds copies
+/// of records. No bit from `height` up may vary.
 ///
 /// # Panics
-/// If the slices are not of one length, or longer than a `u32` counts.
+/// If the slices differ in length, or are longer than a `u32` counts.
 pub(super) fn sort<R: Record>(here: &mut [R], there: &mut [R], end: End, height: u32) {
     assert!(
         here.len() == there.len() && here.len() <= LONGEST,
@@ -58,7 +58,7 @@ pub(super) fn sort<R: Record>(here: &mut [R], there: &mut [R], end: End, height:
     }
 }
 
-/// Sorts by the bits below `height`; says where the result is.
+/// Sorts by the bits below `height`. Returns where the result is.
 fn digits<R: Record>(here: &mut [R], there: &mut [R], height: u32) -> End {
     let wanted = height.min(here.len().ilog2() + SLACK);
     match wanted.div_ceil(DIGIT) {
@@ -69,17 +69,16 @@ fn digits<R: Record>(here: &mut [R], there: &mut [R], height: u32) -> End {
     }
 }
 
-/// The same in `P` passes; the number is known to the compiler because the
-/// counting loop is short, and that loop is all that is compiled for each. It also
-/// learns which bits vary: if those at the top do not, it was the wrong bits that
-/// were counted.
+/// [`digits`] in `P` passes. The compiler knows the number because the counting loop is short, and
+/// only that loop is compiled for each number. The loop also learns which bits vary: if the top
+/// ones do not, the wrong bits were counted.
 fn passes<R: Record, const P: usize>(here: &mut [R], there: &mut [R], height: u32) -> End {
     let floor = height.saturating_sub(P as u32 * DIGIT);
     let mut counts = [[0u32; 1 << DIGIT]; P];
     let mut varying = Varying::new(here[0].bits());
     for r in here.iter() {
         varying.note(r.bits());
-        // Constant shifts are quicker, so a digit is never narrower.
+        // Shifts by a constant are quicker, so a digit is never narrower.
         let digits = r.bits().down(floor);
         for (pass, counts) in counts.iter_mut().enumerate() {
             counts[(digits >> (pass as u32 * DIGIT)) & 0xff] += 1;
@@ -94,7 +93,7 @@ fn passes<R: Record, const P: usize>(here: &mut [R], there: &mut [R], height: u3
     }
 }
 
-/// Moves records by one digit after the other, from `floor` up; says where they are then.
+/// Moves records by one digit after the other, from `floor` up. Returns where they are then.
 fn moves<R: Record>(
     here: &mut [R],
     there: &mut [R],
@@ -116,8 +115,8 @@ fn moves<R: Record>(
     at
 }
 
-/// Moves records to where the counts of their digits from `shift` up say, in order; not if
-/// all have the same digit.
+/// Moves records, in order, to where the counts of their digits from `shift` up put them. Moves
+/// none if all have the same digit.
 fn scatter<R: Record>(
     from: &[R],
     to: &mut [R],
@@ -142,8 +141,8 @@ fn scatter<R: Record>(
     true
 }
 
-/// Finishes records that are sorted by their bits from `floor` up: every run
-/// that is equal there and not in order is sorted by itself.
+/// Finishes records that are sorted by their bits from `floor` up. Sorts each run that is equal in
+/// those bits and not in order.
 fn mend<R: Record>(v: &mut [R], other: &mut [R], floor: u32) {
     let mut from = 0;
     while let Some(at) = v[from..].windows(2).position(|w| w[1].bits() < w[0].bits()) {

@@ -1,5 +1,5 @@
-//! Plain records most of which are equal to one of a few: those are counted and not
-//! moved, since equal words cannot be told apart.
+//! Plain records most of which equal one of a few words. Those are counted and not moved, since
+//! equal words cannot be told apart.
 //!
 //! ```text
 //! v       7 3 7 7 9 3 7 7 3        a sample has met 3 and 7 more than once
@@ -7,8 +7,8 @@
 //! v       3 3 3 7 7 7 7 7 9        written anew, in stretches
 //! ```
 //!
-//! The slice is only read until everything is known, so that giving up costs nothing but the time.
-//! Extra memory: the others, a quarter of the records at most, and as much again to sort them.
+//! The slice is only read until everything is known, so giving up costs only the time. Extra
+//! memory: the other records, a quarter at most, and as much again to sort them.
 #![forbid(unsafe_code)]
 
 use std::ops::Range;
@@ -19,18 +19,18 @@ use super::plain;
 use super::word::{OwnKey, RadixBits};
 use crate::sort::fork;
 
-/// How many records are looked at, at most, to learn the words that are frequent.
+/// At most this many records are looked at to learn which words are frequent.
 const SAMPLE: usize = 1024;
-/// Of short slices one in so many.
+/// In short slices, one record in this many.
 const SAMPLED: usize = 16;
 /// The table of frequent words stays in the first cache with its counts.
 const SLOTS_LOG: u32 = 10;
 const SLOTS: usize = 1 << SLOTS_LOG;
-/// No more than one in so many may be none of the frequent words.
+/// At most one record in `RARE` may differ from all frequent words.
 const RARE: usize = 4;
 
-/// Sorts `v`, whose equal words have equal bytes, if most of them are equal to one
-/// of a few hundred; says whether it did.
+/// Sorts `v`, whose equal words have equal bytes, if most of its records equal one of a few hundred
+/// words. Returns whether it did.
 pub(crate) fn sort<R: OwnKey>(v: &mut [R], threads: usize) -> bool {
     let Some(table) = Table::of(v) else {
         return false;
@@ -72,13 +72,13 @@ fn slot<B: RadixBits>(word: B) -> usize {
 }
 
 impl<R: OwnKey> Table<R> {
-    /// The words that a sample of `v` meets more than once, if they are most of it.
+    /// The words that occur more than once in a sample of `v`, if they are most of it.
     fn of(v: &[R]) -> Option<Self> {
         let size = (v.len() / SAMPLED).clamp(SAMPLE / 16, SAMPLE);
         let sample = v.iter().step_by((v.len() / size).max(1));
         let mut sample: Vec<R> = sample.copied().collect();
         sample.sort_unstable_by(R::cmp);
-        // What is not taken holds a word that is found in its own slot first.
+        // Free slots hold any word; the loop below gives them one that no lookup finds there.
         let mut table = Table {
             words: vec![sample.first()?.bits(); SLOTS],
             records: vec![None; SLOTS],
@@ -93,7 +93,7 @@ impl<R: OwnKey> Table<R> {
                 met += equal.len();
             }
         }
-        // A slot that is not taken must not be found: its word has to be elsewhere.
+        // A lookup must not find a free slot: its word has to belong elsewhere.
         for at in 0..SLOTS {
             if table.records[at].is_none() {
                 let pair = at & !1;
@@ -111,13 +111,13 @@ impl<R: OwnKey> Table<R> {
         first + usize::from(self.words[first] != word.bits())
     }
 
-    /// A word whose pair is not this one.
+    /// A word that belongs to another pair.
     fn taken_outside(&self, pair: usize) -> Option<R::Bits> {
         let mut taken = self.records.iter().flatten().map(R::bits);
         taken.find(|&word| slot(word) != pair)
     }
 
-    /// Counts in each piece, in parallel, unless it has too many others.
+    /// Counts in each piece, in parallel; `None` if a piece has too many others.
     fn count_all(&self, v: &[R], grain: usize) -> Option<Tally<R>> {
         if v.len() <= grain {
             return self.count(v);
@@ -192,7 +192,7 @@ impl<R: OwnKey> Table<R> {
     }
 }
 
-/// Some others, then one word again and again.
+/// Some other records, then one word repeated.
 struct Stretch<R> {
     /// Where it starts in the sorted slice.
     start: usize,
@@ -247,7 +247,7 @@ mod tests {
         });
     }
 
-    /// From one word, whose neighbours in the table are nobody's, to too many.
+    /// From one word, whose neighbours in the table are free, to too many.
     #[test]
     fn counts_any_number_of_words_with_others_among_them() {
         let mut random = Random(5);

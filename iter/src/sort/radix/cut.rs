@@ -1,6 +1,6 @@
-//! The scatter: values to buckets, by where their keys lie between two bounds.
-//! Every thread counts the digits of its parts, and from the counts of all it
-//! knows where its own values of each bucket begin.
+//! The scatter: values go to buckets by where their keys lie between two bounds. Every thread
+//! counts the digits of its parts. From the counts of all threads it knows where its own values of
+//! each bucket begin.
 //!
 //! ```text
 //!   from: [ part 0 | part 1 | ... ]
@@ -8,9 +8,9 @@
 //!   to:   [ below | 0 | 1 | 2 | ... | above ]
 //! ```
 //!
-//! A sample sets the bounds, so that a few keys far from the others (a zero among times
-//! of day, the exponents of floats) do not send all others to one bucket: the few that are not
-//! between them have a bucket on each side.
+//! A sample sets the bounds. A few keys may be far from the others: a zero among times of day, the
+//! exponents of floats. They would send all others to one bucket. So there is a bucket on each side
+//! for keys outside the bounds.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -20,14 +20,14 @@ use crate::plumbing::both;
 
 use super::word::{RadixBits, Varying};
 
-/// The buckets aimed at: `2^12` values each, which a cache of the second level
-/// holds with their copies.
+/// The size of bucket aimed at: `2^12` values, which fit a cache of the second level together with
+/// their copies.
 const BUCKET_LOG: u32 = 12;
-/// In a bucket that most values are in one of there should be no more than this.
+/// The most values there should be in the bucket of a typical value.
 const CROWD: u64 = 3 << BUCKET_LOG;
 /// More buckets than this at once outgrow the table of page addresses.
 const WIDEST: u32 = 11;
-/// If more than one in so many is out of bounds, the sample was not like the rest.
+/// If more than one key in `FEW` is out of bounds, the sample was not like the rest.
 const FEW: usize = 8;
 
 /// Some keys from all over a slice.
@@ -56,17 +56,17 @@ impl<B: RadixBits> Sample<B> {
         B::stretched(low, high)
     }
 
-    /// Into how many buckets, as a power of two: so many that they are of the size aimed
-    /// at where keys are spread evenly, more where they crowd.
+    /// The number of buckets, as a power of two. Where keys are spread evenly, buckets get the size
+    /// aimed at; where keys crowd, there are more buckets.
     fn width(&self, bounds: (B, B)) -> u32 {
         let even = self.of.ilog2().saturating_sub(BUCKET_LOG).clamp(4, WIDEST);
-        // Two keys of the sample fall into one bucket as often as any two do.
+        // How often two values share a bucket, scaled to the sample.
         let likely = self.keys.len().pow(2) as u64 * CROWD;
         let light = |width: &u32| self.pairs(bounds, *width) * self.of as u64 <= likely;
         (even..WIDEST).find(light).unwrap_or(WIDEST)
     }
 
-    /// How many pairs of keys are in one of `2^width` buckets.
+    /// The number of pairs of keys that share one of `2^width` buckets.
     fn pairs(&self, bounds: (B, B), width: u32) -> u64 {
         let digits = Digits::new(bounds, width);
         let mut counts = vec![0; digits.buckets()];
@@ -85,9 +85,9 @@ impl<B: RadixBits> Sample<B> {
 struct Digits<B> {
     low: B,
     high: B,
-    /// The bits below this one are not looked at.
+    /// Bits below this one are ignored.
     shift: u32,
-    /// What `low` is when they are not.
+    /// `low` without the bits that are ignored.
     base: usize,
 }
 
@@ -103,7 +103,7 @@ impl<B: RadixBits> Digits<B> {
         }
     }
 
-    /// The digits of keys between the bounds, that of keys below, and that of keys above.
+    /// The number of digits: those of keys between the bounds, and one on each side.
     fn buckets(&self) -> usize {
         self.high.down(self.shift).wrapping_sub(self.base) + 3
     }
@@ -136,12 +136,12 @@ unsafe impl<T: Send> Sync for Places<T> {}
 pub(super) struct Buckets {
     /// Where each begins, and the end.
     starts: Vec<usize>,
-    /// No bit from here up varies within one of them, but for the first and the last.
+    /// No bit from here up varies within one of them, except the first and the last.
     pub(super) height: u32,
 }
 
 impl Buckets {
-    /// Where those begin that are within the bounds, and the end.
+    /// The starts of the buckets within the bounds, and their end.
     pub(super) fn within(&self) -> &[usize] {
         &self.starts[1..self.starts.len() - 1]
     }
@@ -154,7 +154,7 @@ impl Buckets {
 }
 
 impl<B: RadixBits> Cut<B> {
-    /// Cuts a slice that is not empty, and counts; there is nothing to cut if all keys are one.
+    /// Cuts a slice that is not empty, and counts. `None` if all keys are the same.
     pub(super) fn of<T, F>(v: &mut [T], threads: usize, key: &F) -> Option<Self>
     where
         T: Send,
@@ -185,7 +185,7 @@ impl<B: RadixBits> Cut<B> {
         }
     }
 
-    /// Counts the digits of every part of `v`, and says which bits vary.
+    /// Counts the digits of every part of `v`, and returns which bits vary.
     fn count<T, F>(&mut self, v: &mut [T], key: &F) -> Varying<B>
     where
         T: Send,
@@ -207,14 +207,13 @@ impl<B: RadixBits> Cut<B> {
         varying
     }
 
-    /// How many of those counted are not within the bounds.
+    /// How many of the counted values are outside the bounds.
     fn outside(&self) -> usize {
         let counts = self.counts.chunks_exact(self.buckets);
         counts.map(|part| part[0] + part[self.buckets - 1]).sum()
     }
 
-    /// Calls `f` with the numbers of every part and the part, in parallel, and
-    /// merges what it says.
+    /// Calls `f` with each part and its numbers, in parallel, and merges the results.
     fn each_part<T, R, F, M>(&self, numbers: &mut [usize], v: &mut [T], f: &F, merge: &M) -> R
     where
         T: Send,
@@ -235,7 +234,7 @@ impl<B: RadixBits> Cut<B> {
         merge(a, b)
     }
 
-    /// Turns the counts into places: those of a bucket's first part first.
+    /// Turns the counts into places. Within a bucket the values of the first part come first.
     pub(super) fn place(&mut self) -> Buckets {
         let mut starts = Vec::with_capacity(self.buckets + 1);
         let mut at = 0;
@@ -253,9 +252,9 @@ impl<B: RadixBits> Cut<B> {
         }
     }
 
-    /// Copies every value of `from`, which was counted and then placed, into its
-    /// bucket of `to`. If `CHECKED`, stops and says no where a key is not the one
-    /// that was counted; otherwise that must not be.
+    /// Copies every value of `from`, which was counted and then placed, into its bucket of `to`. If
+    /// `CHECKED`, it stops and returns `false` at a key that is not the one that was counted.
+    /// Otherwise there must be no such key.
     ///
     /// # Safety
     /// This is the slice that was cut, and `place` has been asked. It is `CHECKED`, or
@@ -296,9 +295,9 @@ impl<B: RadixBits> Cut<B> {
                     return false;
                 }
                 let place = places.0.wrapping_add(*next);
-                // SAFETY: this part counted a value under this digit that it has
-                // not met yet: by the check, or because this is that value. So the
-                // place is within `to`, and nobody else's.
+                // SAFETY: this part counted a value under this digit that it has not met yet: by
+                // the check, or because this is that value. So the place is within `to`, and no
+                // other value's.
                 unsafe { ptr::copy_nonoverlapping(value, place, 1) };
                 *next += 1;
             }
@@ -307,11 +306,11 @@ impl<B: RadixBits> Cut<B> {
         self.each_part(&mut numbers, from, &scatter, &|a, b| a && b)
     }
 
-    /// Where the places of each part end that start at `places`.
+    /// For places that begin at `places`, where those of each part end.
     fn ends(&self, places: &[usize], len: usize) -> Vec<usize> {
         let later = |at: usize| match at + self.buckets {
             same if same < places.len() => places[same],
-            // The last part's end where the next bucket's first part begins.
+            // The last part ends where the next bucket's first part begins.
             next => places.get(next - places.len() + 1).copied().unwrap_or(len),
         };
         let last = places.len() - 1;
@@ -326,8 +325,8 @@ mod tests {
     use super::{Digits, RadixBits, WIDEST};
     use crate::sort::tests::Random;
 
-    /// Greater keys have no lesser digits, each has a bucket, and what is within the bounds
-    /// shares one only with its like.
+    /// A greater key never has a lesser digit, each digit has a bucket, and a bucket within the
+    /// bounds holds nothing from outside them.
     fn check<B: RadixBits + std::fmt::Debug>(bounds: (B, B), width: u32, keys: &mut [B]) {
         let digits = Digits::new(bounds, width);
         let last = digits.buckets() - 1;

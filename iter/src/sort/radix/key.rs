@@ -6,16 +6,16 @@ use std::fmt;
 
 use super::word::RadixBits;
 
-/// A key that can be sorted by without comparing, because it can be written as
-/// an unsigned integer whose order is that of the keys.
+/// A key that can be sorted without comparing, because it can be written as an unsigned integer in
+/// the order of the keys.
 ///
-/// All primitive numbers, `bool` and `char` are such keys, floats by the order of
-/// [`f64::total_cmp`]; so are [`Reverse`] of such a key, and tuples and arrays
-/// as far as their bits fit a `u128`.
+/// All primitive numbers, `bool` and `char` are such keys; floats take the order of
+/// [`f64::total_cmp`]. So are [`Reverse`] of such a key, and tuples and arrays whose bits fit a
+/// `u128`.
 ///
 /// # Examples
 ///
-/// An implementation says what to look at first by putting it highest:
+/// An implementation puts highest what is to be looked at first:
 ///
 /// ```
 /// use tine::sort::{ParallelSort, RadixKey};
@@ -43,8 +43,7 @@ pub trait RadixKey {
     /// The unsigned integer that stands for the key: the narrowest is the fastest.
     type Bits: RadixBits;
 
-    /// The bits that stand for this key. Of two keys, the one whose bits are the
-    /// lesser number is sorted before the other.
+    /// The bits that stand for this key. The key whose bits are the lesser number comes first.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -106,7 +105,7 @@ macro_rules! floats {
             #[inline]
             fn radix_bits(&self) -> $bits {
                 let bits = self.to_bits();
-                // With the sign set, all bits count the other way round.
+                // With the sign set, all bits count the other way.
                 bits ^ (bits.negative() | <$bits>::TOP)
             }
         }
@@ -190,7 +189,7 @@ macro_rules! arrays {
     )*};
 }
 
-/// Words of which an array fits a wider one.
+/// Words that fit a wider one as an array.
 ///
 /// ```
 /// use tine::sort::ArrayBits;

@@ -1,9 +1,8 @@
 //! Sorting elements of any type by a key that is a word.
 //!
-//! Each key is extracted once, into a record together with its element, or with
-//! the element's number where the element is wide; until the records are sorted
-//! the slice itself is not touched. So a key function may panic or give a
-//! different answer each time it is asked: it is not asked again.
+//! Each key is extracted once, into a record. The record holds the element too, or the element's
+//! number where the element is wide. The slice itself is not touched until the records are sorted.
+//! So a key function may panic, and may answer differently each time: it is not asked again.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -27,7 +26,7 @@ const CUTOFF: usize = if cfg!(miri) {
     1 << 16
 };
 
-/// How many threads sort so many elements by key.
+/// How many threads sort `len` elements by key.
 pub(crate) fn threads(len: usize) -> usize {
     if len < CUTOFF {
         return 1;
@@ -112,8 +111,8 @@ impl Load for u32 {
     }
 }
 
-/// Sorts `v` by key, stably, unless there is no memory for that. Then `ties` is
-/// called for every stretch of two or more elements with one key.
+/// Sorts `v` by key, stably; returns `false` if there is no memory for that. Then calls `ties` for
+/// every stretch of two or more elements with one key.
 pub(crate) fn sort<T, B, F, E>(v: &mut [T], threads: usize, key: &F, ties: Option<&E>) -> bool
 where
     T: Send,

@@ -9,8 +9,9 @@ use crate::sort::scratch::Scratch;
 
 /// Shorter slices are better off with a comparison sort.
 pub(crate) const SHORTEST: usize = if cfg!(miri) { 128 } else { 512 };
-/// Slices of no more bytes are sorted by one thread without a scatter: they and their copies fit a
-/// cache of the second level, and two threads take as long to start and to meet. Tests share earlier.
+/// Slices of at most this many bytes are sorted by one thread without a scatter. They and their
+/// copies fit a cache of the second level, and two threads take as long to start and to meet. Tests
+/// share earlier.
 const CACHED: usize = if cfg!(test) { 1 << 18 } else { 3 << 18 };
 
 /// Sorts plain records, unless there is no memory for it.
@@ -27,7 +28,7 @@ pub(crate) fn sort<R: Record>(v: &mut [R], threads: impl FnOnce() -> usize) -> b
     true
 }
 
-/// Sorts `v` by way of `room`, which is as long.
+/// Sorts `v` through `room`, which is as long.
 pub(crate) fn sort_by_way_of<R: Record>(v: &mut [R], room: &mut [MaybeUninit<R>], threads: usize) {
     if size_of_val(v) > CACHED {
         return together::sort(v, room, End::Here, threads);

@@ -1,5 +1,5 @@
-//! Sorting elements of any type by a key that is a word, where a record for each
-//! of them would be too much: room for as many elements as there are.
+//! Sorting elements of any type by a key that is a word, where a record for each element would take
+//! too much memory. Takes room for as many elements as there are.
 //!
 //! ```text
 //!   v:       [ .................. ]
@@ -9,14 +9,14 @@
 //!   v:       [ 0 | 1 | ... | 2^b ]       home, bucket by bucket, in order
 //! ```
 //!
-//! A bucket fits a cache: its keys are extracted into records, which are sorted
-//! there. A bucket too heavy for that comes home as it is, to be scattered again.
+//! A bucket fits a cache. Its keys are extracted into records, which are sorted there. A bucket too
+//! heavy for that comes home unsorted, to be scattered again.
 //!
-//! So a key is asked for three times: to count, to scatter, to sort the bucket.
-//! Keeping it instead would take more room than the elements do. A key that is
-//! not the same each time breaks nothing: a bucket that would outgrow its count
-//! stops the scatter, before which `v` has not been written. After the scatter the
-//! scratch is the truth: if a key panics then, all that it holds goes home.
+//! So a key is asked for three times: to count, to scatter, and to sort the bucket. Keeping it
+//! would take more room than the elements do. A key that differs from time to time breaks nothing.
+//! A bucket that would outgrow its count stops the scatter, and until then `v` has not been
+//! written. After the scatter the scratch memory holds the values: if a key panics then, all of
+//! them go home.
 
 use std::any::TypeId;
 use std::mem::MaybeUninit;
@@ -29,16 +29,16 @@ use super::cut::{Buckets, Cut};
 use super::word::{Keyed, RadixBits};
 use crate::sort::{fork, scratch::Scratch};
 
-/// A bucket of more elements is scattered again: its records, twice, are to stay
-/// in a cache of the second level.
+/// A bucket of more elements is scattered again, so that its records, twice, stay in a cache of the
+/// second level.
 const HEAVY: usize = 1 << 14;
-/// More levels of buckets than any keys need that are the same each time: one within the bounds
-/// looks at four bits or more, one outside has an eighth of the elements at most.
+/// More levels of buckets than keys need that stay the same: a bucket within the bounds looks at
+/// four bits or more, and one outside has at most an eighth of the elements.
 const LEVELS: u32 = 64;
 
-/// Sorts `v` by key, stably. Says no if there is no memory for that or the keys
-/// are not the same each time; then `v` is a permutation of what it was, in
-/// which elements of one key have kept their order.
+/// Sorts `v` by key, stably. Returns `false` if there is no memory for that, or if the keys are not
+/// the same each time. Then `v` is a permutation of its elements in which those of one key have
+/// kept their order.
 pub(crate) fn sort<T, B, F>(v: &mut [T], threads: usize, key: &F) -> bool
 where
     T: Send,
@@ -51,7 +51,7 @@ where
     below(v, scratch.room(), threads, LEVELS, key)
 }
 
-/// Sorts what is worth no scatter, as a bucket of the room.
+/// Sorts a slice too short for a scatter, as if it were one bucket.
 fn short<T, B, F>(v: &mut [T], room: &mut [MaybeUninit<T>], key: &F) -> bool
 where
     T: Send,
@@ -75,7 +75,7 @@ where
     true
 }
 
-/// Sorts a slice in so many levels of buckets.
+/// Sorts a slice in at most `levels` levels of buckets.
 fn below<T, B, F>(
     v: &mut [T],
     room: &mut [MaybeUninit<T>],
@@ -120,18 +120,18 @@ fn is_heavy(bounds: &[usize]) -> bool {
     bounds[1] - bounds[0] > HEAVY
 }
 
-/// What is known to those who sort the buckets.
+/// What the threads that sort the buckets know.
 struct Finish<'a, F> {
     /// Only bits below this one may vary within a bucket.
     shift: u32,
-    /// So many elements are worth a fork.
+    /// This many elements are worth a fork.
     grain: usize,
     key: &'a F,
 }
 
-/// Moves all of `room`, which has been filled, to `v`, whose values are stale: in
-/// order but for what is outside the bounds, for heavy buckets and, where it says no, for
-/// others.
+/// Moves all of `room`, which has been filled, to `v`, whose values are stale. The result is in
+/// order except for heavy buckets, for keys outside the bounds and, if this returns `false`, for
+/// other buckets.
 fn come_home<T, B, F>(
     room: &mut [MaybeUninit<T>],
     v: &mut [T],
@@ -143,8 +143,8 @@ where
     B: RadixBits,
     F: Fn(&T) -> B + Sync,
 {
-    /// If a key panics everything goes home as it is: buckets that have gone were
-    /// copied, and nobody has looked at their values since.
+    /// If a key panics, everything goes home unsorted. Buckets that went home before were copied,
+    /// and no thread has looked at their values in `room` since.
     struct Home<T> {
         from: *const T,
         to: *mut T,
@@ -179,7 +179,7 @@ where
     sorted
 }
 
-/// Brings every bucket home; they start at `starts`, less the first of those.
+/// Brings every bucket home. `starts` says where they start; the first of it counts as zero.
 fn buckets<T, B, F>(
     values: &mut [T],
     places: &mut [MaybeUninit<T>],
@@ -195,7 +195,7 @@ where
     if number == 1 || values.len() <= finish.grain {
         return group(values, places, starts, finish);
     }
-    // Halve the elements, as far as buckets allow, rather than the buckets.
+    // Halve the elements as evenly as buckets allow, not the number of buckets.
     let half = starts[0] + values.len() / 2;
     let middle = starts.partition_point(|&start| start <= half);
     let middle = middle.clamp(1, number - 1);
@@ -208,7 +208,7 @@ where
     a && b
 }
 
-/// Brings neighbouring buckets home on one thread, each by way of the same records.
+/// Brings neighbouring buckets home on one thread, all through the same records.
 fn group<T, B, F>(
     values: &mut [T],
     places: &mut [MaybeUninit<T>],
@@ -245,7 +245,7 @@ where
     sorted
 }
 
-/// Brings values home as they are.
+/// Brings values home unsorted.
 fn carry<T>(from: &mut [T], to: &mut [MaybeUninit<T>]) {
     assert!(to.len() == from.len(), "values and their places");
     let (from, len) = (from.as_ptr(), from.len());
@@ -268,8 +268,8 @@ fn blank<B: RadixBits>(room: &mut [MaybeUninit<Numbered<B>>]) -> &mut [Numbered<
     unsafe { &mut *(ptr::from_mut(room) as *mut [Numbered<B>]) }
 }
 
-/// Brings one bucket home in order, by way of records in `here` and `there`, which have
-/// room for at least as many.
+/// Brings one bucket home in order, through records in `here` and `there`, which have room for at
+/// least as many.
 fn bucket<T, B, F>(
     from: &mut [T],
     to: &mut [MaybeUninit<T>],
@@ -285,8 +285,7 @@ fn bucket<T, B, F>(
     let (here, there) = (&mut here[..len], &mut there[..len]);
     for ((number, value), place) in (0..).zip(&*from).zip(&mut *here) {
         let key = (finish.key)(value);
-        // What a key says above is known; one that has changed its mind is not to
-        // say otherwise.
+        // The bits above are known. A key that has changed must not say otherwise.
         let key = key ^ key.above(finish.shift);
         place.write(Keyed { key, load: number });
     }
@@ -300,9 +299,9 @@ fn bucket<T, B, F>(
     }
 }
 
-/// Sorts records by their bits below `height`, above which none is set.
+/// Sorts records by their bits below `height`. No bit above it is set.
 fn sort_numbered<B: RadixBits>(here: &mut [Numbered<B>], there: &mut [Numbered<B>], height: u32) {
-    /// What is asked for most is compiled with this crate, and not where it is used.
+    /// The usual case is compiled with this crate, and not where it is used.
     #[inline(never)]
     fn by_eight(here: &mut [Numbered<u64>], there: &mut [Numbered<u64>], height: u32) {
         alone::sort(here, there, End::Here, height);
@@ -322,10 +321,10 @@ fn sort_numbered<B: RadixBits>(here: &mut [Numbered<B>], there: &mut [Numbered<B
     }
 }
 
-/// Records of words that are these ones.
+/// Sees records of words `B` as records of words `W`.
 ///
 /// # Panics
-/// If they are not.
+/// If the two types differ.
 fn as_word<B: RadixBits, W: RadixBits>(records: &mut [Numbered<B>]) -> &mut [Numbered<W>] {
     assert!(TypeId::of::<B>() == TypeId::of::<W>(), "one word");
     // SAFETY: it is the same type.

@@ -1,4 +1,4 @@
-//! Plain records of which few are out of place: those are taken out, sorted, and merged with the
+//! Plain records of which few are out of place. Those are taken out, sorted, and merged with the
 //! rest, which is in order without them.
 //!
 //! ```text
@@ -8,9 +8,9 @@
 //! v       0 1 2 3 4 | 5 6 7 8 9        each piece merged with its strays
 //! ```
 //!
-//! The slice is only read until everything is known, so that giving up costs nothing but the time.
-//! Extra memory: the kept and the strays, which are as many as the records, and
-//! for the strays, to sort them, as much again twice: an eighth of the whole.
+//! The slice is only read until everything is known, so giving up costs only the time. Extra
+//! memory: the kept records and the strays, which are as many as all records; and, to sort the
+//! strays, twice their number again: an eighth of the whole.
 #![forbid(unsafe_code)]
 
 use std::ops::Range;
@@ -21,12 +21,12 @@ use super::plain;
 use super::word::OwnKey;
 use crate::sort::fork;
 
-/// No more than one in so many may be a stray.
+/// At most one record in `RARE` may be a stray.
 const RARE: usize = 16;
-/// After so many strays in a row it is the one kept before them that is taken for the stray.
+/// After this many strays in a row, the record kept before them is taken for the stray.
 const IN_A_ROW: usize = 8;
 
-/// Sorts `v` if all but a few of its records are in order; says whether it did.
+/// Sorts `v` if all but a few of its records are in order. Returns whether it did.
 pub(crate) fn sort<R: OwnKey>(v: &mut [R], threads: usize) -> bool {
     let grain = fork::grain(v.len(), threads);
     let Some(mut pieces) = divide_all(v, grain) else {
@@ -79,7 +79,7 @@ fn divide_all<R: OwnKey>(v: &[R], grain: usize) -> Option<Vec<Piece<R>>> {
     Some(pieces)
 }
 
-/// Divides records into those in order and strays, unless these are too many.
+/// Divides records into those in order and strays; `None` if there are too many strays.
 fn divide<R: OwnKey>(v: &[R]) -> Option<Piece<R>> {
     let most = v.len() / RARE + IN_A_ROW;
     let (mut all, mut strays) = (Vec::new(), Vec::new());
@@ -92,7 +92,7 @@ fn divide<R: OwnKey>(v: &[R]) -> Option<Piece<R>> {
             .last()
             .is_none_or(|last: &R| last.bits() <= v[at].bits())
         {
-            // As many as go on in order, at a stretch.
+            // A stretch that goes on in order, as long as there is one.
             let end = v[at..]
                 .windows(2)
                 .position(|pair| pair[1].bits() < pair[0].bits())
@@ -106,8 +106,8 @@ fn divide<R: OwnKey>(v: &[R]) -> Option<Piece<R>> {
             // The last one kept was too large: without it all is in order.
             strays.extend(all.pop());
         } else if row == IN_A_ROW {
-            // So it was, but some strays ago; and so may be some before it. What is in order with
-            // one of the row may stay: the others of the row may be strays indeed.
+            // A record some strays ago was too large, and perhaps some before it. Those of the row
+            // that are in order with what is kept may stay; the others may be strays indeed.
             at -= row;
             let most_in_row = v[at..=at + row].iter().map(R::bits).max();
             strays.truncate(strays.len() - row);
@@ -148,8 +148,8 @@ fn seam<R: OwnKey>(left: &mut Piece<R>, right: &mut Piece<R>) -> bool {
     false
 }
 
-/// Merges each piece with the strays that belong before the next one, in parallel. The pieces and
-/// the strays are as many as there is room for.
+/// Merges each piece with the strays that belong before the next one, in parallel. Pieces and
+/// strays together are as many as there is room for.
 fn merge_all<R: OwnKey>(v: &mut [R], pieces: &[Piece<R>], strays: &[R]) {
     let [piece] = pieces else {
         let (left, right) = pieces.split_at(pieces.len() / 2);

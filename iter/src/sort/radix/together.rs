@@ -1,6 +1,6 @@
-//! The radix sort of many threads, and of one where a cache is too small: one scatter, after
-//! which every bucket fits a cache and is sorted by one thread. A bucket too large for that is
-//! scattered again, and so is what a sample did not foresee.
+//! The radix sort of many threads, and of one where a cache is too small. After one scatter every
+//! bucket fits a cache and is sorted by one thread. A bucket that is too large is scattered again,
+//! and so is what the sample did not foresee.
 
 use std::mem::MaybeUninit;
 
@@ -11,12 +11,12 @@ use super::cut::Cut;
 use super::word::{RadixBits, Record};
 use crate::sort::fork;
 
-/// A bucket of more bytes than this is scattered again: it and its copy are to
-/// stay in a cache of the second level.
+/// A bucket of more bytes is scattered again, so that it and its copy stay in a cache of the second
+/// level.
 const HEAVY: usize = 3 << 17;
 
-/// Sorts `here`, stably, by way of `there`; the result is at the `end`. If it
-/// is here, `there` may be left as it was.
+/// Sorts `here`, stably, through `there`. The result is at the `end`. If it is here, `there` may be
+/// left as it was.
 pub(super) fn sort<R: Record>(
     here: &mut [R],
     there: &mut [MaybeUninit<R>],
@@ -83,17 +83,17 @@ fn copy<R: Record>(from: &[R], to: &mut [MaybeUninit<R>], threads: usize) {
     );
 }
 
-/// What is known to those who sort the buckets.
+/// What the threads that sort the buckets know.
 struct Finish {
     end: End,
     /// No bit from here up varies within a bucket.
     height: u32,
     threads: usize,
-    /// So many records are worth a fork.
+    /// This many records are worth a fork.
     piece: usize,
 }
 
-/// Sorts every bucket of `here`; they start at `starts`, less the first of those.
+/// Sorts every bucket of `here`. `starts` says where they start; the first of it counts as zero.
 fn buckets<R: Record>(here: &mut [R], there: &mut [R], starts: &[usize], finish: &Finish) {
     let number = starts.len() - 1;
     if number == 1 {
@@ -109,7 +109,7 @@ fn buckets<R: Record>(here: &mut [R], there: &mut [R], starts: &[usize], finish:
         }
         return;
     }
-    // Halve the records, as far as buckets allow, rather than the buckets.
+    // Halve the records as evenly as buckets allow, not the number of buckets.
     let half = starts[0] + here.len() / 2;
     let middle = starts
         .partition_point(|&start| start <= half)

@@ -1,5 +1,4 @@
-//! The unsigned words that radix sorts look at, and what a record shows of
-//! itself to them.
+//! The unsigned words that radix sorts look at, and what a record shows them.
 
 use std::ops::{BitAnd, BitOr, BitXor};
 
@@ -40,16 +39,16 @@ pub trait RadixBits:
     /// All bits if the highest is set, none otherwise.
     #[doc(hidden)]
     fn negative(self) -> Self;
-    /// The word less its `shift` lowest bits, as far as that fits a `usize`.
+    /// The word without its `shift` lowest bits, as far as that fits a `usize`.
     #[doc(hidden)]
     fn down(self, shift: u32) -> usize;
-    /// The number of bits below the highest that is set, that one included.
+    /// The position of the highest bit that is set, counted from one.
     #[doc(hidden)]
     fn bit_len(self) -> u32;
     /// The word with all bits below `shift` cleared.
     #[doc(hidden)]
     fn above(self, shift: u32) -> Self;
-    /// How much greater the word is than this one.
+    /// By how much the word is greater than `low`.
     #[doc(hidden)]
     fn less(self, low: Self) -> Self;
     /// Two bounds moved apart, by a little of what is between them.
@@ -109,8 +108,8 @@ words!(u8 u16 u32 u64 u128);
 /// What the radix sorts move about: plain bytes that know their own key.
 ///
 /// # Safety
-/// `bits` depends on nothing but the bytes of the record, and never panics:
-/// what was counted by it is then placed by it, unchecked.
+/// `bits` depends on nothing but the bytes of the record, and never panics: a record is counted by
+/// it, and then placed by it, unchecked.
 pub(crate) unsafe trait Record: Copy + Send + Sync {
     type Bits: RadixBits;
     fn bits(&self) -> Self::Bits;

@@ -30,8 +30,8 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// Lets `act` loose on a vector; then nothing may be missing or doubled.
-/// Returns whether it panicked.
+/// Calls `act` on a vector; afterwards nothing may be missing or doubled. Returns whether it
+/// panicked.
 fn survives(keys: &[u64], act: impl FnOnce(&mut Vec<Counted<'_>>)) -> bool {
     let drops: Vec<AtomicUsize> = keys.iter().map(|_| AtomicUsize::new(0)).collect();
     let make = |(number, &key): (usize, &u64)| Counted {
@@ -53,7 +53,7 @@ fn survives(keys: &[u64], act: impl FnOnce(&mut Vec<Counted<'_>>)) -> bool {
     panicked
 }
 
-/// The same, and `act` must not panic.
+/// As [`survives`], and `act` must not panic.
 fn calmly(keys: &[u64], act: impl FnOnce(&mut Vec<Counted<'_>>)) {
     assert!(!survives(keys, act), "a lie is no reason to panic");
 }
@@ -175,7 +175,7 @@ fn panics_at_every_call_on_small_inputs() {
     });
 }
 
-/// What longer slices come to, on short ones.
+/// The ways that longer slices take, on short ones.
 const WAYS: [(&str, Act); 4] = [
     ("chunks", |v, fuse| {
         let order = |a: &Counted<'_>, b: &Counted<'_>| order(a, b, fuse);
@@ -216,7 +216,7 @@ fn panics_at_every_call_of_each_way() {
     starve(usize::MAX, || with_threads(2, all));
 }
 
-/// So many calls does `act` make if nothing goes wrong.
+/// The number of calls that `act` makes if nothing goes wrong.
 fn calls(keys: &[u64], act: Act) -> usize {
     let fuse = Fuse(AtomicUsize::new(usize::MAX));
     assert!(!survives(keys, |v| act(v, &fuse)));
@@ -238,7 +238,7 @@ fn panics_somewhere(len: usize, rounds: usize) {
                 // Which comparisons are made may vary from run to run.
                 survives(&keys, |v| act(v, &fuse));
             }
-            // Every run makes at least as many calls as this, whichever way it goes.
+            // Every run makes at least this many calls, whichever way it goes.
             let fuse = Fuse(AtomicUsize::new((calls / 3).min(len / 8)));
             assert!(
                 survives(&keys, |v| act(v, &fuse)),
@@ -251,7 +251,7 @@ fn panics_somewhere(len: usize, rounds: usize) {
 #[test]
 fn panics_somewhere_in_large_inputs() {
     let (len, rounds) = if SLOW { (20_500, 1) } else { (60_000, 4) };
-    // With memory from beginning to end: without, some make fewer calls than were counted.
+    // With memory from beginning to end: without it, some make fewer calls than were counted.
     starve(usize::MAX, || {
         with_threads(4, || panics_somewhere(len, rounds));
     });
@@ -276,7 +276,7 @@ const LIES: [Lie; 5] = [
     |a, b, _| (*a.key % 3).cmp(&((*b.key + 1) % 3)),
 ];
 
-/// A comparison that lies so, and what it needs for that.
+/// A comparison that lies in this way, and what it needs for that.
 fn liar(lie: Lie) -> impl Fn(&Counted<'_>, &Counted<'_>) -> Ordering + Copy + Send + Sync {
     thread_local!(static RANDOM: RefCell<Random> = const { RefCell::new(Random(9)) });
     move |a, b| RANDOM.with_borrow_mut(|random| lie(a, b, random))
@@ -318,7 +318,7 @@ fn comparisons_that_lie() {
     });
 }
 
-/// Pivots that part nothing off must not make it slow: one element for each look at all of them.
+/// Pivots that split nothing off must not make it slow: one element for each look at all of them.
 #[test]
 fn selection_among_lies() {
     let keys = pattern("random", 60_000);
@@ -355,7 +355,7 @@ fn keys_that_lie() {
     }
 }
 
-/// Of elements that may be their own keys.
+/// Elements that may be their own keys.
 #[test]
 fn keys_of_numbers_that_lie_or_panic() {
     type Key<'a> = dyn Fn(&u64) -> u64 + Sync + 'a;

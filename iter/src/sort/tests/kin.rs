@@ -1,4 +1,4 @@
-//! The kin of the sorts against their std twins.
+//! The methods related to the sorts, against their std twins.
 #![forbid(unsafe_code)]
 
 use std::panic::catch_unwind;

@@ -11,7 +11,7 @@ use crate::sort::{
     par_sort_unstable, par_sort_unstable_by, par_sort_unstable_by_key,
 };
 
-/// What a sort is given, and what std makes of it: sorted once, for all the ways.
+/// The input of a sort, and what std makes of it: sorted once, for all the ways.
 struct Twin<'a, T> {
     given: &'a [T],
     expected: Vec<T>,
@@ -43,14 +43,14 @@ impl<'a, T: Ord + Clone> Twin<'a, T> {
 }
 
 impl<T: Ord + Clone + Send> Twin<'_, T> {
-    /// Sorts in the two ways that depend on what there is.
+    /// Sorts in the two ways that look at the type.
     fn plain(&self) {
         self.same("sort", &|v| par_sort(v));
         self.same("sort_unstable", &|v| par_sort_unstable(v));
     }
 }
 
-/// Sorts `v` in the two ways that depend on what it holds.
+/// Sorts `v` in the two ways that look at the type.
 fn check_plain<T: Ord + Clone + Send>(v: &[T], note: &str) {
     Twin::new(v, note).plain();
 }
@@ -122,7 +122,7 @@ macro_rules! primitives {
         }
     )*};
 }
-// A sort by a comparison is the same code for all of them, but for their size.
+// A sort by a comparison is the same code for all types of one size.
 primitives! {
     u8s: u8, check, |x| (x >> 3) as u8;
     u16s: u16, check_plain, |x| (x >> 7) as u16;
@@ -234,7 +234,7 @@ fn keys_in_wide_elements() {
     });
 }
 
-/// Sorts elements by themselves, seen as something else. The keys are `dyn` so that the sorts are
+/// Sorts elements by themselves, seen as another type. The keys are `dyn` so that the sorts are
 /// compiled once for each pair of types.
 fn check_by<T: Clone + Send, K: Ord>(v: &[T], note: &str, key: &(dyn Fn(&T) -> K + Sync)) {
     let mut expected = v.to_vec();
@@ -334,7 +334,7 @@ fn radix_on_request() {
 
 #[test]
 fn quicksort_killer() {
-    // Each comparison decides lazily, so that pivots are as bad as can be.
+    // Each comparison decides as late as it can, so that pivots are as bad as can be.
     use std::sync::Mutex;
     struct Adversary {
         values: Vec<usize>,

@@ -1,4 +1,4 @@
-//! Every sort against std's, and against comparisons that mean harm.
+//! Every sort against std's, and against hostile comparisons.
 #![forbid(unsafe_code)]
 
 mod hostile;
@@ -23,14 +23,13 @@ impl Random {
     }
 }
 
-/// Runs `f` with a pool of so many threads.
+/// Runs `f` with a pool of `threads` threads.
 pub(crate) fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     pool.expect("a small pool").install(f)
 }
 
-/// Checks that `sort` sorts, or says that it did not and leaves everything where it is;
-/// says which.
+/// Checks that `sort` sorts, or returns `false` and leaves everything where it is. Returns which.
 pub(crate) fn sorts_or_leaves(
     note: &str,
     input: &[u64],
@@ -46,7 +45,7 @@ pub(crate) fn sorts_or_leaves(
     done
 }
 
-/// At most `most` numbers in order, but for rows of strays, too large or too small.
+/// At most `most` numbers in order, except for rows of strays, too large or too small.
 pub(crate) fn rows_of_strays(random: &mut Random, most: usize) -> Vec<u64> {
     let len = 1 + random.below(most);
     let mut v: Vec<u64> = (0..len as u64).map(|i| 1000 + i / 3).collect();
@@ -124,12 +123,12 @@ const SIZES: [usize; 17] = [
     0, 1, 2, 3, 20, 21, 65, 511, 513, 1025, 2049, 4097, 16_385, 19_999, 20_001, 32_769, 70_003,
 ];
 
-/// Whether this is a slow build, in which fewer inputs must do.
+/// Whether this build is slow, so that fewer inputs must do.
 pub(crate) const SLOW: bool = cfg!(debug_assertions);
 
-/// Calls `f` with every pattern in every size, on four threads; on one thread,
-/// and in a size that is scattered twice, with a few. Unoptimised, the patterns
-/// take turns at the larger sizes.
+/// Calls `f` with every pattern in every size, on four threads. A few also run on one thread, and
+/// in a size that is scattered twice. In unoptimised builds the patterns take turns at the larger
+/// sizes.
 pub(crate) fn all(f: impl Fn(&str, &[u64]) + Sync) {
     let sizes = |turn: usize| {
         let sizes = SIZES.iter().enumerate();

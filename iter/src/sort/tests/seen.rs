@@ -1,4 +1,4 @@
-//! Elements that are `Send` alone are never looked at by two threads at once,
+//! Elements that are only `Send` are never looked at by two threads at once,
 //! and what a comparison writes into one is not undone.
 #![forbid(unsafe_code)]
 
@@ -102,7 +102,8 @@ fn shy_sorts(name: &str, len: usize) {
         },
         false,
     );
-    // Looks at what is not among the smallest go with it, so all are.
+    // Elements not among the smallest lose what looks at them write, so all are
+    // among them.
     check(
         &|v, n| {
             let len = v.len();
@@ -111,7 +112,7 @@ fn shy_sorts(name: &str, len: usize) {
         },
         true,
     );
-    // Looks at what is removed go with it, so none is removed here.
+    // Removed elements lose what looks at them write, so none is removed here.
     check(
         &|v, n| {
             v.par_dedup_by(|a, b| {

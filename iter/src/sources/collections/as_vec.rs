@@ -3,8 +3,8 @@
 
 use std::mem;
 
-/// The items of a collection as a vector, which become the collection again
-/// when this is dropped, even by a panic.
+/// The items of a collection as a vector. They become the collection again when
+/// this is dropped, by a panic too.
 pub(super) struct AsVec<'a, T, C: From<Vec<T>>> {
     home: &'a mut C,
     pub(super) vec: Vec<T>,

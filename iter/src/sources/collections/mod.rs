@@ -1,8 +1,8 @@
 //! Parallel iterators over std's collections, one module for each.
 //!
-//! Those that are slices inside (`BinaryHeap`, `VecDeque`) are walked where they
-//! lie, and so are shared maps and sets. Whatever else can only be walked from
-//! one end is first gathered into a vector: of its items, or of references.
+//! Collections that are slices inside (`BinaryHeap`, `VecDeque`) are walked in place, and so are
+//! shared maps and sets. Others can only be walked from one end, so their items, or references to
+//! them, are first gathered into a vector.
 #![forbid(unsafe_code)]
 
 pub mod binary_heap;

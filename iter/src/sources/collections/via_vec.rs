@@ -1,8 +1,8 @@
 //! Collections that must be emptied into a vector before they can be split.
 #![forbid(unsafe_code)]
 
-/// A source that is first gathered into a vector, because its collection can
-/// only be walked from one end: the struct, its traits, and where it comes from.
+/// A source that is first gathered into a vector, because its collection can only be walked from
+/// one end: the struct, its traits, and the collection it comes from.
 ///
 /// `from [S] HashMap<K, V, S>` names the generics that the collection has and
 /// the iterator lacks.

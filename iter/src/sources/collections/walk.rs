@@ -1,10 +1,9 @@
-//! Sharing a walk that only goes forward, of which copies are cheap.
+//! Sharing a walk that only goes forward, and whose iterator is cheap to clone.
 //!
-//! std's iterators over maps and sets cannot be split, but they can be cloned
-//! where they stand. So one walk ahead leaves a copy at every few items, and
-//! each piece is walked from the nearest copy. The walk ahead touches no item:
-//! it reads a hash table's control bytes or a tree's edges, and takes a fraction
-//! of the time and memory that a vector of references takes.
+//! std's iterators over maps and sets cannot be split, but they can be cloned at any point. So one
+//! walk ahead leaves a copy at every few items, and each piece is walked from the nearest copy. The
+//! walk ahead touches no item. It reads a hash table's control bytes or a tree's edges, and takes a
+//! fraction of the time and memory that a vector of references takes.
 #![forbid(unsafe_code)]
 
 use crate::plumbing::{Consumer, Producer, bridge_producer_consumer};
@@ -34,7 +33,7 @@ where
     bridge_producer_consumer(len, walk, consumer)
 }
 
-/// Produces `len` items, after the first `skip` from the first mark.
+/// Produces `len` items: those after the first `skip` from the first mark.
 struct Walk<'m, I> {
     marks: &'m [I],
     skip: usize,
@@ -99,8 +98,8 @@ impl<I: Iterator> Iterator for Piece<I> {
 }
 
 impl<I: Iterator + Clone> DoubleEndedIterator for Piece<I> {
-    /// Walks the whole piece. A producer must be able to, but no source that is
-    /// shared like this is indexed, so none is ever reversed.
+    /// Walks the whole piece. A producer must be able to walk backwards. But a source that is
+    /// shared like this is never indexed, and so never reversed.
     fn next_back(&mut self) -> Option<I::Item> {
         self.left = self.left.checked_sub(1)?;
         self.iter.clone().nth(self.left)
@@ -109,8 +108,7 @@ impl<I: Iterator + Clone> DoubleEndedIterator for Piece<I> {
 
 impl<I: Iterator + Clone> ExactSizeIterator for Piece<I> {}
 
-/// A source that is walked where it lies: the struct, its traits, and the
-/// collection that it borrows.
+/// A source that is walked in place: the struct, its traits, and the collection that it borrows.
 macro_rules! walked {
     ($(#[$meta:meta])*
      pub struct $name:ident [$($param:tt)*]($inner:ty);

@@ -1,8 +1,8 @@
-//! Drawing many items at once, where none waits for another.
+//! Drawing many items at once, where no item waits for another.
 //!
-//! What a thread has drawn is its own: no lock is taken for an item, and nobody else looks at it.
-//! A thread draws twice as many the next time if the last ones took it little time, and half as
-//! many if they took long, so that in the end nobody waits long for another one's last batch.
+//! A thread owns what it has drawn: no lock is taken for an item, and no other thread looks at it.
+//! If the last batch took little time, the next is twice as large; if it took long, half as large.
+//! So at the end no thread waits long for another's last batch.
 #![forbid(unsafe_code)]
 
 use std::iter::Fuse;
@@ -13,7 +13,7 @@ use super::crew::Crew;
 use super::turn::{Drawn, Turn};
 use crate::plumbing::{Folder, UnindexedProducer};
 
-/// How long a batch should last, at least and at most.
+/// The least and the greatest time that a batch should last.
 const LASTS: (Duration, Duration) = (Duration::from_micros(32), Duration::from_micros(128));
 
 /// The most bytes that a batch should hold, so that it stays in the cache.
@@ -22,7 +22,7 @@ const BATCH_BYTES: usize = 64 << 10;
 /// The most items where there is no clock.
 const UNTIMED: usize = 64;
 
-/// A sequential iterator that many threads draw from, each so many items at once.
+/// A sequential iterator that many threads draw from, several items at once.
 pub(super) struct Scoop<I> {
     crew: Crew,
     source: Mutex<Fuse<I>>,
@@ -44,7 +44,7 @@ impl<I: Iterator> Scoop<I> {
             return false;
         };
         self.drawn.one_more();
-        // Of the last items, if it is known which these are, everybody gets a share.
+        // If it is known which items are the last, all threads share them.
         let size = match source.size_hint() {
             (least, Some(most)) if least == most => size.min(least / (2 * self.crew.size()) + 1),
             _ => size,

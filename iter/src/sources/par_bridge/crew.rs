@@ -2,9 +2,9 @@
 //! thread in one piece at most.
 //!
 //! A thread that waits inside `next` or inside an item may come upon another
-//! piece of the same work. It must not begin it: it would wait for what it
-//! holds itself, and its stack would grow with each turn. The threads that
-//! are in already do the work that it leaves.
+//! piece of the same work. It must not begin that piece: it would wait for what
+//! it holds itself, and its stack would grow with each turn. The threads that
+//! take part already do the work that it leaves.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +12,7 @@ use std::thread::{self, ThreadId};
 
 use tine_pool::current_num_threads;
 
-/// Who is at work.
+/// The threads at work.
 pub(super) struct Crew {
     size: usize,
     /// How many more pieces may be split off.
@@ -33,14 +33,14 @@ impl Crew {
         }
     }
 
-    /// The most there will ever be.
+    /// The greatest number of threads that can take part.
     pub(super) fn size(&self) -> usize {
         self.size
     }
 
     /// Whether one more piece is worth splitting off.
     pub(super) fn wants_more(&self) -> bool {
-        // Relaxed: a counter and nothing else.
+        // Relaxed: only a counter.
         let less = |wanted: usize| wanted.checked_sub(1);
         self.wanted
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
@@ -64,7 +64,7 @@ impl Crew {
 /// One thread of the crew, until it is dropped.
 pub(super) struct Member<'c> {
     crew: &'c Crew,
-    /// Distinct for each, and less than the size of the crew.
+    /// Different for each, and less than the size of the crew.
     pub(super) index: usize,
 }
 

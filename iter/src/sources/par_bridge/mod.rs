@@ -1,9 +1,9 @@
 //! From sequential iterators to parallel ones.
 //!
-//! The iterator stays in one piece: a thread that needs an item calls `next`, one
-//! thread at a time. [`tap`] is what the threads draw from, and [`batched`] where items
-//! do not wait for each other; [`turn`] and [`patience`] say how threads wait for it,
-//! [`ordered`] puts the results back in order, [`crew`] says which threads take part.
+//! The iterator stays in one piece: a thread that needs an item calls `next`, one thread at a time.
+//! The threads draw from [`tap`], or from [`batched`] if items do not wait for each other. [`turn`]
+//! and [`patience`] say how threads wait for the iterator, [`ordered`] puts the results back in
+//! order, and [`crew`] says which threads take part.
 #![forbid(unsafe_code)]
 
 mod batched;
@@ -21,8 +21,8 @@ use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 
 /// Turns a sequential iterator into a parallel one.
 ///
-/// This serves what cannot be split: channels, lines of a file, anything that
-/// only has `next`. Where `par_iter` or `into_par_iter` exist they are faster.
+/// This is for iterators that cannot be split: channels, lines of a file, anything that only has
+/// `next`. Where `par_iter` or `into_par_iter` exist, they are faster.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -35,29 +35,27 @@ use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 ///
 /// # Order
 ///
-/// Items are handed to whichever thread asks first; nothing is promised about
-/// the order of results. For order, and for a bound on how far the fastest
-/// thread runs ahead, there is [`par_bridge_ordered`](Self::par_bridge_ordered).
+/// Items go to the threads that ask first, and nothing is promised about the order of results. For
+/// order, and for a bound on how far the fastest thread runs ahead, there is
+/// [`par_bridge_ordered`](Self::par_bridge_ordered).
 ///
 /// # Items that wait for one another
 ///
-/// An iterator is asked for its next item only when each item that it has
-/// handed out is being worked on. So an item may wait for a later one, as a
-/// request waits for its response, as long as there are threads for both. The
-/// one exception: an iterator that knows it has more, by the lower bound of
-/// its `size_hint`, is asked for several at once as soon as items have proved
-/// quick, and a thread that has nothing else to do takes those that have not been
-/// started. The last items, two for each thread, come one by one. So one item for
-/// each thread may wait for all the others.
-/// Where no item waits for another, say so by [`batched`](IterBridge::batched): that
-/// is much faster where items are cheap.
+/// An iterator is asked for its next item only when each item that it has handed out is being
+/// worked on. So an item may wait for a later one, as a request waits for its response, as long as
+/// there are threads for both. There is one exception. If an iterator knows by the lower bound of
+/// its `size_hint` that it has more, it is asked for several items at once as soon as items have
+/// proved quick. A thread that has nothing else to do takes those that have not been started. The
+/// last items, two for each thread, come one by one. So one item for each thread may wait for all
+/// the others. If no item waits for another, say so by [`batched`](IterBridge::batched): that is
+/// much faster where items are cheap.
 ///
 /// # Waiting in `next`
 ///
-/// A thread that waits in `next`, or for its turn to call it, holds its seat in
-/// the pool meanwhile. While an iterator waits (for a channel, a socket, a
-/// slow disk), all threads that take part in its bridge wait with it, and that may be
-/// the whole pool. Where other work must go on, give the bridge a pool of its own.
+/// A thread that waits in `next`, or for its turn to call it, holds its seat in the pool meanwhile.
+/// While an iterator waits (for a channel, a socket, a slow disk), all threads that take part in
+/// its bridge wait with it, and that may be the whole pool. If other work must go on, give the
+/// bridge a pool of its own.
 ///
 /// # Panics
 ///
@@ -86,10 +84,9 @@ pub trait ParallelBridge: Sized {
     /// most `look_ahead` items between the one that is next in order and the
     /// last one that was drawn.
     ///
-    /// The results go to a closure that runs in order, one call at a time, on
-    /// whichever thread has the result that is next. When it is slow, no more
-    /// items are drawn: memory stays bounded however long the iterator is.
-    /// An item may wait for a later one only within those `look_ahead`.
+    /// The results go to a closure that runs in order, one call at a time, on the thread that has
+    /// the next result. While it is slow, no more items are drawn: memory stays bounded however
+    /// long the iterator is. An item may wait for a later one only within those `look_ahead`.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -143,13 +140,13 @@ impl<Iter: Iterator<Item: Send> + Send> ParallelIterator for IterBridge<Iter> {
 }
 
 impl<Iter: Iterator<Item: Send> + Send> IterBridge<Iter> {
-    /// The same items, of which each thread draws many at once: no item waits for a later one.
+    /// The same items, many of which a thread draws at once: no item may wait for a later one.
     ///
-    /// How many grows by itself where items take little time. Like this a bridge over a cheap
-    /// iterator costs little more than the iterator. An item that does wait for a later one may
-    /// wait for ever: both may have been drawn by one thread.
+    /// The number grows by itself where items take little time. Then a bridge over a cheap iterator
+    /// costs little more than the iterator. If an item does wait for a later one, it may wait for
+    /// ever: one thread may have drawn both.
     ///
-    /// When `next` panics, what was drawn together with it is dropped.
+    /// When `next` panics, items drawn together with it are dropped.
     ///
     /// ```
     /// use tine_iter::prelude::*;

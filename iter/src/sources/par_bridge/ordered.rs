@@ -5,12 +5,11 @@
 //!              ^ head              ^ at most `look_ahead` after the head
 //! ```
 //!
-//! A thread first gets a place in the window, or waits for one; then it draws
-//! an item and maps it; then it puts the result in its place. The thread that
-//! finds the result at the head delivers it and all that are ready after it.
-//! Results that come meanwhile are left to that thread. So the head is always
-//! being worked on or being delivered, and a thread that waits for a place
-//! holds nothing: not the iterator, not a result.
+//! A thread first gets a place in the window, or waits for one. Then it draws an item, maps it, and
+//! puts the result in its place. The thread that finds the result at the head delivers it and all
+//! that are ready after it. Results that come meanwhile are left to that thread. So the head is
+//! always being worked on or being delivered. A thread that waits for a place holds neither the
+//! iterator nor a result.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -49,7 +48,7 @@ impl<Iter> OrderedBridge<Iter> {
 }
 
 impl<Iter: Iterator<Item: Send> + Send> OrderedBridge<Iter> {
-    /// What to do with each item, in parallel.
+    /// The closure that is called with each item, in parallel.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -112,8 +111,8 @@ where
         });
     }
 
-    /// Calls `op` with each result, in order, until it fails: then no more
-    /// items are drawn, and the error is returned.
+    /// Calls `op` with each result, in order, until it fails. Then no more items are drawn, and the
+    /// error is returned.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -196,7 +195,7 @@ struct Line<'m, Iter: Iterator, F, R, S> {
     /// The iterator, and the index of its next item.
     source: Mutex<(Fuse<Iter>, usize)>,
     window: Mutex<Window<R>>,
-    /// Signalled when there is a place in the window, or no need of one.
+    /// Signalled when there is a place in the window, or when none is needed any more.
     place: Condvar,
     map_op: &'m F,
     /// Locked by the thread that delivers, so never contended.
@@ -206,12 +205,12 @@ struct Line<'m, Iter: Iterator, F, R, S> {
 struct Window<R> {
     /// The index of the next result to be delivered.
     head: usize,
-    /// The results from `head` on, as far as they are there.
+    /// The results from `head` on that are ready.
     ready: VecDeque<Option<R>>,
     /// How many more items may be drawn.
     places: usize,
     delivering: bool,
-    /// No more items, or no more use for any.
+    /// Whether there are no more items, or no more are wanted.
     over: bool,
 }
 
@@ -222,8 +221,8 @@ where
     R: Send,
     S: FnMut(R) -> bool + Send,
 {
-    /// Puts a result in its place and delivers what is ready; then waits for a
-    /// place for another one. `false` if there is no more need of any.
+    /// Puts a result in its place and delivers what is ready. Then waits for a place for another
+    /// one; `false` if no more are wanted.
     fn settle(&self, done: Option<(usize, R)>, patience: &mut Patience) -> bool {
         let Some(mut window) = patience.lock(&self.window) else {
             unreachable!("nothing that could panic runs under the lock of the window");
@@ -260,7 +259,7 @@ where
             drop(sink);
             window = self.window();
             if !wants_more {
-                // Nobody else will deliver: `delivering` stays.
+                // No other thread will deliver: `delivering` stays set.
                 window.over = true;
                 self.place.notify_all();
                 return window;
@@ -289,8 +288,7 @@ where
         let Some(_member) = self.crew.enter() else {
             return;
         };
-        // What ends the work of one thread ends the work of all: the iterator is at its
-        // end, or a closure panicked.
+        // When one thread's work ends, all end: the iterator is at its end, or a closure panicked.
         let ending = Ending(|| {
             self.window().over = true;
             self.place.notify_all();
@@ -316,7 +314,7 @@ impl<R> Window<R> {
         self.ready[at] = Some(result);
     }
 
-    /// Takes the results at the head that are there, and moves the head.
+    /// Takes the ready results at the head, and moves the head.
     fn take_ready(&mut self, ready: &mut Vec<R>) -> bool {
         while let Some(result) = self.ready.front_mut().and_then(Option::take) {
             ready.push(result);
@@ -327,7 +325,7 @@ impl<R> Window<R> {
     }
 }
 
-/// Calls a closure when dropped, by a panic too.
+/// Calls a closure when it is dropped, by a panic too.
 struct Ending<F: Fn()>(F);
 
 impl<F: Fn()> Drop for Ending<F> {

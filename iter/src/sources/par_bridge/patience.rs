@@ -4,13 +4,13 @@ use std::hint::spin_loop;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// How one thread waits for a lock that others hold for nanoseconds, or for
-/// as long as it takes.
+/// much longer.
 ///
-/// A thread that hands the iterator to itself is much faster than two that
-/// take turns. So the more often a thread finds the lock taken, the longer it
-/// stays away before it looks again; the more often it finds it free, the less.
-/// A holder that stays for long waits for something itself, and then there is
-/// no point in looking.
+/// A thread that hands the iterator to itself is much faster than two that take
+/// turns. So the more often a thread finds the lock taken, the longer it stays
+/// away before it looks again; the more often it finds it free, the shorter. A
+/// holder that stays for long waits for something itself, and then looking is
+/// useless.
 #[derive(Default)]
 pub(super) struct Patience(u32);
 
@@ -18,7 +18,7 @@ impl Patience {
     /// The longest wait between two looks, as a power of two: microseconds.
     const MOST: u32 = 8;
 
-    /// How often to look, at that, before going to sleep.
+    /// How many looks a thread takes at that interval before it goes to sleep.
     const LOOKS: u32 = 3;
 
     /// Locks, or returns `None` if the lock is poisoned.

@@ -1,21 +1,19 @@
-//! What threads draw items from: a sequential iterator behind a lock, and for
-//! each thread a batch of items that it has drawn.
+//! Where threads draw items from: a sequential iterator behind a lock, and for each thread a batch
+//! of items that it has drawn.
 //!
-//! One rule keeps items that wait for one another from waiting for ever:
-//! **`next` is called only when every item drawn so far has been started**,
-//! or if the iterator has said that it has another one (the lower bound of
-//! `size_hint`), so that it need not wait to give it. An iterator that cannot
-//! say so is drawn from item by item. One that can is drawn from in batches,
-//! which stay open: before a thread calls `next` without such a promise it takes
-//! what is left in all batches. So does a thread that finds the iterator empty.
+//! One rule keeps items that wait for one another from waiting for ever: **`next` is called only
+//! when every item drawn so far has been started**. The exception is an iterator that has said that
+//! it has another item (the lower bound of `size_hint`), and so need not wait to give it. If an
+//! iterator cannot say so, items are drawn one by one. If it can, they are drawn in batches, which
+//! stay open: before a thread calls `next` without such a promise, it takes what is left in all
+//! batches. So does a thread that finds the iterator empty.
 //!
 //! Locks are taken in the order source, batch. No closure of an item runs
 //! under either, and `next` runs under its own thread's batch lock only when
 //! it was promised.
 //!
-//! A batch grows until it lasts some microseconds, because then it does not
-//! matter what it costs to hand the iterator from one processor to another,
-//! and items that take that long themselves come one by one.
+//! A batch grows until it lasts some microseconds. Then the cost of handing the iterator from one
+//! processor to another does not matter, and items that take that long themselves come one by one.
 
 use std::collections::VecDeque;
 use std::iter::Fuse;
@@ -26,7 +24,7 @@ use super::crew::Crew;
 use super::turn::{Drawn, Turn};
 use crate::plumbing::{Folder, UnindexedProducer};
 
-/// How long a batch should last, at least and at most.
+/// The least and the greatest time that a batch should last.
 const LASTS: (Duration, Duration) = (Duration::from_micros(8), Duration::from_micros(32));
 
 /// The most bytes that a batch should hold.
@@ -42,7 +40,7 @@ pub(super) struct Tap<I: Iterator> {
 
 struct Source<I> {
     iter: Fuse<I>,
-    /// Whether there may be something in a batch.
+    /// Whether a batch may hold an item.
     batched: bool,
 }
 
@@ -109,7 +107,7 @@ impl<I: Iterator> Tap<I> {
             return None;
         }
         let left = self.batches.iter().find_map(Batch::take);
-        // Batches are filled under the lock of the source, which we have.
+        // Batches are filled under the lock of the source, which this thread holds.
         source.batched = left.is_some();
         left
     }
@@ -129,7 +127,7 @@ impl<I: Iterator<Item: Send> + Send> UnindexedProducer for &Tap<I> {
         let batch = &self.batches[member.index];
         let mut pace = Pace::new(size_of::<I::Item>());
         while !folder.full() {
-            // What nothing was put into need not be locked.
+            // A batch that nothing was put into need not be locked.
             let left = pace.batched.then(|| batch.take()).flatten();
             pace.batched = left.is_some();
             let Some(item) = left.or_else(|| self.draw(batch, &mut pace)) else {
@@ -146,9 +144,9 @@ struct Pace {
     more: usize,
     most: usize,
     last: Option<Instant>,
-    /// Whether it matters: an iterator that promises nothing needs no clock.
+    /// Whether its time matters: an iterator that promises nothing needs no clock.
     promised: bool,
-    /// Whether there may be something in this thread's batch.
+    /// Whether this thread's batch may hold an item.
     batched: bool,
     turn: Turn,
 }
@@ -166,7 +164,7 @@ impl Pace {
         }
     }
 
-    /// How many to draw beyond the first, by how long the last ones took.
+    /// The number of items to draw beyond the first, from the time that the last ones took.
     fn more(&mut self) -> usize {
         // Without a clock items come one by one.
         if !self.promised || cfg!(all(target_family = "wasm", target_os = "unknown")) {

@@ -1,16 +1,13 @@
 //! How a thread comes by its turn to draw from the iterator.
 //!
-//! A thread that hands the iterator to itself is much faster than two that hand
-//! it to each other, since the lock, and the iterator behind it, then travel
-//! between processors. Where items take less than that journey, one thread does
-//! best alone. Where they take more, a thread that finds the lock taken does best
-//! to look again at once. Which of the two it is can be seen from outside: a thread
-//! that has found the lock taken several times stays away for a microsecond and
-//! counts what the others draw meanwhile. If that is much, or no less than what
-//! all drew while it took part, it rests, for a part of the time for which it
-//! has been there, so that not more than that part is lost if the items become
-//! dear. If it is nothing, then `next` itself waits, and there is no point in
-//! looking.
+//! A thread that hands the iterator to itself is much faster than two that hand it to each other,
+//! since then the lock, and the iterator behind it, travel between processors. If items take less
+//! time than that journey, one thread does best alone. If they take more, a thread that finds the
+//! lock taken does best to look again at once. A thread can tell which case it is. After finding
+//! the lock taken several times, it stays away for a microsecond and counts what the others draw
+//! meanwhile. If that is much, or no less than what all drew while it took part, it rests. It rests
+//! for a fraction of the time since it came, so that no more than this fraction is lost if the
+//! items become slow. If the others drew nothing, `next` itself waits, and looking is useless.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,18 +15,18 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a thread counts.
+/// The time for which a thread counts.
 const COUNT: Duration = Duration::from_micros(1);
 
-/// A thread that draws this many items in that time is faster alone.
+/// If other threads draw this many items in that time, they are faster without this one.
 const MANY: u128 = 14;
 
-/// How often nothing may have been drawn in that time before a thread sleeps
-/// until the lock is free.
+/// How often nothing may have been drawn in that time before a thread sleeps until the lock is
+/// free.
 const STILL: u32 = 8;
 
-/// The shortest and the longest rest; the length from which a rest is slept through; and what part
-/// of the time before a rest is.
+/// The shortest and the longest rest; the rest from which on a thread sleeps; and the fraction of
+/// the time before that a rest lasts.
 const REST: (Duration, Duration, Duration, u32) = (
     Duration::from_micros(5),
     Duration::from_millis(1),
@@ -37,7 +34,7 @@ const REST: (Duration, Duration, Duration, u32) = (
     8,
 );
 
-/// How many items have been drawn. The holder of the lock counts them.
+/// The number of items that have been drawn. The holder of the lock counts them.
 #[derive(Default)]
 pub(super) struct Drawn(AtomicUsize);
 
@@ -54,7 +51,7 @@ impl Drawn {
     }
 }
 
-/// What one thread has seen of the lock.
+/// One thread's observations of the lock.
 pub(super) struct Turn {
     /// How often the lock may be found taken before the next count.
     looks: u32,
@@ -125,7 +122,7 @@ impl Turn {
         let begun = Instant::now();
         self.since.get_or_insert(begun);
         let before = drawn.since(0);
-        // Of the time with this thread: how long, and how many were drawn.
+        // The time with this thread, and the number of items drawn in it.
         let together = self
             .back
             .map(|(back, then)| (begun - back, before.wrapping_sub(then)));
@@ -159,7 +156,7 @@ impl Turn {
         let begun = Instant::now();
         let mut before = drawn.since(0);
         while begun.elapsed() < long {
-            // Whoever looks too often at what others write slows them.
+            // Looking too often at what others write slows them.
             (0..64).for_each(|_| spin_loop());
             if drawn.since(before) == 0 {
                 return;
@@ -169,7 +166,7 @@ impl Turn {
     }
 }
 
-/// How many items the others drew.
+/// The number of items that the others drew.
 enum Seen {
     Nothing,
     Some,

@@ -12,7 +12,8 @@ pub trait RangeInteger: Sequenced + Ord {
     /// Runs a range into a consumer.
     fn drive_range<C: UnindexedConsumer<Self>>(range: Range<Self>, consumer: C) -> C::Result;
 
-    /// Calls what `make` makes of the number of items, with them.
+    /// Passes the number of items to `make`, and a producer of them to the callback that it
+    /// returns.
     fn with_range<CB: ProducerCallback<Self>>(
         range: Range<Self>,
         make: impl FnOnce(usize) -> CB,
@@ -22,7 +23,7 @@ pub trait RangeInteger: Sequenced + Ord {
         make(len).callback(Span(range))
     }
 
-    /// How many items a range holds, if a `usize` can say it.
+    /// The number of items in a range, if it fits a `usize`.
     fn count(range: &Range<Self>) -> Option<usize>;
 
     /// The next integer, if there is one.
@@ -43,7 +44,7 @@ pub trait Sequenced: Copy + Send {
     /// The integer `steps` further on.
     fn advance(self, steps: usize) -> Self;
 
-    /// Whether a range holds at least so many items.
+    /// Whether a range holds at least `items` items.
     fn reaches(range: &Range<Self>, items: usize) -> bool;
 }
 
@@ -64,7 +65,7 @@ impl<T: Sequenced> Producer for Span<T> {
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
-        // Unsafe code may rely on it that all items lie in the range.
+        // Unsafe code may rely on all items lying in the range.
         assert!(
             T::reaches(&self.0, index),
             "a range was cut behind its end, at {index}"
@@ -75,11 +76,10 @@ impl<T: Sequenced> Producer for Span<T> {
     }
 }
 
-/// Produces the integers of a range that is too long for that.
+/// Produces the integers of a longer range.
 struct Halves<T>(Range<T>);
 
-/// An iterator of a length that its `size_hint` knows exactly, where std will
-/// not say so of the type.
+/// An iterator whose `size_hint` is exact, although std does not say so of its type.
 #[derive(Debug)]
 pub struct Counted<I>(I);
 
@@ -126,7 +126,7 @@ impl<I: DoubleEndedIterator> DoubleEndedIterator for Counted<I> {
 
 impl<I: Iterator> ExactSizeIterator for Counted<I> {}
 
-/// What all integers have in common; `$sequence` is their sequential iterator.
+/// The code that all integers share; `$sequence` is their sequential iterator.
 macro_rules! integer {
     ($int:ident, $sequence:ty, $make:expr) => {
         impl Sequenced for $int {
@@ -136,8 +136,8 @@ macro_rules! integer {
                 $make(range)
             }
 
-            // A signed range may be longer than its type's largest value: then
-            // the cast wraps, and the sum wraps back.
+            // A signed range may be longer than its type's largest value. Then the cast wraps, and
+            // the sum wraps back.
             fn advance(self, steps: usize) -> $int {
                 self.wrapping_add(steps as $int)
             }
@@ -225,7 +225,7 @@ macro_rules! unindexed {
     )*};
 }
 
-/// How many integers lie in a range, in the type that can always say it.
+/// The number of integers in a range, in a type that always holds it.
 trait Distance<U> {
     fn distance(&self) -> U;
 }

@@ -155,7 +155,7 @@ chunks! {
     RChunksExactMut: [&'data mut [T]] Send, back true, rchunks_exact_mut, down, rest
 }
 
-/// What the four with a short piece and the four shared ones have in common.
+/// The constructor of the four with a short piece and the four shared ones.
 macro_rules! construct {
     ($($name:ident: $body:ty $(, $clone:ident)?;)*) => {$(
         impl<'data, T> $name<'data, T> {

@@ -1,8 +1,7 @@
 //! Parallel iterators over slices.
 //!
-//! The traits [`ParallelSlice`] and [`ParallelSliceMut`] add their methods to
-//! every `[T]`, and through it to vectors and arrays; the structs are only
-//! needed by those who name them.
+//! The traits [`ParallelSlice`] and [`ParallelSliceMut`] add their methods to every `[T]`, and so
+//! to vectors and arrays. The structs are only needed where they are named.
 #![forbid(unsafe_code)]
 
 mod chunks;
@@ -23,7 +22,7 @@ pub use iter::{Iter, IterMut};
 pub use split::{ChunkBy, ChunkByMut, Split, SplitInclusive, SplitInclusiveMut, SplitMut};
 pub use windows::{ArrayWindows, Windows};
 
-/// Panics for a length that would cut a slice into no number of pieces.
+/// Panics if the length of a piece is zero.
 #[inline]
 #[track_caller]
 fn at_least_one(size: usize, what: &str) -> usize {
@@ -150,8 +149,8 @@ pub trait ParallelSlice<T: Sync> {
         )
     }
 
-    /// Pieces of exactly `chunk_size` elements; what is left at the end is
-    /// [set aside](ChunksExact::remainder).
+    /// Pieces of exactly `chunk_size` elements. The rest at the end is [set
+    /// aside](ChunksExact::remainder).
     ///
     /// # Panics
     ///
@@ -193,8 +192,8 @@ pub trait ParallelSlice<T: Sync> {
         )
     }
 
-    /// Pieces of exactly `chunk_size` elements from the end of the slice; what
-    /// is left at its front is [set aside](RChunksExact::remainder).
+    /// Pieces of exactly `chunk_size` elements from the end of the slice. The rest at its front is
+    /// [set aside](RChunksExact::remainder).
     ///
     /// # Panics
     ///
@@ -214,8 +213,8 @@ pub trait ParallelSlice<T: Sync> {
         )
     }
 
-    /// Runs of neighbours: a new one starts wherever `together` is false for an
-    /// element and the one before it.
+    /// Runs of neighbours: a new run starts wherever `together` is false for an element and the one
+    /// before it.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -325,8 +324,8 @@ pub trait ParallelSliceMut<T: Send> {
         )
     }
 
-    /// Exclusive pieces of exactly `chunk_size` elements; what is left at the
-    /// end is [set aside](ChunksExactMut::into_remainder).
+    /// Exclusive pieces of exactly `chunk_size` elements. The rest at the end is [set
+    /// aside](ChunksExactMut::into_remainder).
     ///
     /// # Panics
     ///
@@ -369,9 +368,8 @@ pub trait ParallelSliceMut<T: Send> {
         )
     }
 
-    /// Exclusive pieces of exactly `chunk_size` elements from the end of the
-    /// slice; what is left at its front is
-    /// [set aside](RChunksExactMut::into_remainder).
+    /// Exclusive pieces of exactly `chunk_size` elements from the end of the slice. The rest at its
+    /// front is [set aside](RChunksExactMut::into_remainder).
     ///
     /// # Panics
     ///
@@ -392,8 +390,8 @@ pub trait ParallelSliceMut<T: Send> {
         )
     }
 
-    /// Exclusive runs of neighbours: a new one starts wherever `together` is
-    /// false for an element and the one before it.
+    /// Exclusive runs of neighbours: a new run starts wherever `together` is false for an element
+    /// and the one before it.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -414,11 +412,10 @@ pub trait ParallelSliceMut<T: Send> {
 
     /// Sorts the slice, keeping equal elements in their order.
     ///
-    /// Primitives are sorted by radix and strings and byte vectors by their
-    /// next eight bytes at a time, neither of which asks their `Ord`. Takes
-    /// room for as many elements as there are (an eighth more for primitives in
-    /// nearly ascending order; for strings, for two records of an
-    /// element and a word each); without it, merges in place.
+    /// Primitives are sorted by radix, and strings and byte vectors by eight bytes at a time;
+    /// neither way asks their `Ord`. Takes room for as many elements as there are. Primitives in
+    /// nearly ascending order take an eighth more; strings take two records, of an element and a
+    /// word each. Without memory, merges in place.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -456,11 +453,10 @@ pub trait ParallelSliceMut<T: Send> {
 
     /// Sorts the slice by a key, keeping elements with equal keys in their order.
     ///
-    /// A longer slice is sorted by radix if the key is a primitive, or [`Reverse`]
-    /// of one: each key is extracted a few times. That takes room for as many
-    /// elements as there are, and on each thread for up to 16,384 keys and their
-    /// numbers, twice; without it, merges in place. Other keys are extracted for
-    /// each comparison, as in [`par_sort_by`].
+    /// A longer slice is sorted by radix if the key is a primitive, or [`Reverse`] of one. Then
+    /// each key is extracted a few times. That takes room for as many elements as there are, and on
+    /// each thread for up to 16,384 keys and their numbers, twice; without it, merges in place.
+    /// Other keys are extracted for each comparison, as in [`par_sort_by`].
     ///
     /// [`Reverse`]: std::cmp::Reverse
     /// [`par_sort_by`]: ParallelSliceMut::par_sort_by
@@ -483,9 +479,9 @@ pub trait ParallelSliceMut<T: Send> {
     /// Sorts the slice by a key that is computed once for each element, keeping
     /// elements with equal keys in their order.
     ///
-    /// Takes room for all keys with their numbers and for as many elements as there
-    /// are; if the keys are primitives, for two records of a key and an element (or
-    /// its number, where it is larger than 32 bytes) each.
+    /// Takes room for all keys with their numbers, and for as many elements as there are. If the
+    /// keys are primitives, takes two records for each element instead: its key, and the element or
+    /// its number if it is larger than 32 bytes.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -544,8 +540,8 @@ pub trait ParallelSliceMut<T: Send> {
 
     /// Sorts the slice by a key; elements with equal keys may end in any order.
     ///
-    /// Primitive keys are sorted by as in [`par_sort_by_key`], with the same room;
-    /// by others a slice is sorted in place.
+    /// Primitive keys are sorted as in [`par_sort_by_key`], with the same room. By other keys a
+    /// slice is sorted in place.
     ///
     /// [`par_sort_by_key`]: ParallelSliceMut::par_sort_by_key
     ///

@@ -120,7 +120,7 @@ macro_rules! rules {
 rules! { &'data [T], Sync, split, split_inclusive, chunk_by }
 rules! { &'data mut [T], Send, split_mut, split_inclusive_mut, chunk_by_mut }
 
-/// A public iterator: a slice, a predicate, and the rule that joins them.
+/// A public iterator: a slice, a predicate, and its rule.
 macro_rules! source {
     ($(#[$meta:meta])*
      $name:ident: [$body:ty] $bound:ident, $rule:ident, Fn($($arg:ty),*)) => {

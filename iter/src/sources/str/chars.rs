@@ -6,11 +6,11 @@ use crate::plumbing::{Folder, UnindexedProducer};
 use crate::sources::body::Body;
 use crate::sources::kit::unindexed;
 
-/// What is read from a text that may be cut between any two characters.
+/// A way to read a text that may be cut between any two characters.
 trait Reading<'t>: Copy + Send {
     type Item;
 
-    /// Feeds what `text` holds to a folder; `base` is where in the whole it begins.
+    /// Feeds the items of `text` to a folder; `base` is where in the whole it begins.
     fn fold<F: Folder<Self::Item>>(self, text: &'t str, base: usize, folder: F) -> F;
 }
 

@@ -1,9 +1,8 @@
 //! Parallel iterators over strings.
 //!
-//! The trait [`ParallelString`] adds its methods to `str`, and through it to
-//! `String`. A *pattern* is a `char`, a `&[char]`, a `[char; N]`, a
-//! `&[char; N]`, or a closure `Fn(char) -> bool`; the trait behind it is
-//! private.
+//! The trait [`ParallelString`] adds its methods to `str`, and so to `String`. A *pattern* is a
+//! `char`, a `&[char]`, a `[char; N]`, a `&[char; N]`, or a closure `Fn(char) -> bool`; its trait
+//! is private.
 #![forbid(unsafe_code)]
 
 mod chars;
@@ -66,7 +65,7 @@ pub trait ParallelString {
 
     /// The bytes.
     ///
-    /// Those of one character stay on one thread. Where that does not matter,
+    /// The bytes of one character stay on one thread. If that does not matter,
     /// `as_bytes().par_iter()` is the indexed way to the same items.
     ///
     /// ```

@@ -1,9 +1,9 @@
 //! Lines with their numbers, and lines of bytes.
 //!
-//! How many lines a text has is known when they have been counted. That is done when the iterator
-//! runs: the text is cut into blocks of whole lines, the line feeds of each are counted in
-//! parallel, and the lines of a block are then numbered on from where its predecessors end. The
-//! lines of a short text are gathered first, so that each can go to another thread.
+//! The number of lines in a text is only known once they are counted. That is done when the
+//! iterator runs. The text is cut into blocks of whole lines, and the line feeds of each are
+//! counted in parallel. Then the lines of a block are numbered from where the block before ends.
+//! The lines of a short text are gathered first, so that each can go to another thread.
 #![forbid(unsafe_code)]
 
 use std::iter::FusedIterator;
@@ -15,7 +15,7 @@ use crate::plumbing::UnindexedConsumer;
 
 /// A text of fewer bytes is short.
 const SHORT: usize = if cfg!(miri) { 1 << 7 } else { 1 << 16 };
-/// A block has about so many bytes.
+/// About how many bytes a block has.
 const BLOCK: usize = if cfg!(miri) { 1 << 5 } else { 1 << 13 };
 
 /// Parallel iterator over the lines of a string and their numbers.
@@ -177,7 +177,7 @@ fn blocks(text: &[u8]) -> Vec<(Range<usize>, usize)> {
 
 /// The number of line feeds.
 fn feeds(bytes: &[u8]) -> usize {
-    // So few that they can be counted in a byte.
+    // Few enough to be counted in a byte.
     let few = bytes.chunks(255);
     let count = |some: &[u8]| {
         let feeds = some.iter().map(|&byte| u8::from(byte == b'\n'));

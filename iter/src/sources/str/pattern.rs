@@ -30,8 +30,8 @@ pub trait Pattern: Sized + Sync + Send {
         F: Folder<(usize, &'t str)>;
 }
 
-/// std's own trait cannot be named yet, so what is said once must be said to
-/// each type that implements it.
+/// std's own trait cannot be named yet, so each type that implements it gets
+/// the same code.
 macro_rules! pattern {
     ([$($gen:tt)*] $ty:ty, $me:ident => $std:expr) => {
         impl<$($gen)*> Pattern for $ty {

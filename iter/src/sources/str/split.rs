@@ -80,8 +80,8 @@ impl<'t, P: Pattern> Rule<&'t str> for After<'_, P> {
     }
 }
 
-/// A rule that reads a leaf as std does: where it cuts, on which side of the cut
-/// the matched character goes, and what becomes of a piece without a cut.
+/// A rule that reads a leaf as std does: where it cuts, on which side of the cut the matched
+/// character goes, and how it reads a piece without a cut.
 macro_rules! rule {
     ($(#[$meta:meta])* $rule:ident: $pattern:expr, $side:ident, $leaf:ident, $piece:expr) => {
         $(#[$meta])*
@@ -227,8 +227,8 @@ unindexed! { ['ch] Lines<'ch> => &'ch str; producer(it) Pieces::new(it.0, ByLine
 impl<'ch> Lines<'ch> {
     /// The lines with their numbers, from zero. They are counted first, when the iterator runs.
     ///
-    /// (Other iterators that do not know their length have no `enumerate`; here it is a method of
-    /// the type itself, and so has to come before other adapters.)
+    /// (Other iterators of unknown length have no `enumerate`. Here it is a method of the type
+    /// itself, and so has to come before other adapters.)
     ///
     /// ```
     /// use tine_iter::prelude::*;

@@ -3,8 +3,7 @@
 //!
 //! Under `--cfg tine_sched` every operation on shared memory first calls the hook that a harness
 //! has set. The harness lets one thread run at a time, and decides in the hook which thread goes
-//! on. What these types do and hold is otherwise what `std`'s do. A process without a hook runs
-//! as ever.
+//! on. Otherwise these types do what `std`'s do. A process without a hook runs as usual.
 //!
 //! Time, sleep, locks and thread starts need nothing here: the harness answers for the system
 //! there (`sched/` at the root of the repository).
@@ -85,7 +84,7 @@ macro_rules! word {
                 at(Point::Change);
                 self.0.compare_exchange(old, new, success, failure)
             }
-            /// Does not fail for nothing, so that a schedule can be repeated.
+            /// Never fails spuriously, so that a schedule can be repeated.
             #[allow(dead_code)]
             pub(crate) fn compare_exchange_weak(
                 &self,

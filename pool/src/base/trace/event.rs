@@ -27,7 +27,7 @@ pub enum What {
     Steal(usize),
     /// The thread of that seat was woken.
     Wake(usize),
-    /// So many jobs of joins and loops were put on offer.
+    /// This many jobs of joins and loops were put on offer.
     Offer(usize),
 }
 

@@ -1,9 +1,8 @@
-//! What each thread does when, for those who want to look: spans and moments, written down while a
-//! recording runs.
+//! What each thread does and when: spans and moments, written down while a recording runs.
 //!
-//! Two faces of one interface. With the feature `timeline` a thread asks one flag and, while
-//! something is recorded, writes into a list of its own, which nobody else touches until the
-//! recording is read. Without the feature all of it is empty and costs nothing.
+//! With the feature `timeline` a thread looks at one flag. While a recording runs, it writes into a
+//! list of its own, which no other thread touches until the recording is read. Without the feature
+//! all of it is empty and costs nothing.
 //!
 //! Beside it, with the feature `tracing`, some of the spans are spans of the crate `tracing` too.
 //!

@@ -3,7 +3,7 @@
 
 use crate::base::trace::event::{Act, What};
 
-/// A span that nobody records.
+/// A span that is not recorded.
 #[derive(Debug)]
 #[must_use]
 pub(super) struct Span;

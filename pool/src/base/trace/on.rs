@@ -1,7 +1,7 @@
 //! Lists of what happened, one for each thread, and the recording that reads them.
 //!
-//! A list is behind a lock that only its own thread takes while something is recorded, so it is
-//! never waited for. Lists have an end: what comes later is counted and not kept.
+//! A list is behind a lock that only its own thread takes while a recording runs, so it is never
+//! waited for. Lists have a limit: later events are counted and not kept.
 #![forbid(unsafe_code)]
 
 use crate::base::clock;
@@ -88,7 +88,7 @@ fn write(seat: usize, what: What) {
     });
 }
 
-/// A block of a loop took so many ticks.
+/// A block of a loop took this many ticks.
 #[inline]
 pub(crate) fn block(ticks: u64) {
     if recording() {
@@ -99,21 +99,21 @@ pub(crate) fn block(ticks: u64) {
     }
 }
 
-/// Something is recorded from when this is made until it is [read](Recording::end) or dropped.
+/// A recording, from when this is made until it is [read](Recording::end) or dropped.
 #[derive(Debug)]
 #[must_use]
 pub struct Recording {
     begun: u64,
 }
 
-/// What one thread did while something was recorded.
+/// What one thread did during the recording.
 #[derive(Debug, Clone)]
 pub struct Lane {
     /// The thread's name.
     pub name: Option<String>,
     /// What happened, in order.
     pub events: Vec<Event>,
-    /// How many events found no room.
+    /// The number of events that found no room.
     pub missed: usize,
     /// The longest block of a loop, in nanoseconds.
     pub longest_block: u64,
@@ -129,7 +129,7 @@ impl Recording {
         }
     }
 
-    /// Ends, and gives how long it took, in nanoseconds, and what each thread did.
+    /// Ends the recording. Returns how long it took, in nanoseconds, and what each thread did.
     pub fn end(self) -> (u64, Vec<Lane>) {
         let took = clock::since(self.begun);
         let lists = lock(&LISTS);
@@ -159,7 +159,7 @@ impl Recording {
 impl Drop for Recording {
     fn drop(&mut self) {
         if RECORDINGS.fetch_sub(1, Ordering::Relaxed) == 1 {
-            // Nobody reads them any more. Lists whose thread has ended go altogether.
+            // No recording reads them any more. Lists whose thread has ended are removed.
             let mut lists = lock(&LISTS);
             lists.retain(|list| Arc::strong_count(list) > 1);
             for list in lists.iter() {

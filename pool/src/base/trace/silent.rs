@@ -1,9 +1,9 @@
-//! Nobody is told.
+//! No subscriber is told.
 #![forbid(unsafe_code)]
 
 use crate::base::trace::event::Act;
 
-/// A span that nobody hears of.
+/// A span that no subscriber hears of.
 #[derive(Debug)]
 #[must_use]
 pub(super) struct Span;

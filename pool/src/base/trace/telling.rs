@@ -1,9 +1,9 @@
-//! Spans of the crate `tracing`, for subscribers that somebody else has set.
+//! Spans of the crate `tracing`, for a subscriber that the program has set.
 //!
-//! What a thread does for a call is told: that an ordinary thread works as a guest, that a job
-//! runs, that a thread waits for another's part. Sleeping and searching are nobody's work, and a
-//! span that is open for hours is no use to anybody. A span is on the thread that does the work, so
-//! that of a job that was stolen has no parent: what is told of is where time goes, not who asked.
+//! The spans tell what a thread does for a call: that an ordinary thread works as a guest, that a
+//! job runs, that a thread waits for another's part. Sleeping and searching are work for no call,
+//! and a span that is open for hours is of no use. A span is on the thread that does the work, so
+//! that of a stolen job has no parent: spans tell where time goes, not which thread asked.
 #![forbid(unsafe_code)]
 
 use crate::base::trace::event::Act;
@@ -14,7 +14,7 @@ use tracing::{debug_span, trace_span};
 #[derive(Debug)]
 #[must_use]
 pub(super) struct Span(
-    // Held for its end alone.
+    // Held only for its end.
     #[allow(dead_code)] Option<EnteredSpan>,
 );
 
