@@ -108,6 +108,15 @@ const HOUSE: &[Crate] = &[
     Crate {
         source: "iter/src",
         layers: &[
+            // pipelines stand on the pool alone
+            &["pipeline::hub", "pipeline::outcome"],
+            &["pipeline::station"],
+            &["pipeline::stages"],
+            &["pipeline::engine", "pipeline::parallel"],
+            &["pipeline::serial"],
+            &["pipeline::build"],
+            &["pipeline::ends"],
+            &["pipeline"],
             &["plumbing::traits", "order"],
             &["iter"],
             &["convert"],
@@ -167,7 +176,6 @@ const HOUSE: &[Crate] = &[
                 "sources::pieces",
                 "sources::collections::as_vec",
                 "sources::par_bridge::crew",
-                "sources::par_bridge::patience",
                 "sources::par_bridge::turn",
             ],
             &["sources::character"],

@@ -12,6 +12,7 @@ mod convert;
 pub mod iter;
 mod kit;
 mod order;
+pub mod pipeline;
 mod plumbing;
 pub mod prelude;
 pub mod scan;
@@ -20,6 +21,7 @@ pub mod smallest;
 pub mod sort;
 mod sources;
 
+pub use pipeline::pipeline;
 pub use sources::{
     array, collections, option, range, range_inclusive, result, slice, str, string, vec,
 };
