@@ -89,8 +89,8 @@ pub use tine_collections::{
     ParHashSet, ParVec, ParallelGrouping, Pusher, TryReserveError, bits, group, map, set,
 };
 pub use tine_iter::{
-    algorithms, array, collections, iter, option, pipeline, range, range_inclusive, result, scan,
-    slice, smallest, sort, str, string, vec,
+    algorithms, array, collections, iter, option, pipeline, range, range_inclusive, readers,
+    result, scan, slice, smallest, sort, str, string, vec,
 };
 #[allow(deprecated)]
 pub use tine_pool::{

@@ -15,6 +15,7 @@ mod order;
 pub mod pipeline;
 mod plumbing;
 pub mod prelude;
+pub mod readers;
 pub mod scan;
 mod sinks;
 pub mod smallest;

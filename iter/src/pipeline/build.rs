@@ -5,7 +5,7 @@ use super::engine::Source;
 use super::outcome::{Fails, Sure};
 use super::parallel::{Filter, FilterMap, FlatMap, FoldParts, Inspect, Map, Then, TryMap};
 use super::serial::{Enumerate, Serial, ThenSerial, TrySerial};
-use super::stages::{Batches, Orders, Outcome, Run, Stages};
+use super::stages::{Batches, Orders, Outcome, Run, SUITS, Stages};
 use super::station::Station;
 use std::fmt;
 use std::marker::PhantomData;
@@ -64,6 +64,17 @@ impl<L: fmt::Debug, X> fmt::Debug for Pipeline<L, X> {
 /// A pipeline that draws its items singly; for bridges.
 pub(crate) fn single<I: Iterator<Item: Send> + Send>(iter: I, limit: usize) -> Pipeline<Source<I>> {
     Pipeline::new(Source::new(iter), limit, Batches::Single)
+}
+
+/// A pipeline over blocks, which are drawn singly: at most `limit` of them under way, or as many as suit
+/// the pool.
+pub(crate) fn over_blocks<I, P, E>(
+    blocks: I,
+    limit: Option<usize>,
+    stage: P,
+) -> Pipeline<Then<Source<I>, P>, Fails<E>> {
+    let stages = Then::new(Source::new(blocks), stage);
+    Pipeline::new(stages, limit.unwrap_or(SUITS), Batches::Single)
 }
 
 impl<L, X> Pipeline<L, X> {

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::hub::{Held, Hub, Post, lock};
-use super::stages::{Batches, Orders, Outcome, Run, Stages};
+use super::stages::{Batches, Orders, Outcome, Run, SUITS, Stages};
 use super::station::{Station, Tag};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -43,8 +43,13 @@ impl<I: Iterator<Item: Send> + Send> Stages for Source<I> {
 impl<I: Iterator<Item: Send> + Send, E: Send> Run<E> for Source<I> {
     fn run<S: Station<I::Item, E> + Send>(self, station: S, orders: Orders<'_>) -> Outcome<E> {
         let threads = current_num_threads();
+        let limit = match orders.limit {
+            SUITS => 4 * threads,
+            limit => limit,
+        };
+        let orders = Orders { limit, ..orders };
         let engine = Engine {
-            hub: Hub::new(orders.limit, threads),
+            hub: Hub::new(limit, threads),
             source: Mutex::new(self.iter),
             station,
             orders,

@@ -62,10 +62,11 @@ mod serial;
 mod stages;
 mod station;
 
-pub(crate) use build::single;
 pub use build::{Pipeline, StopWhen, pipeline};
+pub(crate) use build::{over_blocks, single};
 pub use engine::Source;
 pub use outcome::{Ending, Fails, Sure};
+pub(crate) use parallel::Parallel;
 pub use parallel::{Filter, FilterMap, FlatMap, FoldParts, Inspect, Makes, Map, Then, TryMap};
 pub use serial::{Enumerate, Serial, ThenSerial, TrySerial};
 pub use stages::{Run, Stages};

@@ -24,6 +24,9 @@ impl fmt::Debug for Orders<'_> {
     }
 }
 
+/// The limit that stands for as many items as suit the pool.
+pub(super) const SUITS: usize = 0;
+
 /// How many items a member draws at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Batches {
