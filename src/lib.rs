@@ -65,6 +65,7 @@
 //! * [`guide::from_elsewhere`]: the words that you know from C++ and from Python.
 //! * [`guide::scanning`]: running sums and their kin.
 //! * [`guide::sharing`]: one result from many threads: fold, maps, atomics, locks.
+//! * [`guide::streaming`]: more data than fits memory, in order: pipelines and readers.
 //! * [`guide::servers`]: beside an async runtime, and in a server.
 //! * [`guide::when_slow`]: what to look at when it is not faster.
 //! * [`guide::many_machines`]: the same pipelines on more than one machine.
