@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use pariter::IteratorExt as _;
 use rayon::iter::{ParallelBridge as _, ParallelIterator as _};
+use tine_bench::usage::{peak_memory, process_cpu};
 use tine_iter::pipeline;
 use tine_iter::readers::ParallelRead as _;
 
@@ -181,7 +182,9 @@ fn main() {
         let (_, way) = WAYS.iter().find(|(way, _)| *way == name).expect("a name");
         let start = Instant::now();
         let totals = black_box(way(&path));
-        println!("{name}: {:.3} s, {totals:?}, {}", start.elapsed().as_secs_f64(), memory());
+        let (wall, memory) = (start.elapsed().as_secs_f64(), peak_memory());
+        let cpu = process_cpu().as_secs_f64();
+        println!("{name}: {wall:.3} s, {cpu:.3} s of CPU, {memory} bytes of memory, {totals:?}");
         return;
     }
     let expected = looped(&path);
@@ -212,13 +215,6 @@ fn print(names: impl Iterator<Item = &'static str>, mut times: Vec<Vec<Duration>
     }
 }
 
-/// The most memory that this process has had, as the system tells it.
-fn memory() -> String {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find(|line| line.starts_with("VmHWM"));
-    peak.unwrap_or("memory is not known here").to_owned()
-}
-
 /// Empty stages in order.
 fn stages() {
     const ITEMS: u64 = 1_000_000;
@@ -244,11 +240,14 @@ fn stages() {
             .for_each(|n| assert!(black_box(n) < ITEMS));
         start.elapsed()
     };
-    println!("10^6 items through empty stages, ns an item");
+    println!("10^6 items through empty stages, ns an item (median; mean of CPU time)");
     let row = |name: &str, run: &dyn Fn() -> Duration| {
+        let before = process_cpu();
         let mut times: Vec<_> = (0..9).map(|_| run()).collect();
+        let cpu = (process_cpu() - before) / 9;
         times.sort_unstable();
-        println!("    {name:40} {:8.1}", times[4].as_nanos() as f64 / ITEMS as f64);
+        let each = |time: Duration| time.as_nanos() as f64 / ITEMS as f64;
+        println!("    {name:40} {:8.1}, CPU {:8.1}", each(times[4]), each(cpu));
     };
     for limit in [64, 1024] {
         for one_by_one in [false, true] {

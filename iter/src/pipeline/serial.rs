@@ -191,11 +191,13 @@ impl<T: Send, P, S> Narrow<T, P, S> {
         result
     }
 
-    fn take<E>(&self, state: &mut State<E>) -> Option<Chunk<T>> {
-        let cut = state.cut;
-        (!state.dead)
-            .then(|| self.change(state, |line| line.take(cut)))
-            .flatten()
+    /// Takes the chunk at the head, if there is any to be taken, after a change of the line.
+    fn take<E>(&self, state: &mut State<E>, first: impl FnOnce(&mut Line<T>)) -> Option<Chunk<T>> {
+        let (cut, dead) = (state.cut, state.dead);
+        self.change(state, |line| {
+            first(line);
+            (!dead).then(|| line.take(cut)).flatten()
+        })
     }
 
     /// Runs the stage over a chunk that was taken, and carries the chunk on.
@@ -220,14 +222,14 @@ impl<T: Send, P, S> Narrow<T, P, S> {
             }
             drop(stage);
             let mut state = post.lock();
-            self.change(&mut state, |line| line.let_go(items));
             if !S::LAST {
+                self.change(&mut state, |line| line.let_go(items));
                 post.go_off(state);
                 let items = local.after.drain(..);
                 return self.next.pass(post, &mut local.next, tag, items);
             }
             state.free += tag.weight;
-            match self.take(&mut state) {
+            match self.take(&mut state, |line| line.let_go(items)) {
                 None => return state,
                 Some(next) => chunk = next,
             }
@@ -258,8 +260,7 @@ where
             local.before.clear();
             return post.lock();
         }
-        self.change(&mut state, |line| line.put(tag, &mut local.before));
-        match self.take(&mut state) {
+        match self.take(&mut state, |line| line.put(tag, &mut local.before)) {
             None => state,
             Some(chunk) => {
                 post.go_off(state);
@@ -278,7 +279,7 @@ where
         if moved {
             return (state, true);
         }
-        match self.take(&mut state) {
+        match self.take(&mut state, |_| ()) {
             None => (state, false),
             Some(chunk) => {
                 post.go_off(state);
