@@ -65,6 +65,7 @@
 //! * [`guide::from_elsewhere`]: the words that you know from C++ and from Python.
 //! * [`guide::scanning`]: running sums and the like.
 //! * [`guide::sharing`]: one result from many threads: fold, maps, atomics, locks.
+//! * [`guide::streaming`]: more data than fits memory, in order: pipelines and readers.
 //! * [`guide::servers`]: beside an async runtime, and in a server.
 //! * [`guide::when_slow`]: what to look at when it is not faster.
 //! * [`guide::many_machines`]: the same pipelines on more than one machine.
@@ -89,8 +90,8 @@ pub use tine_collections::{
     ParHashSet, ParVec, ParallelGrouping, Pusher, TryReserveError, bits, group, map, set,
 };
 pub use tine_iter::{
-    algorithms, array, collections, iter, option, range, range_inclusive, result, scan, slice,
-    smallest, sort, str, string, vec,
+    algorithms, array, collections, iter, option, pipeline, range, range_inclusive, readers,
+    result, scan, slice, smallest, sort, str, string, vec,
 };
 #[allow(deprecated)]
 pub use tine_pool::{

@@ -107,6 +107,20 @@ const HOUSE: &[Crate] = &[
     Crate {
         source: "iter/src",
         layers: &[
+            // pipelines stand on the pool alone
+            &["pipeline::hub", "pipeline::outcome"],
+            &["pipeline::station"],
+            &["pipeline::stages"],
+            &["pipeline::engine", "pipeline::parallel"],
+            &["pipeline::serial"],
+            &["pipeline::build"],
+            &["pipeline::ends"],
+            &["pipeline"],
+            &["readers::cut", "readers::error", "readers::view"],
+            &["readers::blocks"],
+            &["readers::walk"],
+            &["readers::lines"],
+            &["readers"],
             &["plumbing::traits", "order"],
             &["iter"],
             &["convert"],
@@ -166,7 +180,6 @@ const HOUSE: &[Crate] = &[
                 "sources::pieces",
                 "sources::collections::as_vec",
                 "sources::par_bridge::crew",
-                "sources::par_bridge::patience",
                 "sources::par_bridge::turn",
             ],
             &["sources::character"],

@@ -12,14 +12,17 @@ mod convert;
 pub mod iter;
 mod kit;
 mod order;
+pub mod pipeline;
 mod plumbing;
 pub mod prelude;
+pub mod readers;
 pub mod scan;
 mod sinks;
 pub mod smallest;
 pub mod sort;
 mod sources;
 
+pub use pipeline::pipeline;
 pub use sources::{
     array, collections, option, range, range_inclusive, result, slice, str, string, vec,
 };

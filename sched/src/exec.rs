@@ -1,6 +1,7 @@
 //! How a program is run.
 
 use crate::check::{self, Frame, Lasting, Often, Token, fail};
+use crate::line;
 use crate::program::{Block, End, Global, LOCKS, Loop, Meeting, Node, Pool, Program, Verb, panics};
 use crate::rt;
 use std::future::Future;
@@ -15,7 +16,7 @@ use tine_iter::prelude::*;
 use tine_pool::{Scope, ScopeFifo, ThreadPool, ThreadPoolBuilder};
 
 /// What a planned panic carries.
-struct Planned;
+pub(crate) struct Planned;
 
 static POOLS: OnceLock<Vec<AtomicPtr<ThreadPool>>> = OnceLock::new();
 static HELD: [Mutex<()>; LOCKS] = [const { Mutex::new(()) }; LOCKS];
@@ -151,7 +152,7 @@ fn value(block: &Block) -> u64 {
         let of = |b: &Block| value(b);
         let own = match &node.verb {
             Verb::Join(a, b) | Verb::Meet(a, b) => of(a).wrapping_mul(3).wrapping_add(of(b)),
-            Verb::Loop(_, len, _) | Verb::LoopMeet { len, .. } => *len,
+            Verb::Loop(_, len, _) | Verb::Line { len, .. } | Verb::LoopMeet { len, .. } => *len,
             Verb::Scope { body, .. }
             | Verb::Install(_, body)
             | Verb::Blocking(body)
@@ -182,6 +183,7 @@ fn step(node: &'static Node, within: &Within<'_, '_>, home: Option<usize>) -> u6
         Verb::Join(a, b) => join(id, a, b, None, within, home),
         Verb::Meet(a, b) => join(id, a, b, Some(&Barrier::new(2)), within, home),
         Verb::Loop(kind, len, nanos) => over(id, *kind, *len, *nanos),
+        Verb::Line { flow, len, limit } => line::run(id, *flow, *len, *limit),
         Verb::LoopMeet { kind, len, before } => over_meeting(id, *kind, *len, *before),
         Verb::Scope {
             fifo,
@@ -382,6 +384,10 @@ fn over(id: usize, kind: Loop, len: u64, nanos: u64) -> u64 {
         Loop::Bridge => {
             let sum: u64 = (0..len).par_bridge().map(item).sum();
             expect(sum, len * len.saturating_sub(1) / 2, "a bridged sum");
+        }
+        Loop::Pipeline => {
+            let all: Vec<u64> = tine_iter::pipeline(0..len, 4).map(item).collect();
+            expect(u64::from(all.into_iter().eq(0..len)), 1, "a pipeline");
         }
         Loop::FindAny => {
             let found = items.map(item).find_any(|&i| i == len / 2);

@@ -341,6 +341,7 @@ impl Inventor {
                     Loop::Collect,
                     Loop::Count,
                     Loop::Bridge,
+                    Loop::Pipeline,
                     Loop::FindAny,
                 ]),
                 self.random.of(&[0, 1, 2, 3, 7, 20, 100]),

@@ -29,6 +29,8 @@ mod exec;
 #[cfg(tine_sched)]
 mod invent;
 #[cfg(tine_sched)]
+mod line;
+#[cfg(tine_sched)]
 mod program;
 #[cfg(tine_sched)]
 mod rt;

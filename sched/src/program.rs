@@ -34,6 +34,7 @@ pub(crate) enum Loop {
     Collect,
     Count,
     Bridge,
+    Pipeline,
     FindAny,
 }
 
@@ -46,6 +47,18 @@ pub(crate) enum Meeting {
     Chunks,
 }
 
+/// How a pipeline ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    Through,
+    /// Its first two items wait for each other.
+    Meets,
+    /// In this stage, from this item on.
+    Fails(u64, u64),
+    /// In this stage, at this item.
+    Panics(u64, u64),
+}
+
 /// What a step does.
 #[derive(Clone, Debug)]
 pub(crate) enum Verb {
@@ -55,6 +68,12 @@ pub(crate) enum Verb {
     /// A join whose halves wait for each other first.
     Meet(Block, Block),
     Loop(Loop, u64, u64),
+    /// A pipeline of `len` items, of which `limit` may be under way.
+    Line {
+        flow: Flow,
+        len: u64,
+        limit: usize,
+    },
     /// A loop that is called `times` times, and then once more, so that its first and last items
     /// wait for each other.
     LoopMeet {

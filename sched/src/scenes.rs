@@ -1,7 +1,7 @@
 //! Programs that are written down, not invented: one for each fault that was found in the pool
 //! before, as small as possible.
 
-use crate::program::{Block, Global, Loop, Meeting, Node, Pool, Program, Verb};
+use crate::program::{Block, Flow, Global, Loop, Meeting, Node, Pool, Program, Verb};
 
 /// A scene and its name.
 pub(crate) struct Scene {
@@ -73,6 +73,12 @@ pub(crate) fn all() -> Vec<Scene> {
     };
     let spawn = |body| Verb::Spawn { fifo: false, body };
     let blocking = Verb::Blocking;
+    let line = |flow, len, limit| Verb::Line { flow, len, limit };
+    let pipeline = |threads, verb| Program {
+        global: global(threads),
+        pools: Vec::new(),
+        threads: vec![block([verb])],
+    };
     let joins = || block((0..6).map(|_| Verb::Join(work(), work())));
     vec![
         // A scope's broadcast: its closure is dropped before the scope is left.
@@ -232,6 +238,49 @@ pub(crate) fn all() -> Vec<Scene> {
                 threads: vec![
                     block([Verb::Meet(Vec::new(), Vec::new())]),
                     block([Verb::Loop(Loop::Each, 7, 10)]),
+                ],
+            },
+        ),
+        // The order buffer of a pipeline: full, with items that meet, with errors and panics in each
+        // stage.
+        scene("line-of-one", pipeline(2, line(Flow::Through, 4, 1))),
+        scene("line-is-full", pipeline(3, line(Flow::Through, 9, 3))),
+        scene("line-items-meet", pipeline(2, line(Flow::Meets, 5, 2))),
+        scene("line-fails", pipeline(3, line(Flow::Fails(0, 2), 6, 4))),
+        scene(
+            "line-fails-in-order",
+            pipeline(3, line(Flow::Fails(1, 1), 6, 2)),
+        ),
+        scene(
+            "line-fails-in-any-order",
+            pipeline(2, line(Flow::Fails(2, 3), 6, 3)),
+        ),
+        scene(
+            "line-fails-at-the-end",
+            pipeline(3, line(Flow::Fails(3, 2), 6, 3)),
+        ),
+        scene("line-panics", pipeline(3, line(Flow::Panics(0, 2), 6, 3))),
+        scene(
+            "line-panics-in-order",
+            pipeline(2, line(Flow::Panics(1, 1), 6, 2)),
+        ),
+        scene(
+            "line-panics-in-any-order",
+            pipeline(3, line(Flow::Panics(2, 3), 6, 4)),
+        ),
+        scene(
+            "line-panics-at-the-end",
+            pipeline(2, line(Flow::Panics(3, 0), 6, 3)),
+        ),
+        // Two pipelines of two callers, in a pool of which one thread is away.
+        scene(
+            "lines-of-two-callers",
+            Program {
+                global: global(2),
+                pools: Vec::new(),
+                threads: vec![
+                    block([line(Flow::Through, 5, 2)]),
+                    block([blocking(block([line(Flow::Through, 5, 2)]))]),
                 ],
             },
         ),

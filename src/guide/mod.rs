@@ -29,5 +29,8 @@ pub mod sharing {}
 #[doc = include_str!("many_machines.md")]
 pub mod many_machines {}
 
+#[doc = include_str!("streaming.md")]
+pub mod streaming {}
+
 #[doc = include_str!("when_slow.md")]
 pub mod when_slow {}

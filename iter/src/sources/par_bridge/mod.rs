@@ -1,22 +1,20 @@
 //! From sequential iterators to parallel ones.
 //!
-//! The iterator stays in one piece: a thread that needs an item calls `next`, one thread at a time.
-//! The threads draw from [`tap`], or from [`batched`] if items do not wait for each other. [`turn`]
-//! and [`patience`] say how threads wait for the iterator, [`ordered`] puts the results back in
-//! order, and [`crew`] says which threads take part.
+//! The iterator stays in one piece: a thread that needs an item calls `next`, one
+//! thread at a time. The threads draw from [`tap`], or from [`batched`] if items do not wait for
+//! each other. [`turn`] says how threads wait for the iterator, and [`crew`] which threads take
+//! part. The bridge in order is a pipeline.
 #![forbid(unsafe_code)]
 
 mod batched;
 mod crew;
-mod ordered;
-mod patience;
 mod tap;
 mod turn;
 
 use self::batched::Scoop;
-pub use self::ordered::{OrderedBridge, OrderedMap};
 use self::tap::Tap;
 use crate::iter::ParallelIterator;
+use crate::pipeline::{self, Map, Pipeline, Source, Then};
 use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 
 /// Turns a sequential iterator into a parallel one.
@@ -80,13 +78,17 @@ pub trait ParallelBridge: Sized {
     /// ```
     fn par_bridge(self) -> IterBridge<Self>;
 
-    /// Maps the items in parallel and gives the results back in order, with at
-    /// most `look_ahead` items between the one that is next in order and the
-    /// last one that was drawn.
+    /// The items in parallel and yet in order, with at most `look_ahead` items between the one that is
+    /// next in order and the last one that was drawn.
     ///
-    /// The results go to a closure that runs in order, one call at a time, on the thread that has
-    /// the next result. While it is slow, no more items are drawn: memory stays bounded however
-    /// long the iterator is. An item may wait for a later one only within those `look_ahead`.
+    /// It is a [`Pipeline`]: what stands between here and its end (`map`, `filter`, `flat_map` …) is run
+    /// in parallel; what ends it (`for_each`, `collect`, `write_to` …) is given the results in order,
+    /// one at a time, on whichever thread has the result that is next. When that is slow, no more items
+    /// are drawn: memory stays bounded however long the iterator is.
+    ///
+    /// Items are drawn and handed on singly. So an item may wait for a later one within those
+    /// `look_ahead`, as long as there are threads for both. Where none does, say so by
+    /// [`batched`](Pipeline::batched).
     ///
     /// ```
     /// use tine::prelude::*;
@@ -96,8 +98,9 @@ pub trait ParallelBridge: Sized {
     ///     .take(1000)
     ///     .par_bridge_ordered(64)
     ///     .map(|n: u64| n * n)
+    ///     .filter(|square| square % 2 == 1)
     ///     .for_each(|square| log.push(square));
-    /// assert!(log.iter().copied().eq((1..=1000).map(|n| n * n)));
+    /// assert!(log.into_iter().eq((1..=1000).step_by(2).map(|n| n * n)));
     /// ```
     ///
     /// # Panics
@@ -106,13 +109,38 @@ pub trait ParallelBridge: Sized {
     fn par_bridge_ordered(self, look_ahead: usize) -> OrderedBridge<Self>;
 }
 
+/// A sequential iterator whose items are worked on in parallel and in order: see
+/// [`par_bridge_ordered`](ParallelBridge::par_bridge_ordered).
+///
+/// ```
+/// use tine::{iter::OrderedBridge, prelude::*};
+///
+/// let bridge: OrderedBridge<_> = (1..5).par_bridge_ordered(8);
+/// assert_eq!(bridge.map(|n| n * n).collect::<Vec<i32>>(), [1, 4, 9, 16]);
+/// ```
+pub type OrderedBridge<Iter> = Pipeline<Source<Iter>>;
+
+/// Results of a map in parallel, in order: what `map` of an [`OrderedBridge`] returns.
+///
+/// ```
+/// use tine::{iter::OrderedMap, prelude::*};
+///
+/// let squares: OrderedMap<_, _> = (1..5).par_bridge_ordered(8).map(|n| n * n);
+/// assert_eq!(squares.collect::<Vec<i32>>(), [1, 4, 9, 16]);
+/// ```
+pub type OrderedMap<Iter, F> = Pipeline<Then<Source<Iter>, Map<F>>>;
+
 impl<T: Iterator<Item: Send> + Send> ParallelBridge for T {
     fn par_bridge(self) -> IterBridge<Self> {
         IterBridge { iter: self }
     }
 
     fn par_bridge_ordered(self, look_ahead: usize) -> OrderedBridge<Self> {
-        OrderedBridge::new(self, look_ahead)
+        assert!(
+            look_ahead > 0,
+            "a look-ahead of 0 items leaves nothing to work on"
+        );
+        pipeline::single(self, look_ahead)
     }
 }
 

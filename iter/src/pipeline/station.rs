@@ -1,0 +1,66 @@
+//! What a stage is to the chunks that come by.
+#![forbid(unsafe_code)]
+
+use super::hub::{Held, Post};
+
+/// Which chunk, and for how many items of the source it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Tag {
+    pub(super) at: usize,
+    pub(super) weight: usize,
+}
+
+/// A stage with all that follow it, as it stands while the pipeline runs.
+pub trait Station<T, E>: Sync {
+    /// What each member keeps for it: buffers.
+    type Local: Default;
+
+    /// Whether nothing follows.
+    const LAST: bool = false;
+
+    /// A chunk comes by: it goes as far as it can. The items are made as they are asked for, with no
+    /// lock held.
+    fn pass<'h>(
+        &self,
+        post: &Post<'h, E>,
+        local: &mut Self::Local,
+        tag: Tag,
+        items: impl Iterator<Item = T>,
+    ) -> Held<'h, E>;
+
+    /// Takes a chunk that lies ready, before the last stage that has one, and has it go as far as it
+    /// can; says whether there was any.
+    fn advance<'h>(
+        &self,
+        post: &Post<'h, E>,
+        local: &mut Self::Local,
+        state: Held<'h, E>,
+    ) -> (Held<'h, E>, bool);
+}
+
+/// Behind the last stage.
+#[derive(Debug)]
+pub(super) struct End;
+
+impl<T, E> Station<T, E> for End {
+    type Local = ();
+
+    const LAST: bool = true;
+
+    fn pass<'h>(
+        &self,
+        post: &Post<'h, E>,
+        (): &mut (),
+        tag: Tag,
+        items: impl Iterator<Item = T>,
+    ) -> Held<'h, E> {
+        items.for_each(drop);
+        let mut state = post.lock();
+        state.free += tag.weight;
+        state
+    }
+
+    fn advance<'h>(&self, _: &Post<'h, E>, (): &mut (), state: Held<'h, E>) -> (Held<'h, E>, bool) {
+        (state, false)
+    }
+}

@@ -1,0 +1,179 @@
+//! Where records end.
+#![forbid(unsafe_code)]
+
+use std::io::BufRead;
+
+/// Where the first record of some bytes ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// The length of the record, without what separates it from the next one.
+    pub(super) record: usize,
+    /// Where the next one begins.
+    pub(super) next: usize,
+}
+
+/// What finds the ends of records.
+pub trait Cutter: Send + Sync {
+    /// Where the first record ends, if its end is in `bytes`.
+    fn first(&self, bytes: &[u8]) -> Option<Cut>;
+
+    /// Where the last record ends whose end is in `bytes`, and the next one begins; `None` if there is
+    /// none. No end was found when there were only `known` bytes.
+    fn last(&self, bytes: &[u8], known: usize) -> Option<usize> {
+        let _ = known;
+        let mut end = 0;
+        while let Some(cut) = self.first(&bytes[end..]) {
+            end += cut.next;
+        }
+        (end > 0).then_some(end)
+    }
+
+    /// How many records end in `bytes`.
+    fn count(&self, bytes: &[u8]) -> u64 {
+        let (mut count, mut at) = (0, 0);
+        while let Some(cut) = self.first(&bytes[at..]) {
+            (count, at) = (count + 1, at + cut.next);
+        }
+        count
+    }
+}
+
+/// The position of the first such byte.
+fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
+    let mut rest = bytes;
+    // Reading from memory does not fail.
+    let skipped = rest.skip_until(byte).unwrap_or(0);
+    (skipped > 0 && bytes[skipped - 1] == byte).then(|| skipped - 1)
+}
+
+fn rfind(byte: u8, bytes: &[u8]) -> Option<usize> {
+    // Where it is not in sight, whole parts are looked through at once.
+    let mut parts = bytes.rchunks(256).scan(bytes.len(), |start, part| {
+        *start -= part.len();
+        Some((*start, part))
+    });
+    let (start, part) = parts.find(|(_, part)| part.contains(&byte))?;
+    Some(start + part.iter().rposition(|&b| b == byte)?)
+}
+
+fn tally(byte: u8, bytes: &[u8]) -> u64 {
+    // In parts, so that the counters of a part fit into a byte each.
+    let part = |part: &[u8]| part.iter().map(|&b| u8::from(b == byte)).sum::<u8>();
+    bytes.chunks(255).map(|bytes| u64::from(part(bytes))).sum()
+}
+
+/// Lines: they end with a line feed, which may have a carriage return before it.
+#[derive(Clone, Copy, Debug)]
+pub struct LineEnd;
+
+impl Cutter for LineEnd {
+    #[inline]
+    fn first(&self, bytes: &[u8]) -> Option<Cut> {
+        let end = find(b'\n', bytes)?;
+        let record = end - usize::from(end > 0 && bytes[end - 1] == b'\r');
+        Some(Cut {
+            record,
+            next: end + 1,
+        })
+    }
+
+    fn last(&self, bytes: &[u8], known: usize) -> Option<usize> {
+        rfind(b'\n', &bytes[known..]).map(|at| known + at + 1)
+    }
+
+    fn count(&self, bytes: &[u8]) -> u64 {
+        tally(b'\n', bytes)
+    }
+}
+
+/// Records with a separator between them, of one byte or of several.
+#[derive(Clone, Debug)]
+pub struct Separator {
+    bytes: Vec<u8>,
+    /// Whether one may begin inside of another: then only counting from the start tells which is one.
+    overlaps: bool,
+}
+
+impl Separator {
+    pub(super) fn new(bytes: Vec<u8>) -> Self {
+        assert!(
+            !bytes.is_empty(),
+            "a separator of no bytes separates nothing"
+        );
+        let overlaps = (1..bytes.len()).any(|len| bytes.starts_with(&bytes[bytes.len() - len..]));
+        Separator { bytes, overlaps }
+    }
+
+    fn find(&self, bytes: &[u8]) -> Option<usize> {
+        let (&first, rest) = self.bytes.split_first()?;
+        let mut from = 0;
+        loop {
+            let at = from + find(first, &bytes[from..])?;
+            if bytes[at + 1..].starts_with(rest) {
+                return Some(at);
+            }
+            from = at + 1;
+        }
+    }
+}
+
+impl Cutter for Separator {
+    fn first(&self, bytes: &[u8]) -> Option<Cut> {
+        let record = self.find(bytes)?;
+        let next = record + self.bytes.len();
+        Some(Cut { record, next })
+    }
+
+    fn last(&self, bytes: &[u8], known: usize) -> Option<usize> {
+        let long = self.bytes.len();
+        if self.overlaps {
+            let mut end = 0;
+            while let Some(at) = self.find(&bytes[end..]) {
+                end += at + long;
+            }
+            return (end > 0).then_some(end);
+        }
+        // The separator may have begun in what is known.
+        let from = known.saturating_sub(long - 1);
+        let mut to = bytes.len();
+        let (&last, _) = self.bytes.split_last()?;
+        loop {
+            let at = from + rfind(last, &bytes[from..to])?;
+            if bytes[from..=at].ends_with(&self.bytes) {
+                return Some(at + 1);
+            }
+            to = at;
+        }
+    }
+
+    fn count(&self, bytes: &[u8]) -> u64 {
+        if let [byte] = self.bytes[..] {
+            return tally(byte, bytes);
+        }
+        let (mut count, mut at) = (0, 0);
+        while let Some(cut) = self.first(&bytes[at..]) {
+            (count, at) = (count + 1, at + cut.next);
+        }
+        count
+    }
+}
+
+/// Records whose length a closure tells.
+#[derive(Clone, Copy, Debug)]
+pub struct ByLength<F>(pub(super) F);
+
+impl<F: Fn(&[u8]) -> Option<usize> + Send + Sync> Cutter for ByLength<F> {
+    fn first(&self, bytes: &[u8]) -> Option<Cut> {
+        if bytes.is_empty() {
+            return None;
+        }
+        let length = (self.0)(bytes)?;
+        assert!(
+            0 < length && length <= bytes.len(),
+            "a record of {length} bytes was cut off {} bytes",
+            bytes.len()
+        );
+        let (record, next) = (length, length);
+        Some(Cut { record, next })
+    }
+}

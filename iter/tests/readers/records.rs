@@ -1,0 +1,114 @@
+//! Records, by separators and by cutters.
+
+use quickcheck::QuickCheck;
+use tine_iter::readers::{ParallelRead, over};
+
+use crate::feeds::Drops;
+use crate::kit::{POOLS, in_pools_of, panics};
+
+/// What lies between separators, from the left; nothing behind the last one is no record.
+fn twin(mut bytes: &[u8], separator: &[u8]) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    while !bytes.is_empty() {
+        let at = bytes
+            .windows(separator.len())
+            .position(|window| window == separator);
+        let end = at.unwrap_or(bytes.len());
+        all.push(bytes[..end].to_vec());
+        bytes = &bytes[at.map_or(end, |at| at + separator.len())..];
+    }
+    all
+}
+
+#[test]
+fn separators() {
+    fn check(bytes: Vec<u8>, separator: Vec<bool>, sizes: Vec<usize>, block: usize) -> bool {
+        // Two letters, so that separators abound and overlap.
+        let letter = |b: bool| if b { b'a' } else { b'b' };
+        let bytes: Vec<u8> = bytes.iter().map(|b| letter(b % 2 == 0)).collect();
+        let mut separator: Vec<u8> = separator.iter().take(4).map(|&b| letter(b)).collect();
+        separator.push(b'a');
+        let sizes: Vec<usize> = sizes.iter().map(|n| n % 5 + 1).chain([1]).collect();
+        let block = block % 9 + 1;
+        let read = Drops::new(&bytes, &sizes, 0)
+            .par_records(&separator)
+            .block_size(block);
+        let lying = over(&bytes).par_records(&separator).block_size(block);
+        let numbered = over(&bytes)
+            .par_records(&separator)
+            .numbered()
+            .block_size(block);
+        let expected = twin(&bytes, &separator);
+        read.map(<[u8]>::to_vec).collect::<Vec<_>>().unwrap() == expected
+            && lying.map(<[u8]>::to_vec).collect::<Vec<_>>().unwrap() == expected
+            && numbered
+                .map(|(n, record)| (n, record.to_vec()))
+                .collect::<Vec<_>>()
+                .unwrap()
+                == (0..).zip(expected).collect::<Vec<_>>()
+    }
+    QuickCheck::new()
+        .tests(2000)
+        .quickcheck(check as fn(Vec<u8>, Vec<bool>, Vec<usize>, usize) -> bool);
+}
+
+#[test]
+#[should_panic(expected = "a separator of no bytes")]
+fn no_separator() {
+    let _ = over(b"abc").par_records(b"");
+}
+
+/// A record is a byte with its length, and so many more.
+fn by_length(bytes: &[u8]) -> Option<usize> {
+    let length = 1 + bytes[0] as usize % 8;
+    (length <= bytes.len()).then_some(length)
+}
+
+#[test]
+fn cutters() {
+    fn check(bytes: Vec<u8>, sizes: Vec<usize>, block: usize) -> bool {
+        let sizes: Vec<usize> = sizes.iter().map(|n| n % 5 + 1).chain([1]).collect();
+        let read = Drops::new(&bytes, &sizes, 1).par_records_by(by_length);
+        let read = read.block_size(block % 30 + 1);
+        let mut expected = Vec::new();
+        let mut rest = &bytes[..];
+        while !rest.is_empty() {
+            let (record, more) = rest.split_at(by_length(rest).unwrap_or(rest.len()));
+            expected.push(record.to_vec());
+            rest = more;
+        }
+        let numbered = over(&bytes)
+            .par_records_by(by_length)
+            .numbered()
+            .block_size(7);
+        let numbers: Vec<u64> = numbered.map(|(n, _)| n).collect().unwrap();
+        numbers.len() == expected.len()
+            && numbers.into_iter().eq(0..expected.len() as u64)
+            && read.map(<[u8]>::to_vec).collect::<Vec<_>>().unwrap() == expected
+    }
+    QuickCheck::new()
+        .tests(500)
+        .quickcheck(check as fn(Vec<u8>, Vec<usize>, usize) -> bool);
+}
+
+#[test]
+fn cutters_that_lie() {
+    in_pools_of(POOLS, || {
+        let bytes = vec![1; 1000];
+        let cut = |cutter: fn(&[u8]) -> Option<usize>| {
+            over(&bytes).par_records_by(cutter).block_size(64).count()
+        };
+        assert!(panics(|| cut(|_| Some(0))));
+        assert!(panics(|| cut(|bytes| Some(bytes.len() + 1))));
+        assert!(panics(|| cut(|_| panic!("on purpose"))));
+        assert_eq!(cut(|_| None).unwrap(), 1);
+        // It changes its mind: any records, but each byte once.
+        let calls = std::sync::atomic::AtomicUsize::new(0);
+        let moody = |bytes: &[u8]| {
+            let call = calls.fetch_add(7, std::sync::atomic::Ordering::Relaxed);
+            (!call.is_multiple_of(3)).then_some(1 + call % bytes.len())
+        };
+        let all = over(&bytes).par_records_by(moody).block_size(64);
+        assert_eq!(all.map(<[u8]>::len).sum::<usize>().unwrap(), 1000);
+    });
+}
