@@ -72,6 +72,7 @@ mod public {
         Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo,
     };
     pub use crate::verbs::spawn::{Yield, spawn, spawn_fifo, spawn_many, yield_local, yield_now};
+    pub use crate::verbs::stop::{self, StopToken, Stopped, scope_with, with_token};
 }
 #[cfg(not(loom))]
 pub use public::*;

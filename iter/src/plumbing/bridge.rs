@@ -18,6 +18,7 @@
 use tine_pool::current_num_threads;
 
 use super::fork::{Lent, both_told, enter, lend, offer};
+use super::looks::{Looked, check, is_under, look};
 use super::pace::{Laid, Pace, Step};
 use super::traits::{
     Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, UnindexedProducer,
@@ -111,6 +112,7 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
+    let _look = look();
     let (min, max) = (producer.min_len().max(1), producer.max_len().max(1));
     let rest = Rest {
         producer,
@@ -167,6 +169,7 @@ where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
+    let _look = look();
     let pieces = Pieces {
         cuts: current_num_threads(),
         min: 1,
@@ -189,9 +192,16 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
         if self.consumer.full() {
             return self.nothing();
         }
-        self.producer
-            .fold_with(self.consumer.into_folder())
-            .complete()
+        let blocks = C::ADVANCES && !P::WHOLE;
+        if blocks && is_under() && self.len > 1 {
+            let mut pace = Pace::alone(Self::in_one as *const () as usize);
+            return work(self, None, &mut pace, usize::MAX).close(&mut pace);
+        }
+        let folder = self.consumer.into_folder();
+        match blocks {
+            true => self.producer.fold_with(folder).complete(),
+            false => self.producer.fold_with(Looked::new(folder)).complete(),
+        }
     }
 
     /// What it comes to if no item is wanted any more.
@@ -276,6 +286,7 @@ where
         return share(laid, rest, folder, pace, min);
     }
     loop {
+        check();
         let step = match pace.is_plain() {
             true => Step::Run(rest.len),
             false => pace.next(rest.len),
@@ -414,6 +425,7 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
+    check();
     if rest.consumer.full() || !pieces.cut(rest.len, migrated) {
         return rest.in_one();
     }
@@ -430,6 +442,7 @@ where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
+    check();
     if consumer.full() {
         drop(producer);
         return consumer.into_folder().complete();
@@ -440,7 +453,8 @@ where
         (producer, None)
     };
     let Some(right) = right else {
-        return producer.fold_with(consumer.into_folder()).complete();
+        let folder = Looked::new(consumer.into_folder());
+        return producer.fold_with(folder).complete();
     };
     let reducer = consumer.to_reducer();
     let to_left = consumer.split_off_left();

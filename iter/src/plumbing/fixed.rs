@@ -12,6 +12,7 @@
 use tine_pool::loops;
 
 use super::fork::both;
+use super::looks::{check, look};
 use super::traits::{Consumer, Folder, Producer, Reducer};
 
 /// The number of leaves, unless they become too large...
@@ -63,6 +64,7 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
+    let _look = look();
     let min = producer.min_len();
     let site = run::<P, C> as *const () as usize;
     loops::known(site, len, |few| {
@@ -84,6 +86,7 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
+    check();
     if consumer.full() {
         drop(producer);
         return consumer.into_folder().complete();

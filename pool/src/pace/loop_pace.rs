@@ -168,6 +168,17 @@ impl Pace {
         seed.grow()
     }
 
+    /// The pace of a loop that is run in blocks by one thread.
+    pub(crate) fn alone(site: usize) -> Self {
+        let seed = Seed {
+            entry: site_costs::entry(site),
+            least: u64::MAX,
+            levels: 0,
+            open: false,
+        };
+        seed.grow()
+    }
+
     /// Whether a piece of `len` items is to be halved before it is run. If so, its farther half is laid
     /// out behind the nearer one, and [`Self::go_on`] is to be called before that is begun here.
     #[inline]

@@ -5,11 +5,13 @@
 
 use super::pool::{self, ThreadPool};
 use crate::base::clock;
+use crate::base::stop;
 use crate::base::unwind;
 use crate::pace::join_pace::{self, Offer, Push};
 use crate::queue::job::{Head, StackJob};
 use crate::queue::nested::{CAPACITY, Front, Nested, Pop};
 use crate::work::errand;
+use crate::work::under;
 use crate::work::worker::Worker;
 
 /// Says whether a closure of [`join_context`] runs on another thread than the call.
@@ -103,6 +105,7 @@ where
     RA: Send,
     RB: Send,
 {
+    let _under = under::look();
     pool::in_worker(|worker, _| join_with_care(worker, a, b))
 }
 
@@ -114,6 +117,19 @@ where
 /// ```
 #[inline]
 pub fn join_context<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let _under = under::look();
+    join_told(a, b)
+}
+
+/// The same for what is not to be ended here.
+#[inline]
+pub(crate) fn join_told<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
     B: FnOnce(FnContext) -> RB + Send,
@@ -145,6 +161,7 @@ impl ThreadPool {
         RA: Send,
         RB: Send,
     {
+        let _under = under::look();
         errand::run_inside(self.shared(), |worker| join_on(worker, a, |_| b()))
     }
 }
@@ -245,9 +262,14 @@ where
     if depth >= CAPACITY {
         return in_sequence(a, b);
     }
+    // Under a token an easy join comes here as well.
+    let easy = nested.is_easy(depth);
     let job = StackJob::new(b);
     nested.push(depth, job.erase());
-    let timed = consider(worker, depth, site::<B, RB>());
+    let timed = match easy {
+        true => 0,
+        false => consider(worker, depth, site::<B, RB>()),
+    };
     let both = finish(nested, depth, &job, a);
     if timed != 0 {
         join_pace::record(site::<B, RB>(), timed);
@@ -338,7 +360,7 @@ where
         Ok(ra) => (ra, b(false)),
         Err(panic) => {
             if let Err(second) = unwind::catch(|| b(false)) {
-                unwind::discard(second);
+                stop::set_aside_here(second);
             }
             unwind::resume(panic)
         }
@@ -408,13 +430,20 @@ where
     let result = if let Pop::Mine = nested.pop(depth) {
         // SAFETY: popped, so nobody else has it or ever will.
         let body = unsafe { job.take_body() };
+        if stop::is_under() && stop::requested() {
+            // As a task that has not begun.
+            if let Err(panic) = unwind::catch(|| drop(body)) {
+                stop::set_aside_here(panic);
+            }
+            return;
+        }
         unwind::catch(|| body(false))
     } else {
         wait_for_result(depth, job)
     };
     // Dropping what the second closure gave must not end in a second panic on top of the one
     // under way.
-    if let Err(panic) = unwind::catch(|| drop(result.map_err(unwind::discard))) {
-        unwind::discard(panic);
+    if let Err(panic) = unwind::catch(|| drop(result.map_err(stop::set_aside_here))) {
+        stop::set_aside_here(panic);
     }
 }

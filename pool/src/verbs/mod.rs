@@ -10,3 +10,4 @@ pub(crate) mod picture;
 pub(crate) mod pool;
 pub(crate) mod scope;
 pub(crate) mod spawn;
+pub mod stop;

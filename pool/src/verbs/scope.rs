@@ -7,6 +7,7 @@
 
 use super::broadcast::{BroadcastContext, send_to_all};
 use super::pool::{self, ThreadPool};
+use crate::base::stop::{self, Chain};
 use crate::base::sync::{AtomicPtr, AtomicUsize, CachePadded, Ordering, relax};
 use crate::base::unwind::{self, Payload};
 use crate::queue::job::{AtRest, Queue, QueuedJob, Repeated};
@@ -16,6 +17,7 @@ use crate::work::attend::attend_if_deserted;
 use crate::work::errand;
 use crate::work::kin::ScopeWait;
 use crate::work::shared::Shared;
+use crate::work::under::apart;
 use crate::work::worker::{Worker, tag};
 use std::fmt;
 use std::marker::PhantomData;
@@ -34,6 +36,8 @@ struct Base<'scope> {
     credit: CachePadded<AtomicUsize>,
     /// The first panic.
     panic: AtomicPtr<Payload>,
+    /// What the scope was opened under, and its tasks work under.
+    chain: Option<Chain>,
     /// Invariant in `'scope`.
     marker: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
@@ -256,7 +260,7 @@ impl<'scope> Scope<'scope> {
         self.base.push(move || {
             // SAFETY: the scope is not left before this task has been counted down, below.
             let scope = unsafe { me.get() };
-            scope.base.caught(|| body.wake()(scope));
+            scope.base.caught_task(|| body.wake()(scope));
             // SAFETY: the task's own count; its body is gone, and nothing is touched after.
             unsafe { Base::count_down(&raw const scope.base) };
         });
@@ -342,7 +346,7 @@ impl<'scope> ScopeFifo<'scope> {
         let task = move || {
             // SAFETY: the scope is not left before this task has been counted down, below.
             let scope = unsafe { me.get() };
-            scope.base.caught(|| body.wake()(scope));
+            scope.base.caught_task(|| body.wake()(scope));
             // SAFETY: the task's own count; its body is gone, and nothing is touched after.
             unsafe { Base::count_down(&raw const scope.base) };
         };
@@ -433,6 +437,7 @@ impl<'scope> Base<'scope> {
             home,
             credit,
             panic,
+            chain: stop::current(),
             marker: PhantomData,
         }
     }
@@ -469,6 +474,16 @@ impl<'scope> Base<'scope> {
         result.expect("a body that did not panic has a result")
     }
 
+    /// Runs a task, under what the scope was opened under.
+    fn caught_task(&self, task: impl FnOnce()) {
+        self.caught(|| {
+            apart(self.chain.clone(), || {
+                stop::check();
+                task();
+            });
+        });
+    }
+
     /// Runs user code; keeps the first panic.
     fn caught<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         match unwind::catch(f) {
@@ -484,7 +499,8 @@ impl<'scope> Base<'scope> {
                 );
                 if first.is_err() {
                     // SAFETY: made just above, and nobody else has it.
-                    unwind::discard(*unsafe { Box::from_raw(payload) });
+                    let payload = *unsafe { Box::from_raw(payload) };
+                    stop::set_aside(self.chain.as_ref(), payload);
                 }
                 None
             }
@@ -578,7 +594,7 @@ impl<'scope> Base<'scope> {
             move |context: BroadcastContext<'_>| {
                 // SAFETY: the scope is not left before this letter has been counted down, below.
                 let scope = unsafe { base.get() };
-                scope.caught(|| {
+                scope.caught_task(|| {
                     let task = task.wake();
                     task(&me, context);
                 });
