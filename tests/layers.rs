@@ -82,6 +82,7 @@ const HOUSE: &[Crate] = &[
             &["verbs::loops", "verbs::scope"],
             &["verbs::spawn", "verbs::stop"],
             &["verbs::handle"],
+            &["verbs::abort"],
             &["verbs"],
         ],
         may_look_up: &[],

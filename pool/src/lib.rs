@@ -53,6 +53,9 @@ mod public {
     pub use crate::base::stats::{PoolStats, SeatStats};
     #[doc(hidden)]
     pub use crate::base::trace;
+    pub use crate::verbs::abort::{
+        AbortOnDrop, First, Select, select, spawn_async, spawn_async_with, spawn_join_with,
+    };
     pub use crate::verbs::blocking::blocking;
     pub use crate::verbs::broadcast::{BroadcastContext, broadcast, spawn_broadcast};
     #[allow(deprecated)]

@@ -246,12 +246,13 @@ impl StopToken {
         self.inner.is_stopped()
     }
 
-    /// Whether [`is_stopped`](Self::is_stopped) reads a clock.
+    /// Whether [`is_stopped`](Self::is_stopped) would read a clock.
     #[doc(hidden)]
     #[inline]
     #[must_use]
-    pub fn has_deadline(&self) -> bool {
-        self.inner.deadline != NEVER
+    pub fn needs_a_clock(&self) -> bool {
+        // Relaxed: if it says no, `is_stopped` is asked.
+        self.inner.deadline != NEVER && !self.inner.stopped.load(Ordering::Relaxed)
     }
 
     /// A future that is ready once the token is stopped.
@@ -287,7 +288,7 @@ impl fmt::Debug for StopToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StopToken")
             .field("stopped", &self.is_stopped())
-            .field("has_deadline", &self.has_deadline())
+            .field("has_deadline", &(self.inner.deadline != NEVER))
             .finish()
     }
 }

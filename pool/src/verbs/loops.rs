@@ -219,6 +219,13 @@ pub fn is_under() -> bool {
     stop::is_under()
 }
 
+/// Whether the calling thread works under a token, quietly or not.
+#[inline(always)]
+#[must_use]
+pub fn is_bound() -> bool {
+    stop::is_bound()
+}
+
 /// Whether the computation that the calling thread works for is to stop.
 #[must_use]
 pub fn requested() -> bool {
@@ -232,6 +239,9 @@ pub fn sheltered<R>(op: impl FnOnce() -> R) -> R {
 
 /// Calls `op`, which asks [`requested`] where it may end early, and then ends if it is.
 pub fn quietly<R>(op: impl FnOnce() -> R) -> R {
+    if !is_bound() {
+        return op();
+    }
     let look = look();
     let result = under::quietly(op);
     drop(look);
@@ -288,7 +298,7 @@ pub fn offer() -> bool {
 }
 
 /// When a loop over items one by one is to look at a token: about every ten microseconds.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Due {
     left: u32,
     every: u32,

@@ -1,5 +1,6 @@
 //! What users call: pools and their builder, and one file for each verb.
 
+pub(crate) mod abort;
 pub(crate) mod blocking;
 pub(crate) mod broadcast;
 pub(crate) mod builder;

@@ -260,7 +260,7 @@ impl<'scope> Scope<'scope> {
         self.base.push(move || {
             // SAFETY: the scope is not left before this task has been counted down, below.
             let scope = unsafe { me.get() };
-            scope.base.caught_task(|| body.wake()(scope));
+            scope.base.caught_task(body, |body| body(scope));
             // SAFETY: the task's own count; its body is gone, and nothing is touched after.
             unsafe { Base::count_down(&raw const scope.base) };
         });
@@ -346,7 +346,7 @@ impl<'scope> ScopeFifo<'scope> {
         let task = move || {
             // SAFETY: the scope is not left before this task has been counted down, below.
             let scope = unsafe { me.get() };
-            scope.base.caught_task(|| body.wake()(scope));
+            scope.base.caught_task(body, |body| body(scope));
             // SAFETY: the task's own count; its body is gone, and nothing is touched after.
             unsafe { Base::count_down(&raw const scope.base) };
         };
@@ -446,7 +446,10 @@ impl<'scope> Base<'scope> {
     /// is one of this pool.
     fn complete<R>(&self, worker: Option<&Worker<'_>>, body: impl FnOnce() -> R) -> R {
         let mark = worker.map_or(0, |w| w.seat.spawned.mark());
-        let result = self.caught(body);
+        let result = self.caught(|| {
+            stop::check();
+            body()
+        });
         // SAFETY: the body's own count.
         unsafe { CountLatch::decrement(&raw const self.latch, 1) };
         let latch = self.latch.latch();
@@ -475,11 +478,13 @@ impl<'scope> Base<'scope> {
     }
 
     /// Runs a task, under what the scope was opened under.
-    fn caught_task(&self, task: impl FnOnce()) {
+    fn caught_task<F>(&self, task: AtRest<F>, call: impl FnOnce(F)) {
         self.caught(|| {
+            // From here on it is dropped, called or not.
+            let task = task.wake();
             apart(self.chain.clone(), || {
                 stop::check();
-                task();
+                call(task);
             });
         });
     }
@@ -594,10 +599,7 @@ impl<'scope> Base<'scope> {
             move |context: BroadcastContext<'_>| {
                 // SAFETY: the scope is not left before this letter has been counted down, below.
                 let scope = unsafe { base.get() };
-                scope.caught_task(|| {
-                    let task = task.wake();
-                    task(&me, context);
-                });
+                scope.caught_task(task, |task| task(&me, context));
                 // SAFETY: the letter's own count; its closure is gone, and nothing is touched after.
                 unsafe { Base::count_down(base.0) };
             }
