@@ -83,6 +83,7 @@ const HOUSE: &[Crate] = &[
             &["verbs::spawn", "verbs::stop"],
             &["verbs::handle"],
             &["verbs::abort"],
+            &["verbs::bounded"],
             &["verbs"],
         ],
         may_look_up: &[],

@@ -57,6 +57,7 @@ mod public {
         AbortOnDrop, First, Select, select, spawn_async, spawn_async_with, spawn_join_with,
     };
     pub use crate::verbs::blocking::blocking;
+    pub use crate::verbs::bounded::Bounded;
     pub use crate::verbs::broadcast::{BroadcastContext, broadcast, spawn_broadcast};
     #[allow(deprecated)]
     pub use crate::verbs::builder::{

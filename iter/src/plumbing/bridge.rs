@@ -193,15 +193,22 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
             return self.nothing();
         }
         let blocks = C::ADVANCES && !P::WHOLE;
-        if blocks && is_under() && self.len > 1 {
-            let mut pace = Pace::alone(Self::in_one as *const () as usize);
-            return work(self, None, &mut pace, usize::MAX).close(&mut pace);
+        if blocks && is_under() {
+            return self.in_blocks();
         }
         let folder = self.consumer.into_folder();
         match blocks {
             true => self.producer.fold_with(folder).complete(),
             false => self.producer.fold_with(Looked::new(folder)).complete(),
         }
+    }
+
+    /// The same where it is to be looked at a token in between.
+    #[cold]
+    #[inline(never)]
+    fn in_blocks(self) -> C::Result {
+        let mut pace = Pace::alone(Self::in_blocks as *const () as usize);
+        work(self, None, &mut pace, usize::MAX).close(&mut pace)
     }
 
     /// What it comes to if no item is wanted any more.

@@ -12,7 +12,7 @@
 use tine_pool::loops;
 
 use super::fork::both;
-use super::looks::{check, look};
+use super::looks::{Looked, check, is_under, look};
 use super::traits::{Consumer, Folder, Producer, Reducer};
 
 /// The number of leaves, unless they become too large...
@@ -122,6 +122,10 @@ where
     C: Consumer<P::Item>,
 {
     let folder = consumer.into_folder();
+    if is_under() {
+        // One by one as well.
+        return producer.fold_with(Looked::new(folder)).complete();
+    }
     if one_by_one::<P, C>() {
         let all = producer.into_iter().fold(folder, Folder::consume);
         return all.complete();

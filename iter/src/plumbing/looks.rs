@@ -10,11 +10,17 @@ pub(super) use tine_pool::loops::{check, is_under, look};
 use super::traits::Folder;
 
 /// A folder on whose way items are looked at tokens, where there are any.
-pub(super) struct Looked<F>(F);
+pub(super) struct Looked<F> {
+    base: F,
+    due: Option<Due>,
+}
 
 impl<F> Looked<F> {
-    pub(super) fn new(folder: F) -> Self {
-        Looked(folder)
+    pub(super) fn new(base: F) -> Self {
+        Looked {
+            base,
+            due: is_under().then(Due::now),
+        }
     }
 }
 
@@ -22,34 +28,37 @@ impl<T, F: Folder<T>> Folder<T> for Looked<F> {
     type Result = F::Result;
 
     #[inline]
-    fn consume(self, item: T) -> Self {
-        Looked(self.0.consume(item))
+    fn consume(mut self, item: T) -> Self {
+        if let Some(due) = &mut self.due
+            && due.tick()
+        {
+            check();
+        }
+        self.base = self.base.consume(item);
+        self
     }
 
     #[inline]
     fn consume_iter<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
-        if !is_under() {
-            return Looked(self.0.consume_iter(items));
+        if self.due.is_none() {
+            self.base = self.base.consume_iter(items);
+            return self;
         }
-        let mut due = Due::now();
         for item in items {
-            self.0 = self.0.consume(item);
-            if self.0.full() {
+            self = self.consume(item);
+            if self.full() {
                 break;
-            }
-            if due.tick() {
-                check();
             }
         }
         self
     }
 
     fn complete(self) -> F::Result {
-        self.0.complete()
+        self.base.complete()
     }
 
     #[inline]
     fn full(&self) -> bool {
-        self.0.full()
+        self.base.full()
     }
 }

@@ -260,12 +260,21 @@ pub fn check() {
 #[inline(always)]
 #[must_use]
 pub fn look() -> Look {
-    Look(under::look())
+    match stop::is_under() {
+        true => look_now(),
+        false => Look(None),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn look_now() -> Look {
+    Look(under::look().map(Box::new))
 }
 
 /// Kept until the end of a parallel call.
 #[derive(Debug)]
-pub struct Look(#[expect(dead_code, reason = "kept for its drop")] Option<under::Under>);
+pub struct Look(#[expect(dead_code, reason = "kept for its drop")] Option<Box<under::Under>>);
 
 /// Offers `take` to other threads, in public or only once it is wanted or this thread is stuck;
 /// meanwhile does `keep` here. Returns when both are done, or when `keep` is and no thread took what

@@ -2,6 +2,7 @@
 
 pub(crate) mod abort;
 pub(crate) mod blocking;
+pub(crate) mod bounded;
 pub(crate) mod broadcast;
 pub(crate) mod builder;
 pub(crate) mod handle;

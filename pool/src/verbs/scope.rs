@@ -266,6 +266,33 @@ impl<'scope> Scope<'scope> {
         });
     }
 
+    /// Spawns a task, unless the scope has `limit` unfinished ones already: then does it here, before
+    /// this returns. So a scope that is filled faster than its tasks are done does not fill memory.
+    ///
+    /// The number is looked at, not reserved: where N threads spawn at once, there may be N more.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    /// let sum = AtomicU64::new(0);
+    /// tine_pool::scope(|s| {
+    ///     for n in 0..10_000 {
+    ///         let sum = &sum;
+    ///         s.spawn_bounded(100, move |_| drop(sum.fetch_add(n, Relaxed)));
+    ///     }
+    /// });
+    /// assert_eq!(sum.into_inner(), 49_995_000);
+    /// ```
+    pub fn spawn_bounded<BODY>(&self, limit: usize, body: BODY)
+    where
+        BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        if self.base.unfinished() < limit {
+            self.spawn(body);
+        } else {
+            self.base.caught_task(AtRest::new(body), |body| body(self));
+        }
+    }
+
     /// Spawns a task that runs once on each thread of the pool.
     ///
     /// ```
@@ -543,6 +570,12 @@ impl<'scope> Base<'scope> {
             credit = LOT;
         }
         self.credit.store(credit - 1, Ordering::Relaxed);
+    }
+
+    /// How many tasks have not ended, as far as can be seen, beside the body.
+    fn unfinished(&self) -> usize {
+        let ahead = self.credit.load(Ordering::Relaxed);
+        self.latch.count().saturating_sub(ahead + 1)
     }
 
     /// Gives back what was counted ahead. At home only.

@@ -19,6 +19,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::crew::Crew;
 use super::patience::Patience;
+use tine_pool::loops::check;
+
 use crate::kit::sink::{Nothing, Shared};
 use crate::plumbing::{Folder, UnindexedProducer, bridge_unindexed};
 
@@ -298,6 +300,7 @@ where
         let (mut for_source, mut for_window) = Default::default();
         let mut done = None;
         while self.settle(done, &mut for_window) {
+            check();
             let Some((index, item)) = self.draw(&mut for_source) else {
                 break;
             };
