@@ -112,7 +112,6 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let _look = look();
     let (min, max) = (producer.min_len().max(1), producer.max_len().max(1));
     let rest = Rest {
         producer,
@@ -122,6 +121,7 @@ where
     if rest.consumer.full() || len / 2 < min {
         return rest.in_one();
     }
+    let _look = look();
     let threads = current_num_threads();
     let at_will = C::ADVANCES && !P::WHOLE && max == usize::MAX;
     if at_will && len > threads.saturating_mul(2) {
@@ -207,6 +207,7 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
     #[cold]
     #[inline(never)]
     fn in_blocks(self) -> C::Result {
+        let _look = look();
         let mut pace = Pace::alone(Self::in_blocks as *const () as usize);
         work(self, None, &mut pace, usize::MAX).close(&mut pace)
     }

@@ -17,7 +17,7 @@ use crate::work::attend::attend_if_deserted;
 use crate::work::errand;
 use crate::work::kin::ScopeWait;
 use crate::work::shared::Shared;
-use crate::work::under::apart;
+use crate::work::under::{Under, sheltered};
 use crate::work::worker::{Worker, tag};
 use std::fmt;
 use std::marker::PhantomData;
@@ -289,7 +289,8 @@ impl<'scope> Scope<'scope> {
         if self.base.unfinished() < limit {
             self.spawn(body);
         } else {
-            self.base.caught_task(AtRest::new(body), |body| body(self));
+            // As if another thread did it.
+            sheltered(|| self.base.caught_task(AtRest::new(body), |body| body(self)));
         }
     }
 
@@ -509,11 +510,18 @@ impl<'scope> Base<'scope> {
         self.caught(|| {
             // From here on it is dropped, called or not.
             let task = task.wake();
-            apart(self.chain.clone(), || {
-                stop::check();
-                call(task);
-            });
+            let _under = self.chain.is_some().then(|| self.come_under());
+            call(task);
         });
+    }
+
+    /// What a task begins with where there are tokens.
+    #[cold]
+    #[inline(never)]
+    fn come_under(&self) -> Box<Under> {
+        let under = Box::new(Under::new(self.chain.clone()));
+        stop::check();
+        under
     }
 
     /// Runs user code; keeps the first panic.
