@@ -57,7 +57,9 @@ quickcheck! {
         let (len, at) = (u32::from(len), u32::from(at));
         let all: Vec<u32> = (0..len).collect();
         in_pools(|| {
-            let sources: [&(dyn Fn(&StopToken) -> Result<Vec<u32>, Stopped<Vec<u32>>> + Sync); 4] = [
+            type Source<'a> =
+                &'a (dyn Fn(&StopToken) -> Result<Vec<u32>, Stopped<Vec<u32>>> + Sync);
+            let sources: [Source<'_>; 4] = [
                 &|token| (0..len).into_par_iter().inspect(|&n| if n == at { token.stop() })
                     .until(token).collect(),
                 &|token| (0..len).into_par_iter().with_max_len(100)
@@ -182,7 +184,10 @@ fn a_token_around_ends_loops_of_every_kind() {
             drop(
                 (0..MANY)
                     .into_par_iter()
-                    .filter(|&n| item(n) != ())
+                    .filter(|&n| {
+                        item(n);
+                        true
+                    })
                     .collect::<Vec<_>>(),
             )
         },
@@ -339,16 +344,16 @@ fn a_sort_that_is_stopped_leaves_all_elements() {
             })
         },
         |v, seen| {
-            drop(v.par_partition(|a| {
+            _ = v.par_partition(|a| {
                 seen();
                 a.0 % 2 == 0
-            }))
+            });
         },
         |v, seen| {
-            drop(v.par_select_nth_unstable_by(v.len() / 2, |a, b| {
+            _ = v.par_select_nth_unstable_by(v.len() / 2, |a, b| {
                 seen();
                 a.cmp(b)
-            }))
+            });
         },
     ];
     let len = 60_000;

@@ -119,7 +119,7 @@ where
         len,
     };
     if rest.consumer.full() || len / 2 < min {
-        return rest.in_one();
+        return rest.whole();
     }
     let _look = look();
     let threads = current_num_threads();
@@ -192,18 +192,25 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
         if self.consumer.full() {
             return self.nothing();
         }
-        let blocks = C::ADVANCES && !P::WHOLE;
-        if blocks && is_under() {
-            return self.in_blocks();
-        }
         let folder = self.consumer.into_folder();
-        match blocks {
+        match Self::BLOCKS {
             true => self.producer.fold_with(folder).complete(),
             false => self.producer.fold_with(Looked::new(folder)).complete(),
         }
     }
 
-    /// The same where it is to be looked at a token in between.
+    /// Whether it may be run in blocks.
+    const BLOCKS: bool = C::ADVANCES && !P::WHOLE;
+
+    /// Runs all of it with one folder, and looks at tokens in between.
+    #[inline]
+    fn whole(self) -> C::Result {
+        if Self::BLOCKS && is_under() {
+            return self.in_blocks();
+        }
+        self.in_one()
+    }
+
     #[cold]
     #[inline(never)]
     fn in_blocks(self) -> C::Result {
@@ -435,7 +442,7 @@ where
 {
     check();
     if rest.consumer.full() || !pieces.cut(rest.len, migrated) {
-        return rest.in_one();
+        return rest.whole();
     }
     let (near, far, reducer) = rest.halve();
     let (near, far) = both_told(

@@ -415,8 +415,6 @@ impl fmt::Debug for Chain {
 /// What unwinds a computation that was stopped.
 pub(crate) struct Unwound;
 
-static ANY: AtomicBool = AtomicBool::new(false);
-
 thread_local! {
     /// What looks on this thread have to look at.
     static STATE: Cell<State> = const { Cell::new(State::Free) };
@@ -454,21 +452,13 @@ pub(crate) struct Before {
 /// Whether the calling thread works under a token, and is to look at it.
 #[inline(always)]
 pub(crate) fn is_under() -> bool {
-    are_there_any() && STATE.get() == State::Under
+    STATE.get() == State::Under
 }
 
 /// Whether the calling thread works under a token at all.
 #[inline(always)]
 pub(crate) fn is_bound() -> bool {
-    are_there_any() && STATE.get() != State::Free
-}
-
-/// Whether any thread has ever worked under a token. Where none has, that is all that is read: a thread
-/// local costs registers beside the instructions.
-#[inline(always)]
-fn are_there_any() -> bool {
-    // Relaxed: a thread that works under a token has seen it set by itself.
-    ANY.load(Ordering::Relaxed)
+    STATE.get() != State::Free
 }
 
 /// Whether the calling thread unwinds, as far as it can be told: then it must not be ended by a second panic.
@@ -524,9 +514,6 @@ fn set(chain: Option<Chain>) -> Option<Chain> {
         // The thread is ending.
         return None;
     };
-    if state != State::Free {
-        ANY.store(true, Ordering::Relaxed);
-    }
     STATE.set(state);
     old
 }

@@ -507,21 +507,23 @@ impl<'scope> Base<'scope> {
 
     /// Runs a task, under what the scope was opened under.
     fn caught_task<F>(&self, task: AtRest<F>, call: impl FnOnce(F)) {
+        let under = self.chain.is_some().then(|| self.come_under());
         self.caught(|| {
             // From here on it is dropped, called or not.
             let task = task.wake();
-            let _under = self.chain.is_some().then(|| self.come_under());
+            if self.chain.is_some() {
+                stop::check();
+            }
             call(task);
         });
+        drop(under);
     }
 
-    /// What a task begins with where there are tokens.
+    /// Comes under what the scope was opened under.
     #[cold]
     #[inline(never)]
     fn come_under(&self) -> Box<Under> {
-        let under = Box::new(Under::new(self.chain.clone()));
-        stop::check();
-        under
+        Box::new(Under::new(self.chain.clone()))
     }
 
     /// Runs user code; keeps the first panic.
