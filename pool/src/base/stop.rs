@@ -534,6 +534,10 @@ pub(crate) fn check() {
 #[cold]
 #[inline(never)]
 fn check_now() {
+    // Where a panic is the end of the process, nothing can unwind.
+    if cfg!(panic = "abort") {
+        return;
+    }
     let stopped = CURRENT
         .try_with(|at| at.borrow().as_ref().is_some_and(Chain::is_stopped))
         .unwrap_or(false);

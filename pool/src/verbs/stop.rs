@@ -43,6 +43,9 @@ impl<T: fmt::Debug> std::error::Error for Stopped<T> {}
 /// In calls of `with_token` inside of one another, each token ends what is inside of its own call.
 /// A token that is stopped already keeps `op` from being called.
 ///
+/// Where panics abort (`panic = "abort"`, and wasm) nothing can unwind: there, a call that has begun runs to its
+/// end, and `until` and [`requested`](requested()) are the ways to stop.
+///
 /// # Panics
 ///
 /// A panic of `op` goes on here, also where the token was stopped at the same time.
