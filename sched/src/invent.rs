@@ -73,6 +73,7 @@ enum Kind {
     SpawnBroadcast,
     Install,
     Blocking,
+    Under,
     Lock,
     Yield,
     Catch,
@@ -87,7 +88,7 @@ enum Kind {
     Greedy,
 }
 
-const KINDS: [Kind; 25] = [
+const KINDS: [Kind; 26] = [
     Kind::Work,
     Kind::Join,
     Kind::Meet,
@@ -104,6 +105,7 @@ const KINDS: [Kind; 25] = [
     Kind::SpawnBroadcast,
     Kind::Install,
     Kind::Blocking,
+    Kind::Under,
     Kind::Lock,
     Kind::Yield,
     Kind::Catch,
@@ -438,6 +440,14 @@ impl Inventor {
                     ..inner
                 };
                 Verb::Blocking(self.block(body, 2))
+            }
+            Kind::Under => {
+                let body = Place {
+                    spine: false,
+                    depth: place.depth + 1,
+                    ..place
+                };
+                Verb::Under(self.block(body, 3))
             }
             Kind::Lock
                 if !self.is_greedy(place.on)

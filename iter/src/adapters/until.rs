@@ -45,11 +45,8 @@ pub trait ParallelUntil: ParallelIterator {
     /// });
     /// assert!(found.is_err() || token.is_stopped());
     /// ```
-    fn until(self, token: &StopToken) -> Until<Self> {
-        Until {
-            base: self,
-            token: token.clone(),
-        }
+    fn until(self, token: &StopToken) -> Until<'_, Self> {
+        Until { base: self, token }
     }
 }
 
@@ -59,14 +56,15 @@ impl<I: ParallelIterator> ParallelUntil for I {}
 ///
 /// ```
 /// use tine::{StopToken, iter::Until, prelude::*};
-/// let until: Until<_> = (0..9).into_par_iter().until(&StopToken::new());
+/// let token = StopToken::new();
+/// let until: Until<'_, _> = (0..9).into_par_iter().until(&token);
 /// assert_eq!(until.count(), Ok(9));
 /// ```
 #[must_use = "parallel iterators do nothing until they are consumed"]
 #[derive(Clone, Debug)]
-pub struct Until<I> {
+pub struct Until<'t, I> {
     base: I,
-    token: StopToken,
+    token: &'t StopToken,
 }
 
 /// The items of an iterator until a token is stopped, as [`Until::run`] gives them to its closure.
@@ -82,17 +80,17 @@ pub struct Until<I> {
 #[derive(Debug)]
 pub struct Cut<'u, I> {
     base: I,
-    watch: &'u Watch,
+    watch: &'u Watch<'u>,
 }
 
 /// A token, and whether it has cut anything off.
 #[derive(Debug)]
-struct Watch {
-    token: StopToken,
+struct Watch<'t> {
+    token: &'t StopToken,
     cut: AtomicBool,
 }
 
-impl Watch {
+impl Watch<'_> {
     #[inline]
     fn is_over(&self) -> bool {
         let over = self.token.is_stopped();
@@ -100,6 +98,16 @@ impl Watch {
             self.note();
         }
         over
+    }
+
+    /// The same without a look at a clock.
+    #[inline]
+    fn is_told(&self) -> bool {
+        let told = self.token.is_told();
+        if told {
+            self.note();
+        }
+        told
     }
 
     /// The same where it is asked often: a clock is read only when that is due.
@@ -126,7 +134,7 @@ impl Watch {
     }
 }
 
-impl<I: ParallelIterator> Until<I> {
+impl<I: ParallelIterator> Until<'_, I> {
     /// Calls `op` with the items as an iterator, for whatever else can be done with them.
     ///
     /// What `op` returns is in the `Err` if items were left out.
@@ -141,7 +149,7 @@ impl<I: ParallelIterator> Until<I> {
     pub fn run<R>(self, op: impl FnOnce(Cut<'_, I>) -> R) -> Result<R, Stopped<R>> {
         let watch = Watch {
             token: self.token,
-            cut: AtomicBool::new(false),
+            cut: AtomicBool::new(self.token.is_stopped()),
         };
         let result = op(Cut {
             base: self.base,
@@ -324,7 +332,7 @@ impl<I: ParallelIterator> ParallelIterator for Cut<'_, I> {
 }
 
 struct CutConsumer<'u, C> {
-    watch: &'u Watch,
+    watch: &'u Watch<'u>,
     base: C,
 }
 
@@ -358,7 +366,7 @@ impl<'u, T, C: Consumer<T>> Consumer<T> for CutConsumer<'u, C> {
 
     #[inline]
     fn full(&self) -> bool {
-        self.watch.is_over() || self.base.full()
+        self.watch.is_told() || self.base.full()
     }
 
     fn resume(self, so_far: C::Result) -> Self {
@@ -390,7 +398,7 @@ impl<T, C: UnindexedConsumer<T>> UnindexedConsumer<T> for CutConsumer<'_, C> {
 }
 
 struct CutFolder<'u, F> {
-    watch: &'u Watch,
+    watch: &'u Watch<'u>,
     base: F,
     /// When the clock is to be read, if there is a deadline.
     due: Cell<Due>,

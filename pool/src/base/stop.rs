@@ -246,6 +246,15 @@ impl StopToken {
         self.inner.is_stopped()
     }
 
+    /// [`is_stopped`](Self::is_stopped), as far as is known without a look at a clock.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        // Acquire: pairs with the swap in `stop`.
+        self.inner.stopped.load(Ordering::Acquire)
+    }
+
     /// Whether [`is_stopped`](Self::is_stopped) would read a clock.
     #[doc(hidden)]
     #[inline]
@@ -549,6 +558,11 @@ fn check_now() {
         });
         unwind::resume(Box::new(Unwound));
     }
+}
+
+/// Whether [`check`] would not return.
+pub(crate) fn ends_here() -> bool {
+    cfg!(panic = "unwind") && is_under() && requested() && !is_unwinding()
 }
 
 /// Whether a parallel call that begins now is one of a destructor on a thread that unwinds.

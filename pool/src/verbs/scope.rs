@@ -506,15 +506,15 @@ impl<'scope> Base<'scope> {
     }
 
     /// Runs a task, under what the scope was opened under.
+    #[inline(always)]
     fn caught_task<F>(&self, task: AtRest<F>, call: impl FnOnce(F)) {
         let under = self.chain.is_some().then(|| self.come_under());
         self.caught(|| {
-            // From here on it is dropped, called or not.
-            let task = task.wake();
-            if self.chain.is_some() {
-                stop::check();
+            if under.is_some() && stop::ends_here() {
+                drop(task.wake());
+                return stop::check();
             }
-            call(task);
+            call(task.wake());
         });
         drop(under);
     }
