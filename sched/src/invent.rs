@@ -441,7 +441,7 @@ impl Inventor {
                 };
                 Verb::Blocking(self.block(body, 2))
             }
-            Kind::Under => {
+            Kind::Under if place.on != On::Nothing => {
                 let body = Place {
                     spine: false,
                     depth: place.depth + 1,
