@@ -95,12 +95,13 @@ pub use tine_iter::{
 };
 #[allow(deprecated)]
 pub use tine_pool::{
-    BroadcastContext, Configuration, FnContext, JoinHandle, PoolStats, Scope, ScopeFifo, SeatStats,
-    StaticPool, ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Yield,
-    blocking, broadcast, current_num_threads, current_thread_has_pending_tasks,
-    current_thread_index, in_place_scope, in_place_scope_fifo, initialize, join, join_context,
-    max_num_threads, picture, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo, spawn_join,
-    spawn_many, stats, yield_local, yield_now,
+    AbortOnDrop, Bounded, BroadcastContext, Configuration, First, FnContext, JoinHandle, PoolStats,
+    Scope, ScopeFifo, SeatStats, Select, StaticPool, StopToken, Stopped, ThreadBuilder, ThreadPool,
+    ThreadPoolBuildError, ThreadPoolBuilder, Yield, blocking, broadcast, current_num_threads,
+    current_thread_has_pending_tasks, current_thread_index, in_place_scope, in_place_scope_fifo,
+    initialize, join, join_context, max_num_threads, picture, scope, scope_fifo, scope_with,
+    select, spawn, spawn_async, spawn_async_with, spawn_broadcast, spawn_fifo, spawn_join,
+    spawn_join_with, spawn_many, stats, stop, with_token, yield_local, yield_now,
 };
 
 /// The examples of the front page run.

@@ -18,6 +18,7 @@ pub use tine_iter::algorithms::{
     ParallelAccumulate, ParallelBytes, ParallelFlat, ParallelGrid, ParallelGridMut, ParallelRetain,
     ParallelSliceChange, ParallelSliceLook, ParallelSortedSets, ParallelStringSearch,
 };
+pub use tine_iter::iter::ParallelUntil;
 pub use tine_iter::prelude::*;
 pub use tine_iter::scan::{ParallelScan, ParallelScanMut};
 pub use tine_iter::smallest::Smallest;

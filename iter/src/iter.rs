@@ -63,6 +63,7 @@ pub use crate::adapters::skip::{Skip, Take};
 pub use crate::adapters::step_by::StepBy;
 pub use crate::adapters::take_any::{SkipAny, TakeAny};
 pub use crate::adapters::take_any_while::{SkipAnyWhile, TakeAnyWhile};
+pub use crate::adapters::until::{Cut, ParallelUntil, Until};
 pub use crate::adapters::update::Update;
 #[doc(hidden)]
 pub use crate::adapters::watch::{Watch, Watcher};

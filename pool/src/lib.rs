@@ -54,7 +54,11 @@ mod public {
     pub use crate::base::stats::{PoolStats, SeatStats};
     #[doc(hidden)]
     pub use crate::base::trace;
+    pub use crate::verbs::abort::{
+        AbortOnDrop, First, Select, select, spawn_async, spawn_async_with, spawn_join_with,
+    };
     pub use crate::verbs::blocking::blocking;
+    pub use crate::verbs::bounded::Bounded;
     pub use crate::verbs::broadcast::{BroadcastContext, broadcast, spawn_broadcast};
     #[allow(deprecated)]
     pub use crate::verbs::builder::{
@@ -73,6 +77,7 @@ mod public {
         Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo,
     };
     pub use crate::verbs::spawn::{Yield, spawn, spawn_fifo, spawn_many, yield_local, yield_now};
+    pub use crate::verbs::stop::{self, StopToken, Stopped, scope_with, with_token};
 }
 #[cfg(not(loom))]
 pub use public::*;

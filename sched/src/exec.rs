@@ -156,6 +156,7 @@ fn value(block: &Block) -> u64 {
             Verb::Scope { body, .. }
             | Verb::Install(_, body)
             | Verb::Blocking(body)
+            | Verb::Under(body)
             | Verb::Lock(_, body) => of(body),
             Verb::Handle(End::Join | End::Poll, body) => of(body),
             Verb::Broadcast(body) => of(body),
@@ -261,6 +262,22 @@ fn step(node: &'static Node, within: &Within<'_, '_>, home: Option<usize>) -> u6
             })
         }
         Verb::Blocking(body) => tine_pool::blocking(|| run(body, within, None)),
+        Verb::Under(body) => {
+            let token = tine_pool::StopToken::new();
+            let all = tine_pool::with_token(&token, || {
+                let value = run(body, within, home);
+                let child = token.child();
+                let ended = tine_pool::with_token(&child, || {
+                    tine_pool::join(|| child.stop(), || rt::work(100));
+                    tine_pool::join(|| (), || fail("a call went on that was stopped"));
+                });
+                if ended.is_ok() || tine_pool::stop::requested() {
+                    fail("a child's end did not come, or its parent's did");
+                }
+                value
+            });
+            all.unwrap_or_else(|_| fail("a call ended that was not stopped"))
+        }
         Verb::Lock(which, body) => {
             let _held = HELD[*which].lock().unwrap_or_else(PoisonError::into_inner);
             run(body, within, home)

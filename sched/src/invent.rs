@@ -74,6 +74,7 @@ enum Kind {
     SpawnBroadcast,
     Install,
     Blocking,
+    Under,
     Lock,
     Yield,
     Catch,
@@ -88,7 +89,7 @@ enum Kind {
     Greedy,
 }
 
-const KINDS: [Kind; 25] = [
+const KINDS: [Kind; 26] = [
     Kind::Work,
     Kind::Join,
     Kind::Meet,
@@ -105,6 +106,7 @@ const KINDS: [Kind; 25] = [
     Kind::SpawnBroadcast,
     Kind::Install,
     Kind::Blocking,
+    Kind::Under,
     Kind::Lock,
     Kind::Yield,
     Kind::Catch,
@@ -441,6 +443,14 @@ impl Inventor {
                     ..inner
                 };
                 Verb::Blocking(self.block(body, 2))
+            }
+            Kind::Under if place.on != On::Nothing => {
+                let body = Place {
+                    spine: false,
+                    depth: place.depth + 1,
+                    ..place
+                };
+                Verb::Under(self.block(body, 3))
             }
             Kind::Lock
                 if !self.is_greedy(place.on)

@@ -104,6 +104,8 @@ pub(crate) enum Verb {
     /// Another pool, by its number.
     Install(usize, Block),
     Blocking(Block),
+    /// Under a token; and then a call that one of its children ends.
+    Under(Block),
     /// Held across the block.
     Lock(usize, Block),
     Yield {
@@ -159,6 +161,7 @@ impl Verb {
             | Self::SpawnBroadcast(body)
             | Self::Install(_, body)
             | Self::Blocking(body)
+            | Self::Under(body)
             | Self::Lock(_, body)
             | Self::Catch(body) => vec![body],
             _ => Vec::new(),
@@ -178,6 +181,7 @@ impl Verb {
             | Self::SpawnBroadcast(body)
             | Self::Install(_, body)
             | Self::Blocking(body)
+            | Self::Under(body)
             | Self::Lock(_, body)
             | Self::Catch(body) => vec![body],
             _ => Vec::new(),
@@ -298,6 +302,7 @@ fn tell(block: &Block, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result 
             Verb::SpawnBroadcast(_) => "spawn_broadcast".into(),
             Verb::Install(pool, _) => format!("install in pool {pool}"),
             Verb::Blocking(_) => "blocking".into(),
+            Verb::Under(_) => "under a token".into(),
             Verb::Lock(which, _) => format!("under lock {which}"),
             Verb::Catch(_) => "catch".into(),
             verb => format!("{verb:?}"),

@@ -32,6 +32,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("blocking", blocking),
     ("a lock across a call", lock_across_a_call),
     ("panics", panics),
+    ("tokens", tokens),
     ("pools that come and go", pools),
 ];
 
@@ -122,6 +123,40 @@ fn joins(random: &mut Random, _: &Common) {
     }
     let count = 1 + random.below(500);
     assert_eq!(sum(0, count), count * (count - 1) / 2);
+}
+
+/// A computation of every kind of call, stopped from anywhere at any time, with nothing lost.
+fn tokens(random: &mut Random, common: &Common) {
+    struct Counted<'c>(&'c AtomicU64);
+    impl Drop for Counted<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Relaxed);
+        }
+    }
+    let token = tine::StopToken::new();
+    let (calls, alive) = (AtomicU64::new(0), AtomicU64::new(0));
+    let at = random.below(3000);
+    let item = || {
+        if calls.fetch_add(1, Relaxed) == at {
+            token.stop();
+        }
+        alive.fetch_add(1, Relaxed);
+        Counted(&alive)
+    };
+    let pool = &common.pools[random.below(4) as usize];
+    let result = tine::with_token(&token, || {
+        let loops = || (0..500).into_par_iter().map(|_| item()).collect::<Vec<_>>();
+        let here = tine::join(loops, || {
+            tine::scope(|s| (0..20).for_each(|_| s.spawn(|_| drop(item()))));
+            let mut some: Vec<_> = (0..700_u32).rev().map(|n| (n, item())).collect();
+            some.par_sort_by_key(|(n, _)| *n);
+            some
+        });
+        (here, pool.install(loops))
+    });
+    assert!(result.is_ok() || token.is_stopped());
+    drop(result);
+    assert_eq!(alive.into_inner(), 0);
 }
 
 fn a_scope(random: &mut Random, _: &Common) {

@@ -26,6 +26,7 @@ pub(crate) mod skip;
 pub(crate) mod step_by;
 pub(crate) mod take_any;
 pub(crate) mod take_any_while;
+pub(crate) mod until;
 pub(crate) mod update;
 pub(crate) mod watch;
 pub(crate) mod while_some;

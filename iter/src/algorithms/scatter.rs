@@ -10,6 +10,7 @@ use std::ptr;
 use std::slice::IterMut;
 
 use tine_pool::current_num_threads;
+use tine_pool::loops::sheltered;
 
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::sources::slice::ParallelSliceMut;
@@ -159,10 +160,12 @@ fn hand_out<T, B>(
 unsafe fn take_back<T: Send>(v: &mut [T], room: &mut [MaybeUninit<T>]) {
     let some = PIECE.max(1);
     let pieces = v.par_chunks_mut(some).zip(room.par_chunks_mut(some));
-    pieces.for_each(|(piece, room)| {
+    let copy = |(piece, room): (&mut [T], &mut [MaybeUninit<T>])| {
         let from = room.as_ptr().cast::<T>();
         // SAFETY: initialised, by the caller's word. The values that are overwritten live on at
         // another place. `zip` cuts both alike, and `len` is that of the shorter.
         unsafe { ptr::copy_nonoverlapping(from, piece.as_mut_ptr(), piece.len().min(room.len())) };
-    });
+    };
+    // All or nothing: no stopped token ends it in the middle.
+    sheltered(|| pieces.for_each(copy));
 }

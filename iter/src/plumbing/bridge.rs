@@ -18,6 +18,7 @@
 use tine_pool::current_num_threads;
 
 use super::fork::{Lent, both_told, enter, lend, offer};
+use super::looks::{Looked, check, is_under, look};
 use super::pace::{Laid, Pace, Plain, Seed, Step};
 use super::traits::{
     Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, UnindexedProducer,
@@ -118,15 +119,17 @@ where
         len,
     };
     if rest.consumer.full() || len / 2 < min {
-        return rest.in_one();
+        return rest.whole();
     }
+    let _look = look();
     let threads = current_num_threads();
     let at_will = C::ADVANCES && !P::WHOLE && max == usize::MAX;
     if at_will && len > threads.saturating_mul(2) {
         enter(|| {
             let site = work::<P, C> as *const () as usize;
             let mut pace = Pace::start(site, len);
-            if let Some(plain) = pace.plain() {
+            // Under a token it is run in blocks, which look at that.
+            if let Some(plain) = pace.plain().filter(|_| !is_under()) {
                 return chain(rest, plain, &pace, min);
             }
             pace.set_kind(C::WORTH, C::ENDS);
@@ -171,6 +174,7 @@ where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
+    let _look = look();
     let pieces = Pieces {
         cuts: current_num_threads(),
         min: 1,
@@ -193,9 +197,31 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
         if self.consumer.full() {
             return self.nothing();
         }
-        self.producer
-            .fold_with(self.consumer.into_folder())
-            .complete()
+        let folder = self.consumer.into_folder();
+        match Self::BLOCKS {
+            true => self.producer.fold_with(folder).complete(),
+            false => self.producer.fold_with(Looked::new(folder)).complete(),
+        }
+    }
+
+    /// Whether it may be run in blocks.
+    const BLOCKS: bool = C::ADVANCES && !P::WHOLE;
+
+    /// Runs all of it with one folder, and looks at tokens in between.
+    #[inline]
+    fn whole(self) -> C::Result {
+        if Self::BLOCKS && is_under() {
+            return self.in_blocks();
+        }
+        self.in_one()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn in_blocks(self) -> C::Result {
+        let _look = look();
+        let mut pace = Pace::alone(Self::in_blocks as *const () as usize);
+        work(self, None, &mut pace, usize::MAX).close(&mut pace)
     }
 
     /// What it comes to if no item is wanted any more.
@@ -285,6 +311,7 @@ where
         return share(laid, rest, folder, pace, min);
     }
     loop {
+        check();
         let n = match pace.next(rest.len) {
             Step::Share if offer() => continue,
             Step::Share if rest.len / 2 >= min => {
@@ -461,8 +488,9 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
+    check();
     if rest.consumer.full() || !pieces.cut(rest.len, migrated) {
-        return rest.in_one();
+        return rest.whole();
     }
     let (near, far, reducer) = rest.halve();
     let (near, far) = both_told(
@@ -477,6 +505,7 @@ where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
+    check();
     if consumer.full() {
         drop(producer);
         return consumer.into_folder().complete();
@@ -487,7 +516,8 @@ where
         (producer, None)
     };
     let Some(right) = right else {
-        return producer.fold_with(consumer.into_folder()).complete();
+        let folder = Looked::new(consumer.into_folder());
+        return producer.fold_with(folder).complete();
     };
     let reducer = consumer.to_reducer();
     let to_left = consumer.split_off_left();

@@ -10,6 +10,7 @@
 use tine_pool::loops;
 
 use super::fork::both;
+use super::looks::{Looked, check, is_under, look};
 use super::traits::{Consumer, Folder, Producer, Reducer};
 
 /// The number of leaves, unless they become too large...
@@ -60,6 +61,7 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
+    let _look = look();
     let min = producer.min_len();
     let site = run::<P, C> as *const () as usize;
     loops::known(site, len, |few| {
@@ -81,6 +83,7 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
+    check();
     if consumer.full() {
         drop(producer);
         return consumer.into_folder().complete();
@@ -116,6 +119,10 @@ where
     C: Consumer<P::Item>,
 {
     let folder = consumer.into_folder();
+    if is_under() {
+        // One by one as well.
+        return producer.fold_with(Looked::new(folder)).complete();
+    }
     if one_by_one::<P, C>() {
         let all = producer.into_iter().fold(folder, Folder::consume);
         return all.complete();

@@ -5,6 +5,7 @@
 use std::cmp::Ordering;
 
 use tine_pool::current_num_threads;
+use tine_pool::loops::quietly;
 
 use super::radix::key::RadixKey;
 use super::{dedup, dispatch, fork, parted, partition, runs, select, stable};
@@ -38,9 +39,11 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     where
         T: RadixKey,
     {
-        if !dispatch::by_type(self.as_mut()) {
-            dispatch::by_radix(self.as_mut(), &T::radix_bits);
-        }
+        quietly(|| {
+            if !dispatch::by_type(self.as_mut()) {
+                dispatch::by_radix(self.as_mut(), &T::radix_bits);
+            }
+        });
     }
 
     /// Sorts a slice by the bits of a key, stably. The key is extracted a few times
@@ -61,7 +64,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
         K: RadixKey,
         F: Fn(&T) -> K + Sync,
     {
-        dispatch::by_radix(self.as_mut(), &|value| key(value).radix_bits());
+        quietly(|| dispatch::by_radix(self.as_mut(), &|value| key(value).radix_bits()));
     }
 
     /// Merges `self[..mid]` and `self[mid..]`, each of them sorted, into one
@@ -84,7 +87,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     where
         T: Ord,
     {
-        stable::merge_at(self.as_mut(), mid, &T::cmp);
+        quietly(|| stable::merge_at(self.as_mut(), mid, &T::cmp));
     }
 
     /// [`par_merge`] of slices that are sorted by `compare`.
@@ -103,7 +106,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     where
         F: Fn(&T, &T) -> Ordering + Sync,
     {
-        stable::merge_at(self.as_mut(), mid, &compare);
+        quietly(|| stable::merge_at(self.as_mut(), mid, &compare));
     }
 
     /// Moves the elements that satisfy `predicate` to the front, in no particular
@@ -127,7 +130,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
             return partition::partition(v, predicate);
         }
         let grain = fork::grain(v.len(), current_num_threads());
-        partition::par_partition(v, grain, &predicate)
+        quietly(|| partition::par_partition(v, grain, &predicate))
     }
 
     /// Puts at `index` the element that sorting would put there. Returns the elements before it
@@ -176,7 +179,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
         F: Fn(&T, &T) -> Ordering + Sync,
     {
         let v = self.as_mut();
-        select::nth(v, index, &compare);
+        quietly(|| select::nth(v, index, &compare));
         let (before, from) = v.split_at_mut(index);
         let (nth, after) = from.split_first_mut().expect("selected");
         (before, nth, after)
@@ -297,7 +300,7 @@ impl<T: Send> ParallelDedup<T> for Vec<T> {
     where
         T: PartialEq,
     {
-        dedup::dedup_by(self, &|a: &mut T, b: &mut T| a == b);
+        quietly(|| dedup::dedup_by(self, &|a: &mut T, b: &mut T| a == b));
     }
 
     fn par_dedup_by_key<K, F>(&mut self, key: F)
@@ -305,21 +308,21 @@ impl<T: Send> ParallelDedup<T> for Vec<T> {
         K: PartialEq,
         F: Fn(&mut T) -> K + Sync,
     {
-        dedup::dedup_by(self, &|a: &mut T, b: &mut T| key(a) == key(b));
+        quietly(|| dedup::dedup_by(self, &|a: &mut T, b: &mut T| key(a) == key(b)));
     }
 
     fn par_dedup_by<F>(&mut self, same: F)
     where
         F: Fn(&mut T, &mut T) -> bool + Sync,
     {
-        dedup::dedup_by(self, &same);
+        quietly(|| dedup::dedup_by(self, &same));
     }
 
     fn par_partition_stable<P>(self, predicate: P) -> (Vec<T>, Vec<T>)
     where
         P: Fn(&T) -> bool + Sync,
     {
-        parted::into_two(self, &predicate)
+        quietly(|| parted::into_two(self, &predicate))
     }
 }
 
@@ -361,7 +364,7 @@ pub trait ParallelSorted<T: Sync>: AsRef<[T]> {
     where
         F: Fn(&T, &T) -> bool + Sync,
     {
-        runs::is_sorted(self.as_ref(), &in_order)
+        quietly(|| runs::is_sorted(self.as_ref(), &in_order))
     }
 
     /// Whether the keys of the elements are in order. Stops early.

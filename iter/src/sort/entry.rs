@@ -1,37 +1,48 @@
 //! What the methods on slices call: each picks the way that suits the types and
 //! the length.
+//!
+//! A sort is not ended by looks at tokens, which would leave it where it stands: where it may end early, it
+//! asks `requested`, leaves the rest as it is, and is ended here.
 #![forbid(unsafe_code)]
 
 use std::cmp::Ordering;
+
+use tine_pool::loops::quietly;
 
 use super::dispatch::{self, A_FEW, LOOSELY};
 use super::{cached, stable, unstable};
 
 /// Sorts stably.
 pub(crate) fn par_sort<T: Ord + Send>(v: &mut [T]) {
-    if !dispatch::by_type(v) {
-        stable::sort_by(v, &T::cmp);
-    }
+    quietly(|| {
+        if !dispatch::by_type(v) {
+            stable::sort_by(v, &T::cmp);
+        }
+    });
 }
 
 /// Sorts stably by a comparison.
 pub(crate) fn par_sort_by<T: Send>(v: &mut [T], compare: &(impl Fn(&T, &T) -> Ordering + Sync)) {
-    stable::sort_by(v, compare);
+    quietly(|| stable::sort_by(v, compare));
 }
 
 /// Sorts stably by a key: by radix if it is a primitive.
 pub(crate) fn par_sort_by_key<T: Send, K: Ord>(v: &mut [T], key: &(impl Fn(&T) -> K + Sync)) {
     let order = |a: &T, b: &T| key(a).cmp(&key(b));
-    if !dispatch::by_key_type::<A_FEW, _, _, _, _>(v, key, &order) {
-        stable::sort_by(v, &order);
-    }
+    quietly(|| {
+        if !dispatch::by_key_type::<A_FEW, _, _, _, _>(v, key, &order) {
+            stable::sort_by(v, &order);
+        }
+    });
 }
 
 /// Sorts, equal elements in any order.
 pub(crate) fn par_sort_unstable<T: Ord + Send>(v: &mut [T]) {
-    if !dispatch::by_type(v) {
-        unstable::sort_by(v, &T::cmp);
-    }
+    quietly(|| {
+        if !dispatch::by_type(v) {
+            unstable::sort_by(v, &T::cmp);
+        }
+    });
 }
 
 /// Sorts by a comparison, equal elements in any order.
@@ -39,7 +50,7 @@ pub(crate) fn par_sort_unstable_by<T: Send>(
     v: &mut [T],
     compare: &(impl Fn(&T, &T) -> Ordering + Sync),
 ) {
-    unstable::sort_by(v, compare);
+    quietly(|| unstable::sort_by(v, compare));
 }
 
 /// Sorts by a key, equal elements in any order: by radix if the key is a primitive.
@@ -48,9 +59,11 @@ pub(crate) fn par_sort_unstable_by_key<T: Send, K: Ord>(
     key: &(impl Fn(&T) -> K + Sync),
 ) {
     let order = |a: &T, b: &T| key(a).cmp(&key(b));
-    if !dispatch::by_key_type::<LOOSELY, _, _, _, _>(v, key, &order) {
-        unstable::sort_by(v, &order);
-    }
+    quietly(|| {
+        if !dispatch::by_key_type::<LOOSELY, _, _, _, _>(v, key, &order) {
+            unstable::sort_by(v, &order);
+        }
+    });
 }
 
 /// Sorts stably by keys that are each computed once.
@@ -58,5 +71,5 @@ pub(crate) fn par_sort_by_cached_key<T: Send, K: Ord + Send>(
     v: &mut [T],
     key: &(impl Fn(&T) -> K + Sync),
 ) {
-    cached::sort_by_key(v, key);
+    quietly(|| cached::sort_by_key(v, key));
 }

@@ -19,12 +19,15 @@ use std::ptr;
 
 use crate::plumbing::both;
 use tine_pool::current_num_threads;
+use tine_pool::loops::{is_bound, requested};
 
 use super::{fork, inplace, leaf, merge, runs, scratch::Scratch, shape};
 
 /// Shorter slices are left to std: waking a second thread costs more than it
 /// saves.
 pub(super) const CUTOFF: usize = if cfg!(miri) { 128 } else { 20_000 };
+/// A chunk that is sorted in one go under a token has at most about so many elements.
+const WAIT: usize = 1 << 16;
 
 /// Sorts `v`, keeping equal elements in their order.
 pub(crate) fn sort_by<T, F>(v: &mut [T], compare: &F)
@@ -60,6 +63,10 @@ where
 {
     let mut levels = 1;
     while (1 << (2 * levels)) < threads && levels < 5 {
+        levels += 1;
+    }
+    // Under a token chunks are no longer than may be waited for.
+    while is_bound() && v.len() >> (2 * levels) > WAIT && levels < 5 {
         levels += 1;
     }
     chunks(v, levels, leaf);
@@ -117,6 +124,9 @@ fn cuts(len: usize) -> [usize; 3] {
 
 /// Calls `leaf` for every one of `4^levels` chunks.
 fn chunks<T: Send, L: Fn(&mut [T]) + Sync>(v: &mut [T], levels: u32, leaf: &L) {
+    if requested() {
+        return;
+    }
     if levels == 0 {
         return leaf(v);
     }
@@ -138,7 +148,7 @@ where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
-    if levels == 0 {
+    if levels == 0 || requested() {
         return;
     }
     four(v, &|part: &mut [T]| rotate(part, levels - 1, compare));
@@ -177,7 +187,8 @@ where
         || go(left, room_left, one),
         || go(right, room_right, three - two),
     );
-    if !left_moved && !right_moved && compare(&v[two], &v[two - 1]).is_ge() {
+    let still = !left_moved && !right_moved;
+    if still && (requested() || compare(&v[two], &v[two - 1]).is_ge()) {
         return;
     }
     let (left, right) = v.split_at_mut(two);
@@ -205,7 +216,7 @@ where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
-    if mid == 0 || compare(&v[mid], &v[mid - 1]).is_ge() {
+    if mid == 0 || requested() || compare(&v[mid], &v[mid - 1]).is_ge() {
         return false;
     }
     let (a, b) = v.split_at_mut(mid);

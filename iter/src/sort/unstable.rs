@@ -9,6 +9,7 @@ use std::cmp::Ordering;
 
 use crate::plumbing::both;
 use tine_pool::current_num_threads;
+use tine_pool::loops::{is_bound, requested};
 
 use super::{leaf, nearly, partition, runs, shape};
 
@@ -21,6 +22,8 @@ const WIDE: usize = 32;
 const SHORTEST: usize = if cfg!(any(test, miri)) { 32 } else { 2048 };
 /// At this length blocks stop paying, and std sorts by insertion.
 const SMALL: usize = 20;
+/// Before a part of more elements than this, the sort asks whether it is to end.
+const ENDS: usize = if cfg!(miri) { 64 } else { 1024 };
 /// This many elements are sorted to see whether others like them are nearly in order.
 const PROBE: usize = 2048;
 
@@ -54,7 +57,7 @@ where
 {
     let wide = size_of::<T>() > WIDE;
     let tidy = tidy(v, compare);
-    if threads == 1 && !wide && !tidy {
+    if threads == 1 && !wide && !tidy && !is_bound() {
         return leaf::unstable(v, compare);
     }
     let fork = (v.len() / (threads * 8)).clamp(SHORTEST, 1 << 16);
@@ -130,6 +133,9 @@ fn quicksort<'v, T, F>(
 {
     let compare = plan.compare;
     while v.len() > plan.leaf {
+        if v.len() > ENDS && requested() {
+            return;
+        }
         if patience == 0 {
             break;
         }
@@ -177,7 +183,9 @@ fn quicksort<'v, T, F>(
         quicksort(left, before.as_deref_mut(), patience, plan);
         (v, before) = (right, Some(pivot));
     }
-    plan.finish(v);
+    if v.len() <= ENDS || !requested() {
+        plan.finish(v);
+    }
 }
 
 /// The index of an element near the middle: medians of three of medians of

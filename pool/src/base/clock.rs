@@ -18,6 +18,11 @@ pub(crate) fn since(start: u64) -> u64 {
     now().saturating_sub(start)
 }
 
+/// Nanoseconds since some point in time, by the system's clock: not cheap, but right.
+pub(crate) fn wall() -> u64 {
+    wall::nanos()
+}
+
 /// The number of ticks in this many nanoseconds.
 pub(crate) fn ticks(nanos: u64) -> u64 {
     (nanos * per_micro()) / 1000

@@ -6,6 +6,7 @@ pub(crate) mod park;
 pub(crate) mod patience;
 pub(crate) mod row;
 pub(crate) mod stats;
+pub(crate) mod stop;
 pub(crate) mod sync;
 pub(crate) mod sys;
 #[cfg(not(loom))]

@@ -197,6 +197,18 @@ impl Pace {
         }
     }
 
+    /// The pace of a loop that one thread runs in blocks.
+    pub(crate) fn alone(site: usize) -> Self {
+        let seed = Seed {
+            entry: site_costs::entry(site),
+            least: u64::MAX,
+            levels: 0,
+            open: false,
+            long: false,
+        };
+        seed.grow()
+    }
+
     /// Whether, and how, this is a plain loop.
     #[inline]
     pub(crate) fn plain(&self) -> Option<Plain> {

@@ -255,6 +255,14 @@ impl Nested {
         self.bottom.store(depth as u32 + 1, Ordering::Release);
     }
 
+    /// The depth of a job that was stolen from here and is not done: its slot is as it was, and no job
+    /// below it is the same.
+    pub(crate) fn depth_of(&self, job: *mut ()) -> Option<usize> {
+        // Relaxed: the thread that won the job may read its slot.
+        let is_it = |slot: &AtomicPtr<()>| slot.load(Ordering::Relaxed) == job;
+        self.slots.iter().position(is_it)
+    }
+
     /// The next pushes at `site`, as many as given, need no look.
     pub(crate) fn skip_checks(&self, site: usize, pushes: u32) {
         self.skip_site.store(site, Ordering::Relaxed);

@@ -11,11 +11,13 @@ pub(crate) mod notes;
 pub(crate) mod sleep;
 pub(crate) mod spares;
 pub(crate) mod thread_state;
+pub(crate) mod tokens;
 pub(crate) mod word;
 
 use self::context::{Context, Published};
 use self::notes::{Note, Notes};
 use self::thread_state::ThreadState;
+use self::tokens::Tokens;
 use self::word::{Holder, SeatWord};
 use crate::base::park::{Lease, Parker};
 use crate::base::stats::Counters;
@@ -41,6 +43,8 @@ pub(crate) struct Seat {
     /// Whether anything was put into `spawned` since a guest sat down.
     pub(crate) spawning: Note,
     pub(crate) notes: Notes,
+    /// What jobs here work under.
+    pub(crate) tokens: Tokens,
     /// Where jobs that are spawned here are kept.
     pub(crate) slab: Slab,
     context: Published,
@@ -67,6 +71,7 @@ impl Seat {
             spawning: Note::new(0),
             slab: Slab::new(),
             notes: Notes::new(index),
+            tokens: Tokens::new(),
             context: Published::new(),
             looks: Note::new(0),
             spawned: Spawned::new(),

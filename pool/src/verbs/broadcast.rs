@@ -6,6 +6,7 @@
 //! the thread, the caller runs the closure itself. Spare threads have no closure.
 
 use super::pool::{self, ThreadPool};
+use crate::base::stop::{self, Chain};
 use crate::base::unwind::{self, Payload};
 use crate::queue::job::{AtRest, Borrowed, QueuedJob};
 use crate::queue::latch::CountLatch;
@@ -14,6 +15,7 @@ use crate::work::errand;
 use crate::work::kin::LatchWait;
 use crate::work::shared::Shared;
 use crate::work::stand_in::Replaced;
+use crate::work::under::{apart, ended};
 use crate::work::worker::Worker;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -179,8 +181,14 @@ fn run_on_all<R: Send>(
 ) -> Vec<R> {
     let threads = shared.len();
     let results: Vec<_> = (0..threads).map(|_| Mutex::new(None)).collect();
+    let chain = stop::current();
     let run = |index: usize| {
-        let result = unwind::catch(|| op(BroadcastContext::new(index, threads)));
+        let result = unwind::catch(|| {
+            apart(chain.clone(), || {
+                stop::check();
+                op(BroadcastContext::new(index, threads))
+            })
+        });
         *results[index]
             .lock()
             .unwrap_or_else(PoisonError::into_inner) = Some(result);
@@ -214,7 +222,12 @@ fn run_on_all<R: Send>(
     for result in results {
         match result {
             Ok(value) => values.push(value),
-            Err(payload) if panic.is_none() => panic = Some(payload),
+            // A panic of the user's counts for more than an end.
+            Err(payload) if panic.as_ref().is_none_or(stop::is_end) => {
+                if let Some(end) = panic.replace(payload) {
+                    unwind::discard(end);
+                }
+            }
             Err(payload) => unwind::discard(payload),
         }
     }
@@ -227,13 +240,15 @@ fn run_on_all<R: Send>(
 
 fn spawn_broadcast_in(shared: &Shared, op: impl Fn(BroadcastContext<'_>) + Send + Sync + 'static) {
     let op = Arc::new(op);
+    let chain = stop::current();
     let letter = || {
         let op = Arc::clone(&op);
+        let chain = chain.as_ref().map(Chain::fork);
         move |context: BroadcastContext<'_>| {
             // The closure goes inside: its drop may panic as well.
             let called = unwind::catch(|| {
                 let op = op;
-                op(context);
+                ended(chain, || op(context));
             });
             if let Err(payload) = called {
                 Worker::with(|worker| match worker {

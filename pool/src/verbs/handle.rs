@@ -4,11 +4,13 @@
 use super::pool::{self, ThreadPool};
 use super::spawn::spawn_in;
 use crate::base::park::Parker;
+use crate::base::stop::{self, Chain};
 use crate::base::unwind;
 use crate::queue::job::Taken;
 use crate::work::errand;
 use crate::work::kin::{Task as Awaited, TaskWait};
 use crate::work::shared::Shared;
+use crate::work::under::{apart, in_chain};
 use crate::work::worker::Worker;
 use std::fmt;
 use std::pin::Pin;
@@ -72,6 +74,17 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
+    let chain = stop::current().as_ref().map(Chain::fork);
+    let func = move || match chain {
+        None => func(),
+        Some(chain) => {
+            let begin = || {
+                stop::check();
+                func()
+            };
+            in_chain(chain, begin).unwrap_or_else(|panic| unwind::resume(panic))
+        }
+    };
     let task = Arc::new(Task {
         pool: shared.keep(),
         body: Mutex::new(Some(func)),
@@ -85,8 +98,10 @@ where
     });
     let entry = Arc::clone(&task);
     // What lies in the deque when somebody else has claimed the task does nothing.
-    spawn_in(shared, move || {
-        entry.run();
+    apart(None, || {
+        spawn_in(shared, move || {
+            entry.run();
+        });
     });
     JoinHandle { task }
 }
@@ -128,7 +143,8 @@ where
         };
         let by = Worker::with(|w| w.filter(|w| w.is_of(&self.pool)).map(Worker::here));
         self.state().by = by;
-        let result = unwind::catch(body);
+        // Whoever runs it, it is no part of what that thread works under.
+        let result = unwind::catch(|| apart(None, body));
         let mut state = self.state();
         state.result = Some(result);
         state.done = true;
@@ -163,7 +179,9 @@ where
 }
 
 impl<T> JoinHandle<T> {
-    /// Waits for the job to end and gives what it returned, or the payload of its panic.
+    /// Waits for the job to end and gives what it returned, or the payload of its panic. (One that was
+    /// started in [`with_token`](crate::with_token) and stopped with it ends the caller too, if that is
+    /// inside as well; else the payload says so to [`stop::is_end`](crate::stop::is_end).)
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -174,18 +192,17 @@ impl<T> JoinHandle<T> {
         // A pool's job runs on a worker of the pool: there is none to sleep for if it is deserted.
         let here = Worker::with(|worker| worker.is_some_and(|w| w.is_of(pool)));
         if !(here || pool.is_deserted()) || !self.task.run() {
-            Worker::with(|worker| match worker {
-                Some(worker) => worker.wait(&TaskWait {
-                    task: &self,
-                    at_home: here,
-                }),
-                None => errand::wait_for_task(self.task.pool(), &self, &|| {
-                    self.task.run();
-                }),
+            wait(pool, here, &self, &|| {
+                self.task.run();
             });
         }
         let result = self.task.state().result.take();
-        result.expect("a task that has ended has a result")
+        let result = result.expect("a task that has ended has a result");
+        if result.as_ref().err().is_some_and(stop::is_end) {
+            // Both work under a token that is stopped: so this is the caller's end as well.
+            stop::check();
+        }
+        result
     }
 
     /// Whether the job has ended.
@@ -233,6 +250,17 @@ impl<T> JoinHandle<T> {
     pub fn detach(self) {}
 }
 
+/// Waits for a task that cannot be run here, or has been begun.
+pub(super) fn wait(pool: &Shared, here: bool, task: &dyn Awaited, run: &dyn Fn()) {
+    Worker::with(|worker| match worker {
+        Some(worker) => worker.wait(&TaskWait {
+            task,
+            at_home: here,
+        }),
+        None => errand::wait_for_task(pool, task, run),
+    });
+}
+
 impl<T> Awaited for JoinHandle<T> {
     fn is_done(&self) -> bool {
         self.is_finished()
@@ -248,6 +276,29 @@ impl<T> Awaited for JoinHandle<T> {
             state.threads.push(parker);
         }
         !state.done
+    }
+}
+
+impl<T> JoinHandle<T> {
+    /// The same handle once more.
+    pub(super) fn share(&self) -> Self {
+        let task = Arc::clone(&self.task);
+        Self { task }
+    }
+
+    /// The pool that the job is of.
+    pub(super) fn pool(&self) -> &Shared {
+        self.task.pool()
+    }
+
+    /// Runs the job here, unless it was begun; says whether it did.
+    pub(super) fn run(&self) -> bool {
+        self.task.run()
+    }
+
+    /// Drops the job, unless it was begun.
+    pub(super) fn take_back(&self) {
+        self.task.cancel();
     }
 }
 

@@ -5,11 +5,13 @@
 
 use super::pool::{self, ThreadPool};
 use crate::base::clock;
+use crate::base::stop;
 use crate::base::unwind;
 use crate::pace::join_pace::{self, Offer, Push};
 use crate::queue::job::{Head, StackJob};
 use crate::queue::nested::{CAPACITY, Front, Nested, Pop};
 use crate::work::errand;
+use crate::work::under;
 use crate::work::worker::Worker;
 
 /// Says whether a closure of [`join_context`] runs on another thread than the call.
@@ -106,6 +108,7 @@ where
     RA: Send,
     RB: Send,
 {
+    let _under = under::look();
     pool::in_worker(|worker, _| join_with_care(worker, a, b))
 }
 
@@ -118,6 +121,19 @@ where
 /// ```
 #[inline]
 pub fn join_context<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let _under = under::look();
+    join_told(a, b)
+}
+
+/// The same for what is not to be ended here.
+#[inline]
+pub(crate) fn join_told<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
     B: FnOnce(FnContext) -> RB + Send,
@@ -150,6 +166,7 @@ impl ThreadPool {
         RA: Send,
         RB: Send,
     {
+        let _under = under::look();
         errand::run_inside(self.shared(), |worker| join_on(worker, a, |_| b()))
     }
 }
@@ -250,9 +267,14 @@ where
     if depth >= CAPACITY {
         return in_sequence(a, b);
     }
+    // Under a token an easy join comes here as well.
+    let easy = nested.is_easy(depth);
     let job = StackJob::new(b);
     nested.push(depth, job.erase());
-    let timed = consider(worker, depth, site::<B, RB>());
+    let timed = match easy {
+        true => 0,
+        false => consider(worker, depth, site::<B, RB>()),
+    };
     let both = finish(nested, depth, &job, a);
     if timed != 0 {
         join_pace::record(site::<B, RB>(), timed);
@@ -321,10 +343,36 @@ where
     let (front, whole) = Worker::front(&frame);
     let depth = front.depth();
     if depth >= CAPACITY {
-        return a();
+        return share_with_care(open, a, b);
     }
     // SAFETY: there is room, so this is not the front of no worker.
     let nested = unsafe { Nested::behind(whole) };
+    share_at(nested, depth, open, a, b)
+}
+
+/// The same where the front shows no room: under a token it does so though there is some.
+#[cold]
+#[inline(never)]
+fn share_with_care<A, B, RA>(open: bool, a: A, b: B) -> RA
+where
+    A: FnOnce() -> RA,
+    B: FnOnce(bool) + Send,
+{
+    Worker::with(|worker| match worker {
+        Some(worker) if worker.nested().depth() < CAPACITY => {
+            let nested = worker.nested();
+            share_at(nested, nested.depth(), open, a, b)
+        }
+        _ => a(),
+    })
+}
+
+#[inline(always)]
+fn share_at<A, B, RA>(nested: &Nested, depth: usize, open: bool, a: A, b: B) -> RA
+where
+    A: FnOnce() -> RA,
+    B: FnOnce(bool) + Send,
+{
     let job = StackJob::new(b);
     nested.push(depth, job.erase());
     if open {
@@ -356,7 +404,7 @@ where
         Ok(ra) => (ra, b(false)),
         Err(panic) => {
             if let Err(second) = unwind::catch(|| b(false)) {
-                unwind::discard(second);
+                stop::set_aside_here(second);
             }
             unwind::resume(panic)
         }
@@ -426,13 +474,20 @@ where
     let result = if let Pop::Mine = nested.pop(depth) {
         // SAFETY: popped, so nobody else has it or ever will.
         let body = unsafe { job.take_body() };
+        if stop::is_under() && stop::requested() {
+            // As a task that has not begun.
+            if let Err(panic) = unwind::catch(|| drop(body)) {
+                stop::set_aside_here(panic);
+            }
+            return;
+        }
         unwind::catch(|| body(false))
     } else {
         wait_for_result(depth, job)
     };
     // Dropping what the second closure gave must not end in a second panic on top of the one
     // under way.
-    if let Err(panic) = unwind::catch(|| drop(result.map_err(unwind::discard))) {
-        unwind::discard(panic);
+    if let Err(panic) = unwind::catch(|| drop(result.map_err(stop::set_aside_here))) {
+        stop::set_aside_here(panic);
     }
 }

@@ -3,11 +3,13 @@
 //! This is for `tine-iter` and not part of the promised interface.
 #![forbid(unsafe_code)]
 
-use super::join::{self, join_context};
+use super::join;
 use super::pool;
 use crate::base::clock;
+use crate::base::stop;
 use crate::pace::loop_pace::{self, Demand, View};
 use crate::pace::wakes::Wakes;
+use crate::work::under;
 use crate::work::worker::Worker;
 
 pub use crate::pace::loop_pace::{Plain, Step};
@@ -90,6 +92,12 @@ impl Pace {
     #[must_use]
     pub fn start(site: usize, len: usize) -> Self {
         Self(loop_pace::Pace::start(site, len, &Here))
+    }
+
+    /// The pace of a loop that one thread runs in blocks.
+    #[must_use]
+    pub fn alone(site: usize) -> Self {
+        Self(loop_pace::Pace::alone(site))
     }
 
     /// Says what kind of a loop it is. Its parts are worth giving away only if they take `worth`
@@ -197,11 +205,76 @@ pub fn enter(part: &mut (dyn Part + Send)) {
 /// Does both, in parallel if a thread is free.
 #[inline(never)]
 pub fn both(a: &mut (dyn Part + Send), b: &mut (dyn Part + Send)) {
-    join_context(
+    let _shelter = under::shelter();
+    join::join_told(
         |context| a.run(context.migrated()),
         |context| b.run(context.migrated()),
     );
 }
+
+/// Whether the calling thread works under a token, and so is to [`check`] once in a while.
+#[inline(always)]
+#[must_use]
+pub fn is_under() -> bool {
+    stop::is_under()
+}
+
+/// Whether the calling thread works under a token, quietly or not.
+#[inline(always)]
+#[must_use]
+pub fn is_bound() -> bool {
+    stop::is_bound()
+}
+
+/// Whether the computation that the calling thread works for is to stop.
+#[must_use]
+pub fn requested() -> bool {
+    stop::requested()
+}
+
+/// Calls `op`, which no token ends: it would not come through an end in the middle.
+pub fn sheltered<R>(op: impl FnOnce() -> R) -> R {
+    under::sheltered(op)
+}
+
+/// Calls `op`, which asks [`requested`] where it may end early, and then ends if it is.
+pub fn quietly<R>(op: impl FnOnce() -> R) -> R {
+    if !is_bound() {
+        return op();
+    }
+    let look = look();
+    let result = under::quietly(op);
+    drop(look);
+    stop::check();
+    result
+}
+
+/// Ends the loop by unwinding, if its computation is to stop.
+#[inline(always)]
+pub fn check() {
+    stop::check();
+}
+
+/// What a parallel call begins with, and keeps until its end: see [`check`]; and a call that a destructor
+/// makes while its thread unwinds is not ended.
+#[inline(always)]
+#[must_use]
+pub fn look() -> Look {
+    match stop::is_under() {
+        true => look_now(),
+        false => Look(None),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn look_now() -> Look {
+    Look(under::look().map(Box::new))
+}
+
+/// Kept until the end of a parallel call.
+#[derive(Debug)]
+pub struct Look(#[expect(dead_code, reason = "kept for its drop")] Option<Box<under::Under>>);
 
 /// Offers `take` to other threads, in public or only once it is wanted or this thread is stuck;
 /// meanwhile does `keep` here. Returns when both are done, or when `keep` is and no thread took what
@@ -233,4 +306,49 @@ pub fn offer() -> bool {
         worker.wake_one();
         true
     })
+}
+
+/// When a loop over items one by one is to look at a token: about every ten microseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Due {
+    left: u32,
+    every: u32,
+    at: u64,
+}
+
+impl Due {
+    /// At once.
+    #[must_use]
+    pub fn now() -> Self {
+        Self {
+            left: 1,
+            every: 1,
+            at: 0,
+        }
+    }
+
+    /// One item has been done; says whether to look.
+    #[inline(always)]
+    pub fn tick(&mut self) -> bool {
+        self.left -= 1;
+        self.left == 0 && self.turn()
+    }
+
+    #[inline(never)]
+    fn turn(&mut self) -> bool {
+        /// Nanoseconds between looks, if items are as long as those before; and most items.
+        const SHORT: u64 = 5_000;
+        const LONG: u64 = 20_000;
+        const MOST: u32 = 1024;
+        let now = clock::now();
+        let passed = clock::nanos(now.saturating_sub(self.at));
+        self.at = now;
+        self.every = match passed {
+            0..SHORT => (self.every * 2).min(MOST),
+            LONG.. => (self.every / 8).max(1),
+            _ => self.every,
+        };
+        self.left = self.every;
+        true
+    }
 }

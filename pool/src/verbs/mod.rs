@@ -1,6 +1,8 @@
 //! What users call: pools and their builder, and one file for each verb.
 
+pub(crate) mod abort;
 pub(crate) mod blocking;
+pub(crate) mod bounded;
 pub(crate) mod broadcast;
 pub(crate) mod builder;
 pub(crate) mod handle;
@@ -10,3 +12,4 @@ pub(crate) mod picture;
 pub(crate) mod pool;
 pub(crate) mod scope;
 pub(crate) mod spawn;
+pub mod stop;

@@ -7,6 +7,7 @@
 
 use super::broadcast::{BroadcastContext, send_to_all};
 use super::pool::{self, ThreadPool};
+use crate::base::stop::{self, Chain};
 use crate::base::sync::{AtomicPtr, AtomicUsize, CachePadded, Ordering, relax};
 use crate::base::unwind::{self, Payload};
 use crate::queue::job::{AtRest, Queue, QueuedJob, Repeated};
@@ -16,6 +17,7 @@ use crate::work::attend::attend_if_deserted;
 use crate::work::errand;
 use crate::work::kin::ScopeWait;
 use crate::work::shared::Shared;
+use crate::work::under::{Under, sheltered};
 use crate::work::worker::{Worker, tag};
 use std::fmt;
 use std::marker::PhantomData;
@@ -34,6 +36,8 @@ struct Base<'scope> {
     credit: CachePadded<AtomicUsize>,
     /// The first panic.
     panic: AtomicPtr<Payload>,
+    /// What the scope was opened under, and its tasks work under.
+    chain: Option<Chain>,
     /// Invariant in `'scope`.
     marker: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
@@ -267,10 +271,38 @@ impl<'scope> Scope<'scope> {
         self.base.push(move || {
             // SAFETY: the scope is not left before this task has been counted down, below.
             let scope = unsafe { me.get() };
-            scope.base.caught(|| body.wake()(scope));
+            scope.base.caught_task(body, |body| body(scope));
             // SAFETY: the task's own count; its body is gone, and nothing is touched after.
             unsafe { Base::count_down(&raw const scope.base) };
         });
+    }
+
+    /// Spawns a task, unless the scope has `limit` unfinished ones already: then does it here, before
+    /// this returns. So a scope that is filled faster than its tasks are done does not fill memory.
+    ///
+    /// The number is looked at, not reserved: where N threads spawn at once, there may be N more.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    /// let sum = AtomicU64::new(0);
+    /// tine_pool::scope(|s| {
+    ///     for n in 0..10_000 {
+    ///         let sum = &sum;
+    ///         s.spawn_bounded(100, move |_| drop(sum.fetch_add(n, Relaxed)));
+    ///     }
+    /// });
+    /// assert_eq!(sum.into_inner(), 49_995_000);
+    /// ```
+    pub fn spawn_bounded<BODY>(&self, limit: usize, body: BODY)
+    where
+        BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        if self.base.unfinished() < limit {
+            self.spawn(body);
+        } else {
+            // As if another thread did it.
+            sheltered(|| self.base.caught_task(AtRest::new(body), |body| body(self)));
+        }
     }
 
     /// Spawns a task that runs once on each thread of the pool.
@@ -355,7 +387,7 @@ impl<'scope> ScopeFifo<'scope> {
         let task = move || {
             // SAFETY: the scope is not left before this task has been counted down, below.
             let scope = unsafe { me.get() };
-            scope.base.caught(|| body.wake()(scope));
+            scope.base.caught_task(body, |body| body(scope));
             // SAFETY: the task's own count; its body is gone, and nothing is touched after.
             unsafe { Base::count_down(&raw const scope.base) };
         };
@@ -447,6 +479,7 @@ impl<'scope> Base<'scope> {
             home,
             credit,
             panic,
+            chain: stop::current(),
             marker: PhantomData,
         }
     }
@@ -455,7 +488,10 @@ impl<'scope> Base<'scope> {
     /// is one of this pool.
     fn complete<R>(&self, worker: Option<&Worker<'_>>, body: impl FnOnce() -> R) -> R {
         let mark = worker.map_or(0, |w| w.seat.spawned.mark());
-        let result = self.caught(body);
+        let result = self.caught(|| {
+            stop::check();
+            body()
+        });
         // SAFETY: the body's own count.
         unsafe { CountLatch::decrement(&raw const self.latch, 1) };
         let latch = self.latch.latch();
@@ -483,6 +519,27 @@ impl<'scope> Base<'scope> {
         result.expect("a body that did not panic has a result")
     }
 
+    /// Runs a task, under what the scope was opened under.
+    #[inline(always)]
+    fn caught_task<F>(&self, task: AtRest<F>, call: impl FnOnce(F)) {
+        let under = self.chain.is_some().then(|| self.come_under());
+        self.caught(|| {
+            if under.is_some() && stop::ends_here() {
+                drop(task.wake());
+                return stop::check();
+            }
+            call(task.wake());
+        });
+        drop(under);
+    }
+
+    /// Comes under what the scope was opened under.
+    #[cold]
+    #[inline(never)]
+    fn come_under(&self) -> Box<Under> {
+        Box::new(Under::new(self.chain.clone()))
+    }
+
     /// Runs user code; keeps the first panic.
     fn caught<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         match unwind::catch(f) {
@@ -498,7 +555,8 @@ impl<'scope> Base<'scope> {
                 );
                 if first.is_err() {
                     // SAFETY: made just above, and nobody else has it.
-                    unwind::discard(*unsafe { Box::from_raw(payload) });
+                    let payload = *unsafe { Box::from_raw(payload) };
+                    stop::set_aside(self.chain.as_ref(), payload);
                 }
                 None
             }
@@ -536,6 +594,12 @@ impl<'scope> Base<'scope> {
             credit = LOT;
         }
         self.credit.store(credit - 1, Ordering::Relaxed);
+    }
+
+    /// How many tasks have not ended, as far as can be seen, beside the body.
+    fn unfinished(&self) -> usize {
+        let ahead = self.credit.load(Ordering::Relaxed);
+        self.latch.count().saturating_sub(ahead + 1)
     }
 
     /// Gives back what was counted ahead. At home only.
@@ -592,10 +656,7 @@ impl<'scope> Base<'scope> {
             move |context: BroadcastContext<'_>| {
                 // SAFETY: the scope is not left before this letter has been counted down, below.
                 let scope = unsafe { base.get() };
-                scope.caught(|| {
-                    let task = task.wake();
-                    task(&me, context);
-                });
+                scope.caught_task(task, |task| task(&me, context));
                 // SAFETY: the letter's own count; its closure is gone, and nothing is touched after.
                 unsafe { Base::count_down(base.0) };
             }

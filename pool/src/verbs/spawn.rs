@@ -2,10 +2,12 @@
 
 use super::pool::{self, ThreadPool};
 use super::scope::run_first;
+use crate::base::stop::{self, Chain};
 use crate::base::unwind;
 use crate::queue::job::QueuedJob;
 use crate::work::attend::attend_if_deserted;
 use crate::work::shared::Shared;
+use crate::work::under::ended;
 use crate::work::worker::Worker;
 
 /// Starts a job on the current pool and does not wait for it.
@@ -113,8 +115,9 @@ impl ThreadPool {
 
 /// Wraps a job whose panic nobody waits for.
 fn caught(func: impl FnOnce() + Send + 'static) -> impl FnOnce() + Send + 'static {
+    let chain = stop::current().as_ref().map(Chain::fork);
     move || {
-        if let Err(payload) = unwind::catch(func) {
+        if let Err(payload) = unwind::catch(|| ended(chain, func)) {
             Worker::with(|worker| match worker {
                 Some(worker) => worker.shared.handle_panic(payload),
                 None => unreachable!("a spawned job was run by no worker"),

@@ -2,6 +2,7 @@
 //! in a pool whose every thread was.
 
 use super::shared::Shared;
+use super::under::sheltered;
 use super::worker::Worker;
 use crate::base::sync::{Ordering, fence};
 use crate::queue::job::{self, Taken};
@@ -70,8 +71,11 @@ fn read_for_nobody(shared: &Shared, index: usize) {
             base: 0,
             since: 0,
         };
-        // SAFETY: letters come out of the mailbox, each to one taker. All are broadcasts', which
-        // know their index, catch their panics and have no use for `by`.
-        unsafe { job::execute(letter.job, by) };
+        // It is no part of what this thread works under.
+        sheltered(|| {
+            // SAFETY: letters come out of the mailbox, each to one taker. All are broadcasts', which
+            // know their index, catch their panics and have no use for `by`.
+            unsafe { job::execute(letter.job, by) };
+        });
     }
 }

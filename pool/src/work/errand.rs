@@ -11,9 +11,11 @@ use super::guest::{may_visit, visit_spare};
 use super::kin::{LatchWait, Task};
 use super::shared::{SPARES, Shared};
 use super::stand_in::Replaced;
+use super::under::apart;
 use super::worker::{Worker, tag};
 use crate::base::clock;
 use crate::base::park::{Lease, Parker};
+use crate::base::stop;
 use crate::base::sync::{AtomicBool, Ordering};
 use crate::base::unwind;
 use crate::queue::job::Borrowed;
@@ -104,10 +106,11 @@ fn errand(
     let (latch, begun, tag) = (Latch::new(parker), AtomicBool::new(false), tag::outside());
     let op = Cell::new(Some(op));
     let result = Cell::new(None);
+    let chain = stop::current();
     let body = || {
         begun.store(true, Ordering::Relaxed);
         let run = || Worker::with(|w| w.zip(op.take()).map(|(worker, op)| op(worker)));
-        result.set(Some(unwind::catch(run)));
+        result.set(Some(unwind::catch(|| apart(chain.clone(), run))));
     };
     let job = Borrowed::new(tag, &body, &latch);
     // SAFETY: this frame is not left before the latch is set, and `wait` does not unwind. The

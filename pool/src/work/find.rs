@@ -2,7 +2,7 @@
 //! outside.
 
 use super::shared::Shared;
-use super::worker::{Worker, tag};
+use super::worker::{Worker, nested_entry, tag};
 use crate::base::clock;
 use crate::base::sync::relax;
 use crate::base::trace::{self, What};
@@ -106,7 +106,7 @@ impl Worker<'_> {
                     continue;
                 }
                 match victim.nested.steal() {
-                    Steal::Taken(job) => return self.stolen(Entry { job, tag: 0 }, victim),
+                    Steal::Taken(job) => return self.stolen(nested_entry(job, victim), victim),
                     Steal::Private => victim.nested.want(),
                     Steal::Retry => again = true,
                     Steal::Empty => {}

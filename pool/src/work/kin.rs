@@ -2,7 +2,7 @@
 //! whom they may yet come.
 
 use super::wait::Wait;
-use super::worker::{Worker, tag};
+use super::worker::{Worker, nested_entry, tag};
 use crate::base::park::Parker;
 use crate::base::sync::relax;
 use crate::queue::job::{Head, State, Taken};
@@ -22,7 +22,7 @@ impl Worker<'_> {
         let thief = &self.shared.seats[by.seat];
         loop {
             match thief.nested.steal_if(by.base, &still) {
-                Steal::Taken(job) => return self.stolen(Entry { job, tag: 0 }, thief),
+                Steal::Taken(job) => return self.stolen(nested_entry(job, thief), thief),
                 Steal::Retry if still() => relax(),
                 _ => break,
             }

@@ -14,5 +14,6 @@ pub(crate) mod post;
 pub(crate) mod shared;
 pub(crate) mod stand_in;
 pub(crate) mod thread;
+pub(crate) mod under;
 pub(crate) mod wait;
 pub(crate) mod worker;

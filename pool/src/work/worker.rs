@@ -4,6 +4,7 @@
 
 use super::shared::Shared;
 use crate::base::clock;
+use crate::base::stop;
 use crate::base::sync::{Ordering, fence};
 use crate::base::trace::{self, Act, What};
 use crate::base::unwind::AbortOnUnwind;
@@ -11,6 +12,7 @@ use crate::queue::job::{self, HeapJob, Taken};
 use crate::queue::nested::{Front, Nested};
 use crate::queue::spawned::Entry;
 use crate::seat::Seat;
+use crate::seat::tokens::Tokens;
 use std::cell::Cell;
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,10 +43,9 @@ struct Sitting(*const Worker<'static>, *const Front);
 
 impl Sitting {
     fn new(worker: &Worker<'_>) -> Self {
-        let front = ptr::from_ref(worker.nested()).cast();
         Self(
             CURRENT.replace(ptr::from_ref(worker).cast()),
-            FRONT.replace(front),
+            FRONT.replace(front_of(worker)),
         )
     }
 
@@ -59,6 +60,14 @@ impl Drop for Sitting {
         CURRENT.set(self.0);
         FRONT.set(self.1);
     }
+}
+
+/// What joins on this thread see: where they are to look at a token, a stack without room.
+fn front_of(worker: &Worker<'_>) -> *const Front {
+    if stop::is_under() {
+        return &NO_ROOM;
+    }
+    ptr::from_ref(worker.nested()).cast()
 }
 
 /// A pool whose seat the thread keeps while it is aside, and the one before it.
@@ -81,6 +90,7 @@ pub(crate) mod tag {
     const BITS: u32 = 48;
     const STAMP: u64 = (1 << BITS) - 1;
     const NO_SEAT: u64 = 0xffff;
+    const UNDER: u64 = 0xfffe;
 
     pub(crate) fn new(seat: usize, stamp: u64) -> u64 {
         (seat as u64 + 1) << BITS | stamp & STAMP
@@ -92,10 +102,21 @@ pub(crate) mod tag {
         NO_SEAT << BITS | SERIAL.fetch_add(1, Ordering::Relaxed) & STAMP
     }
 
+    /// The tag of a nested job that was stolen from a seat where jobs work under tokens.
+    pub(crate) fn under(seat: usize) -> u64 {
+        UNDER << BITS | seat as u64
+    }
+
+    /// That seat, if it is such a tag.
+    #[inline(always)]
+    pub(crate) fn is_under(tag: u64) -> Option<usize> {
+        (tag >> BITS == UNDER).then_some((tag & STAMP) as usize)
+    }
+
     /// The seat it was opened on, if it is a scope's, and on a seat.
     pub(crate) fn home(tag: u64) -> Option<usize> {
         match tag >> BITS {
-            0 | NO_SEAT => None,
+            0 | NO_SEAT | UNDER => None,
             seat => Some(seat as usize - 1),
         }
     }
@@ -127,6 +148,11 @@ impl<'a> Worker<'a> {
         (unsafe { &*front }, front)
     }
 
+    /// Shows joins what fits the tokens that the calling thread works under now.
+    pub(crate) fn show_front() {
+        Worker::with(|worker| FRONT.set(worker.map_or(&raw const NO_ROOM, front_of)));
+    }
+
     /// Whether this worker belongs to that pool.
     pub(crate) fn is_of(&self, shared: &Shared) -> bool {
         ptr::eq(self.shared, shared)
@@ -140,6 +166,24 @@ impl<'a> Worker<'a> {
     /// Runs `op` with this worker as the current one.
     pub(crate) fn sit<R>(&self, op: impl FnOnce(&Self) -> R) -> R {
         let _sitting = Sitting::new(self);
+        if stop::is_bound() {
+            return self.sit_under(op);
+        }
+        op(self)
+    }
+
+    /// What the thread works under goes with it to the seat.
+    #[cold]
+    fn sit_under<R>(&self, op: impl FnOnce(&Self) -> R) -> R {
+        struct Stretch<'s>(&'s Tokens);
+        impl Drop for Stretch<'_> {
+            fn drop(&mut self) {
+                self.0.pop();
+            }
+        }
+        let tokens = &self.seat.tokens;
+        tokens.push(self.nested().depth(), stop::to_go_on_with());
+        let _stretch = Stretch(tokens);
         op(self)
     }
 
@@ -223,6 +267,15 @@ impl<'a> Worker<'a> {
 
     /// Runs a job that is not a piece of what lies below it on the stack.
     pub(crate) fn run(&self, entry: Entry) {
+        if tag::is_under(entry.tag).is_some() || !self.seat.tokens.is_empty() {
+            return self.run_apart(entry);
+        }
+        self.run_plainly(entry);
+    }
+
+    /// The same where no tokens come into it.
+    #[inline(always)]
+    pub(super) fn run_plainly(&self, entry: Entry) {
         let seat = self.seat;
         let _span = trace::span(seat.index, Act::Run);
         let (inner, outer) = seat.begin(entry.tag);
@@ -269,6 +322,15 @@ impl<'a> Worker<'a> {
     pub(crate) fn run_any(&self) -> bool {
         self.take_any().map(|entry| self.run(entry)).is_some()
     }
+}
+
+/// A job that was stolen out of a stack of nested jobs. Its tag says whether there are tokens to ask for.
+pub(crate) fn nested_entry(job: *mut (), victim: &Seat) -> Entry {
+    let tag = match victim.tokens.is_empty() {
+        true => 0,
+        false => tag::under(victim.index),
+    };
+    Entry { job, tag }
 }
 
 /// Whether the calling thread holds a seat that it stands aside from: in that pool, or (`None`) in

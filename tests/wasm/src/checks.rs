@@ -24,6 +24,7 @@ pub(crate) const CHECKS: &[(&str, fn())] = &[
     ("broadcast", broadcast),
     ("verbs that wait", verbs_that_wait),
     ("pools", pools),
+    ("stopping", stopping),
     ("maps", maps),
     ("vectors", vectors),
     ("grouping", grouping),
@@ -243,6 +244,30 @@ fn pools() {
             .build()
             .is_err()
     );
+}
+
+fn stopping() {
+    let token = tine::StopToken::new();
+    let numbers = (0..10_000_u32).into_par_iter();
+    assert_eq!(numbers.clone().until(&token).count(), Ok(10_000));
+    assert_eq!(
+        tine::with_token(&token, || tine::join(|| 1, || 2)),
+        Ok((1, 2))
+    );
+    let seen = AtomicUsize::new(0);
+    let ended = numbers.until(&token).for_each(|n| {
+        seen.fetch_add(1, Relaxed);
+        if n == 100 {
+            token.stop();
+        }
+    });
+    assert!(ended.is_err() && seen.into_inner() < 10_000);
+    assert!(tine::with_token(&token, || ()).is_err());
+    let late = tine::StopToken::new().with_timeout(std::time::Duration::from_millis(1));
+    // A clock that each look puts on.
+    while !late.is_stopped() {}
+    let job = tine::spawn_async(|| 7);
+    assert_eq!(job.join().unwrap(), Ok(7));
 }
 
 fn maps() {

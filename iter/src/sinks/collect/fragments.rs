@@ -11,6 +11,8 @@ use std::marker::PhantomData;
 use std::mem::{MaybeUninit, replace, take};
 use std::ptr::copy_nonoverlapping;
 
+use tine_pool::loops::sheltered;
+
 use crate::iter::{IntoParallelRefMutIterator, ParallelIterator};
 use crate::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 use crate::sinks::huge;
@@ -308,7 +310,8 @@ fn move_shared<T: Send>(mut fragments: VecDeque<Vec<T>>, len: usize, target: &mu
             zip(from.chunks(block), items.chunks_mut(block)).map(|(from, to)| Move { from, to }),
         );
     }
-    moves.par_iter_mut().for_each(Move::run);
+    // Ended in the middle, it would leave some items here and some there, and drop none.
+    sheltered(|| moves.par_iter_mut().for_each(Move::run));
     // SAFETY: the moves initialised these, next to what was there.
     unsafe { target.set_len(target.len() + len) };
 }

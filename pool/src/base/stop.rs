@@ -1,0 +1,602 @@
+//! Tokens: a flag that says "stop", with children, a deadline, and wakers; and the tokens that a
+//! thread works under.
+//!
+//! A token is one word that is looked at, and a list that is not. `stop` sets the word first, then
+//! takes children and wakers out of the list, and stops the former and wakes the latter. Who adds
+//! to the list looks at the word *after* that: either `stop` finds what was added, or the look finds the
+//! word set. The two go by the lock of the list, so no order of the word matters to that.
+//!
+//! The tokens that a thread works under are a [`Chain`], innermost first. A look at it is a look at each.
+#![forbid(unsafe_code)]
+
+use crate::base::clock;
+use crate::base::unwind::{self, Payload};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Says to computations that they are to stop.
+///
+/// A clone is the same token. A [`child`](Self::child) is stopped with its parent, but may also be stopped
+/// alone. Whoever computes looks at the token: a loop that was told by `until`, everything that is called
+/// in `with_token`, or code of your own by [`is_stopped`](Self::is_stopped). Once stopped, a token stays
+/// so.
+///
+/// No thread belongs to a token. A deadline is looked at where the token is: see
+/// [`with_timeout`](Self::with_timeout).
+///
+/// ```
+/// use tine_pool::StopToken;
+///
+/// let server = StopToken::new();
+/// let request = server.child();
+/// request.stop();
+/// assert!(request.is_stopped() && !server.is_stopped());
+///
+/// let another = server.child();
+/// server.stop();
+/// assert!(another.is_stopped());
+/// ```
+#[derive(Clone)]
+pub struct StopToken {
+    inner: Arc<Inner>,
+}
+
+/// No deadline.
+const NEVER: u64 = u64::MAX;
+
+struct Inner {
+    stopped: AtomicBool,
+    /// In nanoseconds of the wall clock: the earliest of its own and its parents' deadlines.
+    deadline: u64,
+    parent: Option<Arc<Inner>>,
+    /// By what the parent knows it.
+    key: u64,
+    ties: Mutex<Ties>,
+}
+
+/// Who is to be told.
+#[derive(Default)]
+struct Ties {
+    next: u64,
+    children: BTreeMap<u64, Weak<Inner>>,
+    wakers: BTreeMap<u64, Waker>,
+}
+
+impl Ties {
+    fn key(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+}
+
+impl Inner {
+    fn new(deadline: u64, parent: Option<Arc<Inner>>) -> Arc<Self> {
+        let inner = |key, parent| Self {
+            stopped: AtomicBool::new(false),
+            deadline,
+            parent,
+            key,
+            ties: Mutex::default(),
+        };
+        let Some(parent) = parent else {
+            return Arc::new(inner(0, None));
+        };
+        let key = parent.ties().key();
+        let child = Arc::new(inner(key, Some(Arc::clone(&parent))));
+        let weak = Arc::downgrade(&child);
+        parent.ties().children.insert(key, weak);
+        // After the child is in the list: see the head of this file.
+        if parent.is_stopped() {
+            child.stop();
+        }
+        child
+    }
+
+    fn ties(&self) -> MutexGuard<'_, Ties> {
+        self.ties.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[inline]
+    fn is_stopped(self: &Arc<Self>) -> bool {
+        // Acquire: pairs with the swap in `stop`: what the stopper wrote before is seen.
+        self.stopped.load(Ordering::Acquire) || (self.deadline != NEVER && self.is_late())
+    }
+
+    #[inline(never)]
+    fn is_late(self: &Arc<Self>) -> bool {
+        let late = clock::wall() >= self.deadline;
+        if late {
+            self.stop();
+        }
+        late
+    }
+
+    fn stop(self: &Arc<Self>) {
+        let mut family = vec![Arc::clone(self)];
+        while let Some(next) = family.pop() {
+            // Release: pairs with `is_stopped`.
+            if next.stopped.swap(true, Ordering::Release) {
+                continue;
+            }
+            let mut ties = next.ties();
+            let children = std::mem::take(&mut ties.children);
+            let wakers = std::mem::take(&mut ties.wakers);
+            drop(ties);
+            family.extend(children.into_values().filter_map(|child| child.upgrade()));
+            for waker in wakers.into_values() {
+                // The waker is the user's code: outside of the lock, and its panic is nobody's here.
+                if let Err(panic) = unwind::catch(|| waker.wake()) {
+                    unwind::discard(panic);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let Some(mut parent) = self.parent.take() else {
+            return;
+        };
+        parent.ties().children.remove(&self.key);
+        // A long line of ancestors goes one by one, not each inside of the drop of the next.
+        while let Some(mut last) = Arc::into_inner(parent) {
+            let Some(next) = last.parent.take() else {
+                return;
+            };
+            next.ties().children.remove(&last.key);
+            parent = next;
+        }
+    }
+}
+
+impl StopToken {
+    /// A token that belongs to no other.
+    ///
+    /// ```
+    /// assert!(!tine_pool::StopToken::new().is_stopped());
+    /// ```
+    #[must_use]
+    pub fn new() -> Self {
+        let inner = Inner::new(NEVER, None);
+        Self { inner }
+    }
+
+    /// A child of this token. It costs its parent nothing once it is dropped.
+    ///
+    /// ```
+    /// let parent = tine_pool::StopToken::new();
+    /// let child = parent.child();
+    /// parent.stop();
+    /// assert!(child.is_stopped());
+    /// ```
+    #[must_use]
+    pub fn child(&self) -> Self {
+        self.child_until(NEVER)
+    }
+
+    /// A child that also counts as stopped once so much time has passed.
+    ///
+    /// No thread waits for that: the clock is read by whoever looks at the token, and that is any loop or
+    /// computation that works under it, about every three microseconds. The first look that comes too
+    /// late stops the token, which wakes its futures and stops its children, as [`stop`](Self::stop)
+    /// does. If nobody looks, nothing happens.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let token = tine_pool::StopToken::new().with_timeout(Duration::ZERO);
+    /// assert!(token.is_stopped());
+    /// ```
+    #[must_use]
+    pub fn with_timeout(&self, timeout: Duration) -> Self {
+        let nanos = u64::try_from(timeout.as_nanos()).unwrap_or(NEVER);
+        self.child_until(clock::wall().saturating_add(nanos))
+    }
+
+    /// A child that also counts as stopped from then on. As [`with_timeout`](Self::with_timeout).
+    ///
+    /// ```
+    /// let token = tine_pool::StopToken::new().with_deadline(std::time::Instant::now());
+    /// assert!(token.is_stopped());
+    /// ```
+    #[must_use]
+    pub fn with_deadline(&self, deadline: Instant) -> Self {
+        self.with_timeout(deadline.saturating_duration_since(Instant::now()))
+    }
+
+    fn child_until(&self, deadline: u64) -> Self {
+        let deadline = deadline.min(self.inner.deadline);
+        let inner = Inner::new(deadline, Some(Arc::clone(&self.inner)));
+        Self { inner }
+    }
+
+    /// Stops whatever works under this token or one of its children, and wakes the futures of
+    /// [`stopped`](Self::stopped). It returns at once: the computations end soon after.
+    ///
+    /// ```
+    /// let token = tine_pool::StopToken::new();
+    /// token.stop();
+    /// assert!(token.clone().is_stopped());
+    /// ```
+    pub fn stop(&self) {
+        self.inner.stop();
+    }
+
+    /// Whether it, or a parent of it, was stopped, or the time is up. What was written before
+    /// [`stop`](Self::stop) is seen by whoever is told `true`.
+    ///
+    /// ```
+    /// let token = tine_pool::StopToken::new();
+    /// let steps = (0..10).take_while(|&n| {
+    ///     if n == 3 { token.stop() }
+    ///     !token.is_stopped()
+    /// });
+    /// assert_eq!(steps.count(), 3);
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.inner.is_stopped()
+    }
+
+    /// [`is_stopped`](Self::is_stopped), as far as is known without a look at a clock.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        // Acquire: pairs with the swap in `stop`.
+        self.inner.stopped.load(Ordering::Acquire)
+    }
+
+    /// Whether [`is_stopped`](Self::is_stopped) would read a clock.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn needs_a_clock(&self) -> bool {
+        // Relaxed: if it says no, `is_stopped` is asked.
+        self.inner.deadline != NEVER && !self.inner.stopped.load(Ordering::Relaxed)
+    }
+
+    /// A future that is ready once the token is stopped.
+    ///
+    /// A deadline stops the token at the first look that comes too late. A poll of this future is such a
+    /// look, but no clock wakes the future: where nothing works under the token, poll it beside a timer
+    /// of your runtime.
+    ///
+    /// ```
+    /// use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
+    /// let token = tine_pool::StopToken::new();
+    /// let mut stopped = pin!(token.stopped());
+    /// let mut context = Context::from_waker(Waker::noop());
+    /// assert_eq!(stopped.as_mut().poll(&mut context), Poll::Pending);
+    /// token.stop();
+    /// assert_eq!(stopped.as_mut().poll(&mut context), Poll::Ready(()));
+    /// ```
+    pub fn stopped(&self) -> WhenStopped {
+        WhenStopped {
+            token: self.clone(),
+            key: None,
+        }
+    }
+}
+
+impl Default for StopToken {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for StopToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StopToken")
+            .field("stopped", &self.is_stopped())
+            .field("has_deadline", &(self.inner.deadline != NEVER))
+            .finish()
+    }
+}
+
+/// What [`StopToken::stopped`] returns.
+///
+/// ```
+/// let future: tine_pool::stop::WhenStopped = tine_pool::StopToken::new().stopped();
+/// # drop(future);
+/// ```
+#[must_use = "futures do nothing unless they are polled"]
+pub struct WhenStopped {
+    token: StopToken,
+    /// By what the token knows its waker.
+    key: Option<u64>,
+}
+
+impl Future for WhenStopped {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.token.is_stopped() {
+            return Poll::Ready(());
+        }
+        // Cloned and dropped outside of the lock: both are the user's code.
+        let waker = context.waker().clone();
+        let mut ties = self.token.inner.ties();
+        let key = self.key.unwrap_or_else(|| ties.key());
+        let old = ties.wakers.insert(key, waker);
+        drop(ties);
+        drop(old);
+        self.key = Some(key);
+        // After the waker is in the list: see the head of this file.
+        match self.token.is_stopped() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for WhenStopped {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            let waker = self.token.inner.ties().wakers.remove(&key);
+            drop(waker);
+        }
+    }
+}
+
+impl fmt::Debug for WhenStopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WhenStopped").field(&self.token).finish()
+    }
+}
+
+// ---- what a thread works under --------------------------------------------------------------
+
+/// The tokens that a piece of work is under, innermost first; and a panic of the user's that had to
+/// give way to an end that was under way already.
+#[derive(Clone)]
+pub(crate) struct Chain(Arc<Link>);
+
+struct Link {
+    token: StopToken,
+    outer: Option<Chain>,
+    /// Whether work ends at its own word alone.
+    quiet: bool,
+    panic: Mutex<Option<Payload>>,
+}
+
+impl Chain {
+    /// `token`, inside of what the calling thread is under.
+    pub(crate) fn inside(token: StopToken, outer: Option<Chain>) -> Self {
+        Self::new(token, outer, false)
+    }
+
+    fn new(token: StopToken, outer: Option<Chain>, quiet: bool) -> Self {
+        Self(Arc::new(Link {
+            token,
+            outer,
+            quiet,
+            panic: Mutex::default(),
+        }))
+    }
+
+    /// The same tokens, for work that ends by itself.
+    pub(crate) fn fork(&self) -> Self {
+        Self::new(self.0.token.clone(), self.0.outer.clone(), self.0.quiet)
+    }
+
+    /// The same tokens, for work that no look ends: it asks [`requested`] where it may end.
+    pub(crate) fn quietly(&self) -> Self {
+        Self::new(self.0.token.clone(), self.0.outer.clone(), true)
+    }
+
+    /// Whether any of the tokens is stopped.
+    pub(crate) fn is_stopped(&self) -> bool {
+        let mut at = Some(self);
+        while let Some(chain) = at {
+            if chain.0.token.is_stopped() {
+                return true;
+            }
+            at = chain.0.outer.as_ref();
+        }
+        false
+    }
+
+    /// The panic that had to give way.
+    pub(crate) fn take_panic(&self) -> Option<Payload> {
+        self.panic().take()
+    }
+
+    fn panic(&self) -> MutexGuard<'_, Option<Payload>> {
+        self.0.panic.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Chain").field(&self.0.token).finish()
+    }
+}
+
+/// What unwinds a computation that was stopped.
+pub(crate) struct Unwound;
+
+thread_local! {
+    /// What looks on this thread have to look at.
+    static STATE: Cell<State> = const { Cell::new(State::Free) };
+    static CURRENT: RefCell<Option<Chain>> = const { RefCell::new(None) };
+    static PANIC: Cell<Panic> = const { Cell::new(Panic { before: false, ending: false }) };
+}
+
+/// What looks on a thread have to look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// No token.
+    Free,
+    /// Tokens, which only [`requested`] looks at.
+    Quiet,
+    /// Tokens.
+    Under,
+}
+
+/// What is known of panics since the calling thread came under what it is under.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Panic {
+    /// It was unwinding before: it runs a job while a destructor waits.
+    before: bool,
+    /// It was ended by a look.
+    ending: bool,
+}
+
+/// What the calling thread was under, to be put back.
+#[derive(Debug)]
+pub(crate) struct Before {
+    chain: Option<Chain>,
+    panic: Panic,
+}
+
+/// Whether the calling thread works under a token, and is to look at it.
+#[inline(always)]
+pub(crate) fn is_under() -> bool {
+    STATE.get() == State::Under
+}
+
+/// Whether the calling thread works under a token at all.
+#[inline(always)]
+pub(crate) fn is_bound() -> bool {
+    STATE.get() != State::Free
+}
+
+/// Whether the calling thread unwinds, as far as it can be told: then it must not be ended by a second panic.
+fn is_unwinding() -> bool {
+    let panic = PANIC.get();
+    thread::panicking() && (!panic.before || panic.ending)
+}
+
+/// What the calling thread works under, to be handed to another; while it unwinds: nothing, since a
+/// destructor that computes is not to be ended.
+#[inline]
+pub(crate) fn current() -> Option<Chain> {
+    if !is_under() {
+        return None;
+    }
+    to_go_on_with()
+}
+
+/// The same, quiet or not.
+pub(crate) fn to_go_on_with() -> Option<Chain> {
+    innermost().filter(|_| !is_unwinding())
+}
+
+/// What the calling thread works under.
+pub(crate) fn innermost() -> Option<Chain> {
+    CURRENT.try_with(|at| at.borrow().clone()).ok().flatten()
+}
+
+/// From now on the calling thread works under `chain`.
+pub(crate) fn replace(chain: Option<Chain>) -> Before {
+    let before = thread::panicking();
+    let panic = PANIC.replace(Panic {
+        before,
+        ending: false,
+    });
+    let chain = set(chain);
+    Before { chain, panic }
+}
+
+/// The end of [`replace`].
+pub(crate) fn put_back(before: Before) {
+    PANIC.set(before.panic);
+    drop(set(before.chain));
+}
+
+fn set(chain: Option<Chain>) -> Option<Chain> {
+    let state = match &chain {
+        None => State::Free,
+        Some(chain) if chain.0.quiet => State::Quiet,
+        Some(_) => State::Under,
+    };
+    let Ok(old) = CURRENT.try_with(|at| at.replace(chain)) else {
+        // The thread is ending.
+        return None;
+    };
+    STATE.set(state);
+    old
+}
+
+/// Whether what the calling thread works under is to stop.
+pub(crate) fn requested() -> bool {
+    is_bound() && innermost().is_some_and(|chain| chain.is_stopped())
+}
+
+/// Ends what the calling thread does by unwinding, if that is to stop.
+#[inline(always)]
+pub(crate) fn check() {
+    if is_under() {
+        check_now();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn check_now() {
+    // Where a panic is the end of the process, nothing can unwind.
+    if cfg!(panic = "abort") {
+        return;
+    }
+    let stopped = CURRENT
+        .try_with(|at| at.borrow().as_ref().is_some_and(Chain::is_stopped))
+        .unwrap_or(false);
+    if stopped && !is_unwinding() {
+        let panic = PANIC.get();
+        PANIC.set(Panic {
+            ending: true,
+            ..panic
+        });
+        unwind::resume(Box::new(Unwound));
+    }
+}
+
+/// Whether [`check`] would not return.
+pub(crate) fn ends_here() -> bool {
+    cfg!(panic = "unwind") && is_under() && requested() && !is_unwinding()
+}
+
+/// Whether a parallel call that begins now is one of a destructor on a thread that unwinds.
+pub(crate) fn is_for_a_destructor() -> bool {
+    is_under() && is_unwinding()
+}
+
+/// Whether a panic is the end of a computation that was stopped.
+pub(crate) fn is_end(payload: &Payload) -> bool {
+    payload.is::<Unwound>()
+}
+
+/// A panic has come while another one is under way already, and cannot be passed on. One of the user's is kept
+/// for the end of the computation, should what is under way be only that it was stopped.
+pub(crate) fn set_aside(chain: Option<&Chain>, payload: Payload) {
+    let beside = match chain {
+        Some(chain) if !is_end(&payload) => {
+            let mut kept = chain.panic();
+            match *kept {
+                None => {
+                    *kept = Some(payload);
+                    None
+                }
+                Some(_) => Some(payload),
+            }
+        }
+        _ => Some(payload),
+    };
+    if let Some(payload) = beside {
+        unwind::discard(payload);
+    }
+}
+
+/// [`set_aside`] for what the calling thread is under.
+pub(crate) fn set_aside_here(payload: Payload) {
+    set_aside(innermost().as_ref(), payload);
+}

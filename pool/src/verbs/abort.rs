@@ -1,0 +1,380 @@
+//! Handles whose jobs end with them: `spawn_async`, `abort_on_drop`, and the first of two.
+#![forbid(unsafe_code)]
+
+use super::handle::{JoinHandle, spawn_join, wait};
+use super::pool::ThreadPool;
+use super::stop::{StopToken, Stopped, with_token};
+use crate::base::park::Parker;
+use crate::queue::job::Taken;
+use crate::work::kin::Task;
+use crate::work::worker::Worker;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::thread;
+
+/// Starts a job under `token`, as [`with_token`] runs it: once the token is stopped, it ends at its next
+/// parallel call; if it has not begun, it never does.
+///
+/// ```
+/// use tine_pool::{StopToken, spawn_join_with};
+/// let token = StopToken::new();
+/// let job = spawn_join_with(&token, || tine_pool::join(|| 1, || 2));
+/// assert_eq!(job.join().unwrap(), Ok((1, 2)));
+///
+/// token.stop();
+/// let job = spawn_join_with(&token, || unreachable!());
+/// assert!(job.join().unwrap().is_err());
+/// ```
+pub fn spawn_join_with<F, T>(token: &StopToken, func: F) -> JoinHandle<Result<T, Stopped>>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let token = token.clone();
+    spawn_join(move || with_token(&token, func))
+}
+
+/// Starts a job that ends with its handle: for async code, where a future that is dropped is one whose
+/// result nobody wants any more.
+///
+/// The job works under a token of its own. Once the handle is dropped it ends at its next parallel call, or
+/// between two blocks of a loop, which is about three microseconds later; one that has not begun never does.
+///
+/// ```
+/// use tine_pool::{spawn_async, stop};
+/// let (send, receive) = std::sync::mpsc::channel();
+/// let job = spawn_async(move || {
+///     send.send("begun").unwrap();
+///     while !stop::requested() {
+///         std::thread::yield_now();
+///     }
+///     send.send("ended").unwrap();
+/// });
+/// assert_eq!(receive.recv(), Ok("begun"));
+/// drop(job); // the client has hung up
+/// assert_eq!(receive.recv(), Ok("ended"));
+/// ```
+pub fn spawn_async<F, T>(func: F) -> AbortOnDrop<Result<T, Stopped>>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    spawn_async_with(&StopToken::new(), func)
+}
+
+/// As [`spawn_async`], under a child of `token`: of one for all requests, say, or with a deadline.
+///
+/// ```
+/// use std::time::Duration;
+/// use tine_pool::{StopToken, spawn_async_with, stop};
+/// let late = StopToken::new().with_timeout(Duration::from_millis(1));
+/// let job = spawn_async_with(&late, || loop {
+///     tine_pool::join(|| (), || ());
+/// });
+/// # let job: tine_pool::AbortOnDrop<Result<(), _>> = job;
+/// assert!(job.join().unwrap().is_err());
+/// ```
+pub fn spawn_async_with<F, T>(token: &StopToken, func: F) -> AbortOnDrop<Result<T, Stopped>>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let token = token.child();
+    let handle = spawn_join_with(&token, func);
+    handle.stopped_by(token)
+}
+
+impl ThreadPool {
+    /// [`spawn_join_with`](crate::spawn_join_with) in this pool.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let job = pool.spawn_join_with(&tine_pool::StopToken::new(), || "done");
+    /// assert_eq!(job.join().unwrap(), Ok("done"));
+    /// ```
+    pub fn spawn_join_with<F, T>(
+        &self,
+        token: &StopToken,
+        func: F,
+    ) -> JoinHandle<Result<T, Stopped>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let token = token.clone();
+        self.spawn_join(move || with_token(&token, func))
+    }
+
+    /// [`spawn_async_with`](crate::spawn_async_with) in this pool.
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let job = pool.spawn_async_with(&tine_pool::StopToken::new(), || "done");
+    /// assert_eq!(job.join().unwrap(), Ok("done"));
+    /// ```
+    pub fn spawn_async_with<F, T>(
+        &self,
+        token: &StopToken,
+        func: F,
+    ) -> AbortOnDrop<Result<T, Stopped>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let token = token.child();
+        let handle = self.spawn_join_with(&token, func);
+        handle.stopped_by(token)
+    }
+}
+
+impl<T> JoinHandle<T> {
+    /// A handle that takes the job back when it is dropped, if no thread has begun it. To end one that has
+    /// begun as well, a token is needed: see [`stopped_by`](Self::stopped_by) and [`spawn_async`].
+    ///
+    /// ```
+    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// pool.install(|| {
+    ///     // The only thread is here, so nobody can have begun it.
+    ///     drop(pool.spawn_join(|| unreachable!()).abort_on_drop());
+    /// });
+    /// ```
+    pub fn abort_on_drop(self) -> AbortOnDrop<T> {
+        AbortOnDrop {
+            handle: self,
+            token: None,
+            armed: true,
+        }
+    }
+
+    /// The same, which also stops `token`: the one that the job was started under.
+    ///
+    /// ```
+    /// use tine_pool::{StopToken, spawn_join_with};
+    /// let token = StopToken::new();
+    /// let job = spawn_join_with(&token, || loop {
+    ///     tine_pool::join(|| (), || ());
+    /// });
+    /// # let job: tine_pool::JoinHandle<Result<(), _>> = job;
+    /// drop(job.stopped_by(token.clone()));
+    /// assert!(token.is_stopped());
+    /// ```
+    pub fn stopped_by(self, token: StopToken) -> AbortOnDrop<T> {
+        AbortOnDrop {
+            handle: self,
+            token: Some(token),
+            armed: true,
+        }
+    }
+}
+
+/// The handle to a job that is stopped when the handle is dropped. See [`spawn_async`].
+///
+/// ```
+/// let job: tine_pool::AbortOnDrop<_> = tine_pool::spawn_async(|| 6 * 7);
+/// assert_eq!(job.join().unwrap(), Ok(42));
+/// ```
+#[must_use = "a handle that is dropped stops its job"]
+pub struct AbortOnDrop<T> {
+    handle: JoinHandle<T>,
+    token: Option<StopToken>,
+    armed: bool,
+}
+
+impl<T> AbortOnDrop<T> {
+    /// Stops the job, whose handle remains.
+    ///
+    /// ```
+    /// let job = tine_pool::spawn_async(|| while !tine_pool::stop::requested() {});
+    /// job.stop();
+    /// let _ = job.join();
+    /// ```
+    pub fn stop(&self) {
+        if let Some(token) = &self.token {
+            token.stop();
+        }
+    }
+
+    /// Waits for the job to end; see [`JoinHandle::join`].
+    ///
+    /// ```
+    /// assert_eq!(tine_pool::spawn_async(|| 1).join().unwrap(), Ok(1));
+    /// ```
+    pub fn join(self) -> thread::Result<T> {
+        self.keep().join()
+    }
+
+    /// Whether the job has ended.
+    ///
+    /// ```
+    /// let job = tine_pool::spawn_async(|| ());
+    /// while !job.is_finished() {
+    ///     std::thread::yield_now();
+    /// }
+    /// ```
+    pub fn is_finished(&self) -> bool {
+        self.handle.is_finished()
+    }
+
+    /// A handle that stops nothing.
+    ///
+    /// ```
+    /// let job: tine_pool::JoinHandle<_> = tine_pool::spawn_async(|| 1).keep();
+    /// assert_eq!(job.join().unwrap(), Ok(1));
+    /// ```
+    pub fn keep(mut self) -> JoinHandle<T> {
+        self.armed = false;
+        self.handle.share()
+    }
+}
+
+impl<T> AbortOnDrop<T> {
+    fn abort(&self) {
+        if self.armed {
+            self.stop();
+            self.handle.take_back();
+        }
+    }
+}
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.abort();
+    }
+}
+
+/// Ready when the job has ended.
+impl<T> Future for AbortOnDrop<T> {
+    type Output = thread::Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let ready = Pin::new(&mut self.handle).poll(context);
+        if ready.is_ready() {
+            self.armed = false;
+        }
+        ready
+    }
+}
+
+impl<T> fmt::Debug for AbortOnDrop<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AbortOnDrop")
+            .field("handle", &self.handle)
+            .field("token", &self.token)
+            .finish()
+    }
+}
+
+/// What [`select`] gives: which job was first, and what it came to.
+///
+/// ```
+/// use tine_pool::{First, select, spawn_async};
+/// match select(spawn_async(|| 1), spawn_async(|| "two")).join() {
+///     First::Left(one) => assert_eq!(one.unwrap(), Ok(1)),
+///     First::Right(two) => assert_eq!(two.unwrap(), Ok("two")),
+/// }
+/// ```
+#[derive(Debug)]
+pub enum First<A, B> {
+    /// The first argument's job.
+    Left(thread::Result<A>),
+    /// The second argument's.
+    Right(thread::Result<B>),
+}
+
+/// Waits for the first of two jobs to end, and stops the other one. To be awaited, or
+/// [`join`](Select::join)ed.
+///
+/// ```
+/// use tine_pool::{First, select, spawn_async, stop};
+/// let quick = spawn_async(|| "found");
+/// let slow = spawn_async(|| while !stop::requested() {
+///     std::thread::yield_now();
+/// });
+/// assert!(matches!(select(quick, slow).join(), First::Left(Ok(Ok("found")))));
+/// ```
+pub fn select<A, B>(left: AbortOnDrop<A>, right: AbortOnDrop<B>) -> Select<A, B> {
+    Select { left, right }
+}
+
+/// What [`select`] returns. Dropping it stops both jobs.
+///
+/// ```
+/// let both: tine_pool::Select<_, _> = tine_pool::select(
+///     tine_pool::spawn_async(|| 1),
+///     tine_pool::spawn_async(|| 2),
+/// );
+/// drop(both);
+/// ```
+#[must_use = "jobs are stopped when this is dropped"]
+pub struct Select<A, B> {
+    left: AbortOnDrop<A>,
+    right: AbortOnDrop<B>,
+}
+
+impl<A, B> Select<A, B> {
+    /// Waits as [`JoinHandle::join`] does: a worker of the pool runs a job of the two that no thread has
+    /// begun, the first before the second.
+    ///
+    /// ```
+    /// use tine_pool::{First, select, spawn_async};
+    /// assert!(matches!(select(spawn_async(|| 1), spawn_async(|| 2)).join(), First::Left(_) | First::Right(_)));
+    /// ```
+    pub fn join(self) -> First<A, B> {
+        let pool = self.left.handle.pool();
+        let here = Worker::with(|worker| worker.is_some_and(|w| w.is_of(pool)));
+        let run = || self.left.handle.run() || self.right.handle.run();
+        let ran = !self.is_done() && (here || pool.is_deserted()) && run();
+        if !ran && !self.is_done() {
+            wait(pool, here, &self, &|| {
+                run();
+            });
+        }
+        match self.left.is_finished() {
+            true => First::Left(self.left.join()),
+            false => First::Right(self.right.join()),
+        }
+    }
+}
+
+impl<A, B> Task for Select<A, B> {
+    fn is_done(&self) -> bool {
+        self.left.is_finished() || self.right.is_finished()
+    }
+
+    fn by(&self) -> Option<Taken> {
+        let left = self.left.handle.by();
+        let same = std::ptr::eq(self.left.handle.pool(), self.right.handle.pool());
+        left.or_else(|| self.right.handle.by().filter(|_| same))
+    }
+
+    fn leave_word(&self, parker: &'static Parker) -> bool {
+        self.left.handle.leave_word(parker) && self.right.handle.leave_word(parker)
+    }
+}
+
+/// Ready when the first of the two has ended.
+impl<A, B> Future for Select<A, B> {
+    type Output = First<A, B>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Poll::Ready(left) = Pin::new(&mut self.left).poll(context) {
+            self.right.abort();
+            return Poll::Ready(First::Left(left));
+        }
+        if let Poll::Ready(right) = Pin::new(&mut self.right).poll(context) {
+            self.left.abort();
+            return Poll::Ready(First::Right(right));
+        }
+        Poll::Pending
+    }
+}
+
+impl<A, B> fmt::Debug for Select<A, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Select")
+            .field(&self.left)
+            .field(&self.right)
+            .finish()
+    }
+}

@@ -1,0 +1,171 @@
+//! Stopping whole computations: `with_token`, and what code inside of it may ask.
+#![forbid(unsafe_code)]
+
+use super::scope::{Scope, scope};
+use crate::base::stop::{self as base, Chain};
+use crate::base::unwind;
+use crate::work::under::in_chain;
+use std::fmt;
+
+pub use crate::base::stop::{StopToken, WhenStopped};
+
+/// A computation was stopped before its end. `so_far` is what it had come to, where that is something.
+///
+/// ```
+/// use tine_pool::{Stopped, StopToken, with_token};
+/// let token = StopToken::new();
+/// token.stop();
+/// assert_eq!(with_token(&token, || 1), Err(Stopped { so_far: () }));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Stopped<T = ()> {
+    /// What was done.
+    pub so_far: T,
+}
+
+impl<T> fmt::Display for Stopped<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the computation was stopped")
+    }
+}
+
+impl<T: fmt::Debug> std::error::Error for Stopped<T> {}
+
+/// Calls `op`; once `token` is stopped, every parallel call in it ends early.
+///
+/// That goes for calls however deep, and on whatever thread: loops, joins, sorts, tasks of scopes that have
+/// not begun, jobs that are spawned inside, and what runs inside in another pool. They end by unwinding,
+/// so everything is dropped, once; items and tasks that have begun run to their end, and a sort that is
+/// ended leaves all elements in its slice, in some order. Code of yours that takes long without a parallel
+/// call may ask [`requested`](requested()). Where nothing of `op` makes a parallel call after the token was stopped,
+/// its result is given as if it had not been.
+///
+/// In calls of `with_token` inside of one another, each token ends what is inside of its own call.
+/// A token that is stopped already keeps `op` from being called.
+///
+/// Where panics abort (`panic = "abort"`, and wasm) nothing can unwind: there, a call that has begun runs to its
+/// end, and `until` and [`requested`](requested()) are the ways to stop.
+///
+/// # Panics
+///
+/// A panic of `op` goes on here, also where the token was stopped at the same time.
+///
+/// ```
+/// use tine_pool::{StopToken, join, with_token};
+///
+/// fn fib(n: u32) -> u64 {
+///     if n < 2 {
+///         return u64::from(n);
+///     }
+///     let (a, b) = join(|| fib(n - 1), || fib(n - 2));
+///     a + b
+/// }
+///
+/// let token = StopToken::new();
+/// assert_eq!(with_token(&token, || fib(15)), Ok(610));
+///
+/// let ends = token.clone();
+/// let endless = with_token(&token, || loop {
+///     if fib(10) == 55 {
+///         ends.stop();
+///     }
+/// });
+/// assert!(endless.is_err());
+/// ```
+pub fn with_token<R>(token: &StopToken, op: impl FnOnce() -> R) -> Result<R, Stopped> {
+    if token.is_stopped() {
+        return Err(Stopped::default());
+    }
+    let chain = Chain::inside(token.clone(), base::current());
+    let result = in_chain(chain, op);
+    match result {
+        Ok(result) => Ok(result),
+        Err(payload) if base::is_end(&payload) && token.is_stopped() => Err(Stopped::default()),
+        // The end of a call around this one, or a panic.
+        Err(payload) => unwind::resume(payload),
+    }
+}
+
+/// Calls `op`, which no stopped token ends: for what must be done as a whole.
+///
+/// ```
+/// use tine_pool::{StopToken, stop, with_token};
+/// let token = StopToken::new();
+/// let done = with_token(&token, || {
+///     token.stop();
+///     stop::sheltered(|| {
+///         assert!(!stop::requested());
+///         tine_pool::join(|| 1, || 2)
+///     })
+/// });
+/// assert_eq!(done, Ok((1, 2)));
+/// ```
+pub fn sheltered<R>(op: impl FnOnce() -> R) -> R {
+    crate::work::under::sheltered(op)
+}
+
+/// Whether the calling code is to stop: it runs in a [`with_token`] whose token is stopped. For code that
+/// takes long without a parallel call.
+///
+/// ```
+/// use tine_pool::{StopToken, stop, with_token};
+/// let token = StopToken::new();
+/// let found = with_token(&token, || {
+///     let mut n = 0_u64;
+///     while !stop::requested() {
+///         n += 1;
+///         if n == 1000 {
+///             token.stop();
+///         }
+///     }
+///     n
+/// });
+/// assert_eq!(found, Ok(1000));
+/// assert!(!stop::requested()); // no longer inside
+/// ```
+#[must_use]
+pub fn requested() -> bool {
+    base::requested()
+}
+
+/// Whether a panic that was caught is only the end of a computation that was stopped: to be told from a real
+/// one where panics are caught inside of [`with_token`], and passed on with
+/// [`resume_unwind`](std::panic::resume_unwind).
+///
+/// ```
+/// use tine_pool::{StopToken, join, stop, with_token};
+/// let token = StopToken::new();
+/// let ended = with_token(&token, || {
+///     token.stop();
+///     let caught = std::panic::catch_unwind(|| join(|| (), || ()));
+///     let payload = caught.unwrap_err();
+///     assert!(stop::is_end(&*payload));
+///     std::panic::resume_unwind(payload)
+/// });
+/// # let ended: Result<(), _> = ended;
+/// assert!(ended.is_err());
+/// ```
+#[must_use]
+pub fn is_end(payload: &(dyn std::any::Any + Send)) -> bool {
+    payload.is::<base::Unwound>()
+}
+
+/// [`scope()`] under a token: once that is stopped, tasks that have not begun are dropped, and those that
+/// have begun end at their next parallel call.
+///
+/// ```
+/// use tine_pool::{StopToken, scope_with};
+/// let token = StopToken::new();
+/// let result = scope_with(&token, |s| {
+///     token.stop();
+///     s.spawn(|_| unreachable!("not begun, and so dropped"));
+/// });
+/// assert!(result.is_err());
+/// ```
+pub fn scope_with<'scope, OP, R>(token: &StopToken, op: OP) -> Result<R, Stopped>
+where
+    OP: FnOnce(&Scope<'scope>) -> R + Send,
+    R: Send,
+{
+    with_token(token, || scope(op))
+}

@@ -1,0 +1,149 @@
+//! Who works under which tokens: how a thread comes under them, and how they go with its jobs.
+//!
+//! * What a **join** pushes carries nothing. Its seat knows from which depth on its jobs are under which
+//!   tokens ([`Tokens`](crate::seat::tokens::Tokens)), and a thief asks there.
+//! * **Tasks of a scope, spawned jobs, errands and broadcasts** carry what their maker was under.
+//! * A job that begins on top of another thread's business is not under what that is under.
+//!
+//! A thread that works under a token shows joins a stack without room, so that each takes its slow way
+//! and looks there; all others go as if there were no tokens.
+#![forbid(unsafe_code)]
+
+use super::worker::{Worker, tag};
+use crate::base::stop::{self, Before, Chain};
+use crate::base::unwind::{self, Payload};
+use crate::queue::spawned::Entry;
+
+/// Has the calling thread work under certain tokens, or none, for as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Under {
+    before: Option<Before>,
+}
+
+impl Under {
+    pub(crate) fn new(chain: Option<Chain>) -> Self {
+        Worker::with(|worker| {
+            if let Some(worker) = worker {
+                let depth = worker.nested().depth();
+                worker.seat.tokens.push(depth, chain.clone());
+            }
+        });
+        let before = Some(stop::replace(chain));
+        Worker::show_front();
+        Self { before }
+    }
+}
+
+impl Drop for Under {
+    fn drop(&mut self) {
+        Worker::with(|worker| {
+            if let Some(worker) = worker {
+                worker.seat.tokens.pop();
+            }
+        });
+        if let Some(before) = self.before.take() {
+            stop::put_back(before);
+        }
+        Worker::show_front();
+    }
+}
+
+/// Calls `op` under these tokens.
+pub(crate) fn under<R>(chain: Option<Chain>, op: impl FnOnce() -> R) -> R {
+    let _under = Under::new(chain);
+    op()
+}
+
+/// Calls `op`, which brings what it works under, or none. For work that is no part of what lies below it.
+#[inline]
+pub(crate) fn apart<R>(chain: Option<Chain>, op: impl FnOnce() -> R) -> R {
+    if chain.is_none() && !stop::is_bound() {
+        return op();
+    }
+    under(chain, op)
+}
+
+/// Calls `op` under no token: it would not come through an end in the middle.
+pub(crate) fn sheltered<R>(op: impl FnOnce() -> R) -> R {
+    apart(None, op)
+}
+
+/// Calls `op`, which asks [`stop::requested`] where it may end, and is ended by no look.
+pub(crate) fn quietly<R>(op: impl FnOnce() -> R) -> R {
+    match stop::current() {
+        Some(chain) => under(Some(chain.quietly()), op),
+        None => sheltered(op),
+    }
+}
+
+/// What a parallel call begins with, and keeps until its end: if the calling thread is to stop, it does so
+/// here. If it unwinds already, the call is one of a destructor, which is left to run to its end, together
+/// with all of it that other threads do.
+#[inline(always)]
+pub(crate) fn look() -> Option<Under> {
+    if stop::is_under() { look_now() } else { None }
+}
+
+#[cold]
+#[inline(never)]
+fn look_now() -> Option<Under> {
+    let shelter = shelter();
+    if shelter.is_none() {
+        stop::check();
+    }
+    shelter
+}
+
+/// The same for a call that is not to be ended here.
+pub(crate) fn shelter() -> Option<Under> {
+    stop::is_for_a_destructor().then(|| Under::new(None))
+}
+
+impl Worker<'_> {
+    /// Runs a job where tokens come into it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn run_apart(&self, entry: Entry) {
+        let (chain, entry) = match tag::is_under(entry.tag) {
+            Some(seat) => {
+                let seat = &self.shared.seats[seat];
+                let depth = seat.nested.depth_of(entry.job);
+                let chain = depth.and_then(|depth| seat.tokens.at(depth));
+                (chain, Entry { tag: 0, ..entry })
+            }
+            None => (None, entry),
+        };
+        under(chain, || self.run_plainly(entry));
+    }
+}
+
+/// Calls `op`, which nobody waits for, under what it was spawned under; not at all if that is stopped.
+/// That it was ended is told to nobody.
+pub(crate) fn ended(chain: Option<Chain>, op: impl FnOnce()) {
+    let Some(chain) = chain else {
+        return apart(None, op);
+    };
+    if chain.is_stopped() {
+        return;
+    }
+    let panic = match in_chain(chain, op) {
+        Err(payload) if !stop::is_end(&payload) => payload,
+        _ => return,
+    };
+    unwind::resume(panic);
+}
+
+/// Calls `op` under `chain`. Of a panic and an end at the same time, it is the panic that counts.
+pub(crate) fn in_chain<R>(chain: Chain, op: impl FnOnce() -> R) -> Result<R, Payload> {
+    let result = unwind::catch(|| under(Some(chain.clone()), op));
+    let aside = chain.take_panic();
+    match (result, aside) {
+        (Err(payload), Some(panic)) if stop::is_end(&payload) => Err(panic),
+        (result, aside) => {
+            if let Some(panic) = aside {
+                unwind::discard(panic);
+            }
+            result
+        }
+    }
+}
