@@ -356,3 +356,29 @@ fn strangers_are_moved_many_times() {
         }
     }
 }
+
+/// What lay on the seat before is run inside a scope, and makes room for a task of the scope, which no
+/// other thread is there to run.
+#[test]
+fn a_scope_finds_its_task_in_the_place_of_an_older_job() {
+    let watch = Watch::new("a_scope_finds_its_task_in_the_place_of_an_older_job");
+    let pool = watch.pool(1);
+    let ran = AtomicUsize::new(0);
+    pool.install(|| {
+        for fifo in [false, true] {
+            tine_pool::spawn(|| ());
+            if fifo {
+                scope_fifo(|s| {
+                    tine_pool::yield_local();
+                    s.spawn_fifo(|_| ignore(ran.fetch_add(1, SeqCst)));
+                });
+            } else {
+                scope(|s| {
+                    tine_pool::yield_local();
+                    s.spawn(|_| ignore(ran.fetch_add(1, SeqCst)));
+                });
+            }
+        }
+    });
+    assert_eq!(ran.into_inner(), 2);
+}

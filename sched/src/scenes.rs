@@ -296,6 +296,21 @@ pub(crate) fn all() -> Vec<Scene> {
                 )]))])],
             },
         ),
+        // A job that lay there before the scope makes room for the scope's own task.
+        scene(
+            "yield-inside-a-scope",
+            Program {
+                global: None,
+                pools: vec![pool(1)],
+                threads: vec![block([Verb::Install(
+                    0,
+                    block([
+                        spawn(Vec::new()),
+                        scope(block([Verb::Yield { local: true }, Verb::Task(work())])),
+                    ]),
+                )])],
+            },
+        ),
         // A start handler brings a spare thread, which runs the start handler.
         scene(
             "start-handler-blocks",

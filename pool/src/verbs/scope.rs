@@ -8,7 +8,7 @@
 use super::broadcast::{BroadcastContext, send_to_all};
 use super::pool::{self, ThreadPool};
 use crate::base::stop::{self, Chain};
-use crate::base::sync::{AtomicPtr, AtomicUsize, CachePadded, Ordering, relax};
+use crate::base::sync::{AtomicBool, AtomicPtr, AtomicUsize, CachePadded, Ordering, relax};
 use crate::base::unwind::{self, Payload};
 use crate::queue::job::{AtRest, Queue, QueuedJob, Repeated};
 use crate::queue::latch::CountLatch;
@@ -34,6 +34,8 @@ struct Base<'scope> {
     /// Counted already and not yet used: the home seat's holder alone looks here, at every
     /// spawn, and so on a line of its own.
     credit: CachePadded<AtomicUsize>,
+    /// Whether a task was ever pushed on the home seat.
+    at_home: AtomicBool,
     /// The first panic.
     panic: AtomicPtr<Payload>,
     /// What the scope was opened under, and its tasks work under.
@@ -478,6 +480,7 @@ impl<'scope> Base<'scope> {
             latch,
             home,
             credit,
+            at_home: AtomicBool::new(false),
             panic,
             chain: stop::current(),
             marker: PhantomData,
@@ -487,7 +490,6 @@ impl<'scope> Base<'scope> {
     /// Runs the body, waits for all tasks, and passes a panic on. `worker` is the owner if it
     /// is one of this pool.
     fn complete<R>(&self, worker: Option<&Worker<'_>>, body: impl FnOnce() -> R) -> R {
-        let mark = worker.map_or(0, |w| w.seat.spawned.mark());
         let result = self.caught(|| {
             stop::check();
             body()
@@ -501,7 +503,7 @@ impl<'scope> Base<'scope> {
                 worker.wait(&ScopeWait {
                     tag: self.tag,
                     latch,
-                    mark,
+                    at_home: &self.at_home,
                     settle,
                 });
             }
@@ -588,6 +590,7 @@ impl<'scope> Base<'scope> {
         if !worker.is_some_and(|w| self.is_home(w)) {
             return self.latch.increment(1);
         }
+        self.at_home.store(true, Ordering::Relaxed);
         let mut credit = self.credit.load(Ordering::Relaxed);
         if credit == 0 {
             self.latch.increment(LOT);

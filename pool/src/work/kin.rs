@@ -4,7 +4,7 @@
 use super::wait::Wait;
 use super::worker::{Worker, nested_entry, tag};
 use crate::base::park::Parker;
-use crate::base::sync::relax;
+use crate::base::sync::{AtomicBool, Ordering, relax};
 use crate::queue::job::{Head, State, Taken};
 use crate::queue::latch::Latch;
 use crate::queue::spawned::Entry;
@@ -76,8 +76,9 @@ impl Wait for Head {
 pub(crate) struct ScopeWait<'a> {
     pub(crate) tag: u64,
     pub(crate) latch: &'a Latch,
-    /// Where the owner's deque stood when the scope was opened.
-    pub(crate) mark: u32,
+    /// Whether a task was ever pushed on this seat. Only then is there one to look for: the walk past
+    /// what others have pushed may be long.
+    pub(crate) at_home: &'a AtomicBool,
     /// Says what has been done at home.
     pub(crate) settle: &'a dyn Fn(),
 }
@@ -94,7 +95,8 @@ impl ScopeWait<'_> {
     /// anybody may take them; strangers alone are left where they are.
     fn find_at_home(&self, worker: &Worker<'_>) -> Option<Entry> {
         let own = &worker.seat.spawned;
-        if own.mark().wrapping_sub(self.mark) as i32 <= 0 || own.is_empty() {
+        // Relaxed: this thread has written it.
+        if !self.at_home.load(Ordering::Relaxed) || own.is_empty() {
             return None;
         }
         // SAFETY: this worker holds the seat.
