@@ -417,7 +417,12 @@ impl Inventor {
                     Verb::Broadcast(self.block(mail, 2))
                 }
             }
-            Kind::BroadcastMeet if free && all && place.spine => Verb::BroadcastMeet,
+            // Closures that wait for each other need every thread: none may be away.
+            Kind::BroadcastMeet
+                if free && all && place.spine && self.weight(Kind::Blocking) == 0 =>
+            {
+                Verb::BroadcastMeet
+            }
             Kind::SpawnBroadcast if free => {
                 let mail = Place {
                     locks: None,

@@ -31,8 +31,8 @@ use crate::work::worker::Worker;
 /// * Whatever `op` waits for may be a job that was given to the pool in any way, before or
 ///   meanwhile. There are two exceptions: what this thread has itself begun and would go on with
 ///   after `op`, and the closures of a broadcast that are for this very thread, which wait until
-///   it is back. So if `op` waits for the pool, a broadcast's closure must not itself wait for a
-///   broadcast: it may run on top of the very job that `op` waits for, and wait for this thread.
+///   it is back. So if `op` waits for the pool, a broadcast's closure must wait neither for a
+///   broadcast nor for the other closures of its own: it may run on top of the very job that `op` waits for, and wait for this thread.
 /// * The end of `op` waits for nobody. So locks may be taken inside `op` and held after it.
 /// * A panic of `op` goes on here.
 ///
