@@ -108,6 +108,7 @@ const HOUSE: &[Crate] = &[
     Crate {
         source: "iter/src",
         layers: &[
+            &["sync"],
             &["plumbing::traits", "order"],
             &["iter"],
             &["convert"],

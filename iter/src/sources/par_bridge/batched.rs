@@ -6,12 +6,12 @@
 #![forbid(unsafe_code)]
 
 use std::iter::Fuse;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::crew::Crew;
 use super::turn::{Drawn, Turn};
 use crate::plumbing::{Folder, UnindexedProducer};
+use crate::sync::Mutex;
 
 /// How long a batch should last, at least and at most.
 const LASTS: (Duration, Duration) = (Duration::from_micros(32), Duration::from_micros(128));

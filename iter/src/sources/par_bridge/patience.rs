@@ -1,7 +1,7 @@
 //! How a thread waits for a lock that is held for nanoseconds, or for long.
 
-use std::hint::spin_loop;
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use crate::sync::{Mutex, MutexGuard, spin_loop};
+use std::sync::TryLockError;
 
 /// How one thread waits for a lock that others hold for nanoseconds, or for
 /// as long as it takes.

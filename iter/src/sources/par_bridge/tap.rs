@@ -19,12 +19,13 @@
 
 use std::collections::VecDeque;
 use std::iter::Fuse;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use super::crew::Crew;
 use super::turn::{Drawn, Turn};
 use crate::plumbing::{Folder, UnindexedProducer};
+use crate::sync::{Mutex, MutexGuard};
 
 /// How long a batch should last, at least and at most.
 const LASTS: (Duration, Duration) = (Duration::from_micros(8), Duration::from_micros(32));

@@ -12,9 +12,8 @@
 //! dear. If it is nothing, then `next` itself waits, and there is no point in
 //! looking.
 
-use std::hint::spin_loop;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering, spin_loop};
+use std::sync::TryLockError;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
