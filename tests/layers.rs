@@ -29,6 +29,9 @@ const HOUSE: &[Crate] = &[
         source: "pool/src",
         layers: &[
             // base: what asks nobody
+            // what a harness hears, in builds for one
+            &["base::sync::scheduled"],
+            &["base::sync::locks"],
             &["base::sync", "base::sys", "base::unwind"],
             &["base::clock", "base::stats", "base::config"],
             &["base::trace::event"],
@@ -108,7 +111,6 @@ const HOUSE: &[Crate] = &[
     Crate {
         source: "iter/src",
         layers: &[
-            &["sync"],
             &["plumbing::traits", "order"],
             &["iter"],
             &["convert"],
@@ -116,7 +118,7 @@ const HOUSE: &[Crate] = &[
             &["plumbing::bridge"],
             &["plumbing::fixed"],
             &["plumbing"],
-            &["kit::gather", "kit::attempt"],
+            &["kit::gather", "kit::attempt", "kit::sync"],
             &["kit"],
             // sorts know nothing of iterators
             &["sort::leaf"],

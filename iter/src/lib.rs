@@ -19,7 +19,6 @@ mod sinks;
 pub mod smallest;
 pub mod sort;
 mod sources;
-mod sync;
 
 pub use sources::{
     array, collections, option, range, range_inclusive, result, slice, str, string, vec,

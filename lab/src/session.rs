@@ -159,9 +159,13 @@ fn run_one(options: &Options, task: &Task) -> Result<String, String> {
         .args(&options.costs);
     // A clean environment is the same environment: its size moves the first stack.
     command.env_clear().stdin(Stdio::null());
-    for keep in ["PATH", "LAB_BATON"] {
-        command.envs(std::env::var_os(keep).map(|value| (keep, value)));
-    }
+    let baton = if std::env::var_os("LAB_BATON").is_some() {
+        "1"
+    } else {
+        "0"
+    };
+    command.env("LAB_BATON", baton);
+    command.envs(std::env::var_os("PATH").map(|value| ("PATH", value)));
     let output = command.output().map_err(|e| e.to_string())?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());

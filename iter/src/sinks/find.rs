@@ -5,7 +5,7 @@
 use crate::iter::ParallelIterator;
 use crate::kit::gather::Gather;
 use crate::kit::sink::{Sink, drain};
-use crate::sync::{AtomicBool, Ordering::Relaxed};
+use crate::kit::sync::{AtomicBool, Ordering::Relaxed};
 
 struct FindAny<F> {
     op: F,

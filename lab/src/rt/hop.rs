@@ -24,7 +24,7 @@ static HOPS: AtomicBool = AtomicBool::new(false);
 /// Chooses the way.
 pub(crate) fn choose() {
     HOPS.store(
-        std::env::var_os("LAB_BATON").is_none() && fast::is_possible(),
+        std::env::var_os("LAB_BATON").is_none_or(|v| v == "0") && fast::is_possible(),
         Ordering::Relaxed,
     );
 }

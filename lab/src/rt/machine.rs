@@ -12,7 +12,6 @@
 use super::costs::{Costs, Topology};
 use super::hop::{self, Context};
 use super::lines::{Came, Lines, Way};
-use super::names;
 use super::random::Random;
 use super::system;
 use std::cell::UnsafeCell;
@@ -22,7 +21,7 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tine_pool::schedule::{Point, Touch, set_hook};
 
-const PS: u64 = 1000;
+pub(super) const PS: u64 = 1000;
 const MOST_THREADS: usize = 1024;
 /// Where time begins, in nanoseconds: no clock is near zero.
 pub(super) const EPOCH: u64 = 1_000_000_000_000;
@@ -48,7 +47,7 @@ enum Run {
     Ended,
 }
 
-struct Thread {
+pub(super) struct Thread {
     context: Context,
     run: Run,
     core: usize,
@@ -59,7 +58,7 @@ struct Thread {
     name: [u8; 16],
     /// When it was blocked: a number that grows.
     since: u64,
-    times: Times,
+    pub(super) times: Times,
 }
 
 /// Where the time of one thread went, in picoseconds, and what it did.
@@ -79,8 +78,8 @@ pub(crate) struct Times {
 }
 
 #[derive(Default)]
-struct Core {
-    clock: u64,
+pub(super) struct Core {
+    pub(super) clock: u64,
     /// When the store buffer will be empty.
     drain: u64,
     /// Whether the last thing was a load that missed.
@@ -152,12 +151,12 @@ enum Next {
     Limit(u32),
 }
 
-struct Machine {
+pub(super) struct Machine {
     costs: Ps,
     topology: Topology,
     // A vector of boxes: a context stays where it is while the vector grows.
     #[allow(clippy::vec_box)]
-    threads: Vec<Box<Thread>>,
+    pub(super) threads: Vec<Box<Thread>>,
     cores: Vec<Core>,
     /// Cores without a thread, a bit each.
     idle: u128,
@@ -166,15 +165,15 @@ struct Machine {
     events: BinaryHeap<Event>,
     /// The time of the first event.
     horizon: u64,
-    lines: Lines,
+    pub(super) lines: Lines,
     random: Random,
     what: String,
     /// What was counted was counted since then.
-    zero: u64,
+    pub(super) zero: u64,
     /// What a look at the clock computes, if what happens between touches is measured.
     measured: Option<u64>,
     left_at: u64,
-    switches: u64,
+    pub(super) switches: u64,
     blocks: u64,
 }
 
@@ -186,7 +185,7 @@ static MACHINE: Global = Global(UnsafeCell::new(None));
 static RUNNING: AtomicBool = AtomicBool::new(false);
 
 /// The machine, entered: what was computed since it was left is charged, if that is wanted.
-struct Entered(&'static mut Machine);
+pub(super) struct Entered(&'static mut Machine);
 
 impl std::ops::Deref for Entered {
     type Target = Machine;
@@ -211,7 +210,7 @@ impl Drop for Entered {
 }
 
 #[inline]
-fn machine() -> Option<Entered> {
+pub(super) fn machine() -> Option<Entered> {
     if !RUNNING.load(Ordering::Relaxed) {
         return None;
     }
@@ -500,7 +499,7 @@ impl Machine {
         &mut self.threads[self.current]
     }
 
-    fn here(&mut self) -> &mut Core {
+    pub(super) fn here(&mut self) -> &mut Core {
         &mut self.cores[self.core]
     }
 
@@ -857,78 +856,4 @@ impl Machine {
         system::say(&told);
         system::exit(3, 2);
     }
-}
-
-// ---- what was counted -----------------------------------------------------------------------
-
-/// One group of lines: those that the same fields lie in.
-#[derive(Clone, Debug)]
-pub(crate) struct Contended {
-    pub(crate) fields: String,
-    /// Part of all stalls for lines.
-    pub(crate) share: f64,
-    pub(crate) transfers: u64,
-    pub(crate) refused: u64,
-    pub(crate) lines: usize,
-}
-
-/// What happened since the last reset.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Report {
-    pub(crate) times: Times,
-    pub(crate) switches: u64,
-    pub(crate) contended: Vec<Contended>,
-    /// When each thread that worked began to, in nanoseconds from the reset.
-    pub(crate) ramp: Vec<u64>,
-}
-
-/// Forgets what was counted.
-pub(crate) fn reset() {
-    let Some(mut m) = machine() else { return };
-    m.zero = m.here().clock;
-    m.threads
-        .iter_mut()
-        .for_each(|t| t.times = Times::default());
-    m.lines.uses.clear();
-    m.switches = 0;
-}
-
-/// How many threads have worked since the reset.
-pub(crate) fn threads_in_work() -> usize {
-    machine().map_or(0, |m| {
-        m.threads
-            .iter()
-            .filter(|t| t.times.first_work.is_some())
-            .count()
-    })
-}
-
-/// What was counted since the reset.
-pub(crate) fn report() -> Report {
-    let Some(m) = machine() else {
-        return Report::default();
-    };
-    let mut report = Report {
-        switches: m.switches,
-        ..Report::default()
-    };
-    for thread in &m.threads {
-        let (all, one) = (&mut report.times, &thread.times);
-        all.work += one.work;
-        all.stall += one.stall;
-        all.hits += one.hits;
-        all.spin += one.spin;
-        all.system += one.system;
-        all.wakes += one.wakes;
-        all.sleeps += one.sleeps;
-        all.touches += one.touches;
-        all.transfers += one.transfers;
-        all.refused += one.refused;
-        report
-            .ramp
-            .extend(one.first_work.map(|at| at.saturating_sub(m.zero) / PS));
-    }
-    report.ramp.sort_unstable();
-    report.contended = names::group(&m.lines.uses);
-    report
 }

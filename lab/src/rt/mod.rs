@@ -14,7 +14,9 @@ mod own;
 #[path = "../../../sched/src/rt/random.rs"]
 #[allow(dead_code)]
 mod random;
+mod report;
 #[path = "../../../sched/src/rt/system.rs"]
 mod system;
 
-pub(crate) use machine::{peek, report, reset, start, threads_in_work, work};
+pub(crate) use machine::{peek, start, work};
+pub(crate) use report::{report, reset, threads_in_work};

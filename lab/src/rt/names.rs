@@ -5,7 +5,7 @@
 //! the pool tells nothing but where its operations are written.
 
 use super::lines::{Use, Uses};
-use super::machine::Contended;
+use super::report::Contended;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::Location;
 

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use super::crew::Crew;
 use super::turn::{Drawn, Turn};
+use crate::kit::sync::Mutex;
 use crate::plumbing::{Folder, UnindexedProducer};
-use crate::sync::Mutex;
 
 /// How long a batch should last, at least and at most.
 const LASTS: (Duration, Duration) = (Duration::from_micros(32), Duration::from_micros(128));

@@ -9,7 +9,7 @@
 use std::sync::PoisonError;
 use std::thread::{self, ThreadId};
 
-use crate::sync::{AtomicUsize, Mutex, Ordering};
+use crate::kit::sync::{AtomicUsize, Mutex, Ordering};
 use tine_pool::current_num_threads;
 
 /// Who is at work.

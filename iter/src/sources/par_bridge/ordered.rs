@@ -20,8 +20,8 @@ use std::sync::PoisonError;
 use super::crew::Crew;
 use super::patience::Patience;
 use crate::kit::sink::{Nothing, Shared};
+use crate::kit::sync::{Condvar, Mutex, MutexGuard};
 use crate::plumbing::{Folder, UnindexedProducer, bridge_unindexed};
-use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// A sequential iterator whose items are to be mapped in parallel and in
 /// order: see [`par_bridge_ordered`](super::ParallelBridge::par_bridge_ordered).

@@ -1,6 +1,6 @@
 //! How a thread waits for a lock that is held for nanoseconds, or for long.
 
-use crate::sync::{Mutex, MutexGuard, spin_loop};
+use crate::kit::sync::{Mutex, MutexGuard, spin_loop};
 use std::sync::TryLockError;
 
 /// How one thread waits for a lock that others hold for nanoseconds, or for

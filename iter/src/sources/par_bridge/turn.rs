@@ -12,7 +12,7 @@
 //! dear. If it is nothing, then `next` itself waits, and there is no point in
 //! looking.
 
-use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering, spin_loop};
+use crate::kit::sync::{AtomicUsize, Mutex, MutexGuard, Ordering, spin_loop};
 use std::sync::TryLockError;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
