@@ -31,7 +31,14 @@ pub(crate) fn costs() {
             black_box(word.fetch_add(1, Relaxed));
         }),
     );
-    show("fence", best(100_000, || fence(SeqCst)));
+    show(
+        "fence",
+        best(100_000, || {
+            // Something to keep in order, or neighbouring fences are one.
+            word.store(1, Relaxed);
+            fence(SeqCst);
+        }),
+    );
     show("pause", best(100_000, spin_loop));
     show("yields", best(1_000, std::thread::yield_now));
     show(

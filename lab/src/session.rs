@@ -245,14 +245,12 @@ pub(crate) fn check(options: &Options) -> Result<(), String> {
     let mut options = options.clone();
     if options.rows.is_empty() {
         let all = [
-            "loop-10000",
+            "loop-10000x",
             "join-65536x1000",
-            "nested",
             "spawntree",
             "server-100x",
             "bridge-20000",
             "push",
-            "map",
         ];
         options.rows = all.map(str::to_owned).to_vec();
     }
