@@ -28,6 +28,9 @@ const HOUSE: &[Crate] = &[
         source: "pool/src",
         layers: &[
             // base: what depends on nothing
+            // what a harness hears, in builds for one
+            &["base::sync::scheduled"],
+            &["base::sync::locks"],
             &["base::sync", "base::sys", "base::unwind"],
             &["base::clock", "base::stats", "base::config"],
             &["base::trace::event"],
@@ -132,7 +135,7 @@ const HOUSE: &[Crate] = &[
             &["plumbing::bridge"],
             &["plumbing::fixed"],
             &["plumbing"],
-            &["kit::gather", "kit::attempt"],
+            &["kit::gather", "kit::attempt", "kit::sync"],
             &["kit"],
             // sorts know nothing of iterators
             &["sort::leaf"],

@@ -1,7 +1,14 @@
 //! Atomics and cells: the only file here that knows loom.
 #![forbid(unsafe_code)]
 
-#[cfg(not(loom))]
+#[cfg(all(tine_sched, not(loom)))]
+mod imp {
+    pub(crate) use tine_pool::schedule::{
+        AtomicPtr, AtomicU32, AtomicUsize, Condvar, Mutex, Ordering, spin_loop,
+    };
+}
+
+#[cfg(not(any(loom, tine_sched)))]
 mod imp {
     pub(crate) use std::hint::spin_loop;
     pub(crate) use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};

@@ -86,5 +86,9 @@ pub use public::*;
 #[cfg(all(tine_sched, not(loom)))]
 #[doc(hidden)]
 pub mod schedule {
-    pub use crate::base::sync::scheduled::{Point, set_hook};
+    pub use crate::base::sync::locks::{Condvar, Mutex, MutexGuard};
+    pub use crate::base::sync::scheduled::{
+        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, Point, Touch,
+        fence, set_hook, spin_loop, touch,
+    };
 }

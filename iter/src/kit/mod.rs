@@ -20,6 +20,7 @@ pub(crate) mod reshape;
 pub(crate) mod seed;
 pub(crate) mod sink;
 pub(crate) mod step;
+pub(crate) mod sync;
 
 /// `Debug` for an adapter that holds a closure: only its base can be shown.
 macro_rules! debug_base {

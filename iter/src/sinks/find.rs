@@ -2,11 +2,10 @@
 //! finds an item first ends the search for all.
 #![forbid(unsafe_code)]
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
 use crate::iter::ParallelIterator;
 use crate::kit::gather::Gather;
 use crate::kit::sink::{Sink, drain};
+use crate::kit::sync::{AtomicBool, Ordering::Relaxed};
 
 struct FindAny<F> {
     op: F,

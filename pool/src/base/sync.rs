@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 #[cfg(all(tine_sched, not(loom)))]
+pub(crate) mod locks;
+#[cfg(all(tine_sched, not(loom)))]
 pub(crate) mod scheduled;
 #[cfg(all(tine_sched, not(loom)))]
 pub(crate) use self::scheduled::{

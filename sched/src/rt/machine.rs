@@ -218,9 +218,11 @@ pub(crate) fn start(how: How) {
     machine.tasks[0].pthread = unsafe { libc::pthread_self() };
     ME.set(0);
     RUNNING.store(true, Ordering::Relaxed);
-    tine_pool::schedule::set_hook(|point| match point {
-        tine_pool::schedule::Point::Pause => pause(),
-        _ => self::point(),
+    use tine_pool::schedule::Point;
+    tine_pool::schedule::set_hook(|touch| match touch.point {
+        Point::Pause => pause(),
+        Point::Refused => {}
+        _ => point(),
     });
 }
 
@@ -254,6 +256,11 @@ pub(super) fn point() {
         m.step(m.tick);
         m.consider(false);
     }
+}
+
+/// A memory barrier for every thread: they run one at a time, and see all that was written.
+pub(super) fn barrier() {
+    point();
 }
 
 /// A look at a condition by a thread that waits for it.
@@ -348,13 +355,14 @@ pub(super) fn find(pthread: libc::pthread_t) -> Option<usize> {
     m.tasks.iter().rposition(|t| t.pthread == pthread)
 }
 
-/// Waits for a thread's end.
-pub(super) fn wait_for_end(task: usize) {
+/// Waits for a thread's end; says whether that is all, and the system need not be asked.
+pub(super) fn wait_for_end(task: usize) -> bool {
     if let Some(m) = machine()
         && m.tasks[task].run != Run::Ended
     {
         m.block(On::End(task), u64::MAX);
     }
+    false
 }
 
 /// The calling thread's name, for reports.

@@ -126,7 +126,7 @@ pub unsafe extern "C" fn syscall(
         match number {
             libc::SYS_futex => return futex(a, b as c_int, c as u32, d),
             libc::SYS_membarrier => {
-                machine::point();
+                machine::barrier();
                 return 0;
             }
             libc::SYS_sched_yield => {
@@ -349,8 +349,10 @@ pub unsafe extern "C" fn pthread_create(
 /// As the C library's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_join(thread: pthread_t, value: *mut *mut c_void) -> c_int {
-    if let Some(task) = machine::find(thread) {
-        machine::wait_for_end(task);
+    if let Some(task) = machine::find(thread)
+        && machine::wait_for_end(task)
+    {
+        return 0;
     }
     own!(
         c"pthread_join",

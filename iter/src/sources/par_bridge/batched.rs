@@ -6,11 +6,11 @@
 #![forbid(unsafe_code)]
 
 use std::iter::Fuse;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::crew::Crew;
 use super::turn::{Drawn, Turn};
+use crate::kit::sync::Mutex;
 use crate::plumbing::{Folder, UnindexedProducer};
 
 /// The least and the greatest time that a batch should last.

@@ -6,10 +6,10 @@
 //! it holds itself, and its stack would grow with each turn. The threads that
 //! take part already do the work that it leaves.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::thread::{self, ThreadId};
 
+use crate::kit::sync::{AtomicUsize, Mutex, Ordering};
 use tine_pool::current_num_threads;
 
 /// The threads at work.

@@ -17,11 +17,12 @@
 
 use std::collections::VecDeque;
 use std::iter::Fuse;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use super::crew::Crew;
 use super::turn::{Drawn, Turn};
+use crate::kit::sync::{Mutex, MutexGuard};
 use crate::plumbing::{Folder, UnindexedProducer};
 
 /// The least and the greatest time that a batch should last.

@@ -9,9 +9,8 @@
 //! for a fraction of the time since it came, so that no more than this fraction is lost if the
 //! items become slow. If the others drew nothing, `next` itself waits, and looking is useless.
 
-use std::hint::spin_loop;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use crate::kit::sync::{AtomicUsize, Mutex, MutexGuard, Ordering, spin_loop};
+use std::sync::TryLockError;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 

@@ -1,52 +1,97 @@
-//! The door as a scheduler sees it: `std`'s own atomics and cells, with a call before each
+//! The door as a harness sees it: `std`'s own atomics and cells, with a call before each
 //! operation.
 //!
 //! Under `--cfg tine_sched` every operation on shared memory first calls the hook that a harness
 //! has set. The harness lets one thread run at a time, and decides in the hook which thread goes
 //! on. Otherwise these types do what `std`'s do. A process without a hook runs as usual.
 //!
+//! Two harnesses stand at the root of the repository. `sched/` tries many orders and needs to know
+//! only that something is touched. `lab/` asks what each touch costs on a machine with many cores,
+//! and so is told what is touched, how, and from which line of the source.
+//!
 //! Time, sleep, locks and thread starts need nothing here: the harness answers for the system
-//! there (`sched/` at the root of the repository).
+//! there.
 #![forbid(unsafe_code)]
 
+use std::panic::Location;
 use std::sync::OnceLock;
 use std::sync::atomic as real;
-pub(crate) use std::sync::atomic::Ordering;
+pub use std::sync::atomic::Ordering;
 
 /// What a thread is about to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Point {
-    /// A load.
+    /// A load, or a look into a cell.
     Load,
-    /// A store, a read-modify-write, or a use of a cell.
-    Change,
-    /// A fence.
+    /// A store, or a write into a cell.
+    Store,
+    /// A read-modify-write. A sequentially consistent store is one, too.
+    Exchange,
+    /// Nothing: the last exchange of this thread found another value than it expected.
+    Refused,
+    /// A fence that keeps stores before loads.
     Fence,
+    /// A weaker fence.
+    Order,
     /// A pause of a thread that waits for another in a loop.
     Pause,
 }
 
-static HOOK: OnceLock<fn(Point)> = OnceLock::new();
+/// One operation.
+#[derive(Debug, Clone, Copy)]
+pub struct Touch {
+    /// What it does.
+    pub point: Point,
+    /// Where; 0 if nowhere.
+    pub address: usize,
+    /// How many bytes there.
+    pub bytes: usize,
+    /// Who asked for it.
+    pub place: &'static Location<'static>,
+}
+
+static HOOK: OnceLock<fn(Touch)> = OnceLock::new();
 
 /// Has `hook` called before every operation on shared memory from now on. The first hook stays.
-pub fn set_hook(hook: fn(Point)) {
+pub fn set_hook(hook: fn(Touch)) {
     HOOK.get_or_init(|| hook);
 }
 
 #[inline]
-fn at(point: Point) {
+#[track_caller]
+fn at<T>(point: Point, what: *const T) {
     if let Some(hook) = HOOK.get() {
-        hook(point);
+        hook(Touch {
+            point,
+            address: what.addr(),
+            bytes: size_of::<T>(),
+            place: Location::caller(),
+        });
     }
 }
 
-pub(crate) fn fence(order: Ordering) {
-    at(Point::Fence);
+/// Tells the harness of a touch that does not go through this door, as that of an `Arc`'s count.
+#[track_caller]
+pub fn touch<T>(point: Point, what: *const T) {
+    at(point, what);
+}
+
+/// A fence, told to the harness.
+#[track_caller]
+pub fn fence(order: Ordering) {
+    let point = if order == Ordering::SeqCst {
+        Point::Fence
+    } else {
+        Point::Order
+    };
+    at(point, std::ptr::null::<u8>());
     real::fence(order);
 }
 
-pub(crate) fn spin_loop() {
-    at(Point::Pause);
+/// A pause, told to the harness.
+#[track_caller]
+pub fn spin_loop() {
+    at(Point::Pause, std::ptr::null::<u8>());
 }
 
 /// The harness hears of this from the system call.
@@ -55,38 +100,57 @@ pub(crate) use std::thread::yield_now;
 macro_rules! word {
     ($name:ident, $real:ty, $value:ty, [$($generic:tt)*]) => {
         #[repr(transparent)]
-        pub(crate) struct $name $($generic)* ($real);
+        /// `std`'s, with a call before each operation.
+        pub struct $name $($generic)* ($real);
 
         impl $($generic)* $name $($generic)* {
-            pub(crate) const fn new(value: $value) -> Self {
+            #[allow(missing_docs)]
+            pub const fn new(value: $value) -> Self {
                 Self(<$real>::new(value))
             }
-            pub(crate) fn load(&self, order: Ordering) -> $value {
-                at(Point::Load);
+            #[track_caller]
+            #[allow(missing_docs)]
+            pub fn load(&self, order: Ordering) -> $value {
+                at(Point::Load, self);
                 self.0.load(order)
             }
-            pub(crate) fn store(&self, value: $value, order: Ordering) {
-                at(Point::Change);
+            #[track_caller]
+            #[allow(missing_docs)]
+            pub fn store(&self, value: $value, order: Ordering) {
+                let point = if order == Ordering::SeqCst {
+                    Point::Exchange
+                } else {
+                    Point::Store
+                };
+                at(point, self);
                 self.0.store(value, order);
             }
-            #[allow(dead_code)]
-            pub(crate) fn swap(&self, value: $value, order: Ordering) -> $value {
-                at(Point::Change);
+            #[track_caller]
+            #[allow(missing_docs)]
+            pub fn swap(&self, value: $value, order: Ordering) -> $value {
+                at(Point::Exchange, self);
                 self.0.swap(value, order)
             }
-            pub(crate) fn compare_exchange(
+            #[track_caller]
+            #[allow(missing_docs)]
+            pub fn compare_exchange(
                 &self,
                 old: $value,
                 new: $value,
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                at(Point::Change);
-                self.0.compare_exchange(old, new, success, failure)
+                at(Point::Exchange, self);
+                let result = self.0.compare_exchange(old, new, success, failure);
+                if result.is_err() {
+                    at(Point::Refused, self);
+                }
+                result
             }
             /// Never fails spuriously, so that a schedule can be repeated.
-            #[allow(dead_code)]
-            pub(crate) fn compare_exchange_weak(
+            #[track_caller]
+            #[allow(missing_docs)]
+            pub fn compare_exchange_weak(
                 &self,
                 old: $value,
                 new: $value,
@@ -95,8 +159,9 @@ macro_rules! word {
             ) -> Result<$value, $value> {
                 self.compare_exchange(old, new, success, failure)
             }
-            #[allow(dead_code)]
-            pub(crate) fn fetch_update(
+            #[track_caller]
+            #[allow(missing_docs)]
+            pub fn fetch_update(
                 &self,
                 set: Ordering,
                 fetch: Ordering,
@@ -111,16 +176,16 @@ macro_rules! word {
                 }
                 Err(seen)
             }
-            #[allow(dead_code)]
-            pub(crate) fn get_mut(&mut self) -> &mut $value {
+            #[allow(missing_docs)]
+            pub fn get_mut(&mut self) -> &mut $value {
                 self.0.get_mut()
             }
-            #[allow(dead_code)]
-            pub(crate) fn into_inner(self) -> $value {
+            #[allow(missing_docs)]
+            pub fn into_inner(self) -> $value {
                 self.0.into_inner()
             }
-            #[allow(dead_code)]
-            pub(crate) const fn as_ptr(&self) -> *mut $value {
+            #[allow(missing_docs)]
+            pub const fn as_ptr(&self) -> *mut $value {
                 self.0.as_ptr()
             }
         }
@@ -135,10 +200,11 @@ macro_rules! word {
 
 macro_rules! change {
     ($name:ident, $value:ty, $($method:ident)*) => {
-        #[allow(dead_code)]
+        #[allow(missing_docs)]
         impl $name {
-            $(pub(crate) fn $method(&self, value: $value, order: Ordering) -> $value {
-                at(Point::Change);
+            $(#[track_caller]
+            pub fn $method(&self, value: $value, order: Ordering) -> $value {
+                at(Point::Exchange, self);
                 self.0.$method(value, order)
             })*
         }
@@ -150,11 +216,13 @@ macro_rules! change {
     };
 }
 
+word!(AtomicU8, real::AtomicU8, u8, []);
 word!(AtomicBool, real::AtomicBool, bool, []);
 word!(AtomicU32, real::AtomicU32, u32, []);
 word!(AtomicU64, real::AtomicU64, u64, []);
 word!(AtomicUsize, real::AtomicUsize, usize, []);
 word!(AtomicPtr, real::AtomicPtr<T>, *mut T, [<T>]);
+change!(AtomicU8, u8, fetch_add fetch_sub fetch_and fetch_or fetch_xor fetch_max fetch_min);
 change!(AtomicBool, bool, fetch_and fetch_or fetch_xor);
 change!(AtomicU32, u32, fetch_add fetch_sub fetch_and fetch_or fetch_xor fetch_max fetch_min);
 change!(AtomicU64, u64, fetch_add fetch_sub fetch_and fetch_or fetch_xor fetch_max fetch_min);
@@ -171,14 +239,16 @@ impl<T> UnsafeCell<T> {
     }
 
     /// Gives a pointer to read through.
+    #[track_caller]
     pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
-        at(Point::Load);
+        at(Point::Load, self);
         f(self.0.get())
     }
 
     /// Gives a pointer to write through.
+    #[track_caller]
     pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
-        at(Point::Change);
+        at(Point::Store, self);
         f(self.0.get())
     }
 }

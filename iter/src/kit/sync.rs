@@ -1,0 +1,13 @@
+//! The door to shared memory for what is much contended here: `std`'s, unless a harness listens.
+#![forbid(unsafe_code)]
+
+#[cfg(not(tine_sched))]
+pub(crate) use std::{
+    hint::spin_loop,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    sync::{Condvar, Mutex, MutexGuard},
+};
+#[cfg(tine_sched)]
+pub(crate) use tine_pool::schedule::{
+    AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, spin_loop,
+};

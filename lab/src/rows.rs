@@ -1,0 +1,479 @@
+//! The experiments. Each checks what it computes: a task that is lost or run twice fails the row.
+
+use crate::machine::{self, AtomicUsize, now, work};
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::time::Duration;
+use tine_collections::{ParHashMap, ParVec, ParallelGrouping};
+use tine_iter::prelude::*;
+
+/// What a row is asked for.
+pub(crate) struct Setup {
+    pub(crate) cores: usize,
+    pub(crate) seed: u64,
+    /// Called with each result.
+    pub(crate) tell: Box<dyn Fn(&Sample)>,
+}
+
+/// One measurement.
+#[derive(Debug)]
+pub(crate) struct Sample {
+    pub(crate) row: String,
+    /// Nanoseconds.
+    pub(crate) time: u64,
+    /// What it would take if nothing were lost; 0 if only one core can tell.
+    pub(crate) ideal: u64,
+    pub(crate) tasks: u64,
+    /// Median and 99th percentile of the time that one call took, in a row of calls.
+    pub(crate) calls: Option<(u64, u64)>,
+}
+
+type Row = (&'static str, fn(&Setup, &str));
+
+/// All rows. A name is the row's, sizes and nanoseconds of an item after it.
+pub(crate) const ROWS: &[Row] = &[
+    ("loop-1000000x20", loops),
+    ("loop-10000x1000", loops),
+    ("loop-256x100000", loops),
+    ("join-65536x100", joins),
+    ("join-65536x1000", joins),
+    ("nested-1000x100", nested),
+    ("pareto-20000x300", uneven),
+    ("triangle-10000x4", uneven),
+    ("spawner-30000x1000", spawner),
+    ("spawntree-32767x1000", spawn_tree),
+    ("server-100x100", server),
+    ("server-1000x100", server),
+    ("server-10000x100", server),
+    ("bridge-100000x200", bridge),
+    ("bridge-20000x2000", bridge),
+    ("ramp-100000x1000", ramp),
+    ("find-1000000x100", find),
+    ("collect-1000000x20", collect),
+    ("counter-1000000x20", counter),
+    ("push-1000000x20", push),
+    ("sort-1000000x0", sort),
+    ("sortkeys-300000x0", sort_by),
+    ("group-1000000x0", group),
+    ("map-300000x0", map),
+];
+
+/// The rows in which the code itself is measured between touches: no two runs are the same.
+pub(crate) fn is_measured(row: &str) -> bool {
+    row.ends_with("x0")
+}
+
+/// The two numbers of a row's name.
+fn numbers(name: &str) -> (usize, u64) {
+    let numbers = name.split_once('-').and_then(|(_, n)| n.split_once('x'));
+    let (items, nanos) = numbers.expect("a row's name has two numbers");
+    let number = |text: &str| text.parse::<usize>().expect("a number");
+    (number(items), number(nanos) as u64)
+}
+
+/// Has every thread of the pool start, and lets all of them be awake.
+fn all_there(s: &Setup) {
+    for _ in 0..50 {
+        machine::reset();
+        (0..s.cores * 8).into_par_iter().for_each(|_| work(100_000));
+        if machine::threads_in_work() >= s.cores {
+            break;
+        }
+    }
+}
+
+fn warm(s: &Setup) {
+    (0..s.cores * 4).into_par_iter().for_each(|_| work(20_000));
+}
+
+fn cool() {
+    std::thread::sleep(Duration::from_millis(10));
+}
+
+impl Setup {
+    /// Measures `op`, which says how many tasks it has seen run; `tasks` are right.
+    fn measure(&self, row: &str, phase: &str, tasks: u64, ideal: u64, op: impl FnOnce() -> u64) {
+        machine::reset();
+        let begun = now();
+        let done = op();
+        let time = (now() - begun).max(1);
+        assert_eq!(done, tasks, "{row}: tasks that were run");
+        let row = format!("{row} {phase}");
+        (self.tell)(&Sample {
+            row,
+            time,
+            ideal,
+            tasks,
+            calls: None,
+        });
+    }
+
+    fn share(&self, total: u64) -> u64 {
+        total / self.cores as u64
+    }
+
+    /// Measures `op` twice with all threads awake, and twice after a rest.
+    fn warm_and_cold(&self, name: &str, tasks: u64, ideal: u64, op: impl Fn() -> u64) {
+        all_there(self);
+        op();
+        for phase in ["warm", "warm", "cold", "cold"] {
+            if phase == "cold" {
+                cool();
+            } else {
+                warm(self);
+            }
+            self.measure(name, phase, tasks, ideal, &op);
+        }
+    }
+}
+
+#[inline(never)]
+fn each(items: usize, nanos: u64) -> u64 {
+    (0..items)
+        .into_par_iter()
+        .map(|_| {
+            work(nanos);
+            1_u64
+        })
+        .sum()
+}
+
+fn loops(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    let ideal = s.share(items as u64 * nanos).max(nanos);
+    s.warm_and_cold(name, items as u64, ideal, || each(items, nanos));
+}
+
+fn joins(s: &Setup, name: &str) {
+    fn tree(leaves: usize, nanos: u64) -> u64 {
+        if leaves == 1 {
+            work(nanos);
+            return 1;
+        }
+        let (a, b) = tine_pool::join(|| tree(leaves / 2, nanos), || tree(leaves / 2, nanos));
+        a + b
+    }
+    let (leaves, nanos) = numbers(name);
+    let ideal = s.share(leaves as u64 * nanos);
+    s.warm_and_cold(name, leaves as u64, ideal, || tree(leaves, nanos));
+}
+
+fn nested(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    let ideal = s.share(100 * items as u64 * nanos);
+    let op = || (0..100).into_par_iter().map(|_| each(items, nanos)).sum();
+    s.warm_and_cold(name, 100 * items as u64, ideal, op);
+}
+
+fn uneven(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    let mut x = s.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut random = || {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        (x >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let costs: Vec<u64> = if name.starts_with("pareto") {
+        let one = |_| ((nanos as f64 * (1.0 - random()).powf(-1.0 / 1.1)) as u64).min(500_000);
+        (0..items).map(one).collect()
+    } else {
+        (0..items as u64).map(|i| i * nanos).collect()
+    };
+    let longest = costs.iter().copied().max().unwrap_or(0);
+    let ideal = s.share(costs.iter().sum()).max(longest);
+    s.warm_and_cold(name, items as u64, ideal, || {
+        let one = |&cost: &u64| {
+            work(cost);
+            1_u64
+        };
+        costs.par_iter().map(one).sum()
+    });
+}
+
+fn spawner(s: &Setup, name: &str) {
+    let (tasks, nanos) = numbers(name);
+    s.warm_and_cold(name, tasks as u64, s.share(tasks as u64 * nanos), || {
+        let done: Vec<_> = (0..s.cores.max(1) * 2)
+            .map(|_| Padded(AtomicUsize::new(0)))
+            .collect();
+        tine_pool::scope(|scope| {
+            for _ in 0..tasks {
+                scope.spawn(|_| {
+                    work(nanos);
+                    count(&done);
+                });
+            }
+        });
+        sum(&done)
+    });
+}
+
+/// Counts for the calling thread, on a line that is next to its own.
+#[repr(align(128))]
+struct Padded(AtomicUsize);
+
+fn count(done: &[Padded]) {
+    let me = tine_pool::current_thread_index().unwrap_or(0);
+    done[me % done.len()].0.fetch_add(1, Relaxed);
+}
+
+fn sum(done: &[Padded]) -> u64 {
+    done.iter().map(|d| d.0.load(Relaxed) as u64).sum()
+}
+
+fn spawn_tree(s: &Setup, name: &str) {
+    fn grow<'s>(scope: &tine_pool::Scope<'s>, done: &'s [Padded], left: usize, nanos: u64) {
+        work(nanos);
+        count(done);
+        let left = left - 1;
+        if left > 0 {
+            scope.spawn(move |scope| grow(scope, done, left / 2, nanos));
+            scope.spawn(move |scope| grow(scope, done, left / 2, nanos));
+        }
+    }
+    let (tasks, nanos) = numbers(name);
+    s.warm_and_cold(name, tasks as u64, s.share(tasks as u64 * nanos), || {
+        let done: Vec<_> = (0..s.cores * 2)
+            .map(|_| Padded(AtomicUsize::new(0)))
+            .collect();
+        tine_pool::scope(|scope| grow(scope, &done, tasks, nanos));
+        sum(&done)
+    });
+}
+
+/// As many ordinary threads as cores, each of which calls short loops one after the other.
+fn server(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    let reps = (30_000 / items).clamp(5, 100);
+    let callers = s.cores;
+    all_there(s);
+    let left = Arc::new(AtomicUsize::new(callers + 1));
+    let (done, seen) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let times = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let threads: Vec<_> = (0..callers)
+        .map(|i| {
+            let (left, done, seen) = (left.clone(), done.clone(), seen.clone());
+            let times = times.clone();
+            std::thread::spawn(move || {
+                each(items, nanos);
+                left.fetch_sub(1, SeqCst);
+                while left.load(SeqCst) > 0 {
+                    std::thread::sleep(Duration::from_nanos(5_000 + 37 * i as u64));
+                }
+                let mut mine = Vec::new();
+                for _ in 0..reps {
+                    let begun = now();
+                    seen.fetch_add(each(items, nanos) as usize, Relaxed);
+                    mine.push(now() - begun);
+                }
+                times.lock().unwrap().extend(mine);
+                done.fetch_add(1, SeqCst);
+            })
+        })
+        .collect();
+    while left.load(SeqCst) > 1 {
+        std::thread::sleep(Duration::from_micros(50));
+    }
+    let tasks = (callers * items * reps) as u64;
+    machine::reset();
+    let begun = now();
+    left.fetch_sub(1, SeqCst);
+    while done.load(SeqCst) < callers {
+        std::thread::sleep(Duration::from_micros(5));
+    }
+    let time = now() - begun;
+    for thread in threads {
+        thread.join().expect("a caller");
+    }
+    assert_eq!(
+        seen.load(SeqCst) as u64,
+        tasks,
+        "{name}: items that were seen"
+    );
+    let mut times = times.lock().unwrap();
+    times.sort_unstable();
+    let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize];
+    (s.tell)(&Sample {
+        row: format!("{name} calls"),
+        time,
+        ideal: items as u64 * nanos * reps as u64,
+        tasks: (callers * reps) as u64,
+        calls: Some((at(0.5), at(0.99))),
+    });
+}
+
+fn bridge(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    let ideal = s.share(items as u64 * nanos);
+    s.warm_and_cold(name, items as u64, ideal, || {
+        let one = |_| {
+            work(nanos);
+            1_u64
+        };
+        (0..items).par_bridge().map(one).sum()
+    });
+}
+
+fn ramp(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    all_there(s);
+    each(items, nanos);
+    cool();
+    let ideal = s.share(items as u64 * nanos);
+    s.measure(name, "cold", items as u64, ideal, || each(items, nanos));
+}
+
+fn find(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    // What is sought is not there: all must be looked at, and all look whether it was found.
+    s.warm_and_cold(name, items as u64, s.share(items as u64 * nanos), || {
+        let found = (0..items).into_par_iter().find_any(|&i| {
+            work(nanos);
+            i == items
+        });
+        found.unwrap_or(items) as u64
+    });
+}
+
+fn collect(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    s.warm_and_cold(name, items as u64, s.share(items as u64 * nanos), || {
+        let made = (0..items).into_par_iter().map(|i| {
+            work(nanos);
+            i
+        });
+        let made: Vec<usize> = made.collect();
+        made.iter().enumerate().filter(|(i, x)| i == *x).count() as u64
+    });
+}
+
+fn counter(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    s.warm_and_cold(name, items as u64, s.share(items as u64 * nanos), || {
+        let count = AtomicUsize::new(0);
+        (0..items).into_par_iter().for_each(|_| {
+            work(nanos);
+            count.fetch_add(1, Relaxed);
+        });
+        count.load(Relaxed) as u64
+    });
+}
+
+fn push(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    s.warm_and_cold(name, items as u64, s.share(items as u64 * nanos), || {
+        let all = ParVec::new();
+        (0..items).into_par_iter().for_each(|i| {
+            work(nanos);
+            all.push(i);
+        });
+        all.len() as u64
+    });
+}
+
+// ---- rows that are measured ---------------------------------------------------------------------
+
+fn mixed(items: usize, seed: u64) -> Vec<u64> {
+    let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = |_| {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        x
+    };
+    (0..items).map(next).collect()
+}
+
+/// Measures `op` on a value that is made anew each time and checked afterwards.
+fn again<T>(
+    s: &Setup,
+    name: &str,
+    items: usize,
+    make: impl Fn() -> T,
+    op: impl Fn(T) -> T,
+    check: impl Fn(&T) -> bool,
+) {
+    all_there(s);
+    drop(op(make()));
+    for _ in 0..3 {
+        let value = make();
+        warm(s);
+        let mut made = None;
+        s.measure(name, "warm", items as u64, 0, || {
+            made = Some(op(value));
+            items as u64
+        });
+        assert!(made.as_ref().is_some_and(&check), "{name}: a wrong answer");
+    }
+}
+
+fn sort(s: &Setup, name: &str) {
+    let (items, _) = numbers(name);
+    let values = mixed(items, s.seed);
+    let op = |mut v: Vec<u64>| {
+        v.par_sort_unstable();
+        v
+    };
+    again(s, name, items, || values.clone(), op, |v| v.is_sorted());
+}
+
+fn sort_by(s: &Setup, name: &str) {
+    let (items, _) = numbers(name);
+    let pairs: Vec<(u64, u64)> = mixed(items, s.seed)
+        .into_iter()
+        .map(|x| (x >> 20, x))
+        .collect();
+    let op = |mut v: Vec<(u64, u64)>| {
+        v.par_sort_by(|a, b| a.0.cmp(&b.0));
+        v
+    };
+    again(
+        s,
+        name,
+        items,
+        || pairs.clone(),
+        op,
+        |v| v.is_sorted_by_key(|p| p.0),
+    );
+}
+
+fn group(s: &Setup, name: &str) {
+    let (items, _) = numbers(name);
+    let keys: Vec<u64> = mixed(items, s.seed)
+        .into_iter()
+        .map(|x| x % 10_000)
+        .collect();
+    all_there(s);
+    let op = || -> u64 {
+        let counts = keys.par_iter().count_by(|&&k| k);
+        counts.into_iter().map(|(_, n)| n as u64).sum()
+    };
+    op();
+    for _ in 0..3 {
+        warm(s);
+        s.measure(name, "warm", items as u64, 0, op);
+    }
+}
+
+fn map(s: &Setup, name: &str) {
+    let (items, _) = numbers(name);
+    let keys = mixed(items, s.seed);
+    all_there(s);
+    for _ in 0..3 {
+        let map = ParHashMap::new();
+        warm(s);
+        s.measure(name, "insert", items as u64, 0, || {
+            keys.par_iter().for_each(|&k| {
+                map.insert(k, k);
+            });
+            map.len() as u64
+        });
+        warm(s);
+        s.measure(name, "get", items as u64, 0, || {
+            let has = |k: &u64| u64::from(map.get(k).is_some());
+            black_box(keys.par_iter().map(has).sum())
+        });
+    }
+}
