@@ -5,9 +5,9 @@
 pub(crate) use std::{
     hint::spin_loop,
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
-    sync::{Condvar, Mutex, MutexGuard},
+    sync::{Mutex, MutexGuard},
 };
 #[cfg(tine_sched)]
 pub(crate) use tine_pool::schedule::{
-    AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, spin_loop,
+    AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, spin_loop,
 };

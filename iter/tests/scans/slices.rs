@@ -188,7 +188,7 @@ fn slow(a: u64, b: u64) -> u64 {
         std::hint::black_box(i);
     }
     let ((a1, a0), (b1, b0)) = ((a >> 8, a & 0xff), (b >> 8, b & 0xff));
-    (b1 * a1 % P) << 8 | (b1 * a0 + b0) % P
+    ((b1 * a1 % P) << 8) | ((b1 * a0 + b0) % P)
 }
 
 const SLOW: fn() -> u64 = || 1 << 8;
@@ -196,7 +196,9 @@ const SLOW: fn() -> u64 = || 1 << 8;
 #[test]
 fn threads_meet_in_slices_of_words() {
     let len = if cfg!(miri) { 60 } else { 20_000 };
-    let v: Vec<u64> = (0..len).map(|i| (i % 250 + 1) << 8 | i * 7 % 251).collect();
+    let v: Vec<u64> = (0..len)
+        .map(|i| ((i % 250 + 1) << 8) | (i * 7 % 251))
+        .collect();
     for exclusive in [false, true] {
         let want = looped(v.iter().copied(), exclusive, SLOW(), slow);
         for made in in_pools(|| {
@@ -228,7 +230,7 @@ fn an_operation_panics_where_threads_meet() {
     let len = if cfg!(miri) { 60 } else { 20_000 };
     for at in [1, len / 3, len / 2, 2 * len / 3, len - 1] {
         let calls = std::sync::atomic::AtomicU64::new(0);
-        let mut v: Vec<u64> = vec![1 << 8 | 1; len as usize];
+        let mut v: Vec<u64> = vec![(1 << 8) | 1; len as usize];
         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             v.par_scan_by(SLOW, |a, b| {
                 let call = calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
