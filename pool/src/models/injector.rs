@@ -175,6 +175,8 @@ fn a_look_for_one_finds_it() {
     check(|| {
         let model = Model::new(1);
         model.push(0);
+        // What came is in the list from now on, and what comes next is not.
+        assert_eq!(model.take_from(1), None);
         model.push(1);
         let found = [1, 0].map(|producer| model.take_from(producer));
         assert_eq!(found, [Some((1, 0)), Some((0, 0))]);
