@@ -1,6 +1,6 @@
 //! Lines of a file: what `wc` and `grep -c` tell, by one thread and by all.
 //!
-//! `lines [MEGABYTES]` makes a text of so many megabytes (16, if nothing is said), counts its lines,
+//! `lines [MEGABYTES]` makes a text of MEGABYTES megabytes (16 by default), counts its lines,
 //! words and bytes and the lines with one word in them, and removes it.
 
 use std::env;

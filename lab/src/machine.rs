@@ -48,7 +48,7 @@ mod real {
         })
     }
 
-    /// Computes for so many nanoseconds.
+    /// Computes for this many nanoseconds.
     pub(crate) fn work(nanos: u64) {
         chain((nanos * rate()) >> 10);
     }

@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 /// A computation of about this many steps takes a tenth of a second and more.
 const LONG: u32 = 4_000_000;
-/// One of so many takes less than a millisecond.
+/// A run of this many takes less than a millisecond.
 const SHORT: u32 = 5_000;
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
@@ -46,7 +46,7 @@ async fn ask(address: SocketAddr, steps: u32, millis: u32) -> io::Result<(u16, S
     Ok((status.unwrap_or(0), body.to_owned()))
 }
 
-/// What must come back for so many steps.
+/// What must come back for this many steps.
 async fn check(address: SocketAddr, steps: u32, right: u64) -> io::Result<Duration> {
     let start = Instant::now();
     let (status, body) = ask(address, steps, 60_000).await?;

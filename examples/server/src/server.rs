@@ -115,7 +115,7 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) -> io::Result<()> {
     }
 }
 
-/// Reads the head of a request, of at most so many bytes.
+/// Reads the head of a request, of at most the given number of bytes.
 async fn read(stream: &mut TcpStream) -> io::Result<Option<Ask>> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {

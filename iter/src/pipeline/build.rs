@@ -101,7 +101,7 @@ impl<L, X> Pipeline<L, X> {
         Pipeline::new(stage(self.stages), self.limit, self.batches)
     }
 
-    /// At most so many items under way.
+    /// At most this many items under way.
     ///
     /// ```
     /// let sum: u64 = tine::pipeline(0..100_u64, 8).limit(1000).sum();

@@ -30,7 +30,7 @@
 //! # Batches
 //!
 //! Items that take less than some microseconds travel several at a time, if the iterator has said that
-//! it has so many (by the lower bound of its `size_hint`), or if [`batched`](Pipeline::batched) says so
+//! it has that many (by the lower bound of its `size_hint`), or if [`batched`](Pipeline::batched) says so
 //! for it. How many adapts to what they cost. The items of one batch are run one after the other by one
 //! thread. So an item must not wait for a later one, unless the pipeline is
 //! [`one_by_one`](Pipeline::one_by_one); then it may wait for those within the limit, as long as there

@@ -114,7 +114,7 @@ pub(super) struct Tally(Mutex<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// So many blocks from the first on are through, and have so many records.
+    /// This many blocks from the first on are through, and have this many records.
     blocks: usize,
     records: u64,
     /// Blocks behind the first that is not through.

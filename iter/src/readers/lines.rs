@@ -217,7 +217,7 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
         self
     }
 
-    /// At most so many blocks under way: four for each thread, if nothing else is said.
+    /// At most this many blocks under way: four for each thread, if nothing else is said.
     ///
     /// ```
     /// use tine::readers::ParallelRead;

@@ -44,7 +44,7 @@
 //!
 //! # Memory
 //!
-//! At most four blocks for each thread are under way, [or so many](Lines::limit). Their buffers are used
+//! At most four blocks for each thread are under way, [or another number](Lines::limit). Their buffers are used
 //! again. A record that is longer than a block gets a block of its own.
 #![forbid(unsafe_code)]
 

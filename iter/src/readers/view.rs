@@ -8,7 +8,7 @@ pub trait View: Send + Sync {
     /// What a closure is given; it borrows from the block.
     type Of<'b>;
 
-    /// Shows the record that comes after so many others.
+    /// Shows the record that comes after this many others.
     #[doc(hidden)]
     fn show(record: &[u8], number: u64) -> Result<Self::Of<'_>, Utf8Error>;
 }

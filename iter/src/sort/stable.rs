@@ -26,7 +26,7 @@ use super::{fork, inplace, leaf, merge, runs, scratch::Scratch, shape};
 /// Shorter slices are left to std: waking a second thread costs more than it
 /// saves.
 pub(super) const CUTOFF: usize = if cfg!(miri) { 128 } else { 20_000 };
-/// A chunk that is sorted in one go under a token has at most about so many elements.
+/// A chunk that is sorted in one go under a token has at most about this many elements.
 const WAIT: usize = 1 << 16;
 
 /// Sorts `v`, keeping equal elements in their order.

@@ -111,7 +111,7 @@ fn all_ends_return_it() {
     assert_eq!(failing().enumerate().map(|(n, _)| n).count(), Err(50));
 }
 
-/// A disk that is full after so many bytes.
+/// A disk that is full after this many bytes.
 struct Full(usize, Vec<u8>);
 
 impl Write for Full {

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Read};
 
-/// Gives so many bytes at a time, in turn; before each read it is interrupted so often.
+/// Gives these numbers of bytes at a time, in turn. Before each read it is interrupted this often.
 pub(crate) struct Drops<'b> {
     pub(crate) bytes: &'b [u8],
     pub(crate) sizes: &'b [usize],

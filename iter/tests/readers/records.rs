@@ -58,7 +58,7 @@ fn no_separator() {
     let _ = over(b"abc").par_records(b"");
 }
 
-/// A record is a byte with its length, and so many more.
+/// A record is a byte with its length, and that many more.
 fn by_length(bytes: &[u8]) -> Option<usize> {
     let length = 1 + bytes[0] as usize % 8;
     (length <= bytes.len()).then_some(length)

@@ -358,7 +358,7 @@ pub(super) fn pause() {
     }
 }
 
-/// The calling thread computes for so many nanoseconds.
+/// The calling thread computes for this many nanoseconds.
 pub(crate) fn work(nanos: u64) {
     if let Some(mut m) = machine() {
         let at = m.here().clock;
@@ -635,7 +635,7 @@ impl Machine {
         self.go_on();
     }
 
-    /// Runs whoever is next; comes back when this thread is.
+    /// Runs the next thread; comes back when this thread is.
     fn go_on(&mut self) {
         let me = self.current;
         let next = self.next();

@@ -184,7 +184,7 @@ impl StopToken {
 
     /// A child that also counts as stopped once so much time has passed.
     ///
-    /// No thread waits for that: the clock is read by whoever looks at the token, and that is any loop or
+    /// No thread waits for that: the clock is read by each thread that looks at the token, and that is any loop or
     /// computation that works under it, about every three microseconds. The first look that comes too
     /// late stops the token, which wakes its futures and stops its children, as [`stop`](Self::stop)
     /// does. If nobody looks, nothing happens.
@@ -230,7 +230,7 @@ impl StopToken {
     }
 
     /// Whether it, or a parent of it, was stopped, or the time is up. What was written before
-    /// [`stop`](Self::stop) is seen by whoever is told `true`.
+    /// [`stop`](Self::stop) is seen by a thread that is told `true`.
     ///
     /// ```
     /// let token = tine_pool::StopToken::new();

@@ -7,7 +7,7 @@ use super::stop::{StopToken, Stopped};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Spawns jobs, at most so many that have not ended.
+/// Spawns jobs, at most `limit` that have not ended.
 ///
 /// When the bound is reached, [`spawn`](Self::spawn) does the job on the calling thread, which keeps memory
 /// from filling and the caller from waiting idle; [`try_spawn_async`](Self::try_spawn_async) gives the job
