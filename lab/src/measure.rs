@@ -82,7 +82,7 @@ fn transfer() -> f64 {
     nanos / 2.0
 }
 
-/// What waking a thread that has slept so long costs, and after what time it runs: medians.
+/// What waking a thread costs that has slept this long, and after what time it runs: medians.
 fn wake(rest: Duration) -> (f64, f64) {
     let begun = Instant::now();
     let (woken, over) = (

@@ -17,7 +17,7 @@ fn place(error: &io::Error) -> (ErrorKind, u64, u64) {
     )
 }
 
-/// So many lines, each its own number.
+/// This many lines, each its own number.
 fn text(lines: u64) -> String {
     (0..lines).map(|n| format!("{n}\n")).collect()
 }
@@ -100,7 +100,7 @@ fn lines_that_are_too_long() {
         let lines = io::repeat(b'x').par_byte_lines().longest(1 << 20);
         let error = lines.count().unwrap_err();
         assert_eq!(place(&error), (ErrorKind::InvalidData, 1, 0));
-        // Of a line that is far too long only so much is read.
+        // Of a line that is far too long only the beginning is read.
         let mut reader = Long(usize::MAX);
         let error = reader
             .by_ref()

@@ -56,7 +56,7 @@ impl Read for Breaks<'_> {
     }
 }
 
-/// So many bytes of one kind, made as they are read, and a line feed in the end.
+/// This many bytes of one kind, made as they are read, and a line feed in the end.
 pub(crate) struct Long(pub(crate) usize);
 
 impl Read for Long {

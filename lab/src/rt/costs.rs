@@ -28,13 +28,13 @@ pub(crate) struct Costs {
     pub(crate) far: f64,
     /// \[G\] How long a line is busy with one reader when many fetch it at once.
     pub(crate) reader: f64,
-    /// \[P\] So many loads that miss overlap, if nothing waits in between (a number).
+    /// \[P\] The number of missing loads that overlap if nothing waits in between.
     pub(crate) overlap: f64,
-    /// \[P\] So much a store buffer holds before the core waits.
+    /// \[P\] The time's worth of stores that a store buffer holds before the core waits.
     pub(crate) buffer: f64,
     /// \[P\] One `pause` (Zen 4: 43 cycles; Sapphire Rapids: 140).
     pub(crate) pause: f64,
-    /// \[M\] A `sched_yield` with nobody to yield to.
+    /// \[M\] A `sched_yield` where no other thread can run.
     pub(crate) yields: f64,
     /// \[M\] A look at the clock.
     pub(crate) clock: f64,
@@ -47,7 +47,7 @@ pub(crate) struct Costs {
     pub(crate) warm: f64,
     /// \[P\] The same on a core in deep sleep.
     pub(crate) cold: f64,
-    /// \[P\] After so long an idle core sleeps deeply.
+    /// \[P\] The time after which an idle core sleeps deeply.
     pub(crate) deep: f64,
     /// \[M\] Starting a thread, for the starter.
     pub(crate) spawn: f64,
@@ -55,7 +55,7 @@ pub(crate) struct Costs {
     pub(crate) start: f64,
     /// \[M\] A barrier for all threads: an interrupt for each running core.
     pub(crate) barrier: f64,
-    /// \[P\] By so much Linux lets a timer be late.
+    /// \[P\] How late Linux lets a timer be.
     pub(crate) slack: f64,
     /// \[P\] How long a thread keeps its core from one that waits for it (Linux' base slice).
     pub(crate) slice: f64,

@@ -197,10 +197,12 @@ mod fast {
         false
     }
 
+    // SAFETY: unsafe like its twin above, so that callers are the same; it touches nothing.
     pub(super) unsafe fn hop(_: *mut Context, _: *const Context) {
         unreachable!("not here");
     }
 
+    // SAFETY: as for `hop`.
     pub(super) unsafe fn lend(_: *mut Context) {
         unreachable!("not here");
     }

@@ -155,7 +155,7 @@ impl Lines {
         let line = self.at(address / LINE + 1);
         let others = line.sharers & !(1 << core);
         let latency = match (way, line.owner) {
-            // Somebody has changed it.
+            // Another core has changed the line.
             (_, owner) if owner != 0 => {
                 if socket >> (owner - 1) & 1 == 1 {
                     near

@@ -2,8 +2,8 @@
 //! thread works under.
 //!
 //! A token is one word that is looked at, and a list that is not. `stop` sets the word first, then
-//! takes children and wakers out of the list, and stops the former and wakes the latter. Who adds
-//! to the list looks at the word *after* that: either `stop` finds what was added, or the look finds the
+//! takes children and wakers out of the list, stops the children and wakes the wakers. A thread that
+//! adds to the list looks at the word *after* that: either `stop` finds what was added, or the look finds the
 //! word set. The two go by the lock of the list, so no order of the word matters to that.
 //!
 //! The tokens that a thread works under are a [`Chain`], innermost first. A look at it is a look at each.
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// Says to computations that they are to stop.
 ///
 /// A clone is the same token. A [`child`](Self::child) is stopped with its parent, but may also be stopped
-/// alone. Whoever computes looks at the token: a loop that was told by `until`, everything that is called
+/// alone. A thread that computes looks at the token: a loop that was told by `until`, everything that is called
 /// in `with_token`, or code of your own by [`is_stopped`](Self::is_stopped). Once stopped, a token stays
 /// so.
 ///
@@ -182,12 +182,12 @@ impl StopToken {
         self.child_until(NEVER)
     }
 
-    /// A child that also counts as stopped once so much time has passed.
+    /// A child that also counts as stopped once this time has passed.
     ///
     /// No thread waits for that: the clock is read by each thread that looks at the token, and that is any loop or
     /// computation that works under it, about every three microseconds. The first look that comes too
     /// late stops the token, which wakes its futures and stops its children, as [`stop`](Self::stop)
-    /// does. If nobody looks, nothing happens.
+    /// does. If no thread looks, nothing happens.
     ///
     /// ```
     /// use std::time::Duration;

@@ -1,6 +1,6 @@
 //! What the jobs on a seat work under: for each stretch of its stack of nested jobs, the tokens.
 //!
-//! A join pushes its job without a word about tokens. Whoever steals it asks here, by the depth of
+//! A join pushes its job without a word about tokens. A thief asks here, by the depth of
 //! the job, while its owner waits for it. What begins at that depth or below stays as it is until the
 //! owner has the job back; what begins above it is not looked at. So the answer is right though the
 //! owner goes on meanwhile.

@@ -36,7 +36,7 @@ where
 }
 
 /// Starts a job that ends with its handle: for async code, where a future that is dropped is one whose
-/// result nobody wants any more.
+/// result that no caller wants any more.
 ///
 /// The job works under a token of its own. Once the handle is dropped it ends at its next parallel call, or
 /// between two blocks of a loop, which is about three microseconds later; one that has not begun never does.

@@ -143,7 +143,7 @@ where
         };
         let by = Worker::with(|w| w.filter(|w| w.is_of(&self.pool)).map(Worker::here));
         self.state().by = by;
-        // Whoever runs it, it is no part of what that thread works under.
+        // Whichever thread runs it, it is no part of what that thread works under.
         let result = unwind::catch(|| apart(None, body));
         let mut state = self.state();
         state.result = Some(result);

@@ -117,8 +117,8 @@ impl Worker<'_> {
     }
 }
 
-/// Calls `op`, which nobody waits for, under what it was spawned under; not at all if that is stopped.
-/// That it was ended is told to nobody.
+/// Calls `op`, which no thread waits for, under what it was spawned under; not at all if that is stopped.
+/// No caller is told that it was ended.
 pub(crate) fn ended(chain: Option<Chain>, op: impl FnOnce()) {
     let Some(chain) = chain else {
         return apart(None, op);

@@ -7,7 +7,7 @@ use super::scheduled::{Point, spin_loop, touch};
 use std::ops::{Deref, DerefMut};
 use std::sync::{self as real, LockResult, PoisonError, TryLockError, TryLockResult};
 
-/// So often a thread looks before it sleeps, as `std`'s lock does.
+/// The number of looks that a thread takes before it sleeps, as `std`'s lock does.
 const LOOKS: u32 = 100;
 
 /// `std`'s mutex.
