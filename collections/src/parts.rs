@@ -2,16 +2,23 @@
 //! scattered items. So a part of a grouping becomes a shard of a map without being scattered again.
 #![forbid(unsafe_code)]
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
 /// The number of shards that a large map has on this machine: a power of two.
 pub(crate) fn breadth() -> usize {
-    static BREADTH: OnceLock<usize> = OnceLock::new();
-    *BREADTH.get_or_init(|| {
-        let threads = available_parallelism().map_or(1, usize::from);
-        (16 * threads).next_power_of_two().clamp(256, 4096)
-    })
+    static BREADTH: AtomicUsize = AtomicUsize::new(0);
+    // Relaxed: two threads at once may both ask, and the first answer stands.
+    let known = BREADTH.load(Ordering::Relaxed);
+    if known != 0 {
+        return known;
+    }
+    let threads = available_parallelism().map_or(1, usize::from);
+    let breadth = (16 * threads).next_power_of_two().clamp(256, 4096);
+    match BREADTH.compare_exchange(0, breadth, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => breadth,
+        Err(first) => first,
+    }
 }
 
 /// The part, of `count` parts (a power of two), that a hash belongs to.

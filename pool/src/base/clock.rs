@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 use crate::base::sys;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A point in time, in ticks. Never zero, so that zero can mean "not taken".
 pub(crate) fn now() -> u64 {
@@ -38,21 +38,45 @@ fn per_micro() -> u64 {
     if cfg!(tine_sched) {
         return 1000;
     }
-    static RATE: OnceLock<u64> = OnceLock::new();
-    *RATE.get_or_init(|| {
-        let (start, first) = (wall::nanos(), now());
-        let mut passed = 0;
-        while passed < 50_000 {
-            std::hint::spin_loop();
-            passed = wall::nanos() - start;
-        }
-        let ticks = now().saturating_sub(first);
-        (ticks * 1000 / passed).max(1)
-    })
+    static RATE: AtomicU64 = AtomicU64::new(0);
+    // Relaxed: the number stands for itself. Two threads at once may both measure.
+    match RATE.load(Ordering::Relaxed) {
+        0 => measure(&RATE),
+        rate => rate,
+    }
+}
+
+/// Fills in the rate, unless another thread was quicker.
+#[cold]
+fn measure(rate: &AtomicU64) -> u64 {
+    let (start, first) = (wall::nanos(), now());
+    let mut passed = 0;
+    while passed < 50_000 {
+        std::hint::spin_loop();
+        passed = wall::nanos() - start;
+    }
+    let ticks = now().saturating_sub(first);
+    let mine = (ticks * 1000 / passed).max(1);
+    match rate.compare_exchange(0, mine, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => mine,
+        Err(other) => other,
+    }
+}
+
+/// The system's clock. No lock and no "first call": a child that was forked in the middle of one
+/// would wait for its end for ever.
+#[cfg(unix)]
+mod wall {
+    use crate::base::sys;
+
+    /// Nanoseconds since some point in time.
+    pub(super) fn nanos() -> u64 {
+        sys::nanos()
+    }
 }
 
 /// The system's clock.
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+#[cfg(not(any(unix, all(target_family = "wasm", target_os = "unknown"))))]
 mod wall {
     use std::sync::OnceLock;
     use std::time::Instant;

@@ -17,8 +17,16 @@ pub(crate) const MAX_THREADS: usize = 0xf000;
 /// `TINE_WAKE_ELSEWHERE=0` turns that off.
 #[cfg(all(target_os = "linux", not(any(miri, loom))))]
 pub(crate) fn wakes_elsewhere() -> bool {
-    static ON: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
-    *ON.get_or_init(|| std::env::var("TINE_WAKE_ELSEWHERE").map_or(true, |v| is_on(&v)))
+    use std::sync::atomic::{AtomicU8, Ordering};
+    const UNKNOWN: u8 = 2;
+    static ON: AtomicU8 = AtomicU8::new(UNKNOWN);
+    // Relaxed: two threads at once may both ask, and get the same answer.
+    let mut on = ON.load(Ordering::Relaxed);
+    if on == UNKNOWN {
+        on = u8::from(std::env::var("TINE_WAKE_ELSEWHERE").map_or(true, |v| is_on(&v)));
+        ON.store(on, Ordering::Relaxed);
+    }
+    on == 1
 }
 
 /// Whether a variable of the environment leaves on what it can turn off.
@@ -75,10 +83,11 @@ impl Settings {
                 None => {}
             }
         }
+        let available = thread::available_parallelism().map_or(1, NonZero::get);
         if self.physical_cores {
-            num_cpus::get_physical()
+            physical_cores().map_or(available, |cores| cores.min(available))
         } else {
-            thread::available_parallelism().map_or(1, NonZero::get)
+            available
         }
     }
 
@@ -93,6 +102,25 @@ impl Settings {
             && self.handlers.start.is_none()
             && self.handlers.exit.is_none()
     }
+}
+
+/// The number of cores of the machine. Processors that share a core name the same set of
+/// siblings.
+#[cfg(target_os = "linux")]
+fn physical_cores() -> Option<usize> {
+    use std::collections::HashSet;
+    use std::fs::{read_dir, read_to_string};
+    let processors = read_dir("/sys/devices/system/cpu").into_iter().flatten();
+    let cores: HashSet<String> = processors
+        .flatten()
+        .filter_map(|p| read_to_string(p.path().join("topology/thread_siblings_list")).ok())
+        .collect();
+    Some(cores.len()).filter(|&cores| cores != 0)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn physical_cores() -> Option<usize> {
+    Some(num_cpus::get_physical())
 }
 
 impl fmt::Debug for Settings {

@@ -14,6 +14,18 @@ pub(crate) fn ticks() -> Option<u64> {
     None
 }
 
+/// Nanoseconds since some point in time, by a clock that is never set.
+#[cfg(unix)]
+pub(crate) fn nanos() -> u64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `now` is a place for the answer.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
 /// Bytes of stack below the caller's frame; `None` where the system does not tell.
 pub(crate) fn stack_left() -> Option<usize> {
     let here = 0_u8;
@@ -71,15 +83,22 @@ mod stack {
 /// offers no such thing.
 #[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) fn barrier_everywhere() -> bool {
-    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU8, Ordering};
     const REGISTER: libc::c_int = 1 << 4;
     const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
     fn membarrier(command: libc::c_int) -> bool {
         // SAFETY: the call takes numbers only and touches no memory of ours.
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
-    static REGISTERED: OnceLock<bool> = OnceLock::new();
-    *REGISTERED.get_or_init(|| membarrier(REGISTER)) && membarrier(PRIVATE_EXPEDITED)
+    const UNKNOWN: u8 = 2;
+    static REGISTERED: AtomicU8 = AtomicU8::new(UNKNOWN);
+    // Relaxed: to register twice does no harm.
+    let mut registered = REGISTERED.load(Ordering::Relaxed);
+    if registered == UNKNOWN {
+        registered = u8::from(membarrier(REGISTER));
+        REGISTERED.store(registered, Ordering::Relaxed);
+    }
+    registered == 1 && membarrier(PRIVATE_EXPEDITED)
 }
 
 #[cfg(not(all(target_os = "linux", not(miri))))]
@@ -89,13 +108,14 @@ pub(crate) fn barrier_everywhere() -> bool {
 
 /// Whether this process is the one in which something began. A child made by `fork` has only the
 /// thread that called it.
+///
+/// Nothing here waits for another thread: in a child, a thread that was halfway through is gone.
 pub(crate) mod fork {
-    use std::sync::OnceLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// The number of forks between the first process and this one, counted since [`watch`].
+    /// The number of forks between the first process and this one, counted since [`watch`]. A
+    /// fork counts twice if two threads were the first to call it.
     static GENERATION: AtomicUsize = AtomicUsize::new(0);
-    static IN_CHILD: OnceLock<fn()> = OnceLock::new();
 
     /// The number of this process.
     #[inline]
@@ -104,24 +124,53 @@ pub(crate) mod fork {
         GENERATION.load(Ordering::Relaxed)
     }
 
-    /// Counts forks from now on, and calls `in_child` after each, in the child. The call may do
-    /// next to nothing: a lock may be held for ever there.
-    pub(crate) fn watch(in_child: fn()) {
-        IN_CHILD.get_or_init(|| {
-            #[cfg(all(unix, not(miri)))]
-            // SAFETY: the handler is a function for ever, and does nothing that is forbidden
-            // between a fork and the next call: it stores numbers.
-            unsafe {
-                libc::pthread_atfork(None, None, Some(begun));
-            }
-            in_child
-        });
-    }
+    #[cfg(not(all(unix, not(miri))))]
+    pub(crate) fn watch(_in_child: fn()) {}
 
     #[cfg(all(unix, not(miri)))]
-    extern "C" fn begun() {
-        GENERATION.fetch_add(1, Ordering::Relaxed);
-        if let Some(in_child) = IN_CHILD.get() {
+    pub(crate) use handler::watch;
+
+    #[cfg(all(unix, not(miri)))]
+    mod handler {
+        use super::GENERATION;
+        use std::mem::transmute;
+        use std::ptr;
+        use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
+
+        static REGISTERED: AtomicBool = AtomicBool::new(false);
+        static IN_CHILD: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
+        /// The process that has counted last; 0: none.
+        static PROCESS: AtomicI32 = AtomicI32::new(0);
+
+        /// Counts forks from now on, and calls `in_child` after each, in the child. The call may
+        /// do next to nothing: a lock may be held for ever there. To be called before a pool is
+        /// made.
+        pub(crate) fn watch(in_child: fn()) {
+            // SAFETY: no preconditions.
+            let me = unsafe { libc::getpid() };
+            let before = PROCESS.swap(me, Ordering::Relaxed);
+            if before != 0 && before != me {
+                // The parent forked while one of its threads was at the lines below.
+                GENERATION.fetch_add(1, Ordering::Relaxed);
+            }
+            // Relaxed, here and below: the system's own lock is between this and the handler.
+            IN_CHILD.store(in_child as *mut (), Ordering::Relaxed);
+            if !REGISTERED.load(Ordering::Relaxed) {
+                // SAFETY: the handler is a function for ever, and does nothing that is forbidden
+                // between a fork and the next call: it stores numbers.
+                unsafe { libc::pthread_atfork(None, None, Some(begun)) };
+                REGISTERED.store(true, Ordering::Relaxed);
+            }
+        }
+
+        extern "C" fn begun() {
+            GENERATION.fetch_add(1, Ordering::Relaxed);
+            // SAFETY: no preconditions.
+            PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
+            let in_child = IN_CHILD.load(Ordering::Relaxed);
+            // SAFETY: the handler is registered after the store, and all that is stored there is
+            // such a function.
+            let in_child = unsafe { transmute::<*mut (), fn()>(in_child) };
             in_child();
         }
     }

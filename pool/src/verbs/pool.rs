@@ -26,6 +26,13 @@ fn place() -> &'static OnceLock<Arc<Shared>> {
 /// The global pool, made by default settings if nobody has made it otherwise.
 #[inline]
 pub(crate) fn global() -> &'static Arc<Shared> {
+    place().get().unwrap_or_else(make_global)
+}
+
+#[cold]
+fn make_global() -> &'static Arc<Shared> {
+    // First: a child that is forked while this thread makes the pool must have a place of its own.
+    sys::fork::watch(worker::forget_pool);
     place().get_or_init(|| {
         let settings = Settings::default();
         let guests = settings.allows_guests(false);

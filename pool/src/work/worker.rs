@@ -15,7 +15,8 @@ use crate::seat::Seat;
 use crate::seat::tokens::Tokens;
 use std::cell::Cell;
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::AtomicPtr;
 
 thread_local! {
     static CURRENT: Cell<*const Worker<'static>> = const { Cell::new(ptr::null()) };
@@ -367,11 +368,24 @@ pub(crate) fn join_for_good(shared: &Arc<Shared>, index: usize) -> bool {
         guest: false,
     }));
     std::mem::forget(Sitting::new(worker));
-    // Kept for ever, since other destructors of the thread may still use the pool.
-    static ALL: Mutex<Vec<&'static Worker<'static>>> = Mutex::new(Vec::new());
-    ALL.lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .push(worker);
+    // Kept for ever, since other destructors of the thread may still use the pool. The list only
+    // shows leak detectors where they are. It has no lock: a child that was forked while another
+    // thread held it would wait for ever.
+    struct Kept {
+        _worker: &'static Worker<'static>,
+        _next: *mut Kept,
+    }
+    static ALL: AtomicPtr<Kept> = AtomicPtr::new(ptr::null_mut());
+    let mut last = ALL.load(Ordering::Relaxed);
+    let kept = Box::leak(Box::new(Kept {
+        _worker: worker,
+        _next: last,
+    }));
+    // Relaxed: no thread reads what is there.
+    while let Err(other) = ALL.compare_exchange(last, kept, Ordering::Relaxed, Ordering::Relaxed) {
+        kept._next = other;
+        last = other;
+    }
     true
 }
 

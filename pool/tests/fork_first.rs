@@ -1,0 +1,73 @@
+//! A fork while another thread is at its very first parallel call: the child does not wait for
+//! what that thread had begun.
+//!
+//! A file of its own, since a process makes its first call once. Here no call is made in the
+//! parent: each try has a process of its own.
+// The thread sanitizer ends a child that starts threads, as not supported.
+#![cfg(all(unix, not(miri), not(tine_tsan)))]
+
+use std::hint::spin_loop;
+use std::process::exit;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread;
+use std::time::{Duration, Instant};
+use tine_pool::join;
+
+fn sum(from: u64, to: u64) -> u64 {
+    if to - from < 10 {
+        return (from..to).sum();
+    }
+    let mid = from + (to - from) / 2;
+    let (a, b) = join(|| sum(from, mid), || sum(mid, to));
+    a + b
+}
+
+/// Runs `child` in a child process, which is ended after 30 seconds; says with which status it
+/// ended.
+fn forked(child: impl FnOnce()) -> i32 {
+    // SAFETY: what the child calls allocates and starts threads, which the C libraries that this
+    // is run on allow.
+    match unsafe { libc::fork() } {
+        0 => {
+            // SAFETY: no preconditions. A child that hangs is ended by it.
+            unsafe { libc::alarm(30) };
+            child();
+            // SAFETY: no preconditions.
+            unsafe { libc::_exit(0) }
+        }
+        child => {
+            let mut status = 0;
+            // SAFETY: `status` is a place for the answer.
+            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+            status
+        }
+    }
+}
+
+/// In a fresh process: one thread makes its first call, and another forks `delay` later.
+fn first_call_and_fork(delay: Duration) {
+    let go = &AtomicBool::new(false);
+    let status = thread::scope(|s| {
+        s.spawn(|| {
+            while !go.load(SeqCst) {
+                spin_loop();
+            }
+            sum(0, 100);
+        });
+        go.store(true, SeqCst);
+        let begun = Instant::now();
+        while begun.elapsed() < delay {
+            spin_loop();
+        }
+        forked(|| assert_eq!(sum(0, 1_000), 499_500))
+    });
+    exit(if status == 0 { 0 } else { 1 });
+}
+
+#[test]
+fn a_child_waits_for_no_thread_of_its_parent() {
+    for micros in 0..400 {
+        let delay = Duration::from_micros(micros / 2);
+        assert_eq!(forked(|| first_call_and_fork(delay)), 0, "after {delay:?}");
+    }
+}
