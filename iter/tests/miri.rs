@@ -328,6 +328,6 @@ fn merges_parts_and_selects() {
 #[test]
 fn z_threads_end() {
     if cfg!(miri) {
-        std::thread::sleep(std::time::Duration::from_secs(5));
+        std::thread::sleep(std::time::Duration::from_secs(15));
     }
 }

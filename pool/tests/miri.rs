@@ -271,5 +271,5 @@ fn z_threads_end() {
     };
     assert!((0..60).find(gone).is_some(), "threads are left");
     // What is left to do for a thread after its exit handler.
-    thread::sleep(step);
+    thread::sleep(10 * step);
 }

@@ -406,6 +406,8 @@ fn a_waiter_publishes_for_the_thief_that_it_waits_for() {
             || spin_until(&stuck),
             || {
                 stolen.store(true, SeqCst);
+                // The threads that asked for work have had it: what is pushed from here on stays private.
+                (0..50).for_each(|_| ignore(join(|| (), || ())));
                 join(
                     || {
                         stuck.store(true, SeqCst);
@@ -445,6 +447,7 @@ fn a_waiter_leaves_the_older_jobs_of_its_thief() {
             drop(guard);
         };
         let younger = || {
+            (0..50).for_each(|_| ignore(join(|| (), || ())));
             scope(|s| {
                 s.spawn(|_| task());
                 // Until the other thread has it. (It may also be this one that runs it, in the end.)
