@@ -140,17 +140,23 @@ impl Worker<'_> {
         if !helps {
             return parker.park();
         }
-        if parker.park_timeout(*nap) {
-            return;
-        }
-        *nap = (*nap * 2).min(STUCK.1);
-        what.helped(self, &mut |seat| {
-            if seat.nested.has_private()
-                && seat.nested.publish_for_owner(sys::barrier_everywhere) > 0
-            {
-                self.shared.wake_waiters(seat);
+        while !parker.park_timeout(*nap) {
+            *nap = (*nap * 2).min(STUCK.1);
+            let mut published = false;
+            what.helped(self, &mut |seat| {
+                if seat.nested.has_private()
+                    && seat.nested.publish_for_owner(sys::barrier_everywhere) > 0
+                {
+                    published = true;
+                    self.shared.wake_waiters(seat);
+                }
+            });
+            // Under decided schedules the wait goes on: a wake-up that was lost is to be seen there, and not
+            // to be made good by the next look.
+            if published || !cfg!(tine_sched) {
+                return;
             }
-        });
+        }
     }
 
     // ---- mail -------------------------------------------------------------------------------
