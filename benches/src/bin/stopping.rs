@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Prints `.until(&token)` on a sum ÷ the sum without, the two in turn, and the times from `stop()` to the
-//! caller's return for items of ten microseconds.
+//! caller's return for items of ten microseconds and for sorts.
 #![forbid(unsafe_code)]
 
 use std::hint::black_box;
@@ -87,6 +87,28 @@ fn delays(whole: bool) -> Vec<Duration> {
     delays
 }
 
+/// From a deadline to the return of a sort of eight million numbers, and what the whole sort takes.
+fn delays_of_a_sort(sort: impl Fn(&mut [u64]) + Sync) -> (Duration, Vec<Duration>) {
+    let numbers: Vec<u64> = (0..8_000_000_u64)
+        .map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        .collect();
+    let mut v = numbers.clone();
+    let start = Instant::now();
+    sort(&mut v);
+    let whole = start.elapsed();
+    let mut delays = Vec::new();
+    for percent in (2..80).step_by(6) {
+        v.copy_from_slice(&numbers);
+        let at = Instant::now() + whole * percent / 100;
+        let token = StopToken::new().with_deadline(at);
+        if with_token(&token, || sort(&mut v)).is_err() {
+            delays.push(at.elapsed());
+        }
+    }
+    delays.sort();
+    (whole, delays)
+}
+
 fn main() {
     println!("threads: {}\n", tine_pool::current_num_threads());
     println!(
@@ -112,4 +134,23 @@ fn main() {
             at(100)
         );
     }
+    println!(
+        "\n| deadline to return, 8·10⁶ numbers | the whole sort | median | most |\n|---|---|---|---|"
+    );
+    let print = |name: &str, (whole, delays): (Duration, Vec<Duration>)| {
+        let (median, most) = (delays.get(delays.len() / 2), delays.last());
+        println!("| {name} | {whole:.1?} | {median:.1?} | {most:.1?} |");
+    };
+    print(
+        "par_sort_unstable",
+        delays_of_a_sort(|v| v.par_sort_unstable()),
+    );
+    print(
+        "par_sort_by_key",
+        delays_of_a_sort(|v| v.par_sort_by_key(|n| n.reverse_bits())),
+    );
+    print(
+        "par_sort_by",
+        delays_of_a_sort(|v| v.par_sort_by(|a, b| b.cmp(a))),
+    );
 }
