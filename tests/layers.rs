@@ -179,6 +179,7 @@ const HOUSE: &[Crate] = &[
             &[
                 "sources::body",
                 "sources::span",
+                "sources::stretch",
                 "sources::str::pattern",
                 "sources::range::integer",
             ],

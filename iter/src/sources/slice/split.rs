@@ -138,7 +138,7 @@ macro_rules! source {
 
         unindexed! {
             ['data, T: $bound, P: Fn($($arg),*) -> bool + Sync + Send] $name<'data, T, P> => $body;
-            producer(it) Pieces::new(it.slice, $rule(&it.predicate));
+            stretch(it) Pieces::new(it.slice, $rule(&it.predicate));
         }
     };
 }

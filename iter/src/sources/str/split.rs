@@ -4,11 +4,12 @@
 use super::numbered::NumberedLines;
 use super::pattern::Pattern;
 use crate::iter::ParallelIterator;
-use crate::plumbing::{Folder, UnindexedConsumer, bridge_unindexed};
+use crate::plumbing::{Folder, UnindexedConsumer};
 use crate::sources::body::Body;
 use crate::sources::empty::empty;
 use crate::sources::kit::unindexed;
 use crate::sources::pieces::{Pieces, Rule};
+use crate::sources::stretch::bridge_stretch;
 use std::ops::Range;
 
 /// Cuts at each match, which belongs to neither side.
@@ -156,7 +157,7 @@ pub struct Split<'ch, P> {
 
 unindexed! {
     ['ch, P: Pattern] Split<'ch, P> => &'ch str;
-    producer(it) Pieces::new(it.text, Between(&it.pattern));
+    stretch(it) Pieces::new(it.text, Between(&it.pattern));
 }
 
 /// Parallel iterator over the substrings that end after a match of a pattern.
@@ -177,7 +178,7 @@ pub struct SplitInclusive<'ch, P> {
 
 unindexed! {
     ['ch, P: Pattern] SplitInclusive<'ch, P> => &'ch str;
-    producer(it) Pieces::new(it.text, After(&it.pattern));
+    stretch(it) Pieces::new(it.text, After(&it.pattern));
 }
 
 /// Parallel iterator over the substrings that a pattern terminates.
@@ -205,7 +206,7 @@ impl<'ch, P: Pattern> ParallelIterator for SplitTerminator<'ch, P> {
             return empty().drive_unindexed(consumer);
         }
         let text = self.pattern.strip_end(self.text).unwrap_or(self.text);
-        bridge_unindexed(Pieces::new(text, Between(&self.pattern)), consumer)
+        bridge_stretch(Pieces::new(text, Between(&self.pattern)), consumer)
     }
 }
 
@@ -222,7 +223,7 @@ impl<'ch, P: Pattern> ParallelIterator for SplitTerminator<'ch, P> {
 #[derive(Debug, Clone)]
 pub struct Lines<'ch>(pub(super) &'ch str);
 
-unindexed! { ['ch] Lines<'ch> => &'ch str; producer(it) Pieces::new(it.0, ByLine) }
+unindexed! { ['ch] Lines<'ch> => &'ch str; stretch(it) Pieces::new(it.0, ByLine) }
 
 impl<'ch> Lines<'ch> {
     /// The lines with their numbers, from zero. They are counted first, when the iterator runs.
@@ -255,7 +256,7 @@ impl<'ch> Lines<'ch> {
 #[derive(Debug, Clone)]
 pub struct SplitWhitespace<'ch>(pub(super) &'ch str);
 
-unindexed! { ['ch] SplitWhitespace<'ch> => &'ch str; producer(it) Pieces::new(it.0, Words) }
+unindexed! { ['ch] SplitWhitespace<'ch> => &'ch str; stretch(it) Pieces::new(it.0, Words) }
 
 /// Parallel iterator over the words of a string, separated by ASCII white space.
 ///
@@ -272,5 +273,5 @@ pub struct SplitAsciiWhitespace<'ch>(pub(super) &'ch str);
 
 unindexed! {
     ['ch] SplitAsciiWhitespace<'ch> => &'ch str;
-    producer(it) Pieces::new(it.0, AsciiWords);
+    stretch(it) Pieces::new(it.0, AsciiWords);
 }
