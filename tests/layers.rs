@@ -181,6 +181,7 @@ const HOUSE: &[Crate] = &[
                 "sources::span",
                 "sources::stretch",
                 "sources::str::pattern",
+                "sources::str::words",
                 "sources::range::integer",
             ],
             &[

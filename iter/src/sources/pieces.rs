@@ -20,19 +20,11 @@ pub(crate) trait Rule<B>: Copy + Send {
     /// The first cut within `range`.
     fn first(self, body: &B, range: Range<usize>) -> Option<usize>;
 
-    /// The last cut before `end`.
-    fn last(self, body: &B, end: usize) -> Option<usize>;
-
     /// What lies on either side of the cut `at`.
     fn cut(self, body: B, at: usize) -> (B, B);
 
     /// Feeds all pieces of a body to a folder.
     fn fold<F: Folder<B>>(self, body: B, folder: F) -> F;
-
-    /// Feeds a body that is known to hold no cut.
-    fn piece<F: Folder<B>>(self, body: B, folder: F) -> F {
-        folder.consume(body)
-    }
 }
 
 /// The pieces of a body, each at the place where it begins.
@@ -117,25 +109,12 @@ impl<B: Body, R: Rule<B>> Stretch for Pieces<B, R> {
         }
     }
 
+    /// The last piece is read a second time from `open` on, where there is no cut: to hand it on apart
+    /// would be a second place for what the user does with a piece, and neither would be in line.
     fn feed<F: Folder<B>>(self, folder: F) -> F {
-        let Pieces {
-            body, rule, open, ..
-        } = self;
-        let Some(body) = body else {
-            return folder;
-        };
-        if open == body.size() {
-            return rule.fold(body, folder);
-        }
-        let Some(at) = rule.last(&body, open) else {
-            return rule.piece(body, folder);
-        };
-        let (left, right) = rule.cut(body, at);
-        let folder = rule.fold(left, folder);
-        if folder.full() {
-            folder
-        } else {
-            rule.piece(right, folder)
+        match self.body {
+            Some(body) => self.rule.fold(body, folder),
+            None => folder,
         }
     }
 }

@@ -61,7 +61,7 @@ impl<S: Stretch> Producer for Whole<S> {
 struct Feed<C>(C);
 
 impl<S: Stretch, C: UnindexedConsumer<S::Item>> Consumer<S> for Feed<C> {
-    type Folder = FeedFolder<C::Folder>;
+    type Folder = FeedFolder<C, S::Item>;
     type Reducer = C::Reducer;
     type Result = C::Result;
 
@@ -81,10 +81,7 @@ impl<S: Stretch, C: UnindexedConsumer<S::Item>> Consumer<S> for Feed<C> {
     }
 
     fn into_folder(self) -> Self::Folder {
-        FeedFolder {
-            base: self.0.into_folder(),
-            in_blocks: false,
-        }
+        FeedFolder(self.0.into_folder())
     }
 
     fn full(&self) -> bool {
@@ -92,36 +89,32 @@ impl<S: Stretch, C: UnindexedConsumer<S::Item>> Consumer<S> for Feed<C> {
     }
 
     fn advance(self, places: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
-        let (base, rest) = self.0.advance(places, folder.map(|folder| folder.base));
-        let in_blocks = true;
-        (FeedFolder { base, in_blocks }, Feed(rest))
+        let (folder, rest) = self.0.advance(places, folder.map(|folder| folder.0));
+        (FeedFolder(folder), Feed(rest))
     }
 }
 
 /// The same at work.
-struct FeedFolder<F> {
-    base: F,
-    /// Whether a stretch is a block, which is run without a look at tokens.
-    in_blocks: bool,
-}
+struct FeedFolder<C: Consumer<T>, T>(C::Folder);
 
-impl<S: Stretch, F: Folder<S::Item>> Folder<S> for FeedFolder<F> {
-    type Result = F::Result;
+impl<S: Stretch, C: Consumer<S::Item>> Folder<S> for FeedFolder<C, S::Item> {
+    type Result = C::Result;
 
+    /// Once for a block, and so the one place of the loop over its items.
+    #[inline(never)]
     fn consume(self, stretch: S) -> Self {
-        let in_blocks = self.in_blocks;
-        let base = match in_blocks {
-            true => stretch.feed(Block(self.base)).0,
-            false => stretch.feed(Looked::new(self.base)).into_inner(),
-        };
-        FeedFolder { base, in_blocks }
+        // What advances looks at tokens between blocks.
+        FeedFolder(match C::ADVANCES {
+            true => stretch.feed(Block(self.0)).0,
+            false => stretch.feed(Looked::new(self.0)).into_inner(),
+        })
     }
 
-    fn complete(self) -> F::Result {
-        self.base.complete()
+    fn complete(self) -> C::Result {
+        self.0.complete()
     }
 
     fn full(&self) -> bool {
-        self.base.full()
+        self.0.full()
     }
 }

@@ -3,6 +3,7 @@
 
 use super::numbered::NumberedLines;
 use super::pattern::Pattern;
+use super::words::EachWord;
 use crate::iter::ParallelIterator;
 use crate::plumbing::{Folder, UnindexedConsumer};
 use crate::sources::body::Body;
@@ -50,10 +51,6 @@ impl<'t, P: Pattern> Rule<&'t str> for Between<'_, P> {
         first(text, range, self.0)
     }
 
-    fn last(self, text: &&'t str, end: usize) -> Option<usize> {
-        self.0.last_in(&text[..end])
-    }
-
     fn cut(self, text: &'t str, at: usize) -> (&'t str, &'t str) {
         (&text[..at], &text[beyond(text, at)..])
     }
@@ -68,10 +65,6 @@ impl<'t, P: Pattern> Rule<&'t str> for After<'_, P> {
         first(text, range, self.0)
     }
 
-    fn last(self, text: &&'t str, end: usize) -> Option<usize> {
-        self.0.last_in(&text[..end])
-    }
-
     fn cut(self, text: &'t str, at: usize) -> (&'t str, &'t str) {
         text.cut(beyond(text, at))
     }
@@ -81,10 +74,10 @@ impl<'t, P: Pattern> Rule<&'t str> for After<'_, P> {
     }
 }
 
-/// A rule that reads a leaf as std does: where it cuts, on which side of the cut the matched
-/// character goes, and how it reads a piece without a cut.
+/// A rule with a reading of its own: where it cuts, on which side of the cut the matched
+/// character goes, and how a leaf is read.
 macro_rules! rule {
-    ($(#[$meta:meta])* $rule:ident: $pattern:expr, $side:ident, $leaf:ident, $piece:expr) => {
+    ($(#[$meta:meta])* $rule:ident: $pattern:expr, $side:ident, $leaf:expr) => {
         $(#[$meta])*
         #[derive(Clone, Copy)]
         struct $rule;
@@ -94,23 +87,12 @@ macro_rules! rule {
                 $side(&$pattern).first(text, range)
             }
 
-            fn last(self, text: &&'t str, end: usize) -> Option<usize> {
-                $side(&$pattern).last(text, end)
-            }
-
             fn cut(self, text: &'t str, at: usize) -> (&'t str, &'t str) {
                 $side(&$pattern).cut(text, at)
             }
 
             fn fold<F: Folder<&'t str>>(self, text: &'t str, folder: F) -> F {
-                folder.consume_iter(text.$leaf())
-            }
-
-            fn piece<F: Folder<&'t str>>(self, text: &'t str, folder: F) -> F {
-                match $piece(text) {
-                    Some(piece) => folder.consume(piece),
-                    None => folder,
-                }
+                folder.consume_iter($leaf(text))
             }
         }
     };
@@ -118,25 +100,15 @@ macro_rules! rule {
 
 rule! {
     /// Words end at white space.
-    Words: char::is_whitespace, Between, split_whitespace, word
+    Words: char::is_whitespace, Between, EachWord::new
 }
 rule! {
     /// Words end at ASCII white space.
-    AsciiWords: |c: char| c.is_ascii_whitespace(), Between, split_ascii_whitespace, word
+    AsciiWords: |c: char| c.is_ascii_whitespace(), Between, str::split_ascii_whitespace
 }
 rule! {
     /// A line ends after its line feed.
-    ByLine: '\n', After, lines, line
-}
-
-/// Between two adjacent spaces there is no word.
-fn word(piece: &str) -> Option<&str> {
-    (!piece.is_empty()).then_some(piece)
-}
-
-/// A line without its `\n` or `\r\n`; a `\r` alone ends no line.
-fn line(piece: &str) -> Option<&str> {
-    piece.lines().next()
+    ByLine: '\n', After, str::lines
 }
 
 /// Parallel iterator over the substrings between matches of a pattern.
