@@ -237,7 +237,7 @@ fn merges_parts_and_selects() {
 }
 
 /// Enough for several blocks under Miri, where blocks are small.
-const SCANNED: usize = 48;
+const SCANNED: usize = 24;
 
 /// Yields, so that another thread comes meanwhile.
 fn slow<T>(x: T) -> T {
@@ -332,6 +332,7 @@ fn a_scan_that_panics_drops_each_value_once() {
 #[test]
 fn elements_are_moved() {
     two(|| {
+        const LEN: usize = if cfg!(miri) { 60 } else { 3000 };
         let mut v: Vec<Box<usize>> = (0..LEN).map(Box::new).collect();
         v.par_reverse();
         v.par_rotate_left(LEN / 3);
@@ -366,7 +367,7 @@ fn elements_are_moved() {
 
 #[test]
 fn texts_are_cut() {
-    let text = "zwölf Gabeln,\n\nund jede\u{2003}hat   Zinken\r\n".repeat(4);
+    let text = "zwölf Gabeln,\n\nund jede\u{2003}hat   Zinken\r\n".repeat(2);
     two(|| {
         let words: Vec<_> = text.par_split_whitespace().map(slow).collect();
         assert_eq!(words, text.split_whitespace().collect::<Vec<_>>());

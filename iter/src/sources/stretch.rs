@@ -118,3 +118,61 @@ impl<S: Stretch, C: Consumer<S::Item>> Folder<S> for FeedFolder<C, S::Item> {
         self.0.full()
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::Stretch;
+    use crate::plumbing::Folder;
+
+    struct Keep<T>(Vec<T>);
+
+    impl<T> Folder<T> for Keep<T> {
+        type Result = Vec<T>;
+
+        fn consume(mut self, item: T) -> Self {
+            self.0.push(item);
+            self
+        }
+
+        fn complete(self) -> Vec<T> {
+            self.0
+        }
+
+        fn full(&self) -> bool {
+            false
+        }
+    }
+
+    fn items<S: Stretch>(stretch: S, into: Keep<S::Item>) -> Keep<S::Item> {
+        stretch.feed(into)
+    }
+
+    /// Whether a stretch has the same items whole and in any three parts, cut from the left or from the
+    /// right first; and whether a place beyond its end is refused.
+    pub(crate) fn agrees<S: Stretch<Item: PartialEq + std::fmt::Debug>>(make: impl Fn() -> S) {
+        let whole = make().feed(Keep(Vec::new())).0;
+        let reach = make().reach();
+        for to in 0..=reach {
+            for from in 0..=to {
+                let (left, right) = make().part(to);
+                assert_eq!((left.reach(), right.reach()), (to, reach - to));
+                let (left, middle) = left.part(from);
+                let parts = [left, middle, right];
+                let found = parts
+                    .into_iter()
+                    .fold(Keep(Vec::new()), |found, s| items(s, found));
+                assert_eq!(found.0, whole, "in parts up to {from} and {to}");
+
+                let (left, right) = make().part(from);
+                let (middle, right) = right.part(to - from);
+                let parts = [left, middle, right];
+                let found = parts
+                    .into_iter()
+                    .fold(Keep(Vec::new()), |found, s| items(s, found));
+                assert_eq!(found.0, whole, "in parts from {from} and {to}");
+            }
+        }
+        let beyond = std::panic::AssertUnwindSafe(|| drop(make().part(reach + 1)));
+        assert!(std::panic::catch_unwind(beyond).is_err());
+    }
+}

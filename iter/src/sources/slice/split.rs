@@ -215,3 +215,25 @@ macro_rules! clone {
     )*};
 }
 clone! { Split SplitInclusive ChunkBy }
+
+#[cfg(test)]
+mod tests {
+    use super::{After, Between, Breaks, Pieces};
+    use crate::sources::stretch::tests::agrees;
+
+    #[test]
+    fn at_any_place() {
+        for slice in [
+            &[][..],
+            &[0],
+            &[1],
+            &[0, 0],
+            &[1, 2, 0, 3, 0, 0, 4, 4, 4, 0],
+            &[7, 7, 7, 7, 0],
+        ] {
+            agrees(|| Pieces::new(slice, Between(&|n: &u8| *n == 0)));
+            agrees(|| Pieces::new(slice, After(&|n: &u8| *n == 0)));
+            agrees(|| Pieces::new(slice, Breaks(&|a: &u8, b: &u8| a == b)));
+        }
+    }
+}

@@ -219,3 +219,16 @@ unindexed! {
     ['ch, P: Pattern] MatchIndices<'ch, P> => (usize, &'ch str);
     stretch(it) whole(it.text, ReadMatchIndices(&it.pattern));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ReadMatchIndices, whole};
+    use crate::sources::stretch::tests::agrees;
+
+    #[test]
+    fn at_any_place() {
+        for text in ["", "a", "né 🦀 中中", "🦀"] {
+            agrees(|| whole(text, ReadMatchIndices(&|c: char| c != ' ')));
+        }
+    }
+}

@@ -247,3 +247,30 @@ unindexed! {
     ['ch] SplitAsciiWhitespace<'ch> => &'ch str;
     stretch(it) Pieces::new(it.0, AsciiWords);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{After, AsciiWords, Between, ByLine, Pieces, Words};
+    use crate::sources::stretch::tests::agrees;
+
+    #[test]
+    fn at_any_place() {
+        for text in [
+            "",
+            "x",
+            "\n",
+            "no end",
+            "a é\u{2003}中 b\r\n\n c",
+            "  \n\u{3000}",
+            "🦀🦀\n🦀",
+        ] {
+            agrees(|| Pieces::new(text, Words));
+            agrees(|| Pieces::new(text, AsciiWords));
+            agrees(|| Pieces::new(text, ByLine));
+            for pattern in [' ', 'é', '🦀', '\n'] {
+                agrees(|| Pieces::new(text, Between(&pattern)));
+                agrees(|| Pieces::new(text, After(&pattern)));
+            }
+        }
+    }
+}
