@@ -27,7 +27,10 @@ mod by_rayon {
 
     /// Rayon has no scan: running sums of chunks, by hand.
     pub fn samples(samples: &[u16]) -> Vec<u16> {
-        let size = samples.len().div_ceil(4 * rayon::current_num_threads()).max(1);
+        let size = samples
+            .len()
+            .div_ceil(4 * rayon::current_num_threads())
+            .max(1);
         let mut starts: Vec<u64> = samples
             .par_chunks(size)
             .map(|chunk| chunk.iter().map(|&x| u64::from(x)).sum())
@@ -61,7 +64,8 @@ mod by_rayon {
                 below
             })
             .collect();
-        let even = |x: &u16| ends[usize::from(*x) * BINS / 65_536] as u64 * 65_535 / kept.len() as u64;
+        let even =
+            |x: &u16| ends[usize::from(*x) * BINS / 65_536] as u64 * 65_535 / kept.len() as u64;
         kept.par_iter().map(|x| even(x) as u16).collect()
     }
 }
@@ -173,7 +177,12 @@ pub fn rows(table: &mut Table) {
             assert_eq!(plain::orders(&text, &names), ours::orders(&text, &names));
             let rayon = || run(|| by_rayon::orders(&text, &names));
             let alone = || run(|| plain::orders(&text, &names));
-            table.row(&name, run(|| by_tine::orders(&text, &names)), rayon(), alone());
+            table.row(
+                &name,
+                run(|| by_tine::orders(&text, &names)),
+                rayon(),
+                alone(),
+            );
             let name = name + ", with `fold_by`";
             table.row(&name, run(|| ours::orders(&text, &names)), rayon(), alone());
         }
@@ -199,7 +208,10 @@ pub fn rows(table: &mut Table) {
                 run(|| plain::page_rank(&graph)),
             );
         }
-        let samples: Vec<u16> = numbers(count, 65_536).into_iter().map(|n| n as u16).collect();
+        let samples: Vec<u16> = numbers(count, 65_536)
+            .into_iter()
+            .map(|n| n as u16)
+            .collect();
         let name = format!("program: {count} samples scanned, compacted, equalised");
         if table.wants(&name) {
             assert_eq!(plain::samples(&samples), ours::samples(&samples));
@@ -233,7 +245,9 @@ pub fn rows(table: &mut Table) {
         }
         let name = format!("program: image of {width} x {height}");
         if table.wants(&name) {
-            let levels = numbers(3 * width * height, 256).into_iter().map(|n| n as u8);
+            let levels = numbers(3 * width * height, 256)
+                .into_iter()
+                .map(|n| n as u8);
             let pixels: Vec<[u8; 3]> = levels.collect::<Vec<_>>().as_chunks().0.to_vec();
             assert_eq!(plain::image(&pixels, width), by_tine::image(&pixels, width));
             table.row(

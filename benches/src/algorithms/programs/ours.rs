@@ -17,7 +17,9 @@ pub fn orders(text: &str, names: &HashMap<u32, String>) -> Vec<(String, u64, usi
     );
     let mut joined: Vec<_> = groups
         .into_par_iter()
-        .filter_map(|(customer, (cents, count))| Some((names.get(&customer)?.clone(), cents, count)))
+        .filter_map(|(customer, (cents, count))| {
+            Some((names.get(&customer)?.clone(), cents, count))
+        })
         .collect();
     joined.par_sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     joined

@@ -5,12 +5,15 @@ pub fn orders(text: &str, names: &HashMap<u32, String>) -> Vec<(String, u64, usi
     let rows: Vec<Order> = text.par_lines().filter_map(Order::parse).collect();
     let groups = rows
         .par_iter()
-        .fold(HashMap::new, |mut groups: HashMap<u32, (u64, usize)>, row| {
-            let group = groups.entry(row.customer).or_default();
-            group.0 += row.cents;
-            group.1 += 1;
-            groups
-        })
+        .fold(
+            HashMap::new,
+            |mut groups: HashMap<u32, (u64, usize)>, row| {
+                let group = groups.entry(row.customer).or_default();
+                group.0 += row.cents;
+                group.1 += 1;
+                groups
+            },
+        )
         .reduce(HashMap::new, |a, b| {
             let (mut more, less) = if a.len() < b.len() { (b, a) } else { (a, b) };
             for (customer, (cents, count)) in less {
@@ -32,7 +35,9 @@ pub fn orders(text: &str, names: &HashMap<u32, String>) -> Vec<(String, u64, usi
 
 /// How far each node is from node 0, level by level.
 pub fn breadth_first(graph: &Graph) -> Vec<u32> {
-    let far: Vec<AtomicU32> = (0..graph.nodes()).map(|_| AtomicU32::new(u32::MAX)).collect();
+    let far: Vec<AtomicU32> = (0..graph.nodes())
+        .map(|_| AtomicU32::new(u32::MAX))
+        .collect();
     far[0].store(0, Relaxed);
     let mut level = vec![0_u32];
     let mut depth = 0;
@@ -44,7 +49,9 @@ pub fn breadth_first(graph: &Graph) -> Vec<u32> {
             .filter(|&&next| {
                 let far = &far[next as usize];
                 far.load(Relaxed) == u32::MAX
-                    && far.compare_exchange(u32::MAX, depth, Relaxed, Relaxed).is_ok()
+                    && far
+                        .compare_exchange(u32::MAX, depth, Relaxed, Relaxed)
+                        .is_ok()
             })
             .copied()
             .collect();
@@ -63,7 +70,15 @@ pub fn page_rank(graph: &Graph) -> Vec<f64> {
             .collect();
         rank = (0..n as u32)
             .into_par_iter()
-            .map(|node| 0.15 / n as f64 + 0.85 * graph.of(node).iter().map(|&from| share[from as usize]).sum::<f64>())
+            .map(|node| {
+                0.15 / n as f64
+                    + 0.85
+                        * graph
+                            .of(node)
+                            .iter()
+                            .map(|&from| share[from as usize])
+                            .sum::<f64>()
+            })
             .collect();
     }
     rank

@@ -51,7 +51,11 @@ pub fn page_rank(graph: &Graph) -> Vec<f64> {
             .collect();
         rank = (0..n as u32)
             .map(|node| {
-                let gathered: f64 = graph.of(node).iter().map(|&from| share[from as usize]).sum();
+                let gathered: f64 = graph
+                    .of(node)
+                    .iter()
+                    .map(|&from| share[from as usize])
+                    .sum();
                 0.15 / n as f64 + 0.85 * gathered
             })
             .collect();
