@@ -180,7 +180,9 @@ const HOUSE: &[Crate] = &[
             &[
                 "sources::body",
                 "sources::span",
+                "sources::stretch",
                 "sources::str::pattern",
+                "sources::str::words",
                 "sources::range::integer",
             ],
             &[

@@ -5,10 +5,15 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use tine_iter::algorithms::{
+    ParallelAccumulate as _, ParallelBytes as _, ParallelFlat as _, ParallelGrid as _,
+    ParallelGridMut as _, ParallelRetain as _, ParallelSliceChange as _, for_each_fed,
+};
 use tine_iter::iter::ParallelUntil as _;
 use tine_iter::pipeline;
 use tine_iter::prelude::*;
 use tine_iter::readers::ParallelRead as _;
+use tine_iter::scan::{ParallelScan as _, ParallelScanMut as _};
 use tine_iter::sort::{ParallelDedup as _, ParallelSort as _, ParallelSorted as _};
 use tine_pool::{StopToken, ThreadPoolBuilder, with_token};
 
@@ -320,6 +325,153 @@ fn merges_parts_and_selects() {
         assert_eq!(repeats.len(), LEN.div_ceil(3));
         let (a, b) = v.par_partition_stable(|b| **b % 3 == 0);
         assert_eq!(a.len() + b.len(), LEN);
+    });
+}
+
+/// Enough for several blocks under Miri, where blocks are small.
+const SCANNED: usize = 20;
+
+/// Yields, so that another thread comes meanwhile.
+fn slow<T>(x: T) -> T {
+    std::thread::yield_now();
+    x
+}
+
+fn longer(mut a: String, b: String) -> String {
+    a.push_str(&b);
+    slow(a)
+}
+
+#[test]
+fn scans_in_place() {
+    two(|| {
+        let mut sums = vec![3_u64; SCANNED];
+        assert_eq!(sums.par_prefix_sum(), 3 * SCANNED as u64);
+        assert!(sums.iter().copied().eq((1..=SCANNED as u64).map(|n| 3 * n)));
+
+        let letters = || -> Vec<String> { (0..SCANNED).map(|n| (n % 10).to_string()).collect() };
+        let whole = letters().concat();
+        let mut texts = letters();
+        assert_eq!(texts.par_scan_by(String::new, longer), whole);
+        assert!(texts.iter().enumerate().all(|(n, t)| *t == whole[..n + 1]));
+        let mut texts = letters();
+        texts.par_scan_exclusive_by(String::new, longer);
+        assert!(texts.iter().enumerate().all(|(n, t)| *t == whole[..n]));
+
+        // Of a type that is not known to be exact, and so with tallies of blocks.
+        let mut boxes: Vec<Box<usize>> = (0..SCANNED).map(Box::new).collect();
+        boxes.par_scan_by(|| Box::new(0), |a, b| slow(Box::new(*a + *b)));
+        assert!((0..SCANNED).all(|n| *boxes[n] == n * (n + 1) / 2));
+
+        let keys: Vec<usize> = (0..SCANNED).map(|n| n / 7).collect();
+        let flags: Vec<bool> = (0..SCANNED).map(|n| n % 7 == 0).collect();
+        let mut texts = letters();
+        texts.par_scan_by_key(&keys, String::new, longer);
+        assert!((0..SCANNED).all(|n| texts[n] == whole[n / 7 * 7..n + 1]));
+        let mut texts = letters();
+        texts.par_scan_exclusive_by_flags(&flags, String::new, longer);
+        assert!((0..SCANNED).all(|n| texts[n] == whole[n / 7 * 7..n]));
+    });
+}
+
+#[test]
+fn scans_into_others() {
+    two(|| {
+        let boxed = || (0..SCANNED).map(Box::new).collect::<Vec<_>>();
+        let sum = |a: Box<usize>, b: Box<usize>| slow(Box::new(*a + *b));
+        let zero = || Box::new(0);
+        let kept: Vec<_> = boxed().into_par_iter().scan_inclusive(zero, sum).collect();
+        assert!((0..SCANNED).all(|n| *kept[n] == n * (n + 1) / 2));
+        let of = boxed();
+        let twice = of.par_iter().cloned().pure().scan_exclusive(zero, sum);
+        let zipped = twice.zip(boxed()).rev();
+        let all: Vec<_> = zipped.filter(|(a, _)| **a % 2 == 0).collect();
+        assert!(
+            all.iter()
+                .all(|(a, b)| **a == **b * (b.saturating_sub(1)) / 2 && **a % 2 == 0)
+        );
+    });
+}
+
+#[test]
+fn a_scan_that_panics_drops_each_value_once() {
+    let all = Arc::new(());
+    for at in [1, SCANNED - 2] {
+        let mut v = boxes(SCANNED, &all);
+        let bad = *v[at].0;
+        let join = |a: (Box<u32>, Arc<()>), b: (Box<u32>, Arc<()>)| {
+            assert!(*b.0 != bad, "as planned");
+            slow((Box::new(a.0.wrapping_add(*b.0)), a.1))
+        };
+        let zero = || (Box::new(0), Arc::clone(&all));
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            two(|| v.par_scan_by(zero, join));
+        }));
+        assert!(caught.is_err());
+        drop(v);
+        let v = boxes(SCANNED, &all);
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            two(|| {
+                let scan = v.into_par_iter().scan_inclusive(zero, join);
+                scan.collect::<Vec<_>>()
+            })
+        }));
+        assert!(caught.is_err());
+        assert_eq!(Arc::strong_count(&all), 1);
+    }
+}
+
+#[test]
+fn elements_are_moved() {
+    two(|| {
+        const LEN: usize = if cfg!(miri) { 60 } else { 3000 };
+        let mut v: Vec<Box<usize>> = (0..LEN).map(Box::new).collect();
+        v.par_reverse();
+        v.par_rotate_left(LEN / 3);
+        v.par_shuffle(1);
+        let starts = v.par_counting_sort_by_key(3, |x| **x % 3);
+        assert_eq!(starts.len(), 4);
+        v.par_partial_sort(LEN / 2);
+        assert!((0..LEN / 2).all(|n| *v[n] == n));
+        v.par_retain(|x| slow(**x % 2 == 0));
+        assert_eq!(v.len(), LEN / 2);
+        assert_eq!([&v[..], &v].par_concat().len(), LEN);
+        v.par_tiles_mut(10, (4, 3)).for_each(|mut tile| {
+            for (_, row) in tile.rows_mut() {
+                row.iter_mut().for_each(|x| **x += 1);
+            }
+        });
+        assert!(
+            v.par_rows(10, 1)
+                .all(|row| row.row().iter().all(|x| **x % 2 == 1))
+        );
+        let counts = v.par_iter().accumulate(
+            || [0_usize; 40],
+            |counts, x| counts[**x % 40] += 1,
+            |counts, more| counts.iter_mut().zip(more).for_each(|(a, b)| *a += b),
+        );
+        assert_eq!(counts.iter().sum::<usize>(), LEN / 2);
+        for_each_fed(boxes(9, &Arc::new(())), |(n, all), feeder| {
+            feeder.feed_all((0..*n % 3).map(|_| (Box::new(0), Arc::clone(&all))));
+        });
+    });
+}
+
+#[test]
+fn texts_are_cut() {
+    let text = "zwölf Gabeln,\n\nund jede\u{2003}hat   Zinken\r\n".repeat(2);
+    two(|| {
+        let words: Vec<_> = text.par_split_whitespace().collect();
+        assert_eq!(words, text.split_whitespace().collect::<Vec<_>>());
+        let lines: Vec<_> = text.par_lines().map(slow).collect();
+        assert_eq!(lines, text.lines().collect::<Vec<_>>());
+        assert_eq!(text.as_bytes().par_lines().count(), lines.len());
+        let fields: Vec<_> = text.par_split(['l', 'd']).collect();
+        assert_eq!(fields, text.split(['l', 'd']).collect::<Vec<_>>());
+        let mut v: Vec<Box<usize>> = (0..60).map(|n| Box::new(n / 4)).collect();
+        let runs = v.par_chunk_by_mut(|a, b| a == b);
+        runs.for_each(|run| *run[0] += 100);
+        assert_eq!(v.iter().filter(|x| ***x >= 100).count(), 15);
     });
 }
 

@@ -8,6 +8,7 @@
 
 mod grids;
 mod inputs;
+mod programs;
 mod reductions;
 mod searches;
 mod slices;
@@ -43,5 +44,6 @@ fn main() {
     worklists::rows(&mut table);
     grids::rows(&mut table);
     texts::rows(&mut table);
+    programs::rows(&mut table);
     table.keep().expect("the table in the README");
 }

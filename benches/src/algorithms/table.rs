@@ -8,6 +8,10 @@ use std::time::{Duration, Instant};
 use tine_bench::machine::{self, Calm};
 use tine_bench::report;
 
+/// How many rounds a row has at most, and how long it goes on beyond those that were asked for.
+const MANY: usize = 3_000;
+const LONG: Duration = Duration::from_millis(300);
+
 /// A candidate: prepares, and returns how long its work then took.
 pub type Run<'a> = Box<dyn FnMut() -> Duration + 'a>;
 
@@ -64,8 +68,13 @@ impl Table {
         self.looks.push(machine::look());
         let mut runs = [ours, rayon, alone];
         let mut times = [const { Vec::new() }; 3];
-        for round in 0..=self.rounds {
-            // The first round is for getting to know each other; the first in turn changes.
+        let start = Instant::now();
+        // The first round is for getting to know each other; the first in turn changes. Short rows
+        // have more rounds.
+        for round in 0..=MANY {
+            if round > self.rounds && start.elapsed() > LONG {
+                break;
+            }
             for turn in 0..3 {
                 let at = (turn + round) % 3;
                 let took = runs[at]().as_secs_f64() * 1e3;
@@ -84,7 +93,7 @@ impl Table {
         };
         let [ours, rayon, alone] = [0, 1, 2].map(|at| median(&times[at]));
         let line = format!(
-            "| {name} | {ours:.3} | {rayon:.3} | {alone:.3} | {:.2} | {:.2} |",
+            "| {name} | {ours:.4} | {rayon:.4} | {alone:.4} | {:.2} | {:.2} |",
             ratio(1),
             ratio(2)
         );
@@ -104,7 +113,7 @@ impl Table {
         let text = format!(
             "{}. Before each row, {}. Command: `cargo run --release --manifest-path \
              benches/Cargo.toml --ignore-rust-version --bin algorithms`.\n\n\
-             | ms, median of {} rounds | tine | rayon by hand | sequential | tine ÷ rayon | tine ÷ \
+             | ms, median of at least {} rounds | tine | rayon by hand | sequential | tine ÷ rayon | tine ÷ \
              sequential |\n|---|---|---|---|---|---|\n{}",
             machine::describe(),
             machine::summary(&self.looks),

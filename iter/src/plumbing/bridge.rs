@@ -430,7 +430,7 @@ where
 }
 
 /// A folder that is fed a block of a piece.
-struct Block<F>(F);
+pub(crate) struct Block<F>(pub(crate) F);
 
 impl<T, F: Folder<T>> Folder<T> for Block<F> {
     type Result = F::Result;

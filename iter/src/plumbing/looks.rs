@@ -10,17 +10,22 @@ pub(super) use tine_pool::loops::{check, is_under, look};
 use super::traits::Folder;
 
 /// A folder on whose way items are looked at tokens, where there are any.
-pub(super) struct Looked<F> {
+pub(crate) struct Looked<F> {
     base: F,
     due: Option<Due>,
 }
 
 impl<F> Looked<F> {
-    pub(super) fn new(base: F) -> Self {
+    pub(crate) fn new(base: F) -> Self {
         Looked {
             base,
             due: is_under().then(Due::now),
         }
+    }
+
+    /// The folder, without the look.
+    pub(crate) fn into_inner(self) -> F {
+        self.base
     }
 }
 

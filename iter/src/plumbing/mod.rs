@@ -15,11 +15,13 @@ mod looks;
 mod pace;
 mod traits;
 
+pub(crate) use bridge::Block;
 pub use bridge::{bridge, bridge_producer_consumer, bridge_unindexed};
 pub(crate) use fixed::bridge_fixed;
 #[doc(hidden)]
 pub use fixed::{bridge_node, leaf_size, middle};
 pub(crate) use fork::{both, enter};
+pub(crate) use looks::Looked;
 pub(crate) use pace::{Pace, Step};
 pub use traits::{
     Again, Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer,

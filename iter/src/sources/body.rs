@@ -10,8 +10,10 @@ pub(crate) trait Body: Sized + Send {
     /// Its length, in elements or bytes.
     fn size(&self) -> usize;
 
-    /// A place near the middle of `..end` where a cut is allowed.
-    fn middle(&self, end: usize) -> usize;
+    /// The first place from `at` on where a cut is allowed.
+    fn boundary(&self, at: usize) -> usize {
+        at
+    }
 
     /// Both sides of the cut before `at`.
     fn cut(self, at: usize) -> (Self, Self);
@@ -36,10 +38,6 @@ impl<T: Sync> Body for &[T] {
         self.len()
     }
 
-    fn middle(&self, end: usize) -> usize {
-        end / 2
-    }
-
     fn cut(self, at: usize) -> (Self, Self) {
         self.split_at(at)
     }
@@ -50,10 +48,6 @@ impl<T: Send> Body for &mut [T] {
 
     fn size(&self) -> usize {
         self.len()
-    }
-
-    fn middle(&self, end: usize) -> usize {
-        end / 2
     }
 
     fn cut(self, at: usize) -> (Self, Self) {
@@ -72,14 +66,12 @@ impl Body for &str {
         self.len()
     }
 
-    /// A character boundary: the first one from the middle on that leaves
-    /// something on the right, or else the last one before it.
-    fn middle(&self, end: usize) -> usize {
-        let half = end / 2;
-        (half..end)
-            .find(|&at| self.is_char_boundary(at))
-            .or_else(|| (0..half).rev().find(|&at| self.is_char_boundary(at)))
-            .unwrap_or(0)
+    fn boundary(&self, at: usize) -> usize {
+        let mut at = at;
+        while !self.is_char_boundary(at) {
+            at += 1;
+        }
+        at
     }
 
     fn cut(self, at: usize) -> (Self, Self) {

@@ -161,6 +161,20 @@ macro_rules! unindexed {
         }
     };
     ([$($gen:tt)*] $ty:ty => $item:ty;
+     stretch($own:ident) $stretch:expr $(;)?) => {
+        impl<$($gen)*> $crate::iter::ParallelIterator for $ty {
+            type Item = $item;
+
+            fn drive_unindexed<C>(self, consumer: C) -> C::Result
+            where
+                C: $crate::plumbing::UnindexedConsumer<Self::Item>,
+            {
+                let $own = self;
+                $crate::sources::stretch::bridge_stretch($stretch, consumer)
+            }
+        }
+    };
+    ([$($gen:tt)*] $ty:ty => $item:ty;
      $(opt_len($me:ident) $len:expr;)?
      inner($own:ident) $inner:expr $(;)?) => {
         impl<$($gen)*> $crate::iter::ParallelIterator for $ty {

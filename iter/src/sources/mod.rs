@@ -9,6 +9,7 @@ mod character;
 pub(crate) mod kit;
 mod pieces;
 mod span;
+mod stretch;
 
 pub mod array;
 pub mod collections;

@@ -6,12 +6,13 @@
 //!             <-- may hold cuts --><- none ->
 //! ```
 //!
-//! A search that met no cut is remembered by moving `open` to the left. So no stretch is searched
-//! twice on the way from the whole to a leaf.
+//! A search that met no cut is remembered by moving `open` to the left. So nothing is searched twice
+//! on the way from the whole to a block.
 #![forbid(unsafe_code)]
 
 use super::body::Body;
-use crate::plumbing::{Folder, UnindexedProducer};
+use super::stretch::Stretch;
+use crate::plumbing::Folder;
 use std::ops::Range;
 
 /// Where a body may be cut, and what its pieces look like.
@@ -19,70 +20,101 @@ pub(crate) trait Rule<B>: Copy + Send {
     /// The first cut within `range`.
     fn first(self, body: &B, range: Range<usize>) -> Option<usize>;
 
-    /// The last cut before `end`.
-    fn last(self, body: &B, end: usize) -> Option<usize>;
-
     /// What lies on either side of the cut `at`.
     fn cut(self, body: B, at: usize) -> (B, B);
 
     /// Feeds all pieces of a body to a folder.
     fn fold<F: Folder<B>>(self, body: B, folder: F) -> F;
-
-    /// Feeds a body that is known to hold no cut.
-    fn piece<F: Folder<B>>(self, body: B, folder: F) -> F {
-        folder.consume(body)
-    }
 }
 
-/// Produces the pieces of a body.
+/// The pieces of a body, each at the place where it begins.
 pub(crate) struct Pieces<B, R> {
-    body: B,
+    /// None if no piece begins here.
+    body: Option<B>,
     rule: R,
-    /// No cut lies at this position or beyond.
+    /// No cut of the body lies at this position or beyond.
     open: usize,
+    /// How many places there are, and how many of them are before the body.
+    reach: usize,
+    before: usize,
 }
 
 impl<B: Body, R: Rule<B>> Pieces<B, R> {
     pub(crate) fn new(body: B, rule: R) -> Self {
-        let open = body.size();
-        Pieces { body, rule, open }
+        let reach = body.size();
+        Pieces {
+            body: Some(body),
+            rule,
+            open: reach,
+            reach,
+            before: 0,
+        }
     }
 }
 
-impl<B: Body, R: Rule<B>> UnindexedProducer for Pieces<B, R> {
+impl<B: Body, R: Rule<B>> Stretch for Pieces<B, R> {
     type Item = B;
 
-    fn split(self) -> (Self, Option<Self>) {
-        let Pieces { body, rule, open } = self;
-        let middle = body.middle(open);
+    fn reach(&self) -> usize {
+        self.reach
+    }
+
+    fn part(self, at: usize) -> (Self, Self) {
+        let Pieces {
+            body,
+            rule,
+            open,
+            reach,
+            before,
+        } = self;
+        let behind = reach
+            .checked_sub(at)
+            .unwrap_or_else(|| panic!("{reach} places were cut at {at}"));
+        let part = |body, open, reach, before| Pieces {
+            body,
+            rule,
+            open,
+            reach,
+            before,
+        };
+        let Some(body) = body else {
+            return (part(None, 0, at, 0), part(None, 0, behind, 0));
+        };
+        if at <= before {
+            let right = part(Some(body), open, behind, before - at);
+            return (part(None, 0, at, 0), right);
+        }
+        let place = at - before;
+        let from = body.boundary(place);
         let size = body.size();
-        let part = |body, open| Pieces { body, rule, open };
-        if let Some(at) = rule.first(&body, middle..open) {
-            let (left, right) = rule.cut(body, at);
-            let skipped = size - right.size();
-            (part(left, middle), Some(part(right, open - skipped)))
-        } else if let Some(at) = rule.last(&body, middle) {
-            let (left, right) = rule.cut(body, at);
-            (part(left, at), Some(part(right, 0)))
-        } else {
-            (part(body, 0), None)
+        match (from < open).then(|| rule.first(&body, from..open)) {
+            Some(Some(cut)) => {
+                let (left, right) = rule.cut(body, cut);
+                let start = size - right.size();
+                (
+                    part(Some(left), from, at, before),
+                    part(
+                        Some(right),
+                        open.saturating_sub(start),
+                        behind,
+                        start - place,
+                    ),
+                )
+            }
+            // One piece reaches from before the cut to the end.
+            _ => (
+                part(Some(body), open.min(from), at, before),
+                part(None, 0, behind, 0),
+            ),
         }
     }
 
-    fn fold_with<F: Folder<B>>(self, folder: F) -> F {
-        let Pieces { body, rule, open } = self;
-        if open == body.size() {
-            return rule.fold(body, folder);
-        }
-        let Some(at) = rule.last(&body, open) else {
-            return rule.piece(body, folder);
-        };
-        let (left, right) = rule.cut(body, at);
-        let folder = rule.fold(left, folder);
-        if folder.full() {
-            folder
-        } else {
-            rule.piece(right, folder)
+    /// The last piece is read a second time from `open` on, where there is no cut: to hand it on apart
+    /// would be a second place for what the user does with a piece, and neither would be in line.
+    fn feed<F: Folder<B>>(self, folder: F) -> F {
+        match self.body {
+            Some(body) => self.rule.fold(body, folder),
+            None => folder,
         }
     }
 }

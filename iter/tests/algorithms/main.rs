@@ -6,6 +6,7 @@ mod fed;
 mod grid;
 mod kit;
 mod look;
+mod panics;
 mod reduce;
 mod retain;
 mod sets;

@@ -36,10 +36,6 @@ fn first<T>(slice: &[T], range: Range<usize>, p: impl Fn(&T) -> bool) -> Option<
     slice[range].iter().position(p).map(|at| start + at)
 }
 
-fn last<T>(slice: &[T], end: usize, p: impl Fn(&T) -> bool) -> Option<usize> {
-    slice[..end].iter().rposition(p)
-}
-
 /// A break lies before the second element of a pair.
 fn first_break<T>(slice: &[T], range: Range<usize>, p: impl Fn(&T, &T) -> bool) -> Option<usize> {
     let from = range.start.max(1);
@@ -50,23 +46,12 @@ fn first_break<T>(slice: &[T], range: Range<usize>, p: impl Fn(&T, &T) -> bool) 
         .map(|at| from + at)
 }
 
-fn last_break<T>(slice: &[T], end: usize, p: impl Fn(&T, &T) -> bool) -> Option<usize> {
-    slice[..end]
-        .windows(2)
-        .rposition(|pair| !p(&pair[0], &pair[1]))
-        .map(|at| at + 1)
-}
-
 /// The three rules for one type of slice, with std's iterators for the leaves.
 macro_rules! rules {
     ($body:ty, $bound:ident, $split:ident, $split_inclusive:ident, $chunk_by:ident) => {
         impl<'data, T: $bound, P: Fn(&T) -> bool + Sync> Rule<$body> for Between<'_, P> {
             fn first(self, body: &$body, range: Range<usize>) -> Option<usize> {
                 first(body, range, self.0)
-            }
-
-            fn last(self, body: &$body, end: usize) -> Option<usize> {
-                last(body, end, self.0)
             }
 
             fn cut(self, body: $body, at: usize) -> ($body, $body) {
@@ -84,10 +69,6 @@ macro_rules! rules {
                 first(body, range, self.0)
             }
 
-            fn last(self, body: &$body, end: usize) -> Option<usize> {
-                last(body, end, self.0)
-            }
-
             fn cut(self, body: $body, at: usize) -> ($body, $body) {
                 body.cut(at + 1)
             }
@@ -100,10 +81,6 @@ macro_rules! rules {
         impl<'data, T: $bound, P: Fn(&T, &T) -> bool + Sync> Rule<$body> for Breaks<'_, P> {
             fn first(self, body: &$body, range: Range<usize>) -> Option<usize> {
                 first_break(body, range, self.0)
-            }
-
-            fn last(self, body: &$body, end: usize) -> Option<usize> {
-                last_break(body, end, self.0)
             }
 
             fn cut(self, body: $body, at: usize) -> ($body, $body) {
@@ -138,7 +115,7 @@ macro_rules! source {
 
         unindexed! {
             ['data, T: $bound, P: Fn($($arg),*) -> bool + Sync + Send] $name<'data, T, P> => $body;
-            producer(it) Pieces::new(it.slice, $rule(&it.predicate));
+            stretch(it) Pieces::new(it.slice, $rule(&it.predicate));
         }
     };
 }
@@ -238,3 +215,25 @@ macro_rules! clone {
     )*};
 }
 clone! { Split SplitInclusive ChunkBy }
+
+#[cfg(test)]
+mod tests {
+    use super::{After, Between, Breaks, Pieces};
+    use crate::sources::stretch::tests::agrees;
+
+    #[test]
+    fn at_any_place() {
+        for slice in [
+            &[][..],
+            &[0],
+            &[1],
+            &[0, 0],
+            &[1, 2, 0, 3, 0, 0, 4, 4, 4, 0],
+            &[7, 7, 7, 7, 0],
+        ] {
+            agrees(|| Pieces::new(slice, Between(&|n: &u8| *n == 0)));
+            agrees(|| Pieces::new(slice, After(&|n: &u8| *n == 0)));
+            agrees(|| Pieces::new(slice, Breaks(&|a: &u8, b: &u8| a == b)));
+        }
+    }
+}

@@ -2,9 +2,11 @@
 #![forbid(unsafe_code)]
 
 use super::pattern::Pattern;
-use crate::plumbing::{Folder, UnindexedProducer};
+use crate::plumbing::Folder;
 use crate::sources::body::Body;
 use crate::sources::kit::unindexed;
+use crate::sources::stretch::Stretch;
+use std::ops::Range;
 
 /// A way to read a text that may be cut between any two characters.
 trait Reading<'t>: Copy + Send {
@@ -14,44 +16,48 @@ trait Reading<'t>: Copy + Send {
     fn fold<F: Folder<Self::Item>>(self, text: &'t str, base: usize, folder: F) -> F;
 }
 
-/// Produces a reading of a text.
+/// A reading of those characters of a text that begin at some of its bytes.
 struct Text<'t, R> {
     text: &'t str,
-    base: usize,
+    bytes: Range<usize>,
     reading: R,
 }
 
 fn whole<R>(text: &str, reading: R) -> Text<'_, R> {
     Text {
         text,
-        base: 0,
+        bytes: 0..text.len(),
         reading,
     }
 }
 
-impl<'t, R: Reading<'t>> UnindexedProducer for Text<'t, R> {
+impl<'t, R: Reading<'t>> Stretch for Text<'t, R> {
     type Item = R::Item;
 
-    fn split(self) -> (Self, Option<Self>) {
-        match self.text.middle(self.text.len()) {
-            0 => (self, None),
-            at => {
-                let (left, right) = self.text.split_at(at);
-                let base = self.base + at;
-                (
-                    Text { text: left, ..self },
-                    Some(Text {
-                        text: right,
-                        base,
-                        ..self
-                    }),
-                )
-            }
-        }
+    fn reach(&self) -> usize {
+        self.bytes.len()
     }
 
-    fn fold_with<F: Folder<R::Item>>(self, folder: F) -> F {
-        self.reading.fold(self.text, self.base, folder)
+    fn part(self, at: usize) -> (Self, Self) {
+        let Range { start, end } = self.bytes;
+        assert!(at <= end - start, "{} bytes were cut at {at}", end - start);
+        let (left, right) = (start..start + at, start + at..end);
+        (
+            Text {
+                bytes: left,
+                ..self
+            },
+            Text {
+                bytes: right,
+                ..self
+            },
+        )
+    }
+
+    fn feed<F: Folder<R::Item>>(self, folder: F) -> F {
+        let start = self.text.boundary(self.bytes.start);
+        let end = self.text.boundary(self.bytes.end);
+        self.reading.fold(&self.text[start..end], start, folder)
     }
 }
 
@@ -76,7 +82,7 @@ macro_rules! reader {
                 }
             }
 
-            unindexed! { ['ch] $name<'ch> => $item; producer(it) whole(it.text, Read) }
+            unindexed! { ['ch] $name<'ch> => $item; stretch(it) whole(it.text, Read) }
         };
     };
 }
@@ -206,10 +212,23 @@ impl<'t, P: Pattern> Reading<'t> for ReadMatchIndices<'_, P> {
 
 unindexed! {
     ['ch, P: Pattern] Matches<'ch, P> => &'ch str;
-    producer(it) whole(it.text, ReadMatches(&it.pattern));
+    stretch(it) whole(it.text, ReadMatches(&it.pattern));
 }
 
 unindexed! {
     ['ch, P: Pattern] MatchIndices<'ch, P> => (usize, &'ch str);
-    producer(it) whole(it.text, ReadMatchIndices(&it.pattern));
+    stretch(it) whole(it.text, ReadMatchIndices(&it.pattern));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ReadMatchIndices, whole};
+    use crate::sources::stretch::tests::agrees;
+
+    #[test]
+    fn at_any_place() {
+        for text in ["", "a", "né 🦀 中中", "🦀"] {
+            agrees(|| whole(text, ReadMatchIndices(&|c: char| c != ' ')));
+        }
+    }
 }

@@ -9,6 +9,7 @@ mod chars;
 mod numbered;
 mod pattern;
 mod split;
+mod words;
 
 pub use chars::{Bytes, CharIndices, Chars, EncodeUtf16, MatchIndices, Matches};
 pub use numbered::{ByteLines, NumberedByteLines, NumberedLines};

@@ -9,9 +9,6 @@ pub trait Pattern: Sized + Sync + Send {
     /// Where the first match begins.
     fn first_in(&self, text: &str) -> Option<usize>;
 
-    /// Where the last match begins.
-    fn last_in(&self, text: &str) -> Option<usize>;
-
     /// `text` without the match at its end, if there is one.
     fn strip_end<'t>(&self, text: &'t str) -> Option<&'t str>;
 
@@ -38,11 +35,6 @@ macro_rules! pattern {
             #[inline]
             fn first_in(&$me, text: &str) -> Option<usize> {
                 text.find($std)
-            }
-
-            #[inline]
-            fn last_in(&$me, text: &str) -> Option<usize> {
-                text.rfind($std)
             }
 
             #[inline]

@@ -3,12 +3,14 @@
 
 use super::numbered::NumberedLines;
 use super::pattern::Pattern;
+use super::words::EachWord;
 use crate::iter::ParallelIterator;
-use crate::plumbing::{Folder, UnindexedConsumer, bridge_unindexed};
+use crate::plumbing::{Folder, UnindexedConsumer};
 use crate::sources::body::Body;
 use crate::sources::empty::empty;
 use crate::sources::kit::unindexed;
 use crate::sources::pieces::{Pieces, Rule};
+use crate::sources::stretch::bridge_stretch;
 use std::ops::Range;
 
 /// Cuts at each match, which belongs to neither side.
@@ -49,10 +51,6 @@ impl<'t, P: Pattern> Rule<&'t str> for Between<'_, P> {
         first(text, range, self.0)
     }
 
-    fn last(self, text: &&'t str, end: usize) -> Option<usize> {
-        self.0.last_in(&text[..end])
-    }
-
     fn cut(self, text: &'t str, at: usize) -> (&'t str, &'t str) {
         (&text[..at], &text[beyond(text, at)..])
     }
@@ -67,10 +65,6 @@ impl<'t, P: Pattern> Rule<&'t str> for After<'_, P> {
         first(text, range, self.0)
     }
 
-    fn last(self, text: &&'t str, end: usize) -> Option<usize> {
-        self.0.last_in(&text[..end])
-    }
-
     fn cut(self, text: &'t str, at: usize) -> (&'t str, &'t str) {
         text.cut(beyond(text, at))
     }
@@ -80,10 +74,10 @@ impl<'t, P: Pattern> Rule<&'t str> for After<'_, P> {
     }
 }
 
-/// A rule that reads a leaf as std does: where it cuts, on which side of the cut the matched
-/// character goes, and how it reads a piece without a cut.
+/// A rule with a reading of its own: where it cuts, on which side of the cut the matched
+/// character goes, and how a leaf is read.
 macro_rules! rule {
-    ($(#[$meta:meta])* $rule:ident: $pattern:expr, $side:ident, $leaf:ident, $piece:expr) => {
+    ($(#[$meta:meta])* $rule:ident: $pattern:expr, $side:ident, $leaf:expr) => {
         $(#[$meta])*
         #[derive(Clone, Copy)]
         struct $rule;
@@ -93,23 +87,12 @@ macro_rules! rule {
                 $side(&$pattern).first(text, range)
             }
 
-            fn last(self, text: &&'t str, end: usize) -> Option<usize> {
-                $side(&$pattern).last(text, end)
-            }
-
             fn cut(self, text: &'t str, at: usize) -> (&'t str, &'t str) {
                 $side(&$pattern).cut(text, at)
             }
 
             fn fold<F: Folder<&'t str>>(self, text: &'t str, folder: F) -> F {
-                folder.consume_iter(text.$leaf())
-            }
-
-            fn piece<F: Folder<&'t str>>(self, text: &'t str, folder: F) -> F {
-                match $piece(text) {
-                    Some(piece) => folder.consume(piece),
-                    None => folder,
-                }
+                folder.consume_iter($leaf(text))
             }
         }
     };
@@ -117,25 +100,15 @@ macro_rules! rule {
 
 rule! {
     /// Words end at white space.
-    Words: char::is_whitespace, Between, split_whitespace, word
+    Words: char::is_whitespace, Between, EachWord::new
 }
 rule! {
     /// Words end at ASCII white space.
-    AsciiWords: |c: char| c.is_ascii_whitespace(), Between, split_ascii_whitespace, word
+    AsciiWords: |c: char| c.is_ascii_whitespace(), Between, str::split_ascii_whitespace
 }
 rule! {
     /// A line ends after its line feed.
-    ByLine: '\n', After, lines, line
-}
-
-/// Between two adjacent spaces there is no word.
-fn word(piece: &str) -> Option<&str> {
-    (!piece.is_empty()).then_some(piece)
-}
-
-/// A line without its `\n` or `\r\n`; a `\r` alone ends no line.
-fn line(piece: &str) -> Option<&str> {
-    piece.lines().next()
+    ByLine: '\n', After, str::lines
 }
 
 /// Parallel iterator over the substrings between matches of a pattern.
@@ -156,7 +129,7 @@ pub struct Split<'ch, P> {
 
 unindexed! {
     ['ch, P: Pattern] Split<'ch, P> => &'ch str;
-    producer(it) Pieces::new(it.text, Between(&it.pattern));
+    stretch(it) Pieces::new(it.text, Between(&it.pattern));
 }
 
 /// Parallel iterator over the substrings that end after a match of a pattern.
@@ -177,7 +150,7 @@ pub struct SplitInclusive<'ch, P> {
 
 unindexed! {
     ['ch, P: Pattern] SplitInclusive<'ch, P> => &'ch str;
-    producer(it) Pieces::new(it.text, After(&it.pattern));
+    stretch(it) Pieces::new(it.text, After(&it.pattern));
 }
 
 /// Parallel iterator over the substrings that a pattern terminates.
@@ -205,7 +178,7 @@ impl<'ch, P: Pattern> ParallelIterator for SplitTerminator<'ch, P> {
             return empty().drive_unindexed(consumer);
         }
         let text = self.pattern.strip_end(self.text).unwrap_or(self.text);
-        bridge_unindexed(Pieces::new(text, Between(&self.pattern)), consumer)
+        bridge_stretch(Pieces::new(text, Between(&self.pattern)), consumer)
     }
 }
 
@@ -222,7 +195,7 @@ impl<'ch, P: Pattern> ParallelIterator for SplitTerminator<'ch, P> {
 #[derive(Debug, Clone)]
 pub struct Lines<'ch>(pub(super) &'ch str);
 
-unindexed! { ['ch] Lines<'ch> => &'ch str; producer(it) Pieces::new(it.0, ByLine) }
+unindexed! { ['ch] Lines<'ch> => &'ch str; stretch(it) Pieces::new(it.0, ByLine) }
 
 impl<'ch> Lines<'ch> {
     /// The lines with their numbers, from zero. They are counted first, when the iterator runs.
@@ -255,7 +228,7 @@ impl<'ch> Lines<'ch> {
 #[derive(Debug, Clone)]
 pub struct SplitWhitespace<'ch>(pub(super) &'ch str);
 
-unindexed! { ['ch] SplitWhitespace<'ch> => &'ch str; producer(it) Pieces::new(it.0, Words) }
+unindexed! { ['ch] SplitWhitespace<'ch> => &'ch str; stretch(it) Pieces::new(it.0, Words) }
 
 /// Parallel iterator over the words of a string, separated by ASCII white space.
 ///
@@ -272,5 +245,32 @@ pub struct SplitAsciiWhitespace<'ch>(pub(super) &'ch str);
 
 unindexed! {
     ['ch] SplitAsciiWhitespace<'ch> => &'ch str;
-    producer(it) Pieces::new(it.0, AsciiWords);
+    stretch(it) Pieces::new(it.0, AsciiWords);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{After, AsciiWords, Between, ByLine, Pieces, Words};
+    use crate::sources::stretch::tests::agrees;
+
+    #[test]
+    fn at_any_place() {
+        for text in [
+            "",
+            "x",
+            "\n",
+            "no end",
+            "a é\u{2003}中 b\r\n\n c",
+            "  \n\u{3000}",
+            "🦀🦀\n🦀",
+        ] {
+            agrees(|| Pieces::new(text, Words));
+            agrees(|| Pieces::new(text, AsciiWords));
+            agrees(|| Pieces::new(text, ByLine));
+            for pattern in [' ', 'é', '🦀', '\n'] {
+                agrees(|| Pieces::new(text, Between(&pattern)));
+                agrees(|| Pieces::new(text, After(&pattern)));
+            }
+        }
+    }
 }
