@@ -4,23 +4,24 @@
 mod fold;
 mod hot;
 mod join;
+mod probe;
 mod rows;
+mod side;
 mod tally;
 
 pub use join::Join;
 pub use rows::Groups;
+pub use side::{Loose, RightSide};
 
 use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
 use crate::map::shard::Shards;
-use crate::tag::is_cheap;
 use fold::Fold;
 use hashbrown::HashTable;
 use std::cmp::Reverse;
 use std::hash::Hash;
 use std::marker::PhantomData;
 use std::panic::Location;
-use tally::tally;
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 use tine_iter::slice::ParallelSliceMut;
 
@@ -219,7 +220,7 @@ pub trait ParallelGrouping: ParallelIterator {
     }
 
     /// Brings the items together with those of `right` that have the same key. The result has
-    /// methods for each kind of join. `right` is grouped first, so let it be the smaller side.
+    /// methods for each kind of join. `right` is gathered first, so let it be the smaller side.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -228,7 +229,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// let pairs = (3..9).into_par_iter().join_by(squares, |&n| n, |square| square.0).inner();
     /// assert_eq!(pairs, [(3, (3, 9)), (4, (4, 16))]);
     /// ```
-    fn join_by<K, R, F, H>(self, right: R, key: F, right_key: H) -> Join<Self, R::Item, K, F>
+    fn join_by<K, R, F, H>(self, right: R, key: F, right_key: H) -> Join<Self, Loose<R::Iter, H>, F>
     where
         R: IntoParallelIterator,
         K: Eq + Hash + Send,
@@ -237,7 +238,33 @@ pub trait ParallelGrouping: ParallelIterator {
     {
         Join {
             left: self,
-            right: right.into_par_iter().group_by(right_key),
+            right: Loose {
+                items: right.into_par_iter(),
+                key: right_key,
+            },
+            key,
+        }
+    }
+
+    /// Brings the items together with what a [`FrozenMap`](crate::FrozenMap) or a [`Groups`] has
+    /// for their keys. It can be joined to again and again if it is given by reference.
+    ///
+    /// ```
+    /// use tine::{ParHashMap, prelude::*};
+    ///
+    /// let names = ParHashMap::from([(1, "Ada"), (2, "Bob")]).freeze();
+    /// let join = || [2, 3, 2].into_par_iter().join_on(&names, |&id| id);
+    /// assert_eq!(join().inner(), [(2, "Bob"), (2, "Bob")]);
+    /// assert_eq!(join().anti(), [3]);
+    /// ```
+    fn join_on<D, F>(self, right: D, key: F) -> Join<Self, D, F>
+    where
+        D: RightSide,
+        F: Fn(&Self::Item) -> D::Key,
+    {
+        Join {
+            left: self,
+            right,
             key,
         }
     }
@@ -278,23 +305,7 @@ where
     I: ParallelIterator<Item = F::Item>,
     F: Fold,
 {
-    into_tables_by(items, fold, &DefaultHashBuilder::default())
-}
-
-fn into_tables_by<I, F>(
-    items: I,
-    fold: &F,
-    hasher: &DefaultHashBuilder,
-) -> Vec<HashTable<(F::Key, F::Sum)>>
-where
-    I: ParallelIterator<Item = F::Item>,
-    F: Fold,
-{
-    if is_cheap::<F::Key>() {
-        tally::<(), _, _, _>(items, fold, hasher)
-    } else {
-        tally::<u64, _, _, _>(items, fold, hasher)
-    }
+    tally::tables(items, fold, &DefaultHashBuilder::default())
 }
 
 fn into_map<I, F>(items: I, fold: &F) -> ParHashMap<F::Key, F::Sum>
@@ -303,7 +314,7 @@ where
     F: Fold,
 {
     let hasher = DefaultHashBuilder::default();
-    let mut tables = into_tables_by(items, fold, &hasher);
+    let mut tables = tally::tables(items, fold, &hasher);
     let shards = match tables.len() {
         1 => Shards::from_stem(tables.remove(0)),
         _ => Shards::from_tables(tables),

@@ -255,12 +255,24 @@ impl<K: Eq + Hash, T, S: BuildHasher> Groups<K, T, S> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        let hash = self.hasher.hash_one(key);
+        self.find_row(self.hasher.hash_one(key), key)
+    }
+
+    /// The values of a key whose hash is known.
+    pub(super) fn find_row<Q>(&self, hash: u64, key: &Q) -> Option<&[T]>
+    where
+        K: Borrow<Q>,
+        Q: Eq + ?Sized,
+    {
         let rows = &self.parts[part_of(hash, self.parts.len())];
         let same = |&place: &u32| rows.keys[place as usize].borrow() == key;
         rows.places
             .find(hash, same)
             .map(|&place| rows.row(place as usize))
+    }
+
+    pub(super) fn hasher(&self) -> &S {
+        &self.hasher
     }
 
     /// As a map, each group a vector of its own.

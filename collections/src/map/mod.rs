@@ -22,7 +22,7 @@ pub(crate) mod table;
 pub use concurrent::{Change, ParHashMap};
 pub use entry::{Entry, Ref, RefMut};
 pub use exclusive::TryReserveError;
-pub use frozen::FrozenMap;
+pub use frozen::{FrozenIter, FrozenMap};
 pub use iter::{Drain, IntoIter, Iter, IterMut, Keys, Values};
 #[doc(hidden)]
 pub use par::WalkShared;
