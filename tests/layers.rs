@@ -262,6 +262,7 @@ const HOUSE: &[Crate] = &[
                 "map::reentry",
                 "group::hot",
                 "bits",
+                "sorted",
             ],
             &[
                 "vec::slab",
@@ -292,7 +293,7 @@ const HOUSE: &[Crate] = &[
             &["set::algebra", "group::tally::worker"],
             &["group::tally::consumer", "group::rows", "serde"],
             &["group::tally"],
-            &["group::side"],
+            &["group::side", "group::aggregate"],
             &["group::probe"],
             &["group::join"],
             &["group"],

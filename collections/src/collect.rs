@@ -4,8 +4,8 @@
 
 use crate::foresight::Foresight;
 use crate::gather::{Gathered, Lists, gather};
-use crate::map::{FrozenMap, ParHashMap};
 use crate::map::table::{grow, make_room};
+use crate::map::{FrozenMap, ParHashMap};
 use crate::partition::{List, par_map};
 use crate::parts::breadth;
 use crate::tag::{Tag, is_cheap};

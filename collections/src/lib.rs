@@ -5,6 +5,7 @@
 //! | [`ParHashMap`], [`ParHashSet`] | many threads insert, look up and remove at once; built, walked, merged and emptied in parallel |
 //! | [`FrozenMap`] | a map that is only read, without locks |
 //! | [`ParBitSet`] | a bit for each number below a bound; many threads insert and remove at once |
+//! | [`SortedVec`] | a vector in order: ranges, merging, joining |
 //! | [`ParVec`] | many threads push at once; values never move |
 //! | [`ParallelGrouping`] | `count_by`, `fold_by`, `group_by`, `distinct`, `join_by` … on every parallel iterator |
 //!
@@ -55,6 +56,8 @@ pub mod raw;
 mod serde;
 #[cfg(not(loom))]
 pub mod set;
+#[cfg(not(loom))]
+pub mod sorted;
 mod sync;
 #[cfg(not(loom))]
 mod tag;
@@ -70,5 +73,7 @@ pub use hasher::{DefaultHashBuilder, DefaultHasher};
 pub use map::{Change, FrozenMap, ParHashMap, TryReserveError};
 #[cfg(not(loom))]
 pub use set::ParHashSet;
+#[cfg(not(loom))]
+pub use sorted::SortedVec;
 #[cfg(not(loom))]
 pub use vec::{ParVec, Pusher};

@@ -7,8 +7,8 @@ use super::side::{Loose, RightSide};
 use std::fmt;
 use std::hash::Hash;
 use std::iter::repeat_n;
-use tine_iter::iter::plumbing::UnindexedConsumer;
 use tine_iter::iter::ParallelIterator;
+use tine_iter::iter::plumbing::UnindexedConsumer;
 
 /// A parallel iterator to be joined by key, from [`join_by`](super::ParallelGrouping::join_by) or
 /// [`join_on`](super::ParallelGrouping::join_on).

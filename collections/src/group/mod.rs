@@ -1,6 +1,7 @@
 //! Grouping, counting and joining parallel iterators by key.
 #![forbid(unsafe_code)]
 
+pub mod aggregate;
 mod fold;
 mod hot;
 mod join;
@@ -9,8 +10,9 @@ mod rows;
 mod side;
 mod tally;
 
+pub use aggregate::AggregateBy;
 pub use join::Join;
-pub use rows::Groups;
+pub use rows::{Groups, GroupsIter};
 pub use side::{Loose, RightSide};
 
 use crate::hasher::DefaultHashBuilder;
@@ -101,6 +103,73 @@ pub trait ParallelGrouping: ParallelIterator {
                 item: PhantomData,
             },
         )
+    }
+
+    /// Several results for each key in one pass: counts, sums, smallest and largest, means.
+    ///
+    /// ```
+    /// use tine::prelude::*;
+    ///
+    /// let words = ["ant", "bee", "bumblebee", "ape"];
+    /// let lengths = words
+    ///     .par_iter()
+    ///     .aggregate_by(|word| word.as_bytes()[0])
+    ///     .count()
+    ///     .min(|word| word.len())
+    ///     .max(|word| word.len())
+    ///     .finish();
+    /// assert_eq!(lengths.get_cloned(&b'b'), Some((2, 3, 9)));
+    /// ```
+    fn aggregate_by<K, F>(self, key: F) -> AggregateBy<Self, F, ()>
+    where
+        F: Fn(&Self::Item) -> K + Sync,
+    {
+        AggregateBy {
+            items: self,
+            key,
+            wanted: (),
+        }
+    }
+
+    /// How often each item occurs. The items are moved in as the keys, and none is cloned.
+    ///
+    /// ```
+    /// use tine::prelude::*;
+    ///
+    /// let words = vec![String::from("fork"), String::from("comb"), String::from("fork")];
+    /// let counts = words.into_par_iter().count_items();
+    /// assert_eq!(counts.get_cloned("fork"), Some(2));
+    /// ```
+    fn count_items(self) -> ParHashMap<Self::Item, usize>
+    where
+        Self::Item: Eq + Hash,
+    {
+        count_keys(self)
+    }
+
+    /// Folds the values of each key of pairs. The keys are moved in. `start` makes a sum of a key's
+    /// first value, `add` adds another value to it, `merge` a sum of later values.
+    ///
+    /// ```
+    /// use tine::prelude::*;
+    ///
+    /// let lines = vec![(String::from("tea"), 3), (String::from("rye"), 2), (String::from("tea"), 1)];
+    /// let sold = lines.into_par_iter().fold_pairs(|n| n, |sum, n| *sum += n, |sum, more| *sum += more);
+    /// assert_eq!(sold.get_cloned("tea"), Some(4));
+    /// ```
+    fn fold_pairs<K, V, A>(
+        self,
+        start: impl Fn(V) -> A + Sync,
+        add: impl Fn(&mut A, V) + Sync,
+        merge: impl Fn(&mut A, A) + Sync,
+    ) -> ParHashMap<K, A>
+    where
+        Self: ParallelIterator<Item = (K, V)>,
+        K: Eq + Hash + Send,
+        V: Send,
+        A: Send,
+    {
+        fold_pairs(self, start, add, merge)
     }
 
     /// The items of each key, in the order of the input, in compressed rows.
