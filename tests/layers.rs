@@ -288,6 +288,7 @@ const HOUSE: &[Crate] = &[
                 "map::par",
             ],
             &["vec::par", "map::frozen"],
+            &["map::read_map"],
             &["vec", "map"],
             &["collect", "set", "group::tally::merging"],
             &["set::algebra", "group::tally::worker"],

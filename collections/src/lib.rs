@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`ParHashMap`], [`ParHashSet`] | many threads insert, look up and remove at once; built, walked, merged and emptied in parallel |
 //! | [`FrozenMap`] | a map that is only read, without locks |
+//! | [`ReadMap`] | a map that is read without locks and changed now and then, by publishing |
 //! | [`ParBitSet`] | a bit for each number below a bound; many threads insert and remove at once |
 //! | [`SortedVec`] | a vector in order: ranges, merging, joining |
 //! | [`ParVec`] | many threads push at once; values never move |
@@ -70,7 +71,7 @@ pub use group::{Groups, Join, ParallelGrouping};
 #[cfg(not(loom))]
 pub use hasher::{DefaultHashBuilder, DefaultHasher};
 #[cfg(not(loom))]
-pub use map::{Change, FrozenMap, ParHashMap, TryReserveError};
+pub use map::{Change, FrozenMap, ParHashMap, ReadMap, TryReserveError};
 #[cfg(not(loom))]
 pub use set::ParHashSet;
 #[cfg(not(loom))]

@@ -177,7 +177,9 @@ fn skewed(options: &Options, left: &[Pair]) {
                     use rayon::prelude::*;
                     timed(|| {
                         let mut map: Brown<u64, Vec<u64>, Fold> = Brown::default();
-                        right.iter().for_each(|r| map.entry(r.0).or_default().push(r.1));
+                        right
+                            .iter()
+                            .for_each(|r| map.entry(r.0).or_default().push(r.1));
                         rayon::iter::IntoParallelRefIterator::par_iter(left)
                             .flat_map_iter(|&l| {
                                 let row = map.get(&l.0).into_iter().flatten();
@@ -198,7 +200,11 @@ fn frozen(options: &Options) {
     let n = 5_000_000 / options.scale;
     let pairs: Vec<Pair> = (0..n as u64).map(|i| (spread(i), i)).collect();
     let keys = uniform(n, n as u64);
-    let tine = pairs.par_iter().copied().collect::<ParHashMap<_, _>>().freeze();
+    let tine = pairs
+        .par_iter()
+        .copied()
+        .collect::<ParHashMap<_, _>>()
+        .freeze();
     let brown = by_hand(&pairs);
     options.row(
         "read frozen",

@@ -276,6 +276,7 @@ where
     /// let expected = [(Some(0), None), (Some(1), Some(1)), (Some(2), Some(2)), (None, Some(3))];
     /// assert_eq!(pairs, expected);
     /// ```
+    #[allow(clippy::type_complexity)] // a name would hide what it is
     pub fn outer(self) -> Vec<(Option<L::Item>, Option<R::Item>)> {
         let marking = self.right.into_marking();
         let probed = Probed {
