@@ -115,16 +115,11 @@ fn large_joins() {
         .join_by(&right, |l| l.0.to_string(), |r| r.0.to_string());
     let found: Vec<_> = join.inner_with(|l, r| (l.1, r.1)).collect();
     assert_eq!(found, expected);
-    let strangers = |outer: Vec<(Option<_>, Option<_>)>| {
-        outer
-            .iter()
-            .filter(|(l, _): &&(Option<&(u64, u64)>, Option<&(u64, u64)>)| l.is_none())
-            .count()
-    };
     let outer = left.par_iter().join_by(&right, |l| l.0, |r| r.0).outer();
+    let strangers = outer.iter().filter(|(l, _)| l.is_none()).count();
     let keys: std::collections::HashSet<u64> = left.iter().map(|l| l.0).collect();
     let alone = right.iter().filter(|r| !keys.contains(&r.0)).count();
-    assert_eq!(strangers(outer), alone);
+    assert_eq!(strangers, alone);
     // Ends early, and without a look at most of the items.
     let join = left.par_iter().join_by(&right, |l| l.0, |r| r.0);
     assert!(
@@ -294,7 +289,7 @@ fn keys_that_lie() {
             .par_iter()
             .join_by(&values[..500], |_| lie(), |_| lie())
     };
-    assert_eq!(join().semi().len() + join().anti().len() > 0, true);
+    assert!(join().semi().len() + join().anti().len() > 0);
     assert!(join().left().len() >= values.len());
     let counts = values.par_iter().aggregate_by(|_| lie()).count().finish();
     assert_eq!(counts.into_values().sum::<usize>(), values.len());
