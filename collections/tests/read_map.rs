@@ -95,9 +95,9 @@ fn no_change_is_lost() {
                 let map = &map;
                 scope.spawn(move || {
                     for round in 1..=rounds {
-                        (writer..8)
-                            .step_by(2)
-                            .for_each(|key| drop(map.insert(key, round)));
+                        (writer..8).step_by(2).for_each(|key| {
+                            map.insert(key, round);
+                        });
                         map.insert(100 + writer, round);
                         assert_eq!(map.remove(&(100 + writer)), Some(round));
                     }
@@ -236,7 +236,9 @@ fn from_all_kinds_of_maps() {
         thread::scope(|scope| {
             scope.spawn(|| {
                 barrier.wait();
-                (0..20).for_each(|i| drop(map.insert(i, i)));
+                (0..20).for_each(|i| {
+                    map.insert(i, i);
+                });
             });
             barrier.wait();
             assert!((20..count).all(|i| map.contains_key(&i)));
