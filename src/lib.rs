@@ -87,7 +87,8 @@
 pub use tine_collections::vec as par_vec;
 pub use tine_collections::{
     Change, DefaultHashBuilder, DefaultHasher, FrozenMap, Groups, Join, ParBitSet, ParHashMap,
-    ParHashSet, ParVec, ParallelGrouping, Pusher, TryReserveError, bits, group, map, set,
+    ParHashSet, ParVec, ParallelGrouping, Pusher, ReadMap, SortedVec, TryReserveError, bits, group,
+    map, set, sorted,
 };
 pub use tine_iter::{
     algorithms, array, collections, iter, option, pipeline, range, range_inclusive, readers,

@@ -4,8 +4,8 @@
 
 use crate::foresight::Foresight;
 use crate::gather::{Gathered, Lists, gather};
-use crate::map::ParHashMap;
 use crate::map::table::{grow, make_room};
+use crate::map::{FrozenMap, ParHashMap};
 use crate::partition::{List, par_map};
 use crate::parts::breadth;
 use crate::tag::{Tag, is_cheap};
@@ -133,6 +133,21 @@ where
         let mut map = Self::default();
         map.par_extend(pairs);
         map
+    }
+}
+
+/// Of several pairs with one key the last counts, as when collecting in order.
+impl<K, V, S> FromParallelIterator<(K, V)> for FrozenMap<K, V, S>
+where
+    K: Eq + Hash + Send,
+    V: Send,
+    S: BuildHasher + Default + Sync,
+{
+    fn from_par_iter<I>(pairs: I) -> Self
+    where
+        I: IntoParallelIterator<Item = (K, V)>,
+    {
+        ParHashMap::from_par_iter(pairs).freeze()
     }
 }
 

@@ -4,7 +4,9 @@
 //! |---|---|
 //! | [`ParHashMap`], [`ParHashSet`] | many threads insert, look up and remove at once; built, walked, merged and emptied in parallel |
 //! | [`FrozenMap`] | a map that is only read, without locks |
+//! | [`ReadMap`] | a map that is read without locks and changed now and then, by publishing |
 //! | [`ParBitSet`] | a bit for each number below a bound; many threads insert and remove at once |
+//! | [`SortedVec`] | a vector in order: ranges, merging, joining |
 //! | [`ParVec`] | many threads push at once; values never move |
 //! | [`ParallelGrouping`] | `count_by`, `fold_by`, `group_by`, `distinct`, `join_by` … on every parallel iterator |
 //!
@@ -55,6 +57,8 @@ pub mod raw;
 mod serde;
 #[cfg(not(loom))]
 pub mod set;
+#[cfg(not(loom))]
+pub mod sorted;
 mod sync;
 #[cfg(not(loom))]
 mod tag;
@@ -67,8 +71,10 @@ pub use group::{Groups, Join, ParallelGrouping};
 #[cfg(not(loom))]
 pub use hasher::{DefaultHashBuilder, DefaultHasher};
 #[cfg(not(loom))]
-pub use map::{Change, FrozenMap, ParHashMap, TryReserveError};
+pub use map::{Change, FrozenMap, ParHashMap, ReadMap, TryReserveError};
 #[cfg(not(loom))]
 pub use set::ParHashSet;
+#[cfg(not(loom))]
+pub use sorted::SortedVec;
 #[cfg(not(loom))]
 pub use vec::{ParVec, Pusher};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use tine_collections::prelude::*;
-use tine_collections::{ParHashMap, ParHashSet, ParVec};
+use tine_collections::{ParHashMap, ParHashSet, ParVec, ReadMap, SortedVec};
 use tine_iter::prelude::*;
 use tine_pool::ThreadPoolBuilder;
 
@@ -80,6 +80,52 @@ fn a_set_and_groups() {
         let groups = boxed.group_by(|b| **b % 5);
         assert!(groups.iter().all(|(k, v)| v.iter().all(|b| **b % 5 == *k)));
         assert_eq!(groups.into_map().len(), 5);
+    });
+}
+
+#[test]
+fn a_map_that_is_published() {
+    let all = Arc::new(());
+    let map = ReadMap::new();
+    two(|| {
+        (0..40_usize).into_par_iter().with_max_len(5).for_each(|i| {
+            map.insert(i % 6, (Box::new(i), Arc::clone(&all)));
+            map.read(&3, |v| assert_eq!(*v.0 % 6, 3));
+            map.remove(&(i % 4 + 1));
+        });
+        let changes = (0..20).into_par_iter();
+        map.publish(changes.map(|i| (i, (i > 8).then(|| (Box::new(i), Arc::clone(&all))))));
+    });
+    assert_eq!(map.len(), 11);
+    drop(map.freeze());
+    assert_eq!(Arc::strong_count(&all), 1);
+}
+
+#[test]
+fn joins_and_aggregates() {
+    two(|| {
+        let side = |n| (0..n).into_par_iter().with_max_len(7).map(Box::new);
+        let join = || side(40).join_by(side(30), |l| **l % 7, |r| **r % 9);
+        assert_eq!(
+            join().inner_with(|l, r| **l + **r).count(),
+            join().inner().len()
+        );
+        assert_eq!(
+            join()
+                .outer()
+                .iter()
+                .filter(|pair| pair.0.is_none())
+                .count(),
+            6
+        );
+        let sums = side(40)
+            .aggregate_by(|b| **b % 5)
+            .count()
+            .sum(|b| **b)
+            .finish();
+        assert_eq!(sums.get_cloned(&2), Some((8, 156)));
+        let sorted: SortedVec<_> = side(40).collect();
+        assert_eq!(sorted.merge(side(9).collect()).len(), 49);
     });
 }
 

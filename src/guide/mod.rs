@@ -26,6 +26,9 @@ pub mod servers {}
 #[doc = include_str!("sharing.md")]
 pub mod sharing {}
 
+#[doc = include_str!("side_by_side.md")]
+pub mod side_by_side {}
+
 #[doc = include_str!("many_machines.md")]
 pub mod many_machines {}
 

@@ -58,9 +58,14 @@ fn write_text(path: &Path, bytes: u64) {
     let mut file = BufWriter::new(File::create(path).unwrap());
     let (mut written, mut state) = (0, 1_u64);
     while written < bytes {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         let (count, weight) = (state >> 44, (state >> 20 & 0xFFFF) as f64 / 64.0);
-        let line = format!("name-{},{count},{weight},some words that nobody reads\n", state >> 58);
+        let line = format!(
+            "name-{},{count},{weight},some words that nobody reads\n",
+            state >> 58
+        );
         file.write_all(line.as_bytes()).unwrap();
         written += line.len() as u64;
     }
@@ -125,7 +130,11 @@ fn by_pariter(path: &Path) -> Totals {
 fn by_rayon_chunked(path: &Path) -> Totals {
     chunks(open(path))
         .par_bridge()
-        .map(|chunk| chunk.lines().fold(Totals::default(), |totals, line| totals.with(parse(line))))
+        .map(|chunk| {
+            chunk
+                .lines()
+                .fold(Totals::default(), |totals, line| totals.with(parse(line)))
+        })
         .reduce(Totals::default, Totals::and)
 }
 
@@ -134,7 +143,9 @@ fn by_pariter_chunked(path: &Path) -> Totals {
         .parallel_map_custom(
             |options| options.threads(2),
             |chunk: String| {
-                chunk.lines().fold(Totals::default(), |totals, line| totals.with(parse(line)))
+                chunk
+                    .lines()
+                    .fold(Totals::default(), |totals, line| totals.with(parse(line)))
             },
         )
         .fold(Totals::default(), Totals::and)
@@ -195,7 +206,11 @@ fn main() {
             let start = Instant::now();
             let totals = black_box(way(&path));
             times.push(start.elapsed());
-            assert_eq!((totals.lines, totals.sum), (expected.lines, expected.sum), "{name}");
+            assert_eq!(
+                (totals.lines, totals.sum),
+                (expected.lines, expected.sum),
+                "{name}"
+            );
         }
     }
     println!("read, parse, aggregate {mb} MB");
@@ -247,16 +262,29 @@ fn stages() {
         let cpu = (process_cpu() - before) / 9;
         times.sort_unstable();
         let each = |time: Duration| time.as_nanos() as f64 / ITEMS as f64;
-        println!("    {name:40} {:8.1}, CPU {:8.1}", each(times[4]), each(cpu));
+        println!(
+            "    {name:40} {:8.1}, CPU {:8.1}",
+            each(times[4]),
+            each(cpu)
+        );
     };
     for limit in [64, 1024] {
         for one_by_one in [false, true] {
-            let how = if one_by_one { "one by one" } else { "in batches" };
-            row(&format!("in order, {how}, limit {limit}"), &|| empty(limit, one_by_one, 1));
-            row(&format!("map, in order, {how}, limit {limit}"), &|| empty(limit, one_by_one, 2));
-            row(&format!("in order, map, in order, {how}, limit {limit}"), &|| {
-                empty(limit, one_by_one, 3)
+            let how = if one_by_one {
+                "one by one"
+            } else {
+                "in batches"
+            };
+            row(&format!("in order, {how}, limit {limit}"), &|| {
+                empty(limit, one_by_one, 1)
             });
+            row(&format!("map, in order, {how}, limit {limit}"), &|| {
+                empty(limit, one_by_one, 2)
+            });
+            row(
+                &format!("in order, map, in order, {how}, limit {limit}"),
+                &|| empty(limit, one_by_one, 3),
+            );
         }
     }
     row("par_bridge_ordered(64), map, for_each", &bridge);

@@ -11,6 +11,7 @@ mod building;
 mod counting;
 mod grouping;
 mod inputs;
+mod joining;
 mod memory;
 mod sharing;
 mod table;
@@ -47,6 +48,7 @@ fn main() {
     let _ = (0..10).into_par_iter().map(|i| i).sum::<i32>();
     counting::run(&options);
     grouping::run(&options);
+    joining::run(&options);
     counting::words(&options);
     building::run(&options);
     sharing::run(&options);

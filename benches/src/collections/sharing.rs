@@ -4,8 +4,9 @@ use crate::inputs::{Numbers, spread, uniform, zipf};
 use crate::table::{Options, on_threads};
 use foldhash::fast::RandomState as Fold;
 use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tine_collections::ParHashMap;
+use tine_collections::{FrozenMap, ParHashMap, ReadMap};
 
 /// What a concurrent map can do here.
 trait Shared: Sync {
@@ -46,6 +47,79 @@ impl Shared for scc::HashMap<u64, u64, Fold> {
     }
     fn look(&self, key: u64) -> u64 {
         self.read_sync(&key, |_, value| *value).unwrap_or(0)
+    }
+}
+
+impl Shared for ReadMap<u64, u64> {
+    fn put(&self, key: u64, value: u64) {
+        self.insert(key, value);
+    }
+    fn look(&self, key: u64) -> u64 {
+        self.get_cloned(&key).unwrap_or(0)
+    }
+}
+
+/// No writes.
+impl Shared for FrozenMap<u64, u64> {
+    fn put(&self, _: u64, _: u64) {
+        unreachable!("a frozen map")
+    }
+    fn look(&self, key: u64) -> u64 {
+        self.get(&key).copied().unwrap_or(0)
+    }
+}
+
+/// The least that a table of words which readers look at without a lock could cost: it neither
+/// grows nor forgets a key, and zero is no key.
+struct Words {
+    pairs: Box<[(AtomicU64, AtomicU64)]>,
+    hasher: Fold,
+}
+
+impl Words {
+    fn new(capacity: usize) -> Self {
+        let slots = (capacity * 3 / 2).next_power_of_two();
+        let pair = || (AtomicU64::new(0), AtomicU64::new(0));
+        Words {
+            pairs: (0..slots).map(|_| pair()).collect(),
+            hasher: Fold::default(),
+        }
+    }
+
+    fn slots(&self, key: u64) -> impl Iterator<Item = &(AtomicU64, AtomicU64)> {
+        use std::hash::BuildHasher;
+        let mask = self.pairs.len() - 1;
+        let from = self.hasher.hash_one(key) as usize;
+        (0..=mask).map(move |step| &self.pairs[(from + step) & mask])
+    }
+}
+
+impl Shared for Words {
+    fn put(&self, key: u64, value: u64) {
+        for (there, slot) in self.slots(key + 1) {
+            let found = there.load(Ordering::Relaxed);
+            let mine = found == key + 1
+                || found == 0
+                    && match there.compare_exchange(0, key + 1, Ordering::AcqRel, Ordering::Acquire)
+                    {
+                        Ok(_) => true,
+                        Err(now) => now == key + 1,
+                    };
+            if mine {
+                return slot.store(value, Ordering::Release);
+            }
+        }
+    }
+
+    fn look(&self, key: u64) -> u64 {
+        for (there, slot) in self.slots(key + 1) {
+            match there.load(Ordering::Acquire) {
+                0 => return 0,
+                found if found == key + 1 => return slot.load(Ordering::Acquire),
+                _ => {}
+            }
+        }
+        0
     }
 }
 
@@ -92,10 +166,58 @@ fn makers(capacity: usize) -> Vec<(&'static str, Box<dyn Fn() -> Box<dyn Shared>
                 ))
             }),
         ),
+        (
+            "words, no growth",
+            Box::new(move || Box::new(Words::new(capacity))),
+        ),
     ]
 }
 
+/// What a read may cost: our maps, those of the peers, and designs.
+fn reads(options: &Options) {
+    let size = 1_000_000 / options.scale as u64;
+    let ops = 5_000_000 / options.scale;
+    for (name, skewed) in [("reads uniform", false), ("reads zipf", true)] {
+        for threads in [2, 16] {
+            let name = format!("{name}, {threads} threads");
+            if !options.wants(&name) {
+                continue;
+            }
+            let keys = if skewed {
+                zipf(ops, size)
+            } else {
+                uniform(ops, size)
+            };
+            let pairs = || (0..size).map(|rank| (spread(rank), rank));
+            let frozen: FrozenMap<u64, u64> = pairs().collect();
+            let read: ReadMap<u64, u64> = pairs().collect();
+            let mut maps: Vec<(&'static str, Box<dyn Shared>)> = makers(size as usize)
+                .into_iter()
+                .map(|(who, make)| {
+                    let map = make();
+                    pairs().for_each(|(key, value)| map.put(key, value));
+                    (who, map)
+                })
+                .collect();
+            maps.push(("tine ReadMap", Box::new(read)));
+            maps.push(("tine FrozenMap", Box::new(frozen)));
+            let runs = maps.iter().map(|(who, map)| {
+                let keys = &keys;
+                let run = move || {
+                    on_threads(threads, keys, |part| {
+                        let sum = part.iter().fold(0, |sum, &key| map.look(key) ^ (sum >> 1));
+                        black_box(sum);
+                    })
+                };
+                (*who, Box::new(run) as Box<dyn FnMut() -> Duration>)
+            });
+            options.row(&name, runs.collect());
+        }
+    }
+}
+
 pub fn run(options: &Options) {
+    reads(options);
     let n = 5_000_000 / options.scale;
     let keys: Vec<u64> = (0..n as u64).map(spread).collect();
     for threads in [1, 2, 8] {
@@ -138,7 +260,7 @@ pub fn run(options: &Options) {
             .into_iter()
             .map(|key| (key, numbers.next() % 100 < writes))
             .collect();
-        for threads in [2, 8] {
+        for threads in [2, 16] {
             let runs = makers(size as usize).into_iter().map(|(who, make)| {
                 let plan = &plan;
                 let map = make();

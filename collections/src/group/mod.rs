@@ -1,26 +1,29 @@
 //! Grouping, counting and joining parallel iterators by key.
 #![forbid(unsafe_code)]
 
+pub mod aggregate;
 mod fold;
 mod hot;
 mod join;
+mod probe;
 mod rows;
+mod side;
 mod tally;
 
+pub use aggregate::AggregateBy;
 pub use join::Join;
-pub use rows::Groups;
+pub use rows::{Groups, GroupsIter};
+pub use side::{Loose, RightSide};
 
 use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
 use crate::map::shard::Shards;
-use crate::tag::is_cheap;
 use fold::Fold;
 use hashbrown::HashTable;
 use std::cmp::Reverse;
 use std::hash::Hash;
 use std::marker::PhantomData;
 use std::panic::Location;
-use tally::tally;
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 use tine_iter::slice::ParallelSliceMut;
 
@@ -100,6 +103,73 @@ pub trait ParallelGrouping: ParallelIterator {
                 item: PhantomData,
             },
         )
+    }
+
+    /// Several results for each key in one pass: counts, sums, smallest and largest, means.
+    ///
+    /// ```
+    /// use tine::prelude::*;
+    ///
+    /// let words = ["ant", "bee", "bumblebee", "ape"];
+    /// let lengths = words
+    ///     .par_iter()
+    ///     .aggregate_by(|word| word.as_bytes()[0])
+    ///     .count()
+    ///     .min(|word| word.len())
+    ///     .max(|word| word.len())
+    ///     .finish();
+    /// assert_eq!(lengths.get_cloned(&b'b'), Some((2, 3, 9)));
+    /// ```
+    fn aggregate_by<K, F>(self, key: F) -> AggregateBy<Self, F, ()>
+    where
+        F: Fn(&Self::Item) -> K + Sync,
+    {
+        AggregateBy {
+            items: self,
+            key,
+            wanted: (),
+        }
+    }
+
+    /// How often each item occurs. The items are moved in as the keys, and none is cloned.
+    ///
+    /// ```
+    /// use tine::prelude::*;
+    ///
+    /// let words = vec![String::from("fork"), String::from("comb"), String::from("fork")];
+    /// let counts = words.into_par_iter().count_items();
+    /// assert_eq!(counts.get_cloned("fork"), Some(2));
+    /// ```
+    fn count_items(self) -> ParHashMap<Self::Item, usize>
+    where
+        Self::Item: Eq + Hash,
+    {
+        count_keys(self)
+    }
+
+    /// Folds the values of each key of pairs. The keys are moved in. `start` makes a sum of a key's
+    /// first value, `add` adds another value to it, `merge` a sum of later values.
+    ///
+    /// ```
+    /// use tine::prelude::*;
+    ///
+    /// let lines = vec![(String::from("tea"), 3), (String::from("rye"), 2), (String::from("tea"), 1)];
+    /// let sold = lines.into_par_iter().fold_pairs(|n| n, |sum, n| *sum += n, |sum, more| *sum += more);
+    /// assert_eq!(sold.get_cloned("tea"), Some(4));
+    /// ```
+    fn fold_pairs<K, V, A>(
+        self,
+        start: impl Fn(V) -> A + Sync,
+        add: impl Fn(&mut A, V) + Sync,
+        merge: impl Fn(&mut A, A) + Sync,
+    ) -> ParHashMap<K, A>
+    where
+        Self: ParallelIterator<Item = (K, V)>,
+        K: Eq + Hash + Send,
+        V: Send,
+        A: Send,
+    {
+        fold_pairs(self, start, add, merge)
     }
 
     /// The items of each key, in the order of the input, in compressed rows.
@@ -219,7 +289,7 @@ pub trait ParallelGrouping: ParallelIterator {
     }
 
     /// Brings the items together with those of `right` that have the same key. The result has
-    /// methods for each kind of join. `right` is grouped first, so let it be the smaller side.
+    /// methods for each kind of join. `right` is gathered first, so let it be the smaller side.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -228,7 +298,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// let pairs = (3..9).into_par_iter().join_by(squares, |&n| n, |square| square.0).inner();
     /// assert_eq!(pairs, [(3, (3, 9)), (4, (4, 16))]);
     /// ```
-    fn join_by<K, R, F, H>(self, right: R, key: F, right_key: H) -> Join<Self, R::Item, K, F>
+    fn join_by<K, R, F, H>(self, right: R, key: F, right_key: H) -> Join<Self, Loose<R::Iter, H>, F>
     where
         R: IntoParallelIterator,
         K: Eq + Hash + Send,
@@ -237,7 +307,33 @@ pub trait ParallelGrouping: ParallelIterator {
     {
         Join {
             left: self,
-            right: right.into_par_iter().group_by(right_key),
+            right: Loose {
+                items: right.into_par_iter(),
+                key: right_key,
+            },
+            key,
+        }
+    }
+
+    /// Brings the items together with what a [`FrozenMap`](crate::FrozenMap) or a [`Groups`] has
+    /// for their keys. It can be joined to again and again if it is given by reference.
+    ///
+    /// ```
+    /// use tine::{ParHashMap, prelude::*};
+    ///
+    /// let names = ParHashMap::from([(1, "Ada"), (2, "Bob")]).freeze();
+    /// let join = || [2, 3, 2].into_par_iter().join_on(&names, |&id| id);
+    /// assert_eq!(join().inner(), [(2, "Bob"), (2, "Bob")]);
+    /// assert_eq!(join().anti(), [3]);
+    /// ```
+    fn join_on<D, F>(self, right: D, key: F) -> Join<Self, D, F>
+    where
+        D: RightSide,
+        F: Fn(&Self::Item) -> D::Key,
+    {
+        Join {
+            left: self,
+            right,
             key,
         }
     }
@@ -278,23 +374,7 @@ where
     I: ParallelIterator<Item = F::Item>,
     F: Fold,
 {
-    into_tables_by(items, fold, &DefaultHashBuilder::default())
-}
-
-fn into_tables_by<I, F>(
-    items: I,
-    fold: &F,
-    hasher: &DefaultHashBuilder,
-) -> Vec<HashTable<(F::Key, F::Sum)>>
-where
-    I: ParallelIterator<Item = F::Item>,
-    F: Fold,
-{
-    if is_cheap::<F::Key>() {
-        tally::<(), _, _, _>(items, fold, hasher)
-    } else {
-        tally::<u64, _, _, _>(items, fold, hasher)
-    }
+    tally::tables(items, fold, &DefaultHashBuilder::default())
 }
 
 fn into_map<I, F>(items: I, fold: &F) -> ParHashMap<F::Key, F::Sum>
@@ -303,7 +383,7 @@ where
     F: Fold,
 {
     let hasher = DefaultHashBuilder::default();
-    let mut tables = into_tables_by(items, fold, &hasher);
+    let mut tables = tally::tables(items, fold, &hasher);
     let shards = match tables.len() {
         1 => Shards::from_stem(tables.remove(0)),
         _ => Shards::from_tables(tables),

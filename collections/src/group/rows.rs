@@ -15,6 +15,7 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::ops::Index;
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
+use tine_pool::join;
 
 /// The result of [`group_by`](super::ParallelGrouping::group_by): each key with its values, in the
 /// order of the input.
@@ -241,7 +242,80 @@ impl<K, T, S> Groups<K, T, S> {
     }
 }
 
+impl<K, T, S> Groups<K, T, S> {
+    /// All keys.
+    ///
+    /// ```
+    /// # use tine::prelude::*;
+    /// let groups = (0..10).into_par_iter().group_by(|n| n % 3);
+    /// assert_eq!(groups.keys().max(), Some(&2));
+    /// ```
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.parts.iter().flat_map(|rows| &rows.keys)
+    }
+
+    /// A result for each group, folded from its values, groups in parallel. A long group is cut in
+    /// halves and they are combined, in order, so all threads work on it. Where it is cut does not
+    /// depend on the number of threads.
+    ///
+    /// ```
+    /// # use tine::prelude::*;
+    /// let groups = (0..10).into_par_iter().group_by(|n| n % 3);
+    /// let sums = groups.fold_groups(|| 0, |sum, n| *sum += n, |sum, later| *sum += later);
+    /// assert!(sums.contains(&(&1, 12)));
+    /// ```
+    pub fn fold_groups<A: Send>(
+        &self,
+        init: impl Fn() -> A + Sync,
+        fold: impl Fn(&mut A, &T) + Sync,
+        combine: impl Fn(&mut A, A) + Sync,
+    ) -> Vec<(&K, A)>
+    where
+        K: Sync,
+        T: Sync,
+    {
+        let groups: Vec<(&K, &[T])> = self.iter().collect();
+        let one = |(key, row)| (key, fold_row(row, &init, &fold, &combine));
+        groups.into_par_iter().map(one).collect()
+    }
+}
+
+/// Rows longer than this are folded in halves.
+const LONG: usize = 1 << 13;
+
+fn fold_row<T: Sync, A: Send>(
+    row: &[T],
+    init: &(impl Fn() -> A + Sync),
+    fold: &(impl Fn(&mut A, &T) + Sync),
+    combine: &(impl Fn(&mut A, A) + Sync),
+) -> A {
+    if row.len() <= LONG {
+        let mut all = init();
+        row.iter().for_each(|value| fold(&mut all, value));
+        return all;
+    }
+    let (left, right) = row.split_at(row.len() / 2);
+    let half = |row| move || fold_row(row, init, fold, combine);
+    let (mut all, later) = join(half(left), half(right));
+    combine(&mut all, later);
+    all
+}
+
 impl<K: Eq + Hash, T, S: BuildHasher> Groups<K, T, S> {
+    /// Whether there is a group of this key.
+    ///
+    /// ```
+    /// # use tine::prelude::*;
+    /// assert!((0..10).into_par_iter().group_by(|n| n % 3).contains_key(&2));
+    /// ```
+    pub fn contains_key<Q>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.get(key).is_some()
+    }
+
     /// The values of a key, in the order of the input.
     ///
     /// ```
@@ -255,12 +329,24 @@ impl<K: Eq + Hash, T, S: BuildHasher> Groups<K, T, S> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        let hash = self.hasher.hash_one(key);
+        self.find_row(self.hasher.hash_one(key), key)
+    }
+
+    /// The values of a key whose hash is known.
+    pub(super) fn find_row<Q>(&self, hash: u64, key: &Q) -> Option<&[T]>
+    where
+        K: Borrow<Q>,
+        Q: Eq + ?Sized,
+    {
         let rows = &self.parts[part_of(hash, self.parts.len())];
         let same = |&place: &u32| rows.keys[place as usize].borrow() == key;
         rows.places
             .find(hash, same)
             .map(|&place| rows.row(place as usize))
+    }
+
+    pub(super) fn hasher(&self) -> &S {
+        &self.hasher
     }
 
     /// As a map, each group a vector of its own.
@@ -299,6 +385,67 @@ impl<K, T, S> IntoIterator for Groups<K, T, S> {
             .flat_map(Rows::into_pairs)
             .collect::<Vec<_>>()
             .into_iter()
+    }
+}
+
+impl<'a, K, T, S> IntoIterator for &'a Groups<K, T, S> {
+    type Item = (&'a K, &'a [T]);
+    type IntoIter = GroupsIter<'a, K, T>;
+
+    fn into_iter(self) -> GroupsIter<'a, K, T> {
+        GroupsIter {
+            parts: self.parts.iter(),
+            part: None,
+        }
+    }
+}
+
+/// The groups of a [`Groups`], by reference.
+///
+/// ```
+/// use tine::prelude::*;
+///
+/// let groups = (0..10).into_par_iter().group_by(|n| n % 3);
+/// let mut values = 0;
+/// for (_, row) in &groups {
+///     values += row.len();
+/// }
+/// assert_eq!(values, 10);
+/// ```
+pub struct GroupsIter<'a, K, T> {
+    parts: std::slice::Iter<'a, Rows<K, T>>,
+    part: Option<(&'a Rows<K, T>, usize)>,
+}
+
+impl<'a, K, T> Iterator for GroupsIter<'a, K, T> {
+    type Item = (&'a K, &'a [T]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some((rows, next)) = &mut self.part
+                && let Some(key) = rows.keys.get(*next)
+            {
+                let row = rows.row(*next);
+                *next += 1;
+                return Some((key, row));
+            }
+            self.part = Some((self.parts.next()?, 0));
+        }
+    }
+}
+
+impl<K: fmt::Debug, T: fmt::Debug> fmt::Debug for GroupsIter<'_, K, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GroupsIter").finish_non_exhaustive()
+    }
+}
+
+impl<'a, K: Sync, T: Sync, S> IntoParallelIterator for &'a Groups<K, T, S> {
+    type Item = (&'a K, &'a [T]);
+    type Iter = tine_iter::vec::IntoIter<Self::Item>;
+
+    fn into_par_iter(self) -> Self::Iter {
+        self.iter().collect::<Vec<_>>().into_par_iter()
     }
 }
 

@@ -25,8 +25,9 @@ mod merging;
 mod worker;
 
 use super::fold::{Fold, Sums};
+use crate::hasher::DefaultHashBuilder;
 use crate::partition::par_map;
-use crate::tag::Tag;
+use crate::tag::{Tag, is_cheap};
 use consumer::{Idle, TallyConsumer};
 use merging::Plan;
 use std::hash::BuildHasher;
@@ -41,7 +42,19 @@ const TABLE_BYTES: usize = 4 << 20;
 
 /// Folds all items by key: one small table, or one for each of
 /// [`breadth()`] parts.
-pub(super) fn tally<G, I, F, S>(items: I, fold: &F, hasher: &S) -> Vec<Sums<F>>
+pub(super) fn tables<I, F>(items: I, fold: &F, hasher: &DefaultHashBuilder) -> Vec<Sums<F>>
+where
+    I: ParallelIterator<Item = F::Item>,
+    F: Fold,
+{
+    if is_cheap::<F::Key>() {
+        tally::<(), _, _, _>(items, fold, hasher)
+    } else {
+        tally::<u64, _, _, _>(items, fold, hasher)
+    }
+}
+
+fn tally<G, I, F, S>(items: I, fold: &F, hasher: &S) -> Vec<Sums<F>>
 where
     G: Tag,
     I: ParallelIterator<Item = F::Item>,

@@ -1,18 +1,22 @@
 //! A map that no thread changes any more, and that is read without locks.
 #![forbid(unsafe_code)]
 
+use super::chart::Chart;
 use super::concurrent::ParHashMap;
 use super::iter::IntoIter;
 use super::par::{IntoParIter, ParIter};
 use super::shard::Shards;
 use crate::hasher::DefaultHashBuilder;
 use crate::parts::part_of;
-use hashbrown::HashTable;
+use hashbrown::{HashTable, hash_table};
 use std::borrow::Borrow;
+use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
+use std::iter::FusedIterator;
 use std::ops::Index;
-use tine_iter::iter::IntoParallelIterator;
+use std::slice;
+use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 
 /// A map that can only be read, from [`ParHashMap::freeze`]: no locks, plain
 /// references, parallel iteration over `&self`.
@@ -26,10 +30,28 @@ use tine_iter::iter::IntoParallelIterator;
 /// assert_eq!(squares[&9], 81);
 /// assert_eq!((0..100u64).into_par_iter().map(|i| squares[&i]).sum::<u64>(), 328_350);
 /// ```
-#[derive(Clone)]
 pub struct FrozenMap<K, V, S = DefaultHashBuilder> {
-    tables: Box<[HashTable<(K, V)>]>,
+    shelves: Box<[Shelf<K, V>]>,
     hasher: S,
+}
+
+/// A table, and where its memory is: both cache lines that a lookup needs are fetched at once.
+struct Shelf<K, V> {
+    table: HashTable<(K, V)>,
+    chart: Chart,
+}
+
+impl<K, V> Shelf<K, V> {
+    fn new(table: HashTable<(K, V)>) -> Self {
+        let chart = Chart::new(&table);
+        Shelf { table, chart }
+    }
+}
+
+impl<K: Clone, V: Clone, S: Clone> Clone for FrozenMap<K, V, S> {
+    fn clone(&self) -> Self {
+        Self::from_tables(self.tables().cloned().collect(), self.hasher.clone())
+    }
 }
 
 impl<K, V, S> ParHashMap<K, V, S> {
@@ -42,14 +64,60 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// assert_eq!(frozen.get("a"), Some(&1));
     /// ```
     pub fn freeze(self) -> FrozenMap<K, V, S> {
-        FrozenMap {
-            tables: self.shards.into_tables().into(),
-            hasher: self.hasher,
-        }
+        FrozenMap::from_tables(self.shards.into_tables(), self.hasher)
     }
 }
 
 impl<K, V, S> FrozenMap<K, V, S> {
+    /// One table, or one for each part of the hashes.
+    pub(crate) fn from_tables(tables: Vec<HashTable<(K, V)>>, hasher: S) -> Self {
+        FrozenMap {
+            shelves: tables.into_iter().map(Shelf::new).collect(),
+            hasher,
+        }
+    }
+
+    fn tables(&self) -> impl Iterator<Item = &HashTable<(K, V)>> {
+        self.shelves.iter().map(|shelf| &shelf.table)
+    }
+
+    fn into_tables(self) -> Vec<HashTable<(K, V)>> {
+        let shelves = self.shelves.into_vec();
+        shelves.into_iter().map(|shelf| shelf.table).collect()
+    }
+
+    /// The hash of a key, to be looked up soon.
+    #[inline]
+    pub(crate) fn hash<Q: Hash + ?Sized>(&self, key: &Q) -> u64
+    where
+        S: BuildHasher,
+    {
+        self.hasher.hash_one(key)
+    }
+
+    #[inline]
+    fn shelf(&self, hash: u64) -> &Shelf<K, V> {
+        &self.shelves[part_of(hash, self.shelves.len())]
+    }
+
+    /// Fetches what a lookup of `hash` will read.
+    #[inline]
+    pub(crate) fn expect(&self, hash: u64) {
+        self.shelf(hash).chart.fetch::<(K, V)>(hash);
+    }
+
+    /// The entry of a key whose hash is known.
+    #[inline]
+    pub(crate) fn find<Q>(&self, hash: u64, key: &Q) -> Option<&(K, V)>
+    where
+        K: Borrow<Q>,
+        Q: Eq + ?Sized,
+    {
+        self.shelf(hash)
+            .table
+            .find(hash, |(k, _)| k.borrow() == key)
+    }
+
     /// The same map, to be changed again. Nothing is copied.
     ///
     /// ```
@@ -59,15 +127,13 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// assert_eq!(map.len(), 2);
     /// ```
     pub fn thaw(self) -> ParHashMap<K, V, S> {
-        let mut tables = self.tables.into_vec();
+        let hasher = self.hasher;
+        let mut tables: Vec<_> = self.shelves.into_iter().map(|shelf| shelf.table).collect();
         let shards = match tables.len() {
             1 => Shards::from_stem(tables.remove(0)),
             _ => Shards::from_tables(tables),
         };
-        ParHashMap {
-            shards,
-            hasher: self.hasher,
-        }
+        ParHashMap { shards, hasher }
     }
 
     /// The number of entries.
@@ -77,7 +143,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// assert_eq!(ParHashMap::from([("a", 1)]).freeze().len(), 1);
     /// ```
     pub fn len(&self) -> usize {
-        self.tables.iter().map(HashTable::len).sum()
+        self.tables().map(HashTable::len).sum()
     }
 
     /// Whether there is no entry.
@@ -87,7 +153,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// assert!(ParHashMap::<u8, u8>::new().freeze().is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
-        self.tables.iter().all(HashTable::is_empty)
+        self.tables().all(HashTable::is_empty)
     }
 
     /// All entries.
@@ -97,11 +163,12 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// let frozen = ParHashMap::from([(1, 10), (2, 20)]).freeze();
     /// assert_eq!(frozen.iter().map(|(_, v)| v).sum::<i32>(), 30);
     /// ```
-    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
-        self.tables
-            .iter()
-            .flatten()
-            .map(|(key, value)| (key, value))
+    pub fn iter(&self) -> FrozenIter<'_, K, V> {
+        FrozenIter {
+            shelves: self.shelves.iter(),
+            table: None,
+            left: self.len(),
+        }
     }
 
     /// All keys.
@@ -123,6 +190,80 @@ impl<K, V, S> FrozenMap<K, V, S> {
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.iter().map(|(_, value)| value)
     }
+
+    /// All keys, by value.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// assert!(ParHashMap::from([(1, 10)]).freeze().into_keys().eq([1]));
+    /// ```
+    pub fn into_keys(self) -> impl Iterator<Item = K> {
+        self.into_iter().map(|(key, _)| key)
+    }
+
+    /// All values, by value.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// assert!(ParHashMap::from([(1, 10)]).freeze().into_values().eq([10]));
+    /// ```
+    pub fn into_values(self) -> impl Iterator<Item = V> {
+        self.into_iter().map(|(_, value)| value)
+    }
+
+    /// The number of entries that there is memory for.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// assert!(ParHashMap::from([(1, 10)]).freeze().capacity() >= 1);
+    /// ```
+    pub fn capacity(&self) -> usize {
+        self.tables().map(HashTable::capacity).sum()
+    }
+
+    /// What the keys are hashed with.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// use std::hash::BuildHasher;
+    /// let frozen = ParHashMap::from([(1, 10)]).freeze();
+    /// assert_eq!(frozen.hasher().hash_one(1), frozen.hasher().hash_one(1));
+    /// ```
+    pub fn hasher(&self) -> &S {
+        &self.hasher
+    }
+
+    /// All keys, in parallel.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// use tine::prelude::*;
+    /// let frozen = ParHashMap::from([(1, 10), (2, 20)]).freeze();
+    /// assert_eq!(frozen.par_keys().sum::<i32>(), 3);
+    /// ```
+    pub fn par_keys(&self) -> impl ParallelIterator<Item = &K>
+    where
+        K: Sync,
+        V: Sync,
+    {
+        self.into_par_iter().map(|(key, _)| key)
+    }
+
+    /// All values, in parallel.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// use tine::prelude::*;
+    /// let frozen = ParHashMap::from([(1, 10), (2, 20)]).freeze();
+    /// assert_eq!(frozen.par_values().sum::<i32>(), 30);
+    /// ```
+    pub fn par_values(&self) -> impl ParallelIterator<Item = &V>
+    where
+        K: Sync,
+        V: Sync,
+    {
+        self.into_par_iter().map(|(_, value)| value)
+    }
 }
 
 impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
@@ -139,11 +280,28 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        let hash = self.hasher.hash_one(key);
-        let table = &self.tables[part_of(hash, self.tables.len())];
+        self.get_key_value(key).map(|(_, value)| value)
+    }
+
+    /// The key that is there for `key`, and its value.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let frozen = ParHashMap::from([(String::from("a"), 10)]).freeze();
+    /// assert_eq!(frozen.get_key_value("a"), Some((&String::from("a"), &10)));
+    /// ```
+    #[inline]
+    pub fn get_key_value<Q>(&self, key: &Q) -> Option<(&K, &V)>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.hash(key);
+        let Shelf { table, chart } = self.shelf(hash);
+        chart.fetch::<(K, V)>(hash);
         table
             .find(hash, |(k, _)| k.borrow() == key)
-            .map(|(_, value)| value)
+            .map(|(key, value)| (key, value))
     }
 
     /// Whether there is an entry for `key`.
@@ -188,7 +346,7 @@ impl<K, V, S> IntoIterator for FrozenMap<K, V, S> {
     type IntoIter = IntoIter<K, V>;
 
     fn into_iter(self) -> IntoIter<K, V> {
-        IntoIter::new(self.tables.into_vec())
+        IntoIter::new(self.into_tables())
     }
 }
 
@@ -197,7 +355,7 @@ impl<'a, K: Sync, V: Sync, S> IntoParallelIterator for &'a FrozenMap<K, V, S> {
     type Iter = ParIter<'a, K, V>;
 
     fn into_par_iter(self) -> ParIter<'a, K, V> {
-        ParIter::new(self.tables.iter())
+        ParIter::new(self.shelves.iter().map(|shelf| &shelf.table))
     }
 }
 
@@ -207,5 +365,132 @@ impl<K: Send, V: Send, S> IntoParallelIterator for FrozenMap<K, V, S> {
 
     fn into_par_iter(self) -> IntoParIter<K, V> {
         self.thaw().into_par_iter()
+    }
+}
+
+/// The entries of a [`FrozenMap`], from [`FrozenMap::iter`].
+///
+/// ```
+/// use tine::{ParHashMap, map::FrozenIter};
+///
+/// let frozen = ParHashMap::from([("fork", 4)]).freeze();
+/// let mut entries: FrozenIter<'_, _, _> = frozen.iter();
+/// assert_eq!((entries.len(), entries.next()), (1, Some((&"fork", &4))));
+/// ```
+pub struct FrozenIter<'a, K, V> {
+    shelves: slice::Iter<'a, Shelf<K, V>>,
+    table: Option<hash_table::Iter<'a, (K, V)>>,
+    left: usize,
+}
+
+impl<'a, K, V> Iterator for FrozenIter<'a, K, V> {
+    type Item = (&'a K, &'a V);
+
+    fn next(&mut self) -> Option<(&'a K, &'a V)> {
+        loop {
+            if let Some((key, value)) = self.table.as_mut().and_then(Iterator::next) {
+                self.left -= 1;
+                return Some((key, value));
+            }
+            self.table = Some(self.shelves.next()?.table.iter());
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+
+    fn fold<A, F: FnMut(A, Self::Item) -> A>(self, start: A, mut f: F) -> A {
+        let rest = self.shelves.map(|shelf| shelf.table.iter());
+        let tables = self.table.into_iter().chain(rest);
+        tables.fold(start, |all, table| {
+            table.fold(all, |all, (key, value)| f(all, (key, value)))
+        })
+    }
+}
+
+impl<K, V> ExactSizeIterator for FrozenIter<'_, K, V> {}
+impl<K, V> FusedIterator for FrozenIter<'_, K, V> {}
+
+impl<K, V> Clone for FrozenIter<'_, K, V> {
+    fn clone(&self) -> Self {
+        FrozenIter {
+            shelves: self.shelves.clone(),
+            table: self.table.clone(),
+            left: self.left,
+        }
+    }
+}
+
+impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for FrozenIter<'_, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+impl<'a, K, V, S> IntoIterator for &'a FrozenMap<K, V, S> {
+    type Item = (&'a K, &'a V);
+    type IntoIter = FrozenIter<'a, K, V>;
+
+    fn into_iter(self) -> FrozenIter<'a, K, V> {
+        self.iter()
+    }
+}
+
+impl<K, V, S: Default> Default for FrozenMap<K, V, S> {
+    fn default() -> Self {
+        ParHashMap::with_hasher(S::default()).freeze()
+    }
+}
+
+impl<K, V, S> From<ParHashMap<K, V, S>> for FrozenMap<K, V, S> {
+    fn from(map: ParHashMap<K, V, S>) -> Self {
+        map.freeze()
+    }
+}
+
+impl<K, V, S> From<FrozenMap<K, V, S>> for ParHashMap<K, V, S> {
+    fn from(map: FrozenMap<K, V, S>) -> Self {
+        map.thaw()
+    }
+}
+
+impl<K: Eq + Hash, V, const N: usize> From<[(K, V); N]> for FrozenMap<K, V> {
+    fn from(pairs: [(K, V); N]) -> Self {
+        ParHashMap::from(pairs).freeze()
+    }
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher + Default> FromIterator<(K, V)> for FrozenMap<K, V, S> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
+        pairs.into_iter().collect::<ParHashMap<K, V, S>>().freeze()
+    }
+}
+
+impl<K, V, S, Z> PartialEq<FrozenMap<K, V, Z>> for FrozenMap<K, V, S>
+where
+    K: Eq + Hash,
+    V: PartialEq,
+    S: BuildHasher,
+    Z: BuildHasher,
+{
+    fn eq(&self, other: &FrozenMap<K, V, Z>) -> bool {
+        let same = |(key, value)| other.get(key) == Some(value);
+        self.len() == other.len() && self.iter().all(same)
+    }
+}
+
+impl<K: Eq + Hash, V: Eq, S: BuildHasher> Eq for FrozenMap<K, V, S> {}
+
+impl<K, V, S, Z> PartialEq<HashMap<K, V, Z>> for FrozenMap<K, V, S>
+where
+    K: Eq + Hash,
+    V: PartialEq,
+    S: BuildHasher,
+    Z: BuildHasher,
+{
+    fn eq(&self, other: &HashMap<K, V, Z>) -> bool {
+        let same = |(key, value)| other.get(key) == Some(value);
+        self.len() == other.len() && self.iter().all(same)
     }
 }

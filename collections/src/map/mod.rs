@@ -1,7 +1,8 @@
 //! A hash map that many threads change at once.
 //!
 //! The type and the methods with `&self` are in `concurrent`, those with `&mut self` in
-//! `exclusive`, and the parallel ones in `par`. Beneath them: `shard` (which table a key is in),
+//! `exclusive`, and the parallel ones in `par`. `frozen` is a map that is only read, `read_map` one
+//! that is read without locks and changed by publishing. Beneath them: `shard` (which table a key is in),
 //! `lock` (one table's lock), `table` (surgery on one table), `chart` (fetching ahead) and
 //! `reentry` (a thread that enters a map again panics instead of waiting for itself).
 #![deny(unsafe_code)]
@@ -15,6 +16,7 @@ mod frozen;
 mod iter;
 pub(crate) mod lock;
 mod par;
+mod read_map;
 pub(crate) mod reentry;
 pub(crate) mod shard;
 pub(crate) mod table;
@@ -22,8 +24,9 @@ pub(crate) mod table;
 pub use concurrent::{Change, ParHashMap};
 pub use entry::{Entry, Ref, RefMut};
 pub use exclusive::TryReserveError;
-pub use frozen::FrozenMap;
+pub use frozen::{FrozenIter, FrozenMap};
 pub use iter::{Drain, IntoIter, Iter, IterMut, Keys, Values};
 #[doc(hidden)]
 pub use par::WalkShared;
 pub use par::{IntoParIter, ParIter, ParIterMut};
+pub use read_map::ReadMap;

@@ -1,0 +1,502 @@
+//! Several results for each key in one pass: counts, sums, bounds, means.
+#![forbid(unsafe_code)]
+
+use super::fold::Fold;
+use super::tally::tables;
+use crate::hasher::DefaultHashBuilder;
+use crate::map::ParHashMap;
+use crate::map::shard::Shards;
+use crate::partition::par_map;
+use hashbrown::HashTable;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::marker::PhantomData;
+use std::ops::AddAssign;
+use tine_iter::iter::ParallelIterator;
+
+/// One result for each key: how it begins, grows, is joined with that of later items, and ends.
+pub trait Aggregate<T>: Send + Sync {
+    /// The result on its way.
+    type State: Send;
+    /// The result.
+    type Out: Send;
+
+    /// The state after the first item.
+    fn start(&self, item: &T) -> Self::State;
+    /// Adds an item.
+    fn add(&self, state: &mut Self::State, item: &T);
+    /// Adds the state of later items.
+    fn merge(&self, state: &mut Self::State, later: Self::State);
+    /// The result.
+    fn finish(&self, state: Self::State) -> Self::Out;
+}
+
+/// Several results for each key, from
+/// [`aggregate_by`](super::ParallelGrouping::aggregate_by): name what is wanted, then
+/// [`finish`](Self::finish).
+///
+/// ```
+/// use tine::prelude::*;
+///
+/// let sales = [("north", 3), ("south", 5), ("north", 4)];
+/// let report = sales
+///     .par_iter()
+///     .aggregate_by(|sale| sale.0)
+///     .count()
+///     .sum(|sale| sale.1)
+///     .max(|sale| sale.1)
+///     .finish();
+/// assert_eq!(report.get_cloned("north"), Some((2, 7, 4)));
+/// ```
+#[must_use = "nothing is done before `finish`"]
+pub struct AggregateBy<I, F, A> {
+    pub(super) items: I,
+    pub(super) key: F,
+    pub(super) wanted: A,
+}
+
+impl<I, F, A> fmt::Debug for AggregateBy<I, F, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AggregateBy").finish_non_exhaustive()
+    }
+}
+
+/// A list of results that takes one more.
+pub trait Append<X> {
+    /// The longer list.
+    type Longer;
+    /// The list with one more.
+    fn append(self, more: X) -> Self::Longer;
+}
+
+/// How many items there are.
+#[derive(Clone, Copy, Debug)]
+pub struct Count;
+
+/// The sum of what a closure returns.
+#[derive(Clone, Copy)]
+pub struct Sum<F>(F);
+
+/// The smallest of what a closure returns.
+#[derive(Clone, Copy)]
+pub struct Min<F>(F);
+
+/// The largest of what a closure returns.
+#[derive(Clone, Copy)]
+pub struct Max<F>(F);
+
+/// The mean of what a closure returns.
+#[derive(Clone, Copy)]
+pub struct Mean<F>(F);
+
+/// What a closure returns for the first item.
+#[derive(Clone, Copy)]
+pub struct First<F>(F);
+
+/// What a closure returns for the last item.
+#[derive(Clone, Copy)]
+pub struct Last<F>(F);
+
+macro_rules! opaque {
+    ($($name:ident)*) => {$(
+        impl<F> fmt::Debug for $name<F> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+
+opaque! { Sum Min Max Mean First Last }
+
+impl<T> Aggregate<T> for Count {
+    type State = usize;
+    type Out = usize;
+
+    #[inline]
+    fn start(&self, _: &T) -> usize {
+        1
+    }
+
+    #[inline]
+    fn add(&self, count: &mut usize, _: &T) {
+        *count += 1;
+    }
+
+    #[inline]
+    fn merge(&self, count: &mut usize, later: usize) {
+        *count += later;
+    }
+
+    fn finish(&self, count: usize) -> usize {
+        count
+    }
+}
+
+/// A result that is made of the closure's values, two at a time.
+macro_rules! of_two {
+    ($($name:ident, [$($bound:tt)*], |$state:ident, $value:ident| $combine:expr;)*) => {$(
+        impl<T, V: Send + $($bound)*, F: Fn(&T) -> V + Send + Sync> Aggregate<T> for $name<F> {
+            type State = V;
+            type Out = V;
+
+            #[inline]
+            fn start(&self, item: &T) -> V {
+                (self.0)(item)
+            }
+
+            #[inline]
+            fn add(&self, state: &mut V, item: &T) {
+                Aggregate::<T>::merge(self, state, (self.0)(item));
+            }
+
+            #[inline]
+            fn merge(&self, $state: &mut V, $value: V) {
+                $combine
+            }
+
+            fn finish(&self, state: V) -> V {
+                state
+            }
+        }
+    )*};
+}
+
+of_two! {
+    Sum, [AddAssign], |sum, more| *sum += more;
+    Min, [Ord], |least, value| if value < *least { *least = value };
+    Max, [Ord], |most, value| if value >= *most { *most = value };
+    Last, [Sized], |last, value| *last = value;
+}
+
+impl<T, V: Send, F: Fn(&T) -> V + Send + Sync> Aggregate<T> for First<F> {
+    type State = V;
+    type Out = V;
+
+    #[inline]
+    fn start(&self, item: &T) -> V {
+        (self.0)(item)
+    }
+
+    #[inline]
+    fn add(&self, _: &mut V, _: &T) {}
+
+    #[inline]
+    fn merge(&self, _: &mut V, _: V) {}
+
+    fn finish(&self, first: V) -> V {
+        first
+    }
+}
+
+impl<T, F: Fn(&T) -> f64 + Send + Sync> Aggregate<T> for Mean<F> {
+    type State = (f64, usize);
+    type Out = f64;
+
+    #[inline]
+    fn start(&self, item: &T) -> (f64, usize) {
+        ((self.0)(item), 1)
+    }
+
+    #[inline]
+    fn add(&self, (sum, count): &mut (f64, usize), item: &T) {
+        *sum += (self.0)(item);
+        *count += 1;
+    }
+
+    #[inline]
+    fn merge(&self, (sum, count): &mut (f64, usize), later: (f64, usize)) {
+        *sum += later.0;
+        *count += later.1;
+    }
+
+    fn finish(&self, (sum, count): (f64, usize)) -> f64 {
+        sum / count as f64
+    }
+}
+
+/// Lists of results; one alone is not put into a tuple.
+macro_rules! lists {
+    ($($($name:ident $nth:tt)*;)*) => {$(
+        impl<T, $($name: Aggregate<T>),*> Aggregate<T> for ($($name,)*) {
+            type State = ($($name::State,)*);
+            type Out = ($($name::Out,)*);
+
+            #[inline]
+            fn start(&self, item: &T) -> Self::State {
+                ($(self.$nth.start(item),)*)
+            }
+
+            #[inline]
+            fn add(&self, state: &mut Self::State, item: &T) {
+                $(self.$nth.add(&mut state.$nth, item);)*
+            }
+
+            #[inline]
+            fn merge(&self, state: &mut Self::State, later: Self::State) {
+                $(self.$nth.merge(&mut state.$nth, later.$nth);)*
+            }
+
+            fn finish(&self, state: Self::State) -> Self::Out {
+                ($(self.$nth.finish(state.$nth),)*)
+            }
+        }
+
+        impl<$($name,)* X> Append<X> for ($($name,)*) {
+            type Longer = ($($name,)* X,);
+
+            fn append(self, more: X) -> Self::Longer {
+                ($(self.$nth,)* more,)
+            }
+        }
+    )*};
+}
+
+lists! {
+    A 0 B 1;
+    A 0 B 1 C 2;
+    A 0 B 1 C 2 D 3;
+    A 0 B 1 C 2 D 3 E 4;
+    A 0 B 1 C 2 D 3 E 4 G 5;
+    A 0 B 1 C 2 D 3 E 4 G 5 H 6;
+    A 0 B 1 C 2 D 3 E 4 G 5 H 6 J 7;
+}
+
+impl<X> Append<X> for () {
+    type Longer = (X,);
+
+    fn append(self, more: X) -> (X,) {
+        (more,)
+    }
+}
+
+impl<A, X> Append<X> for (A,) {
+    type Longer = (A, X);
+
+    fn append(self, more: X) -> (A, X) {
+        (self.0, more)
+    }
+}
+
+impl<T, A: Aggregate<T>> Aggregate<T> for (A,) {
+    type State = A::State;
+    type Out = A::Out;
+
+    #[inline]
+    fn start(&self, item: &T) -> A::State {
+        self.0.start(item)
+    }
+
+    #[inline]
+    fn add(&self, state: &mut A::State, item: &T) {
+        self.0.add(state, item);
+    }
+
+    #[inline]
+    fn merge(&self, state: &mut A::State, later: A::State) {
+        self.0.merge(state, later);
+    }
+
+    fn finish(&self, state: A::State) -> A::Out {
+        self.0.finish(state)
+    }
+}
+
+impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
+    fn with<X>(self, more: X) -> AggregateBy<I, F, A::Longer>
+    where
+        A: Append<X>,
+    {
+        AggregateBy {
+            items: self.items,
+            key: self.key,
+            wanted: self.wanted.append(more),
+        }
+    }
+
+    /// How many items a key has.
+    ///
+    /// ```
+    /// # use tine::prelude::*;
+    /// let odd = (0..5).into_par_iter().aggregate_by(|n| n % 2).count().finish();
+    /// assert_eq!(odd.get_cloned(&1), Some(2));
+    /// ```
+    pub fn count(self) -> AggregateBy<I, F, A::Longer>
+    where
+        A: Append<Count>,
+    {
+        self.with(Count)
+    }
+
+    /// The sum of what `of` returns. Floats may come out differently in their last bits from run to
+    /// run.
+    ///
+    /// ```
+    /// # use tine::prelude::*;
+    /// let odd = (0..5).into_par_iter().aggregate_by(|n| n % 2).sum(|&n| n).finish();
+    /// assert_eq!(odd.get_cloned(&1), Some(4));
+    /// ```
+    pub fn sum<V, G>(self, of: G) -> AggregateBy<I, F, A::Longer>
+    where
+        G: Fn(&I::Item) -> V + Send + Sync,
+        A: Append<Sum<G>>,
+    {
+        self.with(Sum(of))
+    }
+
+    /// The smallest of what `of` returns; of equal ones the first.
+    ///
+    /// ```
+    /// # use tine::prelude::*;
+    /// let odd = (0..5).into_par_iter().aggregate_by(|n| n % 2).min(|&n| n).finish();
+    /// assert_eq!(odd.get_cloned(&1), Some(1));
+    /// ```
+    pub fn min<V, G>(self, of: G) -> AggregateBy<I, F, A::Longer>
+    where
+        G: Fn(&I::Item) -> V + Send + Sync,
+        A: Append<Min<G>>,
+    {
+        self.with(Min(of))
+    }
+
+    /// The largest of what `of` returns; of equal ones the last.
+    ///
+    /// ```
+    /// # use tine::prelude::*;
+    /// let groups = (0..5).into_par_iter().aggregate_by(|n| n % 2);
+    /// let bounds = groups.min(|&n| n).max(|&n| n).finish();
+    /// assert_eq!(bounds.get_cloned(&0), Some((0, 4)));
+    /// ```
+    pub fn max<V, G>(self, of: G) -> AggregateBy<I, F, A::Longer>
+    where
+        G: Fn(&I::Item) -> V + Send + Sync,
+        A: Append<Max<G>>,
+    {
+        self.with(Max(of))
+    }
+
+    /// The mean of what `of` returns. It may come out differently in its last bits from run to run.
+    ///
+    /// ```
+    /// # use tine::prelude::*;
+    /// let odd = (0..5).into_par_iter().aggregate_by(|n| n % 2).mean(|&n| f64::from(n)).finish();
+    /// assert_eq!(odd.get_cloned(&1), Some(2.0));
+    /// ```
+    pub fn mean<G>(self, of: G) -> AggregateBy<I, F, A::Longer>
+    where
+        G: Fn(&I::Item) -> f64 + Send + Sync,
+        A: Append<Mean<G>>,
+    {
+        self.with(Mean(of))
+    }
+
+    /// What `of` returns for a key's first item.
+    ///
+    /// ```
+    /// # use tine::prelude::*;
+    /// let odd = (0..5).into_par_iter().aggregate_by(|n| n % 2).first(|&n| n).finish();
+    /// assert_eq!(odd.get_cloned(&1), Some(1));
+    /// ```
+    pub fn first<V, G>(self, of: G) -> AggregateBy<I, F, A::Longer>
+    where
+        G: Fn(&I::Item) -> V + Send + Sync,
+        A: Append<First<G>>,
+    {
+        self.with(First(of))
+    }
+
+    /// What `of` returns for a key's last item.
+    ///
+    /// ```
+    /// # use tine::prelude::*;
+    /// let odd = (0..5).into_par_iter().aggregate_by(|n| n % 2).last(|&n| n).finish();
+    /// assert_eq!(odd.get_cloned(&1), Some(3));
+    /// ```
+    pub fn last<V, G>(self, of: G) -> AggregateBy<I, F, A::Longer>
+    where
+        G: Fn(&I::Item) -> V + Send + Sync,
+        A: Append<Last<G>>,
+    {
+        self.with(Last(of))
+    }
+
+    /// Walks the items once, in parallel. A key has one result if one was asked for, else a tuple
+    /// of them, of up to eight.
+    ///
+    /// ```
+    /// # use tine::prelude::*;
+    /// let groups = (0..5).into_par_iter().aggregate_by(|n| n % 2);
+    /// let both = groups.first(|&n| n).mean(|&n| f64::from(n)).finish();
+    /// assert_eq!(both.get_cloned(&0), Some((0, 2.0)));
+    /// ```
+    pub fn finish<K>(self) -> ParHashMap<K, A::Out>
+    where
+        K: Eq + Hash + Send,
+        F: Fn(&I::Item) -> K + Sync,
+        A: Aggregate<I::Item>,
+    {
+        let hasher = DefaultHashBuilder::default();
+        let wanted = self.wanted;
+        let fold = All {
+            key: self.key,
+            wanted: &wanted,
+            item: PhantomData,
+        };
+        let states = tables(self.items, &fold, &hasher);
+        let finished = |states: HashTable<(K, A::State)>| {
+            let mut table = HashTable::with_capacity(states.len());
+            for (key, state) in states {
+                let hash = hasher.hash_one(&key);
+                let pair = (key, wanted.finish(state));
+                table.insert_unique(hash, pair, |(key, _): &(K, A::Out)| hasher.hash_one(key));
+            }
+            table
+        };
+        let mut tables = par_map(states, &finished);
+        let shards = match tables.len() {
+            1 => Shards::from_stem(tables.remove(0)),
+            _ => Shards::from_tables(tables),
+        };
+        ParHashMap { shards, hasher }
+    }
+}
+
+/// The fold of all results at once.
+struct All<'a, T, F, A> {
+    key: F,
+    wanted: &'a A,
+    item: PhantomData<fn(T)>,
+}
+
+impl<T, K, F, A> Fold for All<'_, T, F, A>
+where
+    T: Send,
+    K: Eq + Hash + Send,
+    F: Fn(&T) -> K + Sync,
+    A: Aggregate<T>,
+{
+    type Item = T;
+    type Key = K;
+    type Raw = T;
+    type Sum = A::State;
+
+    #[inline]
+    fn read(&self, item: T, _: usize) -> (K, T) {
+        ((self.key)(&item), item)
+    }
+
+    #[inline]
+    fn start(&self, item: T) -> A::State {
+        self.wanted.start(&item)
+    }
+
+    #[inline]
+    fn add(&self, state: &mut A::State, item: T) {
+        self.wanted.add(state, &item);
+    }
+
+    #[inline]
+    fn merge(&self, state: &mut A::State, later: A::State) {
+        self.wanted.merge(state, later);
+    }
+}

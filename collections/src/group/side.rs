@@ -1,0 +1,468 @@
+//! The right sides of joins: what a key is looked up in.
+//!
+//! A parallel iterator is gathered by key when a kind of join is asked for: with its values, or for
+//! `semi` and `anti` without. Groups and frozen maps are looked up as they are, by value or by
+//! reference.
+#![forbid(unsafe_code)]
+
+use super::fold::Fold;
+use super::rows::Groups;
+use super::tally::tables;
+use crate::foresight::Foresight;
+use crate::gather::{Gathered, gather};
+use crate::hasher::DefaultHashBuilder;
+use crate::map::FrozenMap;
+use crate::partition::{List, par_map};
+use crate::parts::breadth;
+use crate::tag::{Tag, is_cheap};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Slot;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::marker::PhantomData;
+use std::slice;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tine_iter::iter::ParallelIterator;
+
+/// A table that finds the items of a key.
+pub trait Lookup: Sync {
+    /// The keys.
+    type Key;
+    /// What is found.
+    type Item: Sync;
+
+    /// The hash of a key, with which it is looked up.
+    fn hash(&self, key: &Self::Key) -> u64;
+
+    /// Fetches what looking up this hash will read.
+    fn expect(&self, hash: u64);
+
+    /// The items of a key, in their order.
+    fn find(&self, hash: u64, key: &Self::Key) -> &[Self::Item];
+}
+
+/// The right side of a [`Join`](super::Join): a parallel iterator and its key, from
+/// [`join_by`](super::ParallelGrouping::join_by); or what has been built before, for
+/// [`join_on`](super::ParallelGrouping::join_on): a [`Groups`] or a [`FrozenMap`], by value or by
+/// reference.
+///
+/// ```
+/// use tine::{ParHashMap, prelude::*};
+///
+/// let names = ParHashMap::from([(1, "Ada"), (2, "Bob")]).freeze();
+/// let orders = [(1, "tea"), (2, "rye"), (3, "fig")];
+/// let known = orders.into_par_iter().join_on(&names, |order| order.0);
+/// let lines: Vec<String> = known.inner_with(|order, name| format!("{name}: {}", order.1)).collect();
+/// assert_eq!(lines, ["Ada: tea", "Bob: rye"]);
+/// ```
+pub trait RightSide: Send + sealed::Sealed {
+    /// What both sides are joined by.
+    type Key: Eq + Hash + Send + Sync;
+    /// The items.
+    type Item: Send + Sync;
+    #[doc(hidden)]
+    type Table: Lookup<Key = Self::Key, Item = Self::Item>;
+    #[doc(hidden)]
+    type Keys: Lookup<Key = Self::Key>;
+
+    /// The items by key.
+    #[doc(hidden)]
+    fn into_table(self) -> Self::Table;
+
+    /// The keys alone.
+    #[doc(hidden)]
+    fn into_keys(self) -> Self::Keys;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A right side that is still a parallel iterator.
+pub struct Loose<R, H> {
+    pub(super) items: R,
+    pub(super) key: H,
+}
+
+impl<R, H> fmt::Debug for Loose<R, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loose").finish_non_exhaustive()
+    }
+}
+
+/// The items of one key, in the table itself as long as there is one alone.
+enum Row<R> {
+    Single(R),
+    Several(Vec<R>),
+}
+
+/// A row that grows.
+trait Growing: Send + Sync {
+    type Item: Send + Sync;
+    fn begin(item: Self::Item) -> Self;
+    fn push(&mut self, item: Self::Item);
+    fn items(&self) -> &[Self::Item];
+}
+
+impl<R: Send + Sync> Growing for Row<R> {
+    type Item = R;
+
+    #[inline]
+    fn begin(item: R) -> Self {
+        Row::Single(item)
+    }
+
+    fn push(&mut self, item: R) {
+        if let Row::Several(items) = self {
+            return items.push(item);
+        }
+        let mut items = Vec::with_capacity(2);
+        if let Row::Single(first) = std::mem::replace(self, Row::Several(Vec::new())) {
+            items.push(first);
+        }
+        items.push(item);
+        *self = Row::Several(items);
+    }
+
+    #[inline]
+    fn items(&self) -> &[R] {
+        match self {
+            Row::Single(item) => slice::from_ref(item),
+            Row::Several(items) => items,
+        }
+    }
+}
+
+/// A row that knows whether it was found.
+struct Marked<R> {
+    row: Row<R>,
+    met: AtomicBool,
+}
+
+impl<R: Send + Sync> Growing for Marked<R> {
+    type Item = R;
+
+    fn begin(item: R) -> Self {
+        Marked {
+            row: Row::begin(item),
+            met: AtomicBool::new(false),
+        }
+    }
+
+    fn push(&mut self, item: R) {
+        self.row.push(item);
+    }
+
+    fn items(&self) -> &[R] {
+        self.row.items()
+    }
+}
+
+/// The rows of a right side.
+pub struct Table<K, R>(FrozenMap<K, Row<R>>);
+
+impl<K, R> fmt::Debug for Table<K, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table")
+            .field("keys", &self.0.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<K: Eq + Hash + Send + Sync, R: Send + Sync> Lookup for Table<K, R> {
+    type Key = K;
+    type Item = R;
+
+    #[inline]
+    fn hash(&self, key: &K) -> u64 {
+        self.0.hash(key)
+    }
+
+    #[inline]
+    fn expect(&self, hash: u64) {
+        self.0.expect(hash);
+    }
+
+    #[inline]
+    fn find(&self, hash: u64, key: &K) -> &[R] {
+        let found = self.0.find(hash, key);
+        found.map_or(&[], |(_, row)| row.items())
+    }
+}
+
+/// The rows of a right side; notes which are found.
+pub(super) struct Marking<K, R>(FrozenMap<K, Marked<R>>);
+
+impl<K, R> Marking<K, R> {
+    /// The rows that were not found.
+    pub(super) fn strangers(self) -> impl Iterator<Item = R> {
+        let rows = self.0.into_values();
+        let rows = rows.filter(|row| !row.met.load(Ordering::Relaxed));
+        rows.flat_map(|row| match row.row {
+            Row::Single(item) => vec![item],
+            Row::Several(items) => items,
+        })
+    }
+}
+
+impl<K: Eq + Hash + Send + Sync, R: Send + Sync> Lookup for Marking<K, R> {
+    type Key = K;
+    type Item = R;
+
+    fn hash(&self, key: &K) -> u64 {
+        self.0.hash(key)
+    }
+
+    fn expect(&self, hash: u64) {
+        self.0.expect(hash);
+    }
+
+    fn find(&self, hash: u64, key: &K) -> &[R] {
+        let Some((_, row)) = self.0.find(hash, key) else {
+            return &[];
+        };
+        // Looked at first, so that a row which many meet stays in all caches. Relaxed: the marks
+        // are read after the walk, which the end of the walk orders.
+        if !row.met.load(Ordering::Relaxed) {
+            row.met.store(true, Ordering::Relaxed);
+        }
+        row.items()
+    }
+}
+
+impl<R, H, K> Loose<R, H>
+where
+    R: ParallelIterator<Item: Sync>,
+    K: Eq + Hash + Send + Sync,
+    H: Fn(&R::Item) -> K + Sync,
+{
+    pub(super) fn into_marking(self) -> Marking<K, R::Item> {
+        Marking(self.into_rows())
+    }
+
+    fn into_rows<W: Growing<Item = R::Item>>(self) -> FrozenMap<K, W> {
+        if is_cheap::<K>() {
+            self.into_rows_tagged::<(), W>()
+        } else {
+            self.into_rows_tagged::<u64, W>()
+        }
+    }
+
+    fn into_rows_tagged<G: Tag, W: Growing<Item = R::Item>>(self) -> FrozenMap<K, W> {
+        let Loose { items, key } = self;
+        let hasher = DefaultHashBuilder::default();
+        let read = |item| (key(&item), item);
+        let tables = match gather::<G, _, _, _, _>(items, &read, &hasher, breadth()) {
+            Gathered::Few(pairs) => {
+                let count = pairs.len();
+                let pairs = pairs.into_iter();
+                let pairs = pairs.map(|pair| (hasher.hash_one(&pair.0), pair));
+                vec![fill(pairs, count, &hasher)]
+            }
+            Gathered::Many(parts) => par_map(parts, &|lists| {
+                let count = lists.iter().map(List::len).sum();
+                let pairs = lists.into_iter().flatten();
+                let pairs = pairs.map(|(tag, pair)| (tag.hash(|| hasher.hash_one(&pair.0)), pair));
+                fill(pairs, count, &hasher)
+            }),
+        };
+        FrozenMap::from_tables(tables, hasher)
+    }
+}
+
+/// The table of one part.
+fn fill<K: Eq + Hash, W: Growing>(
+    pairs: impl Iterator<Item = (u64, (K, W::Item))>,
+    count: usize,
+    hasher: &DefaultHashBuilder,
+) -> HashTable<(K, W)> {
+    let rehash = |(key, _): &(K, W)| hasher.hash_one(key);
+    let mut table = HashTable::new();
+    let mut foresight = Foresight::new(count);
+    pairs.for_each(|(hash, (key, item))| {
+        match table.entry(hash, |(k, _): &(K, W)| *k == key, rehash) {
+            Slot::Occupied(slot) => slot.into_mut().1.push(item),
+            Slot::Vacant(slot) => drop(slot.insert((key, W::begin(item)))),
+        }
+        foresight.step(&mut table, rehash);
+    });
+    table
+}
+
+/// Which keys there are.
+struct Present<T, H> {
+    key: H,
+    item: PhantomData<fn(T)>,
+}
+
+impl<T: Send, K: Eq + Hash + Send, H: Fn(&T) -> K + Sync> Fold for Present<T, H> {
+    type Item = T;
+    type Key = K;
+    type Raw = ();
+    type Sum = ();
+    const COMMUTES: bool = true;
+
+    #[inline]
+    fn read(&self, item: T, _: usize) -> (K, ()) {
+        ((self.key)(&item), ())
+    }
+
+    #[inline]
+    fn start(&self, (): ()) {}
+
+    #[inline]
+    fn add(&self, (): &mut (), (): ()) {}
+
+    #[inline]
+    fn merge(&self, (): &mut (), (): ()) {}
+}
+
+impl<R, H> sealed::Sealed for Loose<R, H> {}
+
+impl<R, H, K> RightSide for Loose<R, H>
+where
+    R: ParallelIterator<Item: Sync>,
+    K: Eq + Hash + Send + Sync,
+    H: Fn(&R::Item) -> K + Send + Sync,
+{
+    type Key = K;
+    type Item = R::Item;
+    type Table = Table<K, R::Item>;
+    type Keys = FrozenMap<K, ()>;
+
+    fn into_table(self) -> Self::Table {
+        Table(self.into_rows())
+    }
+
+    fn into_keys(self) -> FrozenMap<K, ()> {
+        let hasher = DefaultHashBuilder::default();
+        let present = Present {
+            key: self.key,
+            item: PhantomData,
+        };
+        let tables = tables(self.items, &present, &hasher);
+        FrozenMap::from_tables(tables, hasher)
+    }
+}
+
+impl<K, V, S> Lookup for FrozenMap<K, V, S>
+where
+    K: Eq + Hash + Sync,
+    V: Sync,
+    S: BuildHasher + Sync,
+{
+    type Key = K;
+    type Item = V;
+
+    #[inline]
+    fn hash(&self, key: &K) -> u64 {
+        FrozenMap::hash(self, key)
+    }
+
+    #[inline]
+    fn expect(&self, hash: u64) {
+        FrozenMap::expect(self, hash);
+    }
+
+    #[inline]
+    fn find(&self, hash: u64, key: &K) -> &[V] {
+        let found = FrozenMap::find(self, hash, key);
+        found.map_or(&[], |(_, value)| slice::from_ref(value))
+    }
+}
+
+impl<K, T, S> Lookup for Groups<K, T, S>
+where
+    K: Eq + Hash + Sync,
+    T: Sync,
+    S: BuildHasher + Sync,
+{
+    type Key = K;
+    type Item = T;
+
+    #[inline]
+    fn hash(&self, key: &K) -> u64 {
+        self.hasher().hash_one(key)
+    }
+
+    #[inline]
+    fn expect(&self, _: u64) {}
+
+    #[inline]
+    fn find(&self, hash: u64, key: &K) -> &[T] {
+        self.find_row(hash, key).unwrap_or(&[])
+    }
+}
+
+impl<D: Lookup + ?Sized> Lookup for &D {
+    type Key = D::Key;
+    type Item = D::Item;
+
+    #[inline]
+    fn hash(&self, key: &D::Key) -> u64 {
+        D::hash(self, key)
+    }
+
+    #[inline]
+    fn expect(&self, hash: u64) {
+        D::expect(self, hash);
+    }
+
+    #[inline]
+    fn find(&self, hash: u64, key: &D::Key) -> &[D::Item] {
+        D::find(self, hash, key)
+    }
+}
+
+/// Right sides that are tables already.
+macro_rules! built {
+    ($($table:ident<$K:ident, $V:ident, $S:ident>)*) => {$(
+        impl<$K, $V, $S> sealed::Sealed for $table<$K, $V, $S> {}
+        impl<$K, $V, $S> sealed::Sealed for &$table<$K, $V, $S> {}
+
+        impl<$K, $V, $S> RightSide for $table<$K, $V, $S>
+        where
+            $K: Eq + Hash + Send + Sync,
+            $V: Send + Sync,
+            $S: BuildHasher + Send + Sync,
+        {
+            type Key = $K;
+            type Item = $V;
+            type Table = Self;
+            type Keys = Self;
+
+            fn into_table(self) -> Self {
+                self
+            }
+
+            fn into_keys(self) -> Self {
+                self
+            }
+        }
+
+        impl<$K, $V, $S> RightSide for &$table<$K, $V, $S>
+        where
+            $K: Eq + Hash + Send + Sync,
+            $V: Send + Sync,
+            $S: BuildHasher + Send + Sync,
+        {
+            type Key = $K;
+            type Item = $V;
+            type Table = Self;
+            type Keys = Self;
+
+            fn into_table(self) -> Self {
+                self
+            }
+
+            fn into_keys(self) -> Self {
+                self
+            }
+        }
+    )*};
+}
+
+built! {
+    FrozenMap<K, V, S>
+    Groups<K, T, S>
+}

@@ -1,0 +1,381 @@
+//! A map for data that is read all the time and changed now and then: a read writes nothing that
+//! another thread reads.
+//!
+//! Each of its parts is an immutable table behind a pointer. A reader notes in a slot of its own
+//! which table it looks at (`arc-swap`), and takes no lock. A writer copies the table of one part,
+//! changes the copy, and puts it in the old one's place if that is still there; if not, it begins
+//! again. A table is freed when no reader looks at it any more: a reader that never leaves keeps
+//! the tables that it looks at, and no later ones.
+#![forbid(unsafe_code)]
+
+use super::concurrent::ParHashMap;
+use super::frozen::FrozenMap;
+use super::table::divide;
+use crate::gather::{Gathered, gather};
+use crate::hasher::DefaultHashBuilder;
+use crate::partition::par_map;
+use crate::parts::{breadth, part_of};
+use arc_swap::ArcSwap;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Slot;
+use std::borrow::Borrow;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
+use tine_iter::iter::IntoParallelIterator;
+
+type Table<K, V> = HashTable<(K, V)>;
+
+/// A map that many threads read without a write to shared memory, and that is changed by
+/// publishing.
+///
+/// A read takes no lock and no shared counter: any number of threads read a hot key without taking
+/// its cache line from one another. A change copies the table of one part, a 256th of the map or
+/// less. So this is for data that is read far more often than it is changed, such as routes, rates,
+/// sessions; if more than about one access in a thousand writes, take [`ParHashMap`]; if none does,
+/// [`FrozenMap`]. Many changes are best [published](Self::publish) together: each part is copied
+/// once.
+///
+/// Closures that are given to it run without a lock, and may use the map in any way.
+///
+/// ```
+/// use tine::{ParHashMap, ReadMap};
+/// use tine::prelude::*;
+///
+/// let rates: ReadMap<&str, f64> = ParHashMap::from([("EUR", 1.0), ("USD", 1.1)]).into();
+/// assert_eq!(rates.get_cloned("USD"), Some(1.1));
+///
+/// rates.publish([("USD", Some(1.2)), ("CHF", Some(0.9)), ("EUR", None)]);
+/// assert_eq!(rates.get_cloned("USD"), Some(1.2));
+/// assert_eq!(rates.get_cloned("EUR"), None);
+/// ```
+pub struct ReadMap<K, V, S = DefaultHashBuilder> {
+    parts: Box<[ArcSwap<Table<K, V>>]>,
+    hasher: S,
+}
+
+impl<K, V, S: Default> Default for ReadMap<K, V, S> {
+    fn default() -> Self {
+        Self::with_hasher(S::default())
+    }
+}
+
+impl<K, V> ReadMap<K, V> {
+    /// An empty map.
+    ///
+    /// ```
+    /// # use tine::ReadMap;
+    /// assert!(ReadMap::<u8, u8>::new().is_empty());
+    /// ```
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl<K, V, S> ReadMap<K, V, S> {
+    /// An empty map that hashes with `hasher`.
+    ///
+    /// ```
+    /// # use tine::ReadMap;
+    /// use std::hash::RandomState;
+    /// let map = ReadMap::with_hasher(RandomState::new());
+    /// map.insert(1, 2);
+    /// assert_eq!(map.get_cloned(&1), Some(2));
+    /// ```
+    pub fn with_hasher(hasher: S) -> Self {
+        let empty = Arc::new(HashTable::new());
+        ReadMap {
+            parts: (0..breadth())
+                .map(|_| ArcSwap::new(empty.clone()))
+                .collect(),
+            hasher,
+        }
+    }
+
+    /// The number of entries. Exact if no thread changes the map meanwhile.
+    ///
+    /// ```
+    /// # use tine::ReadMap;
+    /// let map: ReadMap<_, _> = [(1, 10), (2, 20)].into_iter().collect();
+    /// assert_eq!(map.len(), 2);
+    /// ```
+    pub fn len(&self) -> usize {
+        self.parts.iter().map(|part| part.load().len()).sum()
+    }
+
+    /// Whether there is no entry.
+    ///
+    /// ```
+    /// # use tine::ReadMap;
+    /// assert!(ReadMap::<u8, u8>::new().is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.parts.iter().all(|part| part.load().is_empty())
+    }
+
+    /// What the keys are hashed with.
+    ///
+    /// ```
+    /// # use tine::ReadMap;
+    /// use std::hash::BuildHasher;
+    /// let map = ReadMap::<u8, u8>::new();
+    /// assert_eq!(map.hasher().hash_one(1), map.hasher().hash_one(1));
+    /// ```
+    pub fn hasher(&self) -> &S {
+        &self.hasher
+    }
+
+    /// Calls `visit` with each entry. Each part is seen as it was at one moment, the parts at
+    /// different moments.
+    ///
+    /// ```
+    /// # use tine::ReadMap;
+    /// let map: ReadMap<_, _> = [(1, 10), (2, 20)].into_iter().collect();
+    /// let mut sum = 0;
+    /// map.for_each(|key, value| sum += key + value);
+    /// assert_eq!(sum, 33);
+    /// ```
+    pub fn for_each(&self, mut visit: impl FnMut(&K, &V)) {
+        for part in &self.parts {
+            let table = part.load_full();
+            table.iter().for_each(|(key, value)| visit(key, value));
+        }
+    }
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher> ReadMap<K, V, S> {
+    #[inline]
+    fn part(&self, hash: u64) -> &ArcSwap<Table<K, V>> {
+        &self.parts[part_of(hash, self.parts.len())]
+    }
+
+    /// What `look` returns for the value of `key`. Later changes do not reach the value that is
+    /// looked at.
+    ///
+    /// ```
+    /// # use tine::ReadMap;
+    /// let map: ReadMap<_, _> = [("a", vec![1, 2])].into_iter().collect();
+    /// assert_eq!(map.read("a", |values| values.len()), Some(2));
+    /// ```
+    #[inline]
+    pub fn read<Q, R>(&self, key: &Q, look: impl FnOnce(&V) -> R) -> Option<R>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.hasher.hash_one(key);
+        let table = self.part(hash).load();
+        let entry = table.find(hash, |(k, _)| k.borrow() == key)?;
+        Some(look(&entry.1))
+    }
+
+    /// A clone of the value of `key`.
+    ///
+    /// ```
+    /// # use tine::ReadMap;
+    /// let map: ReadMap<_, _> = [(1, 10)].into_iter().collect();
+    /// assert_eq!((map.get_cloned(&1), map.get_cloned(&2)), (Some(10), None));
+    /// ```
+    #[inline]
+    pub fn get_cloned<Q>(&self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+        V: Clone,
+    {
+        self.read(key, V::clone)
+    }
+
+    /// Whether there is an entry for `key`.
+    ///
+    /// ```
+    /// # use tine::ReadMap;
+    /// let map: ReadMap<_, _> = [(1, 10)].into_iter().collect();
+    /// assert!(map.contains_key(&1) && !map.contains_key(&2));
+    /// ```
+    #[inline]
+    pub fn contains_key<Q>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.read(key, |_| ()).is_some()
+    }
+}
+
+impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
+    /// Puts a changed copy of a part's table in its place. `change` is called again if another
+    /// thread was quicker. If it panics, nothing has changed.
+    fn renew<R>(
+        &self,
+        part: &ArcSwap<Table<K, V>>,
+        change: impl Fn(&mut Table<K, V>) -> Option<R>,
+    ) -> Option<R> {
+        loop {
+            let old = part.load_full();
+            let mut table = (*old).clone();
+            let result = change(&mut table)?;
+            let found = part.compare_and_swap(&old, Arc::new(table));
+            if Arc::ptr_eq(&found, &old) {
+                return Some(result);
+            }
+        }
+    }
+
+    fn put(&self, table: &mut Table<K, V>, hash: u64, key: K, value: V) -> Option<V> {
+        let rehash = |(key, _): &(K, V)| self.hasher.hash_one(key);
+        match table.entry(hash, |(k, _)| *k == key, rehash) {
+            Slot::Occupied(slot) => Some(std::mem::replace(&mut slot.into_mut().1, value)),
+            Slot::Vacant(slot) => {
+                slot.insert((key, value));
+                None
+            }
+        }
+    }
+
+    /// Inserts or replaces a value, and returns the one before. Copies the table of one part: for
+    /// many changes see [`publish`](Self::publish).
+    ///
+    /// ```
+    /// # use tine::ReadMap;
+    /// let map = ReadMap::new();
+    /// assert_eq!((map.insert(1, 'a'), map.insert(1, 'b')), (None, Some('a')));
+    /// ```
+    pub fn insert(&self, key: K, value: V) -> Option<V> {
+        let hash = self.hasher.hash_one(&key);
+        self.renew(self.part(hash), |table| {
+            Some(self.put(table, hash, key.clone(), value.clone()))
+        })?
+    }
+
+    /// Removes a key, and returns its value. Copies the table of one part, if the key is there.
+    ///
+    /// ```
+    /// # use tine::ReadMap;
+    /// let map: ReadMap<_, _> = [(1, 10)].into_iter().collect();
+    /// assert_eq!((map.remove(&1), map.remove(&1)), (Some(10), None));
+    /// ```
+    pub fn remove<Q>(&self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        if !self.contains_key(key) {
+            return None;
+        }
+        let hash = self.hasher.hash_one(key);
+        self.renew(self.part(hash), |table| {
+            let found = table.find_entry(hash, |(k, _)| k.borrow() == key).ok()?;
+            Some(found.remove().0.1)
+        })
+    }
+
+    /// Makes many changes in their order: a key gets the value, or is removed where there is
+    /// `None`. The table of each part is copied once, parts in parallel.
+    ///
+    /// All changes to one part are seen at once. Another thread may see those of one part and not
+    /// yet those of another.
+    ///
+    /// ```
+    /// # use tine::ReadMap;
+    /// use tine::prelude::*;
+    /// let map = ReadMap::new();
+    /// map.publish((0..1000).into_par_iter().map(|i| (i, Some(i * i))));
+    /// map.publish((0..1000).into_par_iter().filter(|i| i % 2 == 0).map(|i| (i, None)));
+    /// assert_eq!((map.len(), map.get_cloned(&31)), (500, Some(961)));
+    /// ```
+    pub fn publish<I>(&self, changes: I)
+    where
+        I: IntoParallelIterator<Item = (K, Option<V>)>,
+        K: Send + Sync,
+        V: Send + Sync,
+        S: Sync,
+    {
+        let breadth = self.parts.len();
+        let changes = changes.into_par_iter();
+        let parts = match gather::<u64, _, _, _, _>(changes, &|c| c, &self.hasher, breadth) {
+            Gathered::Many(parts) => parts
+                .into_iter()
+                .map(|lists| lists.into_iter().flatten().collect())
+                .collect(),
+            Gathered::Few(changes) => {
+                let mut parts = vec![Vec::new(); breadth];
+                for change in changes {
+                    let hash = self.hasher.hash_one(&change.0);
+                    parts[part_of(hash, breadth)].push((hash, change));
+                }
+                parts
+            }
+        };
+        let work: Vec<_> = self.parts.iter().zip(parts).collect();
+        par_map(work, &|(part, changes)| self.renew_all(part, changes));
+    }
+
+    fn renew_all(&self, part: &ArcSwap<Table<K, V>>, changes: Vec<(u64, (K, Option<V>))>) {
+        if changes.is_empty() {
+            return;
+        }
+        self.renew(part, |table| {
+            for (hash, (key, value)) in &changes {
+                if let Some(value) = value {
+                    self.put(table, *hash, key.clone(), value.clone());
+                } else if let Ok(found) = table.find_entry(*hash, |(k, _)| k == key) {
+                    found.remove();
+                }
+            }
+            Some(())
+        });
+    }
+
+    /// The same map, not to be changed any more. Nothing is copied.
+    ///
+    /// ```
+    /// # use tine::ReadMap;
+    /// let map: ReadMap<_, _> = [(1, 10)].into_iter().collect();
+    /// assert_eq!(map.freeze()[&1], 10);
+    /// ```
+    pub fn freeze(self) -> FrozenMap<K, V, S> {
+        let table = |part: ArcSwap<Table<K, V>>| Arc::unwrap_or_clone(part.into_inner());
+        let tables = self.parts.into_iter().map(table).collect();
+        FrozenMap::from_tables(tables, self.hasher)
+    }
+}
+
+/// Nothing is copied, unless the map is small.
+impl<K: Eq + Hash, V, S: BuildHasher> From<ParHashMap<K, V, S>> for ReadMap<K, V, S> {
+    fn from(map: ParHashMap<K, V, S>) -> Self {
+        let hasher = map.hasher;
+        let mut tables = map.shards.into_tables();
+        if let [stem] = &mut tables[..] {
+            tables = divide(stem, breadth(), &|(key, _)| hasher.hash_one(key));
+        }
+        let part = |table| ArcSwap::new(Arc::new(table));
+        ReadMap {
+            parts: tables.into_iter().map(part).collect(),
+            hasher,
+        }
+    }
+}
+
+/// Nothing is copied, unless the map is small.
+impl<K: Eq + Hash, V, S: BuildHasher> From<FrozenMap<K, V, S>> for ReadMap<K, V, S> {
+    fn from(map: FrozenMap<K, V, S>) -> Self {
+        map.thaw().into()
+    }
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher + Default> FromIterator<(K, V)> for ReadMap<K, V, S> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
+        pairs.into_iter().collect::<ParHashMap<K, V, S>>().into()
+    }
+}
+
+impl<K: fmt::Debug, V: fmt::Debug, S> fmt::Debug for ReadMap<K, V, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut map = f.debug_map();
+        self.for_each(|key, value| {
+            map.entry(key, value);
+        });
+        map.finish()
+    }
+}
