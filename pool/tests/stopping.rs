@@ -129,6 +129,39 @@ fn futures_of_a_token_are_woken_once_and_leave_nothing_behind() {
 }
 
 #[test]
+fn children_come_and_go_and_each_that_is_left_is_stopped() {
+    // Some places are given away again, and some lists are empty for a while.
+    for keep in [1, 2, 3, 7, 500] {
+        let parent = StopToken::new();
+        let mut old = Vec::new();
+        for round in 0..3 {
+            let mut young: Vec<_> = (0..200).map(|_| Some(parent.child())).collect();
+            for (at, child) in young.iter_mut().enumerate() {
+                if (at * 89 + round) % keep != 0 || keep == 500 {
+                    *child = None;
+                }
+            }
+            old.extend(young.into_iter().flatten());
+        }
+        let untouched = StopToken::new().child();
+        assert!(old.iter().all(|child| !child.is_stopped()));
+        parent.stop();
+        assert!(old.iter().all(StopToken::is_stopped));
+        assert!(!untouched.is_stopped());
+        // Those that are born late are stopped too, and those that die late disturb none.
+        let late: Vec<_> = (0..10).map(|_| parent.child()).collect();
+        old.clear();
+        let later = parent.child();
+        assert!(later.is_stopped() && late.iter().all(StopToken::is_stopped));
+        let mut stopped = pin!(parent.stopped());
+        let poll = stopped
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
+        assert_eq!(poll, Poll::Ready(()));
+    }
+}
+
+#[test]
 fn a_waker_that_panics_stops_the_others_all_the_same() {
     struct Bad;
     impl Wake for Bad {

@@ -27,6 +27,8 @@ const BUCKETS: usize = 256;
 /// order.sort();
 /// assert!(order.into_iter().eq(0..1000));
 /// ```
+// Inline, so that its loops are compiled where they are used.
+#[inline]
 pub fn random_permutation(len: usize, seed: u64) -> Vec<usize> {
     let mut numbers: Vec<usize> = (0..len).into_par_iter().collect();
     shuffle(&mut numbers, seed);

@@ -56,6 +56,8 @@ pub trait ParallelStringSearch {
 }
 
 impl ParallelStringSearch for str {
+    // Inline, so that its loop is compiled where it is used.
+    #[inline]
     fn par_find_str(&self, needle: &str) -> Option<usize> {
         let size = PIECE.max(needle.len().saturating_mul(LENGTHS));
         if self.len() <= size || needle.is_empty() {

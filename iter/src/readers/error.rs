@@ -1,7 +1,7 @@
 //! What goes wrong in reading, and where.
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::str::Utf8Error;
@@ -117,20 +117,21 @@ struct Counts {
     /// This many blocks from the first on are through, and have this many records.
     blocks: usize,
     records: u64,
-    /// Blocks behind the first that is not through.
-    early: BTreeMap<usize, u64>,
+    /// The records of the blocks from there on, where they are through.
+    early: VecDeque<Option<u64>>,
 }
 
 impl Tally {
     /// A block is through.
     pub(super) fn note(&self, block: usize, records: u64) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.early.insert(block, records);
-        loop {
-            let next = counts.blocks;
-            let Some(records) = counts.early.remove(&next) else {
-                return;
-            };
+        let at = block - counts.blocks;
+        while counts.early.len() <= at {
+            counts.early.push_back(None);
+        }
+        counts.early[at] = Some(records);
+        while let Some(&Some(records)) = counts.early.front() {
+            counts.early.pop_front();
             counts.blocks += 1;
             counts.records += records;
         }

@@ -104,18 +104,24 @@ impl Settings {
     }
 }
 
-/// The number of cores of the machine. Processors that share a core name the same set of
-/// siblings.
+/// The number of cores of the machine. Processors that share a core name the same list of siblings.
 #[cfg(target_os = "linux")]
 fn physical_cores() -> Option<usize> {
-    use std::collections::HashSet;
     use std::fs::{read_dir, read_to_string};
     let processors = read_dir("/sys/devices/system/cpu").into_iter().flatten();
-    let cores: HashSet<String> = processors
+    let lists = processors
         .flatten()
-        .filter_map(|p| read_to_string(p.path().join("topology/thread_siblings_list")).ok())
+        .filter_map(|p| read_to_string(p.path().join("topology/thread_siblings_list")).ok());
+    // A core counts at its first processor: the list of any begins with that.
+    let mut firsts: Vec<u64> = lists
+        .filter_map(|list| {
+            let end = list.find(|c: char| !c.is_ascii_digit());
+            list[..end.unwrap_or(list.len())].parse().ok()
+        })
         .collect();
-    Some(cores.len()).filter(|&cores| cores != 0)
+    firsts.sort_unstable();
+    firsts.dedup();
+    Some(firsts.len()).filter(|&cores| cores != 0)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -12,7 +12,6 @@
 use crate::base::clock;
 use crate::base::unwind::{self, Payload};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,22 +56,55 @@ struct Inner {
     deadline: u64,
     parent: Option<Arc<Inner>>,
     /// By what the parent knows it.
-    key: u64,
+    key: usize,
     ties: Mutex<Ties>,
 }
 
 /// Who is to be told.
 #[derive(Default)]
 struct Ties {
-    next: u64,
-    children: BTreeMap<u64, Weak<Inner>>,
-    wakers: BTreeMap<u64, Waker>,
+    /// The token was stopped, and what was in the lists is taken out. They stay empty, so that no
+    /// place is given away again while its old key is about.
+    over: bool,
+    children: Places<Weak<Inner>>,
+    wakers: Places<Waker>,
 }
 
-impl Ties {
-    fn key(&mut self) -> u64 {
-        self.next += 1;
-        self.next
+/// The key of no place.
+const NOWHERE: usize = usize::MAX;
+/// Lists up to this length keep their memory when they are empty.
+const KEPT: usize = 64;
+
+/// Values, each by the number of its place. Vectors take half as long to compile as a tree.
+struct Places<T> {
+    all: Vec<Option<T>>,
+    free: Vec<usize>,
+}
+
+impl<T> Default for Places<T> {
+    fn default() -> Self {
+        let (all, free) = (Vec::new(), Vec::new());
+        Self { all, free }
+    }
+}
+
+impl<T> Places<T> {
+    fn insert(&mut self, value: T) -> usize {
+        if let Some(at) = self.free.pop() {
+            self.all[at] = Some(value);
+            return at;
+        }
+        self.all.push(Some(value));
+        self.all.len() - 1
+    }
+
+    fn remove(&mut self, at: usize) -> Option<T> {
+        let value = self.all.get_mut(at)?.take()?;
+        self.free.push(at);
+        if self.all.len() > KEPT && self.free.len() == self.all.len() {
+            *self = Self::default();
+        }
+        Some(value)
     }
 }
 
@@ -86,12 +118,17 @@ impl Inner {
             ties: Mutex::default(),
         };
         let Some(parent) = parent else {
-            return Arc::new(inner(0, None));
+            return Arc::new(inner(NOWHERE, None));
         };
-        let key = parent.ties().key();
-        let child = Arc::new(inner(key, Some(Arc::clone(&parent))));
-        let weak = Arc::downgrade(&child);
-        parent.ties().children.insert(key, weak);
+        let child = Arc::new_cyclic(|weak| {
+            let mut ties = parent.ties();
+            let key = match ties.over {
+                true => NOWHERE,
+                false => ties.children.insert(weak.clone()),
+            };
+            drop(ties);
+            inner(key, Some(Arc::clone(&parent)))
+        });
         // After the child is in the list: see the head of this file.
         if parent.is_stopped() {
             child.stop();
@@ -126,11 +163,18 @@ impl Inner {
                 continue;
             }
             let mut ties = next.ties();
+            ties.over = true;
             let children = std::mem::take(&mut ties.children);
             let wakers = std::mem::take(&mut ties.wakers);
             drop(ties);
-            family.extend(children.into_values().filter_map(|child| child.upgrade()));
-            for waker in wakers.into_values() {
+            family.extend(
+                children
+                    .all
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|child| child.upgrade()),
+            );
+            for waker in wakers.all.into_iter().flatten() {
                 // The waker is the user's code: outside of the lock, and its panic is nobody's here.
                 if let Err(panic) = unwind::catch(|| waker.wake()) {
                     unwind::discard(panic);
@@ -145,13 +189,13 @@ impl Drop for Inner {
         let Some(mut parent) = self.parent.take() else {
             return;
         };
-        parent.ties().children.remove(&self.key);
+        parent.ties().children.remove(self.key);
         // A long line of ancestors goes one by one, not each inside of the drop of the next.
         while let Some(mut last) = Arc::into_inner(parent) {
             let Some(next) = last.parent.take() else {
                 return;
             };
-            next.ties().children.remove(&last.key);
+            next.ties().children.remove(last.key);
             parent = next;
         }
     }
@@ -312,26 +356,35 @@ impl fmt::Debug for StopToken {
 pub struct WhenStopped {
     token: StopToken,
     /// By what the token knows its waker.
-    key: Option<u64>,
+    key: Option<usize>,
 }
 
 impl Future for WhenStopped {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        if self.token.is_stopped() {
+        let this = &mut *self;
+        if this.token.is_stopped() {
             return Poll::Ready(());
         }
         // Cloned and dropped outside of the lock: both are the user's code.
         let waker = context.waker().clone();
-        let mut ties = self.token.inner.ties();
-        let key = self.key.unwrap_or_else(|| ties.key());
-        let old = ties.wakers.insert(key, waker);
+        let mut ties = this.token.inner.ties();
+        if ties.over {
+            drop(ties);
+            return Poll::Ready(());
+        }
+        let old = match this.key {
+            Some(key) => ties.wakers.all[key].replace(waker),
+            None => {
+                this.key = Some(ties.wakers.insert(waker));
+                None
+            }
+        };
         drop(ties);
         drop(old);
-        self.key = Some(key);
         // After the waker is in the list: see the head of this file.
-        match self.token.is_stopped() {
+        match this.token.is_stopped() {
             true => Poll::Ready(()),
             false => Poll::Pending,
         }
@@ -341,7 +394,7 @@ impl Future for WhenStopped {
 impl Drop for WhenStopped {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            let waker = self.token.inner.ties().wakers.remove(&key);
+            let waker = self.token.inner.ties().wakers.remove(key);
             drop(waker);
         }
     }

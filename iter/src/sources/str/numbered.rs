@@ -163,6 +163,8 @@ fn whole_lines(text: &[u8]) -> Vec<Range<usize>> {
 }
 
 /// Blocks of whole lines, each with the number of its first.
+// Inline, so that its loop is compiled where it is used.
+#[inline]
 fn blocks(text: &[u8]) -> Vec<(Range<usize>, usize)> {
     let ranges = whole_lines(text);
     let counts = ranges.par_iter().map(|range| feeds(&text[range.clone()]));
