@@ -242,19 +242,16 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Wakes a thread for work on offer here, if one sleeps and none searches, and notes what that
+    /// Wakes a thread for work on offer here, if one sleeps and too few search, and notes what that
     /// cost.
     pub(crate) fn wake_one(&self) {
-        let census = self.shared.sleep.census();
-        if census.sleeping() > 0 && census.searching() == 0 {
-            let wakes = &self.shared.wakes;
+        let shared = self.shared;
+        if shared.sleep.census().wants_more(shared.len()) {
             let start = clock::now();
-            wakes.ring_at(start);
-            if self.shared.wake_one() {
-                wakes.record_cost(clock::nanos(clock::since(start)));
+            if shared.wake_one_after(|| shared.wakes.ring_at(start)) {
+                let cost = clock::nanos(clock::since(start));
+                shared.wakes.record_cost(cost);
                 self.seat.counters.wakes.add(1);
-            } else {
-                wakes.ring_at(0);
             }
         }
     }
