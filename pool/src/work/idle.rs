@@ -40,9 +40,10 @@ impl Worker<'_> {
             if self.shared.step_down(self.seat) {
                 self.block();
             } else if let Some(entry) = self.take_any() {
-                self.run(entry);
+                self.run_in_turn(entry);
                 continue;
             } else {
+                self.seat.kept.settle();
                 let searching = self.shared.sleep.take(self.seat, Step::Search);
                 debug_assert!(searching, "{:?}", self.seat.word.load());
             }

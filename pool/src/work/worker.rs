@@ -265,6 +265,24 @@ impl<'a> Worker<'a> {
 
     /// Runs a job that is not a piece of what lies below it on the stack.
     pub(crate) fn run(&self, entry: Entry) {
+        self.run_job(entry);
+        // What lies below may take long.
+        self.seat.kept.settle();
+    }
+
+    /// Runs a job with nothing below it on the stack. Counts of its scope may be kept for the next one:
+    /// [`Kept::settle`](crate::queue::kept::Kept::settle) is to follow before anything else is done.
+    pub(super) fn run_in_turn(&self, entry: Entry) {
+        // A spare thread may step down after any job.
+        if self.shared.is_spare(self.seat) {
+            return self.run(entry);
+        }
+        self.seat.kept.keeping(|| self.run_job(entry));
+    }
+
+    #[inline]
+    fn run_job(&self, entry: Entry) {
+        self.seat.kept.turn_to(entry.tag);
         if tag::is_under(entry.tag).is_some() || !self.seat.tokens.is_empty() {
             return self.run_apart(entry);
         }
