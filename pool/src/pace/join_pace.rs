@@ -48,7 +48,7 @@ pub(crate) enum Offer {
 
 /// Decides. `watched` says whether a thread looks after stuck owners.
 pub(crate) fn decide(push: Push, watched: impl FnOnce() -> bool) -> Offer {
-    let is_short = || watched() && site_costs::entry(push.site).is_short();
+    let is_short = || watched() && site_costs::is_short(push.site);
     if push.outermost {
         if is_short() {
             return Offer::Nothing {
@@ -82,5 +82,5 @@ pub(crate) fn part(private: usize) -> usize {
 #[cold]
 #[inline(never)]
 pub(crate) fn record(site: usize, start: u64) {
-    site_costs::entry(site).record_call(clock::since(start) < clock::ticks(SHORT));
+    site_costs::record_call(site, clock::since(start) < clock::ticks(SHORT));
 }
