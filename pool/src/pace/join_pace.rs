@@ -2,12 +2,12 @@
 //!
 //! A wake-up costs its caller microseconds, so work has to be worth it. For joins:
 //!
-//! * At a site **proven short** (its last few calls all took less than [`SHORT`]) a push is private
+//! * At a site **proven short** (the last few calls of one thread all took less than [`SHORT`]) a push is private
 //!   and wakes no thread. One call in [`SKIPS`] is timed, and one long call revokes the proof. If
 //!   such a call blocks after all, the looker publishes what it left behind; while no thread looks
 //!   after the others, no site counts as short.
 //! * At any other site the outermost pushes are public at once, and a thread is woken if one
-//!   sleeps and none searches, before user code runs.
+//!   sleeps and too few search, before user code runs.
 //! * Deeper pushes stay private until a thread asks. Requests are answered at intervals of
 //!   [`ANSWER`]. While threads sleep, the request that the last of them left stands, so an owner
 //!   that runs long with work on offer wakes them.
