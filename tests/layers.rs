@@ -123,6 +123,7 @@ const HOUSE: &[Crate] = &[
             &["pipeline::serial"],
             &["pipeline::build"],
             &["pipeline::ends"],
+            &["pipeline::until"],
             &["pipeline"],
             &["readers::cut", "readers::error", "readers::view"],
             &["readers::blocks"],

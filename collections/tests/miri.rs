@@ -88,6 +88,6 @@ fn a_set_and_groups() {
 #[test]
 fn z_threads_end() {
     if cfg!(miri) {
-        std::thread::sleep(std::time::Duration::from_secs(5));
+        std::thread::sleep(std::time::Duration::from_secs(15));
     }
 }

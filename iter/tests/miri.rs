@@ -4,9 +4,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use tine_iter::iter::ParallelUntil as _;
+use tine_iter::pipeline;
 use tine_iter::prelude::*;
+use tine_iter::readers::ParallelRead as _;
 use tine_iter::sort::{ParallelDedup as _, ParallelSort as _, ParallelSorted as _};
-use tine_pool::ThreadPoolBuilder;
+use tine_pool::{StopToken, ThreadPoolBuilder, with_token};
 
 /// Runs `f` on a pool of two threads.
 fn two<R: Send>(f: impl FnOnce() -> R + Send) -> R {
@@ -146,6 +150,94 @@ fn bridges() {
     });
 }
 
+#[test]
+fn streams() {
+    two(|| {
+        let squares: Vec<Box<u32>> = pipeline(0..30_u32, 4)
+            .map(|n| Box::new(n * n))
+            .filter(|n| **n % 2 == 0)
+            .in_order(|n| n)
+            .collect();
+        assert!(
+            squares
+                .iter()
+                .map(|n| **n)
+                .eq((0..30).step_by(2).map(|n| n * n))
+        );
+        let failed: Result<Vec<Box<u32>>, Box<u32>> = pipeline(0..30_u32, 3)
+            .try_map(|n| {
+                if n < 9 {
+                    Ok(Box::new(n))
+                } else {
+                    Err(Box::new(n))
+                }
+            })
+            .collect();
+        assert_eq!(failed, Err(Box::new(9)));
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            pipeline(0..30_u32, 3)
+                .map(|n| {
+                    assert!(n < 9, "on purpose");
+                    Box::new(n)
+                })
+                .for_each(drop);
+        }));
+        assert!(ended.is_err());
+        let text: &[u8] = b"one\ntwo\n\nfour\nfive";
+        let lengths: Vec<usize> = text
+            .par_lines()
+            .block_size(5)
+            .map(str::len)
+            .collect()
+            .expect("a text");
+        assert_eq!(lengths, [3, 3, 0, 4, 4]);
+    });
+}
+
+#[test]
+fn loops_and_sorts_that_are_stopped() {
+    let counter = Arc::new(());
+    two(|| {
+        let token = StopToken::new();
+        let some: Result<Vec<_>, _> = boxes(64, &counter)
+            .into_par_iter()
+            .map(|item| {
+                if *item.0 == 0 {
+                    token.stop();
+                }
+                item
+            })
+            .until(&token)
+            .collect();
+        drop(some);
+        assert_eq!(Arc::strong_count(&counter), 1);
+        for after in [0, 20, 300] {
+            let (token, looks) = (StopToken::new(), AtomicUsize::new(0));
+            let mut v = boxes(2 * LEN, &counter);
+            let _ = with_token(&token, || {
+                v.par_sort_by(|a, b| {
+                    if looks.fetch_add(1, Relaxed) == after {
+                        token.stop();
+                    }
+                    b.0.cmp(&a.0)
+                });
+            });
+            let (token, looks) = (StopToken::new(), AtomicUsize::new(0));
+            let _ = with_token(&token, || {
+                v.par_sort_by_key(|item| {
+                    if looks.fetch_add(1, Relaxed) == after {
+                        token.stop();
+                    }
+                    *item.0
+                });
+            });
+            assert_eq!(v.len(), 2 * LEN);
+            assert_eq!(Arc::strong_count(&counter), 1 + 2 * LEN);
+        }
+    });
+    assert_eq!(Arc::strong_count(&counter), 1);
+}
+
 fn assert_sorted<T>(mut given: Vec<T>, sort: impl FnOnce(&mut [T]) + Send)
 where
     T: Ord + Clone + Send + std::fmt::Debug,
@@ -236,6 +328,6 @@ fn merges_parts_and_selects() {
 #[test]
 fn z_threads_end() {
     if cfg!(miri) {
-        std::thread::sleep(std::time::Duration::from_secs(5));
+        std::thread::sleep(std::time::Duration::from_secs(15));
     }
 }

@@ -404,6 +404,43 @@ fn a_sort_of_numbers_that_is_stopped_leaves_them_all() {
 }
 
 #[test]
+fn sorts_by_key_that_are_stopped_leave_all_elements() {
+    /// Sorts in each way, and is stopped in the middle of it.
+    fn try_all<T: Clone + Ord + Send + Sync, K: Ord + Send>(
+        all: &[T],
+        key: impl Fn(&T) -> K + Sync + Copy,
+    ) where
+        [T]: ParallelSort<T>,
+    {
+        let mut sorted = all.to_vec();
+        sorted.sort();
+        let ways: [&(dyn Fn(&mut [T]) + Sync); 3] = [
+            &|v| v.par_sort_by_key(key),
+            &|v| v.par_sort_unstable_by_key(key),
+            &|v| v.par_sort_by_cached_key(key),
+        ];
+        for (way, micros) in ways.iter().flat_map(|way| [0, 500, 3000].map(|m| (way, m))) {
+            let mut v = all.to_vec();
+            let token = StopToken::new().with_timeout(Duration::from_micros(micros));
+            let _ = with_token(&token, || way(&mut v));
+            v.sort();
+            assert!(v == sorted, "a permutation");
+        }
+    }
+    in_pools(|| {
+        let all = numbers(40_000);
+        let pairs: Vec<(u64, u32)> = all.iter().map(|&n| (n, n as u32)).collect();
+        try_all(&pairs, |pair| pair.0);
+        let wide: Vec<[u64; 12]> = all.iter().map(|&n| [n; 12]).collect();
+        try_all(&wide, |wide| wide[7]);
+        let boxed: Vec<Box<u64>> = all.iter().map(|&n| Box::new(n)).collect();
+        try_all(&boxed, |boxed| **boxed);
+        let strings: Vec<String> = all[..5_000].iter().map(|n| n.to_string()).collect();
+        try_all(&strings, |string| string.len());
+    });
+}
+
+#[test]
 fn maps_and_groups_that_are_stopped_are_whole() {
     in_pools(|| {
         for at in [0, 1000, 60_000, 99_999] {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
-use tine_pool::{ThreadPool, ThreadPoolBuilder};
+use tine_pool::{StopToken, ThreadPool, ThreadPoolBuilder, scope_with, with_token};
 
 /// How many threads are there, of all pools.
 static ALIVE: AtomicUsize = AtomicUsize::new(0);
@@ -139,6 +139,48 @@ fn handles() {
     two.spawn_join(|| ()).detach();
 }
 
+/// Tokens around joins, scopes and handles: what is ended drops what it held, once.
+#[test]
+fn tokens() {
+    let counter = Arc::new(());
+    let two = pool(2);
+    let token = StopToken::new();
+    let child = token.child();
+    let ended = two.install(|| {
+        with_token(&child, || {
+            let held = Box::new(Arc::clone(&counter));
+            for round in 0.. {
+                let (a, b) = (Arc::clone(&counter), Arc::clone(&held));
+                tine_pool::join(|| drop(a), || tree(1) + Arc::strong_count(&b));
+                if round == 2 {
+                    token.stop();
+                }
+            }
+        })
+    });
+    assert!(ended.is_err());
+    assert_eq!(Arc::strong_count(&counter), 1);
+
+    let token = StopToken::new();
+    let ended = two.install(|| {
+        scope_with(&token, |s| {
+            for part in 0..6 {
+                let (counter, token) = (Arc::clone(&counter), &token);
+                s.spawn(move |_| {
+                    if part == 2 {
+                        token.stop();
+                    }
+                    drop(counter);
+                });
+            }
+        })
+    });
+    assert!(ended.is_err() || token.is_stopped());
+    assert_eq!(Arc::strong_count(&counter), 1);
+    let late = StopToken::new().with_timeout(Duration::from_nanos(1));
+    assert!(with_token(&late, || two.install(|| tree(1))).is_err());
+}
+
 #[test]
 fn panics_pass() {
     let two = pool(2);
@@ -229,5 +271,5 @@ fn z_threads_end() {
     };
     assert!((0..60).find(gone).is_some(), "threads are left");
     // What is left to do for a thread after its exit handler.
-    thread::sleep(step);
+    thread::sleep(10 * step);
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Random, Watch, budget, ignore};
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Barrier, Mutex, OnceLock, RwLock, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -381,4 +381,85 @@ fn a_scope_finds_its_task_in_the_place_of_an_older_job() {
         }
     });
     assert_eq!(ran.into_inner(), 2);
+}
+
+/// Waits for a flag as user code does that knows nothing of the pool.
+fn spin_until(flag: &AtomicBool) {
+    while !flag.load(SeqCst) {
+        thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// The thief's halves wait for each other, and the only other thread is the one that waits for the
+/// thief: so it publishes the half that lies private.
+#[test]
+fn a_waiter_publishes_for_the_thief_that_it_waits_for() {
+    let watch = Watch::new("a_waiter_publishes_for_the_thief_that_it_waits_for");
+    let pool = watch.pool(2);
+    for _ in 0..5 {
+        let (stolen, stuck, other_half) = (
+            AtomicBool::new(false),
+            AtomicBool::new(false),
+            AtomicBool::new(false),
+        );
+        pool.join(
+            || spin_until(&stuck),
+            || {
+                stolen.store(true, SeqCst);
+                // The threads that asked for work have had it: what is pushed from here on stays private.
+                (0..50).for_each(|_| ignore(join(|| (), || ())));
+                join(
+                    || {
+                        stuck.store(true, SeqCst);
+                        spin_until(&other_half);
+                    },
+                    || other_half.store(true, SeqCst),
+                )
+            },
+        );
+        assert!(stolen.into_inner());
+    }
+}
+
+/// A thread that helps its thief takes no job of the thief's that is older than what it waits for: that
+/// one locks what the waiter holds.
+#[test]
+fn a_waiter_leaves_the_older_jobs_of_its_thief() {
+    let watch = Watch::new("a_waiter_leaves_the_older_jobs_of_its_thief");
+    let pool = watch.pool(2);
+    for _ in 0..3 {
+        let lock = &Mutex::new(());
+        let [begun, held, helped] = &[const { AtomicBool::new(false) }; 3];
+        let older = || drop(lock.lock().expect("no panic"));
+        // What the other thread takes out of the scope: it holds the lock across a join, and waits
+        // for the half that the owner of the scope has helped it with.
+        let task = || {
+            begun.store(true, SeqCst);
+            let guard = lock.lock().expect("no panic");
+            held.store(true, SeqCst);
+            join(
+                || spin_until(helped),
+                || {
+                    helped.store(true, SeqCst);
+                    thread::sleep(Duration::from_millis(60));
+                },
+            );
+            drop(guard);
+        };
+        let younger = || {
+            (0..50).for_each(|_| ignore(join(|| (), || ())));
+            scope(|s| {
+                s.spawn(|_| task());
+                // Until the other thread has it. (It may also be this one that runs it, in the end.)
+                for _ in 0..500 {
+                    if begun.load(SeqCst) {
+                        return spin_until(held);
+                    }
+                    thread::sleep(Duration::from_micros(200));
+                }
+                helped.store(true, SeqCst);
+            });
+        };
+        pool.join(younger, older);
+    }
 }

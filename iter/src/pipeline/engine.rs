@@ -6,6 +6,7 @@ use super::stages::{Batches, Orders, Outcome, Run, SUITS, Stages};
 use super::station::{Station, Tag};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
+use tine_pool::loops::check;
 use tine_pool::{Scope, current_num_threads, scope};
 
 /// How long a chunk should last, at least and at most.
@@ -122,6 +123,8 @@ where
         state.drawing = true;
         let most = size.now.min(state.free);
         drop(state);
+        // Where a token that the whole call is under is stopped, this unwinds, as a stage that panics does.
+        check();
         let stopped = self.orders.stop.is_some_and(|stop| stop());
         let mut ended = stopped;
         if !stopped {

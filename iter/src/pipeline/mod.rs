@@ -61,6 +61,7 @@ mod parallel;
 mod serial;
 mod stages;
 mod station;
+mod until;
 
 pub use build::{Pipeline, StopWhen, pipeline};
 pub(crate) use build::{over_blocks, single};
@@ -70,3 +71,4 @@ pub(crate) use parallel::Parallel;
 pub use parallel::{Filter, FilterMap, FlatMap, FoldParts, Inspect, Makes, Map, Then, TryMap};
 pub use serial::{Enumerate, Serial, ThenSerial, TrySerial};
 pub use stages::{Run, Stages};
+pub use until::{Cut, Until};

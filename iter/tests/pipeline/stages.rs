@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::iter::from_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, sync_channel};
 use std::sync::{Mutex, mpsc};
@@ -9,7 +10,9 @@ use std::thread;
 use std::time::Duration;
 
 use tine_iter::pipeline;
-use tine_pool::{ThreadPoolBuilder, blocking, current_num_threads, join};
+use tine_pool::{
+    StopToken, Stopped, ThreadPoolBuilder, blocking, current_num_threads, join, with_token,
+};
 
 use crate::kit::{Census, POOLS, in_pools_of};
 
@@ -402,6 +405,94 @@ fn it_can_be_stopped() {
             });
         assert!((1000..=1000 + 16).contains(&seen));
         assert_eq!(census.alive(), 0);
+    });
+}
+
+#[test]
+fn a_token_ends_the_source() {
+    in_pools_of(POOLS, || {
+        let (token, census) = (StopToken::new(), Census::default());
+        let mut seen = 0;
+        let source = (0..usize::MAX).map(|n| census.value(n));
+        let outcome = pipeline(source, 16)
+            .map(|value| value)
+            .until(&token)
+            .for_each(|value| {
+                assert_eq!(value.number, seen);
+                seen += 1;
+                if seen == 1000 {
+                    token.stop();
+                }
+            });
+        assert_eq!(outcome, Err(Stopped::default()));
+        assert!((1000..=1000 + 16).contains(&seen));
+        assert_eq!(census.alive(), 0);
+    });
+}
+
+#[test]
+fn a_token_that_is_not_stopped_changes_nothing() {
+    in_pools_of(POOLS, || {
+        let token = StopToken::new();
+        for len in [0, 1, 2, 100, 3000] {
+            let squares = pipeline(0..len, 7).map(|n: u64| n * n);
+            let expected: Vec<u64> = (0..len).map(|n| n * n).collect();
+            assert_eq!(squares.clone().until(&token).collect(), Ok(expected));
+            assert_eq!(squares.clone().until(&token).count(), Ok(len as usize));
+            let sum = (0..len).map(|n| n * n).sum();
+            assert_eq!(squares.until(&token).sum::<u64>(), Ok(sum));
+        }
+    });
+}
+
+#[test]
+fn tokens_errors_and_panics_meet() {
+    in_pools_of(POOLS, || {
+        // Stopped before: nothing is drawn.
+        let token = StopToken::new();
+        let child = token.child();
+        token.stop();
+        let drawn = AtomicUsize::new(0);
+        let source = std::iter::repeat_with(|| drawn.fetch_add(1, Ordering::SeqCst));
+        let none: Result<Vec<usize>, _> = pipeline(source, 4).until(&child).collect();
+        assert_eq!(none.unwrap_err().so_far, []);
+        assert_eq!(drawn.into_inner(), 0);
+        // A stage fails: the token has nothing to say.
+        let token = StopToken::new();
+        let fails = pipeline(0.., 4).try_map(|n| if n < 50 { Ok(n) } else { Err(n) });
+        assert_eq!(fails.until(&token).sum::<u64>(), Ok(Err(50)));
+        // Both: the error is in what was done so far.
+        let both = pipeline(0_u64.., 4).try_in_order(|n| {
+            token.stop();
+            Err::<u64, u64>(n)
+        });
+        assert!(matches!(
+            both.until(&token).sum::<u64>(),
+            Err(Stopped { so_far: Err(0) }) | Ok(Err(0))
+        ));
+        // A panic goes on, whatever the token says.
+        let token = StopToken::new();
+        let panics = pipeline(0_u64.., 4).map(|n| {
+            token.stop();
+            assert!(n != 0, "on purpose");
+            n
+        });
+        let caught = catch_unwind(AssertUnwindSafe(|| panics.until(&token).count()));
+        assert!(caught.is_err());
+        // A deadline ends what has no end; the outer token ends the pipeline by unwinding.
+        let late = StopToken::new().with_timeout(Duration::from_millis(2));
+        assert!(pipeline(0_u64.., 64).until(&late).count().is_err());
+        let outer = StopToken::new();
+        let inner = StopToken::new();
+        let ended = with_token(&outer, || {
+            let endless = pipeline(0_u64.., 8).inspect(|&n| {
+                if n == 500 {
+                    outer.stop();
+                }
+            });
+            endless.until(&inner).count()
+        });
+        assert_eq!(ended, Err(Stopped { so_far: () }));
     });
 }
 

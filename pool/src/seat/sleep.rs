@@ -104,6 +104,20 @@ impl Sleep {
         Census(self.counters.load(Ordering::Relaxed))
     }
 
+    /// Where the counts are not what the seats add up to, once no thread is left.
+    #[cfg(tine_sched)]
+    pub(crate) fn miscount<'a>(&self, seats: impl IntoIterator<Item = &'a Seat>) -> Option<String> {
+        let mut added = (0, 0);
+        for seat in seats {
+            let (inactive, sleeping) = seat.word.load().holder().census();
+            added = (added.0 + inactive as usize, added.1 + sleeping as usize);
+        }
+        let census = self.census();
+        let counted = (census.inactive(), census.sleeping());
+        (counted != added)
+            .then(|| format!("inactive and sleeping {counted:?}, by the seats {added:?}"))
+    }
+
     // ---- steps ------------------------------------------------------------------------------
 
     /// Takes a step of the table, if the seat is where it begins, and counts it.

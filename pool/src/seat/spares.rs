@@ -128,6 +128,16 @@ impl Spares {
     pub(crate) fn forget(&self) {
         self.0.fetch_sub(OPEN, Ordering::Relaxed);
     }
+
+    /// What is wrong once no thread is left. Seats that were opened for their threads to go are not counted.
+    #[cfg(tine_sched)]
+    pub(crate) fn miscount(&self, spare: &[Seat]) -> Option<String> {
+        let now = self.0.load(Ordering::Relaxed);
+        let (open, needed) = ((now / OPEN) as usize, now % OPEN);
+        let there = spare.iter().filter(|seat| !is_closed(seat)).count();
+        let wrong = needed != 0 || open > there;
+        wrong.then(|| format!("{needed} spare seats are needed, {open} open, {there} there"))
+    }
 }
 
 fn is_closed(seat: &Seat) -> bool {

@@ -141,3 +141,17 @@ impl Shared {
         self.lifetime.refused.load(Ordering::Relaxed) == self.len()
     }
 }
+
+/// A wrong count costs a thread or a wake-up too many or too few, which no program sees. So the schedules
+/// ask for what the counts are once all threads have gone.
+#[cfg(tine_sched)]
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let wrong = self.sleep.miscount(&self.seats);
+        let wrong = wrong.or_else(|| self.spares.miscount(self.seats.spare()));
+        if let Some(wrong) = wrong {
+            eprintln!("FAILED: a count that is wrong when the pool has ended: {wrong}");
+            std::process::abort();
+        }
+    }
+}

@@ -17,6 +17,7 @@ use std::ops::Range;
 use std::ptr;
 
 use crate::plumbing::both;
+use tine_pool::loops::requested;
 
 use super::word::{RadixBits, Varying};
 
@@ -29,6 +30,8 @@ const CROWD: u64 = 3 << BUCKET_LOG;
 const WIDEST: u32 = 11;
 /// If more than one key in `FEW` is out of bounds, the sample was not like the rest.
 const FEW: usize = 8;
+/// After this many values a thread asks whether it is to stop.
+const STRETCH: usize = 1 << 16;
 
 /// Some keys from all over a slice.
 struct Sample<B> {
@@ -154,7 +157,8 @@ impl Buckets {
 }
 
 impl<B: RadixBits> Cut<B> {
-    /// Cuts a slice that is not empty, and counts. `None` if all keys are the same.
+    /// Cuts a slice that is not empty, and counts. `None` if all keys are the same, or if the thread is to
+    /// stop.
     pub(super) fn of<T, F>(v: &mut [T], threads: usize, key: &F) -> Option<Self>
     where
         T: Send,
@@ -162,13 +166,13 @@ impl<B: RadixBits> Cut<B> {
     {
         let sample = Sample::of(v, key);
         let mut cut = Cut::new(&sample, sample.bounds(), threads);
-        let varying = cut.count(v, key);
+        let varying = cut.count(v, key)?;
         if varying.height() == 0 {
             return None;
         }
         if cut.outside() > v.len() / FEW {
             cut = Cut::new(&sample, varying.bounds(), threads);
-            cut.count(v, key);
+            cut.count(v, key)?;
         }
         Some(cut)
     }
@@ -185,8 +189,9 @@ impl<B: RadixBits> Cut<B> {
         }
     }
 
-    /// Counts the digits of every part of `v`, and returns which bits vary.
-    fn count<T, F>(&mut self, v: &mut [T], key: &F) -> Varying<B>
+    /// Counts the digits of every part of `v`, and returns which bits vary. `None` if it did not get through,
+    /// since the thread is to stop.
+    fn count<T, F>(&mut self, v: &mut [T], key: &F) -> Option<Varying<B>>
     where
         T: Send,
         F: Fn(&T) -> B + Sync,
@@ -195,14 +200,20 @@ impl<B: RadixBits> Cut<B> {
         let (first, digits) = (key(&v[0]), self.digits);
         let count = |counts: &mut [usize], part: &mut [T]| {
             let mut varying = Varying::new(first);
-            for value in &*part {
-                let key = key(value);
-                varying.note(key);
-                counts[digits.of(key)] += 1;
+            for stretch in part.chunks(STRETCH) {
+                if requested() {
+                    return None;
+                }
+                for value in stretch {
+                    let key = key(value);
+                    varying.note(key);
+                    counts[digits.of(key)] += 1;
+                }
             }
-            varying
+            Some(varying)
         };
-        let varying = self.each_part(&mut counts, v, &count, &Varying::merge);
+        let merge = |a: Option<Varying<B>>, b: Option<_>| Some(a?.merge(b?));
+        let varying = self.each_part(&mut counts, v, &count, &merge);
         self.counts = counts;
         varying
     }
@@ -252,9 +263,9 @@ impl<B: RadixBits> Cut<B> {
         }
     }
 
-    /// Copies every value of `from`, which was counted and then placed, into its bucket of `to`. If
-    /// `CHECKED`, it stops and returns `false` at a key that is not the one that was counted.
-    /// Otherwise there must be no such key.
+    /// Copies every value of `from`, which was counted and then placed, into its bucket of `to`. Returns `false`
+    /// if it did not get through: where the thread is to stop, and, if `CHECKED`, at a key that is not the one
+    /// that was counted. Otherwise there must be no such key.
     ///
     /// # Safety
     /// This is the slice that was cut, and `place` has been asked. It is `CHECKED`, or
@@ -288,18 +299,23 @@ impl<B: RadixBits> Cut<B> {
                 }
                 false => &[],
             };
-            for value in &*part {
-                let digit = digits.of(key(value));
-                let next = &mut next[digit];
-                if CHECKED && *next == ends[digit] {
+            for stretch in part.chunks(STRETCH) {
+                if requested() {
                     return false;
                 }
-                let place = places.0.wrapping_add(*next);
-                // SAFETY: this part counted a value under this digit that it has not met yet: by
-                // the check, or because this is that value. So the place is within `to`, and no
-                // other value's.
-                unsafe { ptr::copy_nonoverlapping(value, place, 1) };
-                *next += 1;
+                for value in stretch {
+                    let digit = digits.of(key(value));
+                    let next = &mut next[digit];
+                    if CHECKED && *next == ends[digit] {
+                        return false;
+                    }
+                    let place = places.0.wrapping_add(*next);
+                    // SAFETY: this part counted a value under this digit that it has not met yet: by
+                    // the check, or because this is that value. So the place is within `to`, and no
+                    // other value's.
+                    unsafe { ptr::copy_nonoverlapping(value, place, 1) };
+                    *next += 1;
+                }
             }
             true
         };

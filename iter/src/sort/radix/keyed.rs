@@ -2,13 +2,15 @@
 //!
 //! Each key is extracted once, into a record. The record holds the element too, or the element's
 //! number where the element is wide. The slice itself is not touched until the records are sorted.
-//! So a key function may panic, and may answer differently each time: it is not asked again.
+//! So a key function may panic, and may answer differently each time: it is not asked again. Once the calling
+//! thread is to stop, the slice stays as it is.
 
 use std::mem::MaybeUninit;
 use std::ptr;
 
 use crate::plumbing::both;
 use tine_pool::current_num_threads;
+use tine_pool::loops::requested;
 
 use super::plain;
 use super::word::{Keyed, RadixBits};
@@ -149,9 +151,12 @@ where
     let Some(mut scratch) = Scratch::<Keyed<B, L>>::new(v.len()) else {
         return false;
     };
-    let records = extract(0, v, scratch.room(), grain, key);
+    let room = scratch.room();
+    if !extract(0, v, room, grain, key) {
+        return true;
+    }
     // SAFETY: `extract` has written every one of the records.
-    let records = unsafe { &mut *records };
+    let records = unsafe { &mut *(ptr::from_mut(room) as *mut [Keyed<B, L>]) };
     match runs::whole(records, &|a, b| a.key.cmp(&b.key)) {
         Some(Run::Ascending) => {}
         Some(Run::Descending) => {
@@ -166,6 +171,9 @@ where
                 return false;
             };
             plain::sort_by_way_of(records, other.room(), threads);
+            if requested() {
+                return true;
+            }
             // SAFETY: the records were packed from `v` above and only sorted.
             unsafe { L::unpack(records, v, room.room(), grain) };
         }
@@ -176,14 +184,14 @@ where
     true
 }
 
-/// Writes a record for every element; all of them, unless `key` panics.
+/// Writes a record for every element. Returns `false` if it did not, since the thread is to stop.
 fn extract<L, T, B, F>(
     at: usize,
     v: &mut [T],
     room: &mut [MaybeUninit<Keyed<B, L>>],
     grain: usize,
     key: &F,
-) -> *mut [Keyed<B, L>]
+) -> bool
 where
     L: Load,
     T: Send,
@@ -191,7 +199,9 @@ where
     F: Fn(&T) -> B + Sync,
 {
     assert_eq!(v.len(), room.len());
-    if v.len() <= grain {
+    if requested() {
+        false
+    } else if v.len() <= grain {
         for (i, (value, place)) in v.iter().zip(room.iter_mut()).enumerate() {
             let key = key(value);
             place.write(Keyed {
@@ -199,20 +209,18 @@ where
                 load: L::pack(at + i, value),
             });
         }
+        true
     } else {
         let mid = v.len() / 2;
         let (v0, v1) = v.split_at_mut(mid);
         let (r0, r1) = room.split_at_mut(mid);
-        both(
-            || drop_result(extract(at, v0, r0, grain, key)),
-            || drop_result(extract(at + mid, v1, r1, grain, key)),
+        let (first, second) = both(
+            || extract(at, v0, r0, grain, key),
+            || extract(at + mid, v1, r1, grain, key),
         );
+        first && second
     }
-    ptr::from_mut(room) as *mut [Keyed<B, L>]
 }
-
-/// Pointers do not travel between threads, and this one is not needed.
-fn drop_result<T: ?Sized>(_: *mut T) {}
 
 /// Calls `f` for every stretch of `v` whose records have one key.
 fn each_tie<L, T, B, E>(v: &mut [T], records: &[Keyed<B, L>], grain: usize, f: &E)

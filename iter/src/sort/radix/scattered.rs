@@ -15,7 +15,7 @@
 //! So a key is asked for three times: to count, to scatter, and to sort the bucket. Keeping it
 //! would take more room than the elements do. A key that differs from time to time breaks nothing.
 //! A bucket that would outgrow its count stops the scatter, and until then `v` has not been
-//! written. After the scatter the scratch memory holds the values: if a key panics then, all of
+//! written. Once the calling thread is to stop, what is scattered comes home unsorted. After the scatter the scratch memory holds the values: if a key panics then, all of
 //! them go home.
 
 use std::any::TypeId;
@@ -23,6 +23,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use crate::plumbing::both;
+use tine_pool::loops::requested;
 
 use super::alone::{self, End};
 use super::cut::{Buckets, Cut};
@@ -88,6 +89,9 @@ where
     B: RadixBits,
     F: Fn(&T) -> B + Sync,
 {
+    if requested() {
+        return true;
+    }
     if v.len() <= HEAVY {
         return short(v, room, key);
     }
@@ -235,7 +239,7 @@ where
         (values, places) = (values_left, places_left);
         let room = room
             .as_mut()
-            .filter(|_| from.len() > 1 && from.len() <= longest);
+            .filter(|_| from.len() > 1 && from.len() <= longest && !requested());
         if let Some((here, there)) = room {
             bucket(from, to, here, there, finish);
         } else {

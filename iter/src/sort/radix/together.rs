@@ -1,10 +1,11 @@
 //! The radix sort of many threads, and of one where a cache is too small. After one scatter every
 //! bucket fits a cache and is sorted by one thread. A bucket that is too large is scattered again,
-//! and so is what the sample did not foresee.
+//! and so is what the sample did not foresee. Once the calling thread is to stop, buckets stay as they are.
 
 use std::mem::MaybeUninit;
 
 use crate::plumbing::both;
+use tine_pool::loops::requested;
 
 use super::alone::{self, End};
 use super::cut::Cut;
@@ -29,17 +30,21 @@ pub(super) fn sort<R: Record>(
         [] => None,
         _ => Cut::of(here, threads, &bits),
     };
-    let Some(mut cut) = cut else {
+    let leave = |here: &[R], there: &mut [MaybeUninit<R>]| {
         if end == End::There {
             copy(here, there, threads);
         }
-        return;
+    };
+    let Some(mut cut) = cut else {
+        return leave(here, there);
     };
     let places = cut.place();
     // SAFETY: cut and placed above; a record's bits depend on nothing but its
     // bytes.
     let whole = unsafe { cut.scatter::<false, _, _>(here, there, &bits) };
-    assert!(whole, "nothing was checked");
+    if !whole {
+        return leave(here, there);
+    }
     // SAFETY: as many places as records, each written once: all of `there`.
     let there = unsafe { &mut *(std::ptr::from_mut(there) as *mut [R]) };
     let within = Finish {
@@ -124,7 +129,9 @@ fn buckets<R: Record>(here: &mut [R], there: &mut [R], starts: &[usize], finish:
 
 fn bucket<R: Record>(here: &mut [R], there: &mut [R], finish: &Finish) {
     if size_of_val(here) <= HEAVY {
-        return alone::sort(here, there, finish.end, finish.height);
+        // No height: stays as it is, at the end that is asked for.
+        let height = if requested() { 0 } else { finish.height };
+        return alone::sort(here, there, finish.end, height);
     }
     // SAFETY: initialised places are places, and nothing but records is ever
     // written to them.
