@@ -58,7 +58,7 @@ fn grow<'s>(scope: &Scope<'s>, board: &'s Board, depth: u32) {
     for _ in 0..2 {
         scope.spawn(move |scope| grow(scope, board, depth - 1));
     }
-    if depth % 2 == 0 {
+    if depth.is_multiple_of(2) {
         let inner = Board::new();
         let caught = catch_unwind(AssertUnwindSafe(|| {
             tine_pool::scope(|within| {
@@ -83,7 +83,7 @@ fn grow<'s>(scope: &Scope<'s>, board: &'s Board, depth: u32) {
 fn size(depth: u32) -> usize {
     match depth {
         0 => 1,
-        _ => 1 + 2 * size(depth - 1) + if depth % 2 == 0 { 4 } else { 0 },
+        _ => 1 + 2 * size(depth - 1) + if depth.is_multiple_of(2) { 4 } else { 0 },
     }
 }
 
