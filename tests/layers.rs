@@ -46,7 +46,7 @@ const HOUSE: &[Crate] = &[
                 "queue::slab",
                 "queue::latch",
             ],
-            &["queue::job"],
+            &["queue::job", "queue::kept"],
             &["queue"],
             // pace: what decides how work is spread, and acts on nothing
             &["pace::site_costs", "pace::wakes"],
@@ -98,6 +98,7 @@ const HOUSE: &[Crate] = &[
             "queue::injector",
             "queue::slab",
             "queue::latch",
+            "queue::kept",
             "queue::job",
             "work::worker",
             "work::find",

@@ -48,6 +48,8 @@ pub(crate) const ROWS: &[Row] = &[
     ("server-10000x100", server),
     ("bridge-100000x200", bridge),
     ("bridge-20000x2000", bridge),
+    ("stream-20000x200", stream),
+    ("stream-20000x2000", stream),
     ("ramp-100000x1000", ramp),
     ("find-1000000x100", find),
     ("collect-1000000x20", collect),
@@ -313,6 +315,19 @@ fn bridge(s: &Setup, name: &str) {
             1_u64
         };
         (0..items).par_bridge().map(one).sum()
+    });
+}
+
+/// As `bridge`, from an iterator that does not know whether it has more: items come one by one.
+fn stream(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    let ideal = s.share(items as u64 * nanos);
+    s.warm_and_cold(name, items as u64, ideal, || {
+        let one = |_| {
+            work(nanos);
+            1_u64
+        };
+        (0..items).filter(|_| true).par_bridge().map(one).sum()
     });
 }
 

@@ -59,6 +59,25 @@ fn scope_from_outside() {
     assert!(parts.iter().enumerate().all(|(i, part)| **part == i));
 }
 
+/// Threads that are not the owner's run several tasks of a scope in a row, and keep their counts.
+#[test]
+fn scope_whose_tasks_spawn() {
+    fn grow<'s>(scope: &tine_pool::Scope<'s>, ran: &'s AtomicUsize, depth: usize) {
+        add(ran);
+        if depth > 0 {
+            scope.spawn(move |scope| grow(scope, ran, depth - 1));
+            scope.spawn(move |scope| grow(scope, ran, depth - 1));
+            tine_pool::scope(|inner| inner.spawn(|_| scope.spawn(|_| add(ran))));
+        }
+    }
+    let pool = pool(3);
+    for _ in 0..2 {
+        let ran = AtomicUsize::new(0);
+        pool.in_place_scope(|scope| grow(scope, &ran, 3));
+        assert_eq!(ran.into_inner(), 15 + 7);
+    }
+}
+
 #[test]
 fn scope_fifo_from_outside() {
     let mut parts = vec![Box::new(0); 8];

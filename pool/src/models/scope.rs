@@ -2,8 +2,9 @@
 
 use super::{beside, check, explore, parker};
 use crate::base::park::Parker;
-use crate::base::sync::{AtomicUsize, Ordering, fence, yield_now};
+use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell, fence, yield_now};
 use crate::queue::job::{StackJob, State, Taken, execute};
+use crate::queue::kept::Kept;
 use crate::queue::latch::{CountLatch, Latch};
 use crate::queue::spawned::{Entry, LOT, Spawned};
 use crate::queue::steal::Steal;
@@ -96,6 +97,101 @@ fn an_owner_hears_of_a_spawn() {
 #[should_panic(expected = "deadlock")]
 fn twin_whose_spawn_does_not_fence() {
     spawn_into_a_scope(false);
+}
+
+/// A thread runs a task of a scope, which spawns another, and runs that too; their counts are kept
+/// until it has. `settle` says whether it gives them back then. The owner sees what both did, and the
+/// latch goes.
+fn counts_that_are_kept(settle: bool) {
+    const TAG: u64 = 5;
+    explore(3, move || {
+        let latch = Arc::new(CountLatch::with_count(1, parker()));
+        let done = Arc::new([UnsafeCell::new(0), UnsafeCell::new(0)].map(Watched));
+        let thread = {
+            let (latch, done) = (Arc::clone(&latch), Arc::clone(&done));
+            thread::spawn(move || {
+                let kept = Kept::new();
+                for (i, cell) in done.iter().enumerate() {
+                    kept.turn_to(TAG);
+                    kept.keeping(|| {
+                        if i == 0 {
+                            kept.count_up(&latch, TAG);
+                        }
+                        // SAFETY: watched.
+                        cell.0.with_mut(|p| unsafe { *p = 1 });
+                        // SAFETY: the task's own count.
+                        assert!(unsafe { kept.keep(Arc::as_ptr(&latch), TAG) });
+                    });
+                }
+                if settle {
+                    kept.settle();
+                    // What was given back is not given back again.
+                    kept.settle();
+                }
+            })
+        };
+        latch.latch().wait();
+        assert_eq!(latch.count(), 0);
+        // SAFETY: watched.
+        let seen = done.iter().map(|cell| cell.0.with(|p| unsafe { *p }));
+        assert_eq!(seen.sum::<u32>(), 2);
+        thread.join().unwrap();
+        assert_eq!(latch.count(), 0);
+    });
+}
+
+struct Watched(UnsafeCell<u32>);
+// SAFETY: the model checker watches the cell.
+unsafe impl Send for Watched {}
+// SAFETY: as above.
+unsafe impl Sync for Watched {}
+
+#[test]
+fn kept_counts_are_given_back_at_once() {
+    counts_that_are_kept(true);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn twin_that_keeps_counts_for_good() {
+    counts_that_are_kept(false);
+}
+
+/// A thread runs a task of a scope, and then a job of another that waits for what the scope's owner
+/// does next. `turn` says whether it gives back before that what it has kept.
+fn a_stranger_after_a_task(turn: bool) {
+    const TAG: u64 = 5;
+    explore(3, move || {
+        let latch = Arc::new(CountLatch::with_count(1, parker()));
+        let after: &'static Parker = parker();
+        let thread = beside(&latch, move |latch| {
+            let kept = Kept::new();
+            kept.turn_to(TAG);
+            kept.keeping(|| {
+                // SAFETY: the task's own count.
+                assert!(unsafe { kept.keep(&raw const *latch, TAG) });
+            });
+            if turn {
+                kept.turn_to(0);
+            }
+            kept.keeping(|| after.park());
+            kept.settle();
+        });
+        latch.latch().wait();
+        after.unpark();
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_stranger_begins_when_counts_are_given_back() {
+    a_stranger_after_a_task(true);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn twin_whose_stranger_begins_at_once() {
+    a_stranger_after_a_task(false);
 }
 
 /// A thief takes two tasks of a scope with one exchange, puts the second into its own deque, and is

@@ -57,7 +57,7 @@ impl Model {
 
     fn post(&self) {
         self.jobs.fetch_add(1, Ordering::Release);
-        if self.sleep.post() {
+        if self.sleep.post(self.seats.count()) {
             self.wake_one();
         }
     }
@@ -148,11 +148,7 @@ impl Model {
 
     /// As in `Worker::go_to_bed`.
     fn go_to_bed(&self, seat: &Seat) {
-        let announced = self.sleep.announce();
-        if self.has_news() {
-            return;
-        }
-        let mut bedtime = self.sleep.lie_down(seat, announced);
+        let mut bedtime = self.sleep.lie_down(seat);
         if bedtime == Bedtime::Down {
             self.sleep.before_last_look();
             bedtime = self.sleep.after_last_look(seat, self.has_news());
@@ -186,7 +182,7 @@ impl Model {
     fn finish(&self, threads: Vec<thread::JoinHandle<()>>) {
         self.done.latch().wait();
         self.ending.store(true, Ordering::Release);
-        self.sleep.post();
+        fence(Ordering::SeqCst);
         for seat in &self.seats {
             if self.sleep.take(seat, Step::Wake) {
                 Self::ring(seat);
@@ -333,8 +329,7 @@ fn letter(with_flag: bool) {
                         if seat.word.load().holder() != Holder::Searching {
                             model.block(seat);
                         } else if !seat.word.load().has_mail() {
-                            let announced = model.sleep.announce();
-                            if model.sleep.lie_down(seat, announced) != Bedtime::News {
+                            if model.sleep.lie_down(seat) != Bedtime::News {
                                 model.block(seat);
                             }
                         }
@@ -385,54 +380,27 @@ fn twin_that_raises_no_flag() {
     letter(false);
 }
 
-/// Twins of the counters: one sleeper, one poster, one job. `published` is the protocol in
-/// which announcing and posting both make an even counter odd; `last_look` is the look after
+/// Twins of the counters: one sleeper, one poster, one job. `last_look` is the look after
 /// registration.
-fn twin(published: bool, last_look: bool) {
-    const SLEEPING: u64 = 1;
-    const JEC: u64 = 1 << 32;
+fn twin(last_look: bool) {
     explore(3, move || {
         let shared = Arc::new((AtomicU64::new(0), AtomicUsize::new(0)));
         let parker: &'static Parker = parker();
-        let turn = |from_odd: bool| {
-            let shared = Arc::clone(&shared);
-            move || loop {
-                let old = shared.0.load(Ordering::Relaxed);
-                if (old / JEC % 2 == 1) != from_odd {
-                    return old;
-                }
-                let new = old + JEC;
-                let done = Ordering::Relaxed;
-                if shared.0.compare_exchange(old, new, done, done).is_ok() {
-                    return new;
-                }
-            }
-        };
-        let (announce, post) = (turn(!published), turn(false));
         let poster = beside(&shared, move |shared| {
             shared.1.store(1, Ordering::Release);
             fence(Ordering::SeqCst);
-            if post() % JEC > 0 {
-                shared.0.fetch_sub(SLEEPING, Ordering::Relaxed);
+            if shared.0.load(Ordering::Relaxed) > 0 {
+                shared.0.fetch_sub(1, Ordering::Relaxed);
                 parker.unpark();
             }
         });
         let look = || shared.1.load(Ordering::Relaxed) > 0;
-        while !look() {
-            let announced = announce();
-            if look() {
-                break;
-            }
-            let (old, new) = (announced, announced + SLEEPING);
-            let done = Ordering::Relaxed;
-            if shared.0.compare_exchange(old, new, done, done).is_err() {
-                continue;
-            }
+        if !look() {
+            shared.0.fetch_add(1, Ordering::Relaxed);
             fence(Ordering::SeqCst);
-            if last_look && look() {
-                break;
+            if !(last_look && look()) {
+                parker.park();
             }
-            parker.park();
         }
         poster.join().unwrap();
     });
@@ -440,18 +408,13 @@ fn twin(published: bool, last_look: bool) {
 
 #[test]
 fn twin_with_its_last_look() {
-    twin(false, true);
-}
-
-#[test]
-fn published_twin_with_its_last_look() {
-    twin(true, true);
+    twin(true);
 }
 
 #[test]
 #[should_panic(expected = "deadlock")]
-fn published_twin_without_its_last_look() {
-    twin(true, false);
+fn twin_without_its_last_look() {
+    twin(false);
 }
 
 /// Twin: a waker that believes a bitmap of parked seats, or (`ask`) the seat's word. A guest is

@@ -45,7 +45,7 @@ impl Model {
 
     fn post(&self) {
         self.jobs.fetch_add(1, Ordering::Release);
-        if self.sleep.post() {
+        if self.sleep.post(self.seats.count()) {
             self.wake_one();
         }
     }
@@ -80,7 +80,7 @@ impl Model {
     /// the spare seat is open.
     fn replace(&self, look: bool) {
         self.spares.replace(&self.sleep, self.seats.spare());
-        if look && self.has_work() && self.sleep.post() {
+        if look && self.has_work() && self.sleep.post(self.seats.count()) {
             self.wake_one();
         }
     }
@@ -97,7 +97,7 @@ impl Model {
                 if self.spares.claim() {
                     assert!(self.sleep.take(seat, Step::StandDown));
                     self.sleep.before_last_look();
-                    if self.has_work() && self.sleep.post() {
+                    if self.has_work() && self.sleep.post(self.seats.count()) {
                         self.wake_one();
                     }
                     let over = self.ending.load(Ordering::Acquire);
@@ -123,11 +123,7 @@ impl Model {
                 assert!(self.sleep.end_search(seat));
                 return self.has_work() || !self.ending.load(Ordering::Acquire);
             }
-            let announced = self.sleep.announce();
-            if look() {
-                continue;
-            }
-            let mut bedtime = self.sleep.lie_down(seat, announced);
+            let mut bedtime = self.sleep.lie_down(seat);
             if bedtime == Bedtime::Down {
                 self.sleep.before_last_look();
                 bedtime = self.sleep.after_last_look(seat, look());
@@ -156,7 +152,7 @@ impl Model {
     /// Ends the spare thread, whatever it is doing, as `Shared::rouse_all` does.
     fn finish(&self, thread: thread::JoinHandle<()>) {
         self.ending.store(true, Ordering::Release);
-        self.sleep.post();
+        self.sleep.post(self.seats.count());
         let seat = &self.seats[1];
         if self.sleep.take(seat, Step::Wake) || self.sleep.take(seat, Step::Recall) {
             seat.idle_parker().unpark();

@@ -2,12 +2,12 @@
 //!
 //! A wake-up costs its caller microseconds, so work has to be worth it. For joins:
 //!
-//! * At a site **proven short** (its last few calls all took less than [`SHORT`]) a push is private
+//! * At a site **proven short** (the last few calls of one thread all took less than [`SHORT`]) a push is private
 //!   and wakes no thread. One call in [`SKIPS`] is timed, and one long call revokes the proof. If
 //!   such a call blocks after all, the looker publishes what it left behind; while no thread looks
 //!   after the others, no site counts as short.
 //! * At any other site the outermost pushes are public at once, and a thread is woken if one
-//!   sleeps and none searches, before user code runs.
+//!   sleeps and too few search, before user code runs.
 //! * Deeper pushes stay private until a thread asks. Requests are answered at intervals of
 //!   [`ANSWER`]. While threads sleep, the request that the last of them left stands, so an owner
 //!   that runs long with work on offer wakes them.
@@ -48,7 +48,7 @@ pub(crate) enum Offer {
 
 /// Decides. `watched` says whether a thread looks after stuck owners.
 pub(crate) fn decide(push: Push, watched: impl FnOnce() -> bool) -> Offer {
-    let is_short = || watched() && site_costs::entry(push.site).is_short();
+    let is_short = || watched() && site_costs::is_short(push.site);
     if push.outermost {
         if is_short() {
             return Offer::Nothing {
@@ -82,5 +82,5 @@ pub(crate) fn part(private: usize) -> usize {
 #[cold]
 #[inline(never)]
 pub(crate) fn record(site: usize, start: u64) {
-    site_costs::entry(site).record_call(clock::since(start) < clock::ticks(SHORT));
+    site_costs::record_call(site, clock::since(start) < clock::ticks(SHORT));
 }

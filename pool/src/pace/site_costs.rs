@@ -10,12 +10,15 @@
 // The model checker's atomics cannot be in a static, and a wrong guess is no error.
 #[cfg(not(loom))]
 use crate::base::sync::{AtomicU32, AtomicUsize, Ordering};
+use std::cell::Cell;
 #[cfg(loom)]
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 const ENTRIES: usize = 1024;
 /// This many short calls in a row prove a site short.
 const PROOF: u32 = 4;
+/// For how many sites a thread counts at a time.
+const ROWS: usize = 64;
 /// Fractional bits of a cost per item.
 const FRACTION: u32 = 8;
 
@@ -26,8 +29,8 @@ static TABLE: [Entry; ENTRIES] = [const { Entry::new() }; ENTRIES];
 #[repr(align(16))]
 pub(crate) struct Entry {
     site: AtomicUsize,
-    /// Short calls in a row.
-    streak: AtomicU32,
+    /// 1 if the last calls were all short.
+    short: AtomicU32,
     /// Moving average of nanoseconds per item, with `FRACTION` fractional bits; 0: not known.
     cost: AtomicU32,
 }
@@ -43,11 +46,52 @@ pub(crate) fn entry(site: usize) -> &'static Entry {
     entry
 }
 
+thread_local! {
+    /// Sites, and how many short calls in a row this thread has seen of each. A thread's own: the
+    /// calls of one site differ, and a line that all threads read would be written for each of them.
+    /// So only a proof is written there, and its end.
+    static SHORT: [Cell<(usize, u32)>; ROWS] = const { [const { Cell::new((0, 0)) }; ROWS] };
+}
+
+fn with_row<R>(site: usize, f: impl FnOnce(&Cell<(usize, u32)>) -> R) -> R {
+    let hash = (site as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
+    SHORT.with(|rows| f(&rows[hash as usize % ROWS]))
+}
+
+/// Whether the last few calls of a site were all short.
+pub(crate) fn is_short(site: usize) -> bool {
+    entry(site).short.load(Ordering::Relaxed) == 1
+}
+
+/// Notes the wall time of a whole call, waits included: a row of short ones on one thread proves a
+/// site, one long call revokes the proof.
+pub(crate) fn record_call(site: usize, short: bool) {
+    let proof = &entry(site).short;
+    let proven = proof.load(Ordering::Relaxed) == 1;
+    if short && proven {
+        return;
+    }
+    with_row(site, |row| {
+        let before = row.get();
+        let mut calls = match (short, before.0 == site) {
+            (true, true) => before.1 + 1,
+            (short, _) => u32::from(short),
+        };
+        if proven {
+            proof.store(0, Ordering::Relaxed);
+        } else if calls == PROOF {
+            calls = 0;
+            proof.store(1, Ordering::Relaxed);
+        }
+        row.set((site, calls));
+    });
+}
+
 impl Entry {
     const fn new() -> Self {
         Self {
             site: AtomicUsize::new(0),
-            streak: AtomicU32::new(0),
+            short: AtomicU32::new(0),
             cost: AtomicU32::new(0),
         }
     }
@@ -55,24 +99,8 @@ impl Entry {
     #[cold]
     fn start(&self, site: usize) {
         self.site.store(site, Ordering::Relaxed);
-        self.streak.store(0, Ordering::Relaxed);
+        self.short.store(0, Ordering::Relaxed);
         self.cost.store(0, Ordering::Relaxed);
-    }
-
-    /// Whether the last few calls were all short.
-    #[inline]
-    pub(crate) fn is_short(&self) -> bool {
-        self.streak.load(Ordering::Relaxed) >= PROOF
-    }
-
-    /// Notes the wall time of a whole call, waits included. One long call ends a row of short ones.
-    pub(crate) fn record_call(&self, short: bool) {
-        let old = self.streak.load(Ordering::Relaxed);
-        let streak = if short { (old + 1).min(PROOF) } else { 0 };
-        if streak == old {
-            return;
-        }
-        self.streak.store(streak, Ordering::Relaxed);
     }
 
     /// Nanoseconds that `items` items are expected to take.
@@ -104,18 +132,31 @@ impl Entry {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Entry, PROOF};
+    use super::{Entry, PROOF, is_short, record_call};
 
+    // One test: the table is the process's, and sites of others may push these out.
     #[test]
-    fn four_short_calls_prove_and_one_long_call_revokes() {
-        let entry = Entry::new();
-        for _ in 0..PROOF {
-            assert!(!entry.is_short());
-            entry.record_call(true);
+    fn four_short_calls_on_one_thread_prove_and_one_long_call_revokes() {
+        for site in 1..8 {
+            for _ in 0..2 {
+                for _ in 0..PROOF {
+                    assert!(!is_short(site));
+                    record_call(site, true);
+                }
+                assert!(is_short(site));
+                record_call(site, false);
+                assert!(!is_short(site));
+            }
         }
-        assert!(entry.is_short());
-        entry.record_call(false);
-        assert!(!entry.is_short());
+        // What is proven is so for every thread, but a row of several threads proves nothing.
+        std::thread::scope(|s| {
+            for _ in 0..8 {
+                s.spawn(|| (1..PROOF).for_each(|_| record_call(8, true)));
+            }
+        });
+        assert!(!is_short(8));
+        (0..PROOF).for_each(|_| record_call(8, true));
+        std::thread::scope(|s| s.spawn(|| assert!(is_short(8))).join().unwrap());
     }
 
     #[test]

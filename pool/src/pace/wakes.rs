@@ -2,7 +2,7 @@
 //! pool runs, to decide whether work is worth one.
 #![forbid(unsafe_code)]
 
-use crate::base::sync::{AtomicU64, Ordering};
+use crate::base::sync::{AtomicU64, CachePadded, Ordering};
 
 /// The figures. All are guesses, so all accesses are Relaxed.
 #[derive(Debug)]
@@ -12,9 +12,10 @@ pub(crate) struct Wakes {
     /// How long a woken thread takes to come, in nanoseconds: a moving average.
     delay: AtomicU64,
     /// When the last wake-up for a loop or a join was begun, until its thread has come, in ticks.
-    rung: AtomicU64,
+    /// Each wake-up writes it: apart from what those who offer work read.
+    rung: CachePadded<AtomicU64>,
     /// When a loop last did without a wake-up, in ticks.
-    spared: AtomicU64,
+    spared: CachePadded<AtomicU64>,
 }
 
 /// Brings a moving average nearer to what was seen, by one part in `parts`.
@@ -28,8 +29,8 @@ impl Wakes {
         Self {
             cost: AtomicU64::new(10_000),
             delay: AtomicU64::new(15_000),
-            rung: AtomicU64::new(0),
-            spared: AtomicU64::new(0),
+            rung: CachePadded::new(AtomicU64::new(0)),
+            spared: CachePadded::new(AtomicU64::new(0)),
         }
     }
 
@@ -43,7 +44,7 @@ impl Wakes {
         average(&self.cost, 8, nanos.min(self.cost() * 2).max(100));
     }
 
-    /// Notes that a wake-up begins, or that none took place (0).
+    /// Notes that a wake-up begins.
     pub(crate) fn ring_at(&self, ticks: u64) {
         self.rung.store(ticks, Ordering::Relaxed);
     }

@@ -3,6 +3,7 @@
 
 pub(crate) mod injector;
 pub(crate) mod job;
+pub(crate) mod kept;
 pub(crate) mod latch;
 pub(crate) mod nested;
 pub(crate) mod slab;

@@ -173,9 +173,15 @@ struct Own {
 pub(crate) struct Spawned {
     bottom: CachePadded<AtomicU32>,
     own: UnsafeCell<Own>,
-    top: CachePadded<AtomicU64>,
-    readers: AtomicUsize,
+    thieves: CachePadded<Thieves>,
     buffer: AtomicPtr<Buffer>,
+}
+
+/// What each thief writes, on one line: a thief takes it from the others once.
+#[derive(Debug)]
+struct Thieves {
+    top: AtomicU64,
+    readers: AtomicUsize,
 }
 
 // SAFETY: only the owner touches `own` (duty of the callers of `push` and `pop`). Buffers are
@@ -194,8 +200,10 @@ impl Spawned {
                 first: 0,
                 retired: Vec::new(),
             }),
-            top: CachePadded::new(AtomicU64::new(0)),
-            readers: AtomicUsize::new(0),
+            thieves: CachePadded::new(Thieves {
+                top: AtomicU64::new(0),
+                readers: AtomicUsize::new(0),
+            }),
             buffer: AtomicPtr::new(Box::into_raw(Box::new(Buffer::new(SMALL)))),
         }
     }
@@ -392,7 +400,7 @@ impl Spawned {
         // SeqCst: pairs with the fence in `steal_if`; see the top of this file.
         fence(Ordering::SeqCst);
         // Acquire: pairs with the Release with which a reader leaves.
-        if self.readers.load(Ordering::Acquire) != 0 {
+        if self.thieves.readers.load(Ordering::Acquire) != 0 {
             return;
         }
         // SAFETY: `own` is the owner's.
@@ -497,18 +505,19 @@ impl Spawned {
     }
 
     fn top(&self, order: Ordering) -> Top {
-        Top(self.top.load(order))
+        Top(self.thieves.top.load(order))
     }
 
     fn exchange(&self, old: Top, new: Top, success: Ordering) -> Result<(), Top> {
-        self.top
+        self.thieves
+            .top
             .compare_exchange(old.0, new.0, success, Ordering::Relaxed)
             .map(drop)
             .map_err(Top)
     }
 
     fn read(&self) -> Reading<'_> {
-        self.readers.fetch_add(1, Ordering::Relaxed);
+        self.thieves.readers.fetch_add(1, Ordering::Relaxed);
         // SeqCst: pairs with the fence in `reclaim`.
         fence(Ordering::SeqCst);
         Reading(self)
@@ -541,6 +550,6 @@ impl Reading<'_> {
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
         // Release: pairs with the load in `reclaim`.
-        self.0.readers.fetch_sub(1, Ordering::Release);
+        self.0.thieves.readers.fetch_sub(1, Ordering::Release);
     }
 }

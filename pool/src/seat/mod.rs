@@ -22,6 +22,7 @@ use self::word::{Holder, SeatWord};
 use crate::base::park::{Lease, Parker};
 use crate::base::stats::Counters;
 use crate::base::sync::{AtomicU64, CachePadded, Ordering};
+use crate::queue::kept::Kept;
 use crate::queue::nested::Nested;
 use crate::queue::slab::Slab;
 use crate::queue::spawned::Spawned;
@@ -43,6 +44,8 @@ pub(crate) struct Seat {
     /// Whether anything was put into `spawned` since a guest sat down.
     pub(crate) spawning: Note,
     pub(crate) notes: Notes,
+    /// Counts of a scope, for tasks that were run here.
+    pub(crate) kept: Kept,
     /// What jobs here work under.
     pub(crate) tokens: Tokens,
     /// Where jobs that are spawned here are kept.
@@ -71,6 +74,7 @@ impl Seat {
             spawning: Note::new(0),
             slab: Slab::new(),
             notes: Notes::new(index),
+            kept: Kept::new(),
             tokens: Tokens::new(),
             context: Published::new(),
             looks: Note::new(0),

@@ -4,15 +4,15 @@
 //! fences, and looks everywhere; a thread that posts work pushes it, fences, and reads the census.**
 //! Of two threads that meet like this, at least one sees the other.
 //!
-//! One word counts the threads that are `inactive` (without work), those of them that are `sleeping`,
-//! and the jobs (the jobs event counter, JEC). The difference of the first two is the number of
-//! threads that search. While there is one, no thread is woken, because each searcher either finds
-//! work (and then looks for more and hands the wake on) or registers and looks. For that to hold the
-//! number must never be too high: `word.rs` has the table of what each step counts, and when.
+//! One word counts the threads that are `inactive` (without work), and those of them that are
+//! `sleeping`; each change is one addition. The difference is the number of threads that search. While
+//! there is one, no thread need be woken, because each searcher either finds work (and then looks for
+//! more and hands the wake on) or registers and looks. For that to hold the number must never be too
+//! high: `word.rs` has the table of what each step counts, and when.
 //!
-//! The JEC spares needless looks. Even: some thread announced itself sleepy since the last post. Odd:
-//! work was posted since. *Announcing makes an odd counter even, posting makes an even counter odd*,
-//! so a post between announcement and sleep always changes it.
+//! A single searcher at a time would wake a large pool one thread after the other. So as many may
+//! search, or be on their way, as are at work: each thread at work can have one of its own, and the
+//! number of those at work doubles with each journey.
 //!
 //! A thread whose seat was taken by a guest while it searched is *displaced*: it fences, looks
 //! everywhere, wakes another thread if there is work, and then sleeps like any other. The guest has
@@ -30,7 +30,6 @@ use crate::base::sync::{AtomicU64, CachePadded, Ordering, fence};
 
 const SLEEPING: u64 = 1;
 const INACTIVE: u64 = 1 << 16;
-const JEC: u64 = 1 << 32;
 
 /// One reading of the counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,24 +42,18 @@ impl Census {
     }
     /// Threads without work.
     pub(crate) fn inactive(self) -> usize {
-        (self.0 >> 16 & 0xffff) as usize
+        (self.0 >> 16) as usize
     }
     /// Threads that look for work.
     pub(crate) fn searching(self) -> usize {
         self.inactive().saturating_sub(self.sleeping())
     }
-    /// The jobs event counter.
-    fn jec(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
-    fn with_next_jec(self) -> Self {
-        Self(self.0.wrapping_add(JEC))
+    /// Whether a thread of so many in all is to be woken for work on offer.
+    pub(crate) fn wants_more(self, threads: usize) -> bool {
+        let at_work = threads.saturating_sub(self.inactive());
+        self.sleeping() > 0 && self.searching() < at_work.max(1)
     }
 }
-
-/// What a sleepy thread remembers: the JEC when it announced itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Announced(u32);
 
 /// How an attempt to lie down ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,22 +154,12 @@ impl Sleep {
 
     // ---- posting ----------------------------------------------------------------------------
 
-    /// Tells sleepers of work that was pushed just before; says whether a thread is to be woken for
-    /// it. The push is a Release.
-    pub(crate) fn post(&self) -> bool {
+    /// Whether a thread, of so many in all, is to be woken for work that was pushed just before. The
+    /// push is a Release.
+    pub(crate) fn post(&self, threads: usize) -> bool {
         // SeqCst: pairs with the fences of those who go to sleep.
         fence(Ordering::SeqCst);
-        let mut census = self.census();
-        if census.inactive() == 0 {
-            return false;
-        }
-        while census.jec().is_multiple_of(2) {
-            match self.exchange(census, census.with_next_jec()) {
-                Ok(()) => break,
-                Err(now) => census = now,
-            }
-        }
-        census.sleeping() > 0 && census.searching() == 0
+        self.census().wants_more(threads)
     }
 
     /// A letter lies in this seat's box: raises the flag. What it gives says who comes to it.
@@ -187,7 +170,7 @@ impl Sleep {
         posted
     }
 
-    /// The seat of a thread to be woken, if one sleeps and none searches: it is NOTIFIED. `last` is
+    /// The seat of a thread to be woken, if one sleeps and too few search: it is NOTIFIED. `last` is
     /// woken only if there is no other. Where guests have all the seats, each is asked to see to it
     /// when it leaves: which of them will be the first to leave, or will leave at all, is not known.
     pub(crate) fn choose<'a>(
@@ -196,17 +179,16 @@ impl Sleep {
         last: Option<usize>,
     ) -> Option<&'a Seat> {
         loop {
-            let census = self.census();
-            if census.sleeping() == 0 || census.searching() > 0 {
+            if !self.census().wants_more(seats.first().len()) {
                 return None;
             }
-            let (mut spared, mut missed) = (None, false);
+            let (mut spared, mut missed, mut searched) = (None, false, false);
             for seat in self.hinted(seats).chain(seats) {
                 match seat.word.load().holder() {
                     Holder::Parked if last == Some(seat.index) => spared = Some(seat),
                     Holder::Parked if self.take(seat, Step::Wake) => return Some(seat),
                     Holder::Parked => missed = true,
-                    Holder::Searching | Holder::Notified => return None,
+                    Holder::Searching | Holder::Notified => searched = true,
                     Holder::Guest | Holder::Lent => {}
                     Holder::Awake | Holder::Alone | Holder::Vacant | Holder::Closed => {}
                 }
@@ -217,7 +199,7 @@ impl Sleep {
             match spared {
                 Some(seat) if self.take(seat, Step::Wake) => return Some(seat),
                 Some(_) => {}
-                None if self.ask_guests(seats) => return None,
+                None if searched || self.ask_guests(seats) => return None,
                 None => {}
             }
         }
@@ -250,36 +232,11 @@ impl Sleep {
         awake
     }
 
-    /// The thread is sleepy: it will look once more and then lie down.
-    pub(crate) fn announce(&self) -> Announced {
-        let mut census = self.census();
-        while census.jec() % 2 == 1 {
-            match self.exchange(census, census.with_next_jec()) {
-                Ok(()) => census = census.with_next_jec(),
-                Err(now) => census = now,
-            }
-        }
-        Announced(census.jec())
-    }
-
-    /// From SEARCHING to PARKED, unless work was posted since the announcement.
-    pub(crate) fn lie_down(&self, seat: &Seat, announced: Announced) -> Bedtime {
-        let mut census = self.census();
-        loop {
-            if census.jec() != announced.0 {
-                return Bedtime::News;
-            }
-            // Counted here and not by the step, so that it depends on the JEC.
-            match self.exchange(census, Census(census.0 + SLEEPING)) {
-                Ok(()) => break,
-                Err(now) => census = now,
-            }
-        }
-        if seat.word.step(Step::LieDown.row()) {
-            self.keep_hint(seat, Step::LieDown);
+    /// From SEARCHING to PARKED.
+    pub(crate) fn lie_down(&self, seat: &Seat) -> Bedtime {
+        if self.take(seat, Step::LieDown) {
             return Bedtime::Down;
         }
-        self.sub(SLEEPING);
         if seat.word.load().holder() == Holder::Searching {
             return Bedtime::News;
         }
@@ -364,13 +321,6 @@ impl Sleep {
         if what != 0 {
             self.counters.fetch_sub(what, Ordering::Relaxed);
         }
-    }
-
-    fn exchange(&self, old: Census, new: Census) -> Result<(), Census> {
-        self.counters
-            .compare_exchange(old.0, new.0, Ordering::Relaxed, Ordering::Relaxed)
-            .map(drop)
-            .map_err(Census)
     }
 
     fn hint(&self, index: usize, parked: bool) {

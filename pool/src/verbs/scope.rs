@@ -2,7 +2,8 @@
 //!
 //! A scope counts its body and its tasks; the last one done sets the latch that the owner waits
 //! on. The owner's thread counts ahead, in lots, and takes what it ends itself off that credit,
-//! so that tasks which are spawned and run at home cost no read-modify-write. Each task carries the scope's tag into whatever deque or queue it goes to, so that the
+//! so that tasks which are spawned and run at home cost no read-modify-write. Other threads keep what
+//! the tasks count that they run in a row (`queue/kept.rs`). Each task carries the scope's tag into whatever deque or queue it goes to, so that the
 //! owner, waiting, can tell its own tasks from strangers.
 
 use super::broadcast::{BroadcastContext, send_to_all};
@@ -36,6 +37,8 @@ struct Base<'scope> {
     credit: CachePadded<AtomicUsize>,
     /// Whether a task was ever pushed on the home seat.
     at_home: AtomicBool,
+    /// Whether spawns look at the number of unfinished tasks: then threads keep no counts.
+    bounded: AtomicBool,
     /// The first panic.
     panic: AtomicPtr<Payload>,
     /// What the scope was opened under, and its tasks work under.
@@ -299,6 +302,7 @@ impl<'scope> Scope<'scope> {
     where
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
+        self.base.bound();
         if self.base.unfinished() < limit {
             self.spawn(body);
         } else {
@@ -481,6 +485,7 @@ impl<'scope> Base<'scope> {
             home,
             credit,
             at_home: AtomicBool::new(false),
+            bounded: AtomicBool::new(false),
             panic,
             chain: stop::current(),
             marker: PhantomData,
@@ -573,30 +578,53 @@ impl<'scope> Base<'scope> {
     unsafe fn count_down(this: *const Self) {
         // SAFETY: alive until it is counted down.
         let base = unsafe { &*this };
-        let at_home = base.with_worker(|worker| worker.is_some_and(|w| base.is_home(w)));
-        if at_home {
-            // The owner's frame is below this one, and settles before it goes.
-            base.credit
-                .store(base.credit.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        } else {
+        let latch = &raw const base.latch;
+        let bounded = base.bounded.load(Ordering::Relaxed);
+        // No closure that refers to the scope is left when the count is given back.
+        let kept = base.with_worker(|worker| match worker {
+            Some(worker) if base.is_home(worker) => {
+                // The owner's frame is below this one, and settles before it goes.
+                base.credit
+                    .store(base.credit.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                true
+            }
             // SAFETY: the caller's own count.
-            unsafe { CountLatch::decrement(&raw const base.latch, 1) };
+            Some(worker) if !bounded => unsafe { worker.seat.kept.keep(latch, base.tag) },
+            _ => false,
+        });
+        if !kept {
+            // SAFETY: the caller's own count.
+            unsafe { CountLatch::decrement(latch, 1) };
         }
     }
 
     /// Counts one more task, which `worker` spawns.
     fn count_one(&self, worker: Option<&Worker<'_>>) {
         const LOT: usize = 64;
-        if !worker.is_some_and(|w| self.is_home(w)) {
-            return self.latch.increment(1);
+        match worker {
+            Some(worker) if self.is_home(worker) => {}
+            Some(worker) if !self.bounded.load(Ordering::Relaxed) => {
+                return worker.seat.kept.count_up(&self.latch, self.tag);
+            }
+            _ => return self.latch.increment(1),
         }
-        self.at_home.store(true, Ordering::Relaxed);
+        // Once: those who run the tasks read this line.
+        if !self.at_home.load(Ordering::Relaxed) {
+            self.at_home.store(true, Ordering::Relaxed);
+        }
         let mut credit = self.credit.load(Ordering::Relaxed);
         if credit == 0 {
             self.latch.increment(LOT);
             credit = LOT;
         }
         self.credit.store(credit - 1, Ordering::Relaxed);
+    }
+
+    /// From now on tasks that have ended are counted at once.
+    fn bound(&self) {
+        if !self.bounded.load(Ordering::Relaxed) {
+            self.bounded.store(true, Ordering::Relaxed);
+        }
     }
 
     /// How many tasks have not ended, as far as can be seen, beside the body.

@@ -19,7 +19,8 @@ impl Shared {
     }
 
     fn rouse_all(&self) {
-        self.sleep.post();
+        // SeqCst: pairs with the fences of those who go to sleep.
+        fence(Ordering::SeqCst);
         for seat in &self.seats {
             if self.sleep.take(seat, Step::Wake) {
                 self.ring(seat);

@@ -40,9 +40,10 @@ impl Worker<'_> {
             if self.shared.step_down(self.seat) {
                 self.block();
             } else if let Some(entry) = self.take_any() {
-                self.run(entry);
+                self.run_in_turn(entry);
                 continue;
             } else {
+                self.seat.kept.settle();
                 let searching = self.shared.sleep.take(self.seat, Step::Search);
                 debug_assert!(searching, "{:?}", self.seat.word.load());
             }
@@ -98,14 +99,10 @@ impl Worker<'_> {
     /// From SEARCHING to PARKED and, woken, back again; or at once, if there is news.
     fn go_to_bed(&self) {
         let (shared, seat) = (self.shared, self.seat);
-        let announced = shared.sleep.announce();
-        if self.has_reason() {
-            return;
-        }
         // Before it is counted asleep: those who push rely on there being a looker whenever a thread
         // sleeps.
         let looker = shared.looker.try_become(seat);
-        let mut bedtime = shared.sleep.lie_down(seat, announced);
+        let mut bedtime = shared.sleep.lie_down(seat);
         if bedtime == Bedtime::Down {
             shared.seats.iter().for_each(|s| s.nested.want());
             shared.sleep.before_last_look();

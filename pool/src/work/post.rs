@@ -17,16 +17,22 @@ impl Shared {
 
     /// Tells sleepers of spawned or queued work: at once, with no savings.
     pub(crate) fn announce(&self) {
-        if self.sleep.post() {
+        if self.sleep.post(self.len()) {
             self.wake_one();
         }
         // The fence in `post` pairs with the one in `Abroad::go`.
         self.abroad.tell();
     }
 
-    /// Wakes a thread if one sleeps and none searches; says whether one was roused.
-    pub(crate) fn wake_one(&self) -> bool {
+    /// Wakes a thread if one sleeps and too few search.
+    pub(crate) fn wake_one(&self) {
+        self.wake_one_after(|| ());
+    }
+
+    /// The same; calls `begin` once there is one to be roused, and says whether one was.
+    pub(crate) fn wake_one_after(&self, begin: impl Fn()) -> bool {
         while let Some(seat) = self.sleep.choose(&self.seats, self.looker.seat()) {
+            begin();
             if self.ring(seat) {
                 return true;
             }

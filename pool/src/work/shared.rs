@@ -11,7 +11,7 @@ use super::place::Place;
 use crate::base::config::Handlers;
 use crate::base::row::Row;
 use crate::base::stats::PoolStats;
-use crate::base::sync::Ordering;
+use crate::base::sync::{CachePadded, Ordering};
 use crate::base::sys;
 use crate::base::unwind::{self, Payload};
 use crate::pace::wakes::Wakes;
@@ -51,10 +51,11 @@ impl Desk {
 pub(crate) struct Shared {
     pub(crate) seats: Row<Seat>,
     pub(crate) desks: Row<Desk>,
-    pub(crate) injector: Queue,
+    // Each on lines of its own: all threads read what few of them write.
+    pub(crate) injector: CachePadded<Queue>,
     pub(crate) sleep: Sleep,
-    pub(crate) looker: Looker,
-    pub(crate) wakes: Wakes,
+    pub(crate) looker: CachePadded<Looker>,
+    pub(crate) wakes: CachePadded<Wakes>,
     pub(crate) handlers: Handlers,
     pub(crate) stack_size: Option<usize>,
     /// Whether ordinary threads may sit down here.
@@ -100,10 +101,10 @@ impl Shared {
         Arc::new_cyclic(|me| Self {
             seats: Row::new((0..threads).map(|i| Seat::new(i, threads, holder))),
             desks: Row::new((0..threads).map(|_| Desk::new())),
-            injector: Queue::new(),
+            injector: CachePadded::new(Queue::new()),
             sleep: Sleep::new(threads + SPARES, asleep),
-            looker: Looker::new(),
-            wakes: Wakes::new(),
+            looker: CachePadded::new(Looker::new()),
+            wakes: CachePadded::new(Wakes::new()),
             handlers,
             stack_size: plan.stack_size,
             guests: plan.guests,

@@ -242,19 +242,16 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Wakes a thread for work on offer here, if one sleeps and none searches, and notes what that
+    /// Wakes a thread for work on offer here, if one sleeps and too few search, and notes what that
     /// cost.
     pub(crate) fn wake_one(&self) {
-        let census = self.shared.sleep.census();
-        if census.sleeping() > 0 && census.searching() == 0 {
-            let wakes = &self.shared.wakes;
+        let shared = self.shared;
+        if shared.sleep.census().wants_more(shared.len()) {
             let start = clock::now();
-            wakes.ring_at(start);
-            if self.shared.wake_one() {
-                wakes.record_cost(clock::nanos(clock::since(start)));
+            if shared.wake_one_after(|| shared.wakes.ring_at(start)) {
+                let cost = clock::nanos(clock::since(start));
+                shared.wakes.record_cost(cost);
                 self.seat.counters.wakes.add(1);
-            } else {
-                wakes.ring_at(0);
             }
         }
     }
@@ -268,6 +265,24 @@ impl<'a> Worker<'a> {
 
     /// Runs a job that is not a piece of what lies below it on the stack.
     pub(crate) fn run(&self, entry: Entry) {
+        self.run_job(entry);
+        // What lies below may take long.
+        self.seat.kept.settle();
+    }
+
+    /// Runs a job with nothing below it on the stack. Counts of its scope may be kept for the next one:
+    /// [`Kept::settle`](crate::queue::kept::Kept::settle) is to follow before anything else is done.
+    pub(super) fn run_in_turn(&self, entry: Entry) {
+        // A spare thread may step down after any job.
+        if self.shared.is_spare(self.seat) {
+            return self.run(entry);
+        }
+        self.seat.kept.keeping(|| self.run_job(entry));
+    }
+
+    #[inline]
+    fn run_job(&self, entry: Entry) {
+        self.seat.kept.turn_to(entry.tag);
         if tag::is_under(entry.tag).is_some() || !self.seat.tokens.is_empty() {
             return self.run_apart(entry);
         }

@@ -65,7 +65,7 @@ impl<I: Iterator<Item: Send> + Send> UnindexedProducer for &Scoop<I> {
         let Some(_member) = self.crew.enter() else {
             return folder;
         };
-        let mut turn = Turn::new();
+        let mut turn = Turn::new(self.crew.size());
         let mut size = Size::new(size_of::<I::Item>());
         let mut batch = Vec::new();
         while !folder.full() && self.draw(&mut batch, size.now, &mut turn) {

@@ -14,6 +14,7 @@
 //!
 //! A batch grows until it lasts some microseconds. Then the cost of handing the iterator from one
 //! processor to another does not matter, and items that take that long themselves come one by one.
+//! Where many threads wait for their turn it grows further, until they wait less than they work.
 
 use std::collections::VecDeque;
 use std::iter::Fuse;
@@ -27,6 +28,9 @@ use crate::plumbing::{Folder, UnindexedProducer};
 
 /// The least and the greatest time that a batch should last.
 const LASTS: (Duration, Duration) = (Duration::from_micros(8), Duration::from_micros(32));
+
+/// The most that it should last where threads wait longer for their turn.
+const LASTS_IN_A_CROWD: Duration = Duration::from_micros(256);
 
 /// The most bytes that a batch should hold.
 const BATCH_BYTES: usize = 32 << 10;
@@ -77,8 +81,9 @@ impl<I: Iterator> Tap<I> {
 
     /// Draws an item to start on, and some for `batch`.
     fn draw(&self, batch: &Batch<I::Item>, pace: &mut Pace) -> Option<I::Item> {
-        let more = pace.more();
+        pace.arrive();
         let mut source = pace.turn.lock(&self.source, &self.drawn)?;
+        let more = pace.more();
         self.drawn.one_more();
         let promised = source.iter.size_hint().0;
         pace.promised = promised > 1;
@@ -126,7 +131,7 @@ impl<I: Iterator<Item: Send> + Send> UnindexedProducer for &Tap<I> {
             return folder;
         };
         let batch = &self.batches[member.index];
-        let mut pace = Pace::new(size_of::<I::Item>());
+        let mut pace = Pace::new(size_of::<I::Item>(), self.crew.size());
         while !folder.full() {
             // A batch that nothing was put into need not be locked.
             let left = pace.batched.then(|| batch.take()).flatten();
@@ -144,7 +149,9 @@ impl<I: Iterator<Item: Send> + Send> UnindexedProducer for &Tap<I> {
 struct Pace {
     more: usize,
     most: usize,
+    /// When the last items were begun, and how long they took.
     last: Option<Instant>,
+    took: Option<Duration>,
     /// Whether its time matters: an iterator that promises nothing needs no clock.
     promised: bool,
     /// Whether this thread's batch may hold an item.
@@ -153,32 +160,46 @@ struct Pace {
 }
 
 impl Pace {
-    fn new(item_size: usize) -> Self {
+    fn new(item_size: usize, threads: usize) -> Self {
         let most = BATCH_BYTES / item_size.max(1);
         Pace {
             more: 0,
             most,
             last: None,
+            took: None,
             promised: false,
             batched: false,
-            turn: Turn::new(),
+            turn: Turn::new(threads),
         }
     }
 
-    /// The number of items to draw beyond the first, from the time that the last ones took.
-    fn more(&mut self) -> usize {
+    /// The last items are done: notes how long they took.
+    fn arrive(&mut self) {
         // Without a clock items come one by one.
-        if !self.promised || cfg!(all(target_family = "wasm", target_os = "unknown")) {
-            return 0;
+        if self.promised && !cfg!(all(target_family = "wasm", target_os = "unknown")) {
+            let now = Instant::now();
+            self.took = self.last.replace(now).map(|last| now - last);
         }
-        let now = Instant::now();
-        if let Some(last) = self.last.replace(now) {
-            let took = now - last;
-            if took < LASTS.0 {
-                self.more = (2 * self.more + 1).min(self.most);
-            } else if took > LASTS.1 {
-                self.more /= 2;
-            }
+    }
+
+    /// The number of items to draw beyond the first, from the time that the last ones took. Called when
+    /// the thread has its turn: what it has waited for that is no time of the items.
+    fn more(&mut self) -> usize {
+        let waited = self.turn.has_waited();
+        let Some(took) = self.took.take() else {
+            return 0;
+        };
+        let mut wait = Duration::ZERO;
+        if let Some(last) = self.last.filter(|_| waited) {
+            let now = Instant::now();
+            wait = now - last;
+            self.last = Some(now);
+        }
+        let crowded = wait > took && took < LASTS_IN_A_CROWD;
+        if took < LASTS.0 || crowded {
+            self.more = (2 * self.more + 1).min(self.most);
+        } else if took > LASTS.1 && wait < took / 4 {
+            self.more /= 2;
         }
         self.more
     }

@@ -20,6 +20,10 @@ const COUNT: Duration = Duration::from_micros(1);
 /// If other threads draw this many items in that time, they are faster without this one.
 const MANY: u128 = 14;
 
+/// How long a thread looks away after its first look in vain; and at most, for each thread that may wait
+/// as well.
+const ASIDE: Duration = Duration::from_nanos(500);
+
 /// How often nothing may have been drawn in that time before a thread sleeps until the lock is
 /// free.
 const STILL: u32 = 8;
@@ -50,23 +54,67 @@ impl Drawn {
     }
 }
 
+/// Looks away for longer after each look in vain.
+struct Aside {
+    long: Duration,
+    most: Duration,
+}
+
+impl Aside {
+    fn new(threads: usize) -> Self {
+        // Two threads do not disturb each other.
+        let others = threads.saturating_sub(2).min(1 << 16) as u32;
+        Aside {
+            long: ASIDE,
+            most: ASIDE * others,
+        }
+    }
+
+    /// The thread has its turn. It will wait about as long next time.
+    fn end(&mut self) {
+        self.long = (self.long.min(self.most) / 4).max(ASIDE);
+    }
+
+    fn look(&mut self) {
+        let long = self.long.min(self.most);
+        if long.is_zero() {
+            return spin_loop();
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < long {
+            spin_loop();
+        }
+        self.long = long * 2;
+    }
+}
+
 /// One thread's observations of the lock.
 pub(super) struct Turn {
+    aside: Aside,
     /// How often the lock may be found taken before the next count.
     looks: u32,
     /// When this thread first had to wait.
     since: Option<Instant>,
     /// When it last began to take part again, and how many had been drawn then.
     back: Option<(Instant, usize)>,
+    /// Whether the lock was found taken since this was asked last.
+    waited: bool,
 }
 
 impl Turn {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(threads: usize) -> Self {
         Turn {
+            aside: Aside::new(threads),
             looks: 8,
             since: None,
             back: None,
+            waited: false,
         }
+    }
+
+    /// Whether the lock was found taken since this was asked last.
+    pub(super) fn has_waited(&mut self) -> bool {
+        std::mem::take(&mut self.waited)
     }
 
     /// Locks, or returns `None` if the lock is poisoned.
@@ -85,6 +133,7 @@ impl Turn {
 
     #[cold]
     fn wait<'l, T>(&mut self, lock: &'l Mutex<T>, drawn: &Drawn) -> Option<MutexGuard<'l, T>> {
+        self.waited = true;
         // Without a clock there is nothing to count by.
         if cfg!(all(target_family = "wasm", target_os = "unknown")) {
             return lock.lock().ok();
@@ -93,7 +142,7 @@ impl Turn {
         loop {
             self.looks = self.looks.saturating_sub(1);
             if self.looks > 0 {
-                spin_loop();
+                self.aside.look();
             } else {
                 self.looks = match self.count(drawn) {
                     Seen::Nothing if still == STILL => return lock.lock().ok(),
@@ -110,7 +159,10 @@ impl Turn {
                 };
             }
             match lock.try_lock() {
-                Ok(guard) => return Some(guard),
+                Ok(guard) => {
+                    self.aside.end();
+                    return Some(guard);
+                }
                 Err(TryLockError::Poisoned(_)) => return None,
                 Err(TryLockError::WouldBlock) => {}
             }
