@@ -98,13 +98,17 @@ impl Lease {
 mod pool_of_parkers {
     use super::{Lease, Parker};
     use crate::base::sync::yield_now;
-    use std::sync::{Mutex, MutexGuard, TryLockError};
+    use crate::base::sys::fork;
+    use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
     static FREE: Mutex<Vec<&'static Parker>> = Mutex::new(Vec::new());
 
     /// The list, unless it stays locked. It does so for ever in a child that was forked while
     /// another thread held the lock.
     fn free() -> Option<MutexGuard<'static, Vec<&'static Parker>>> {
+        if fork::generation() == 0 {
+            return Some(FREE.lock().unwrap_or_else(PoisonError::into_inner));
+        }
         for _ in 0..1_000 {
             match FREE.try_lock() {
                 Ok(free) => return Some(free),
