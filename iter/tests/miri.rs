@@ -12,7 +12,6 @@ use tine_iter::algorithms::{
 use tine_iter::iter::ParallelUntil as _;
 use tine_iter::pipeline;
 use tine_iter::prelude::*;
-use tine_iter::readers::ParallelRead as _;
 use tine_iter::scan::{ParallelScan as _, ParallelScanMut as _};
 use tine_iter::sort::{ParallelDedup as _, ParallelSort as _, ParallelSorted as _};
 use tine_pool::{StopToken, ThreadPoolBuilder, with_token};
@@ -157,6 +156,7 @@ fn bridges() {
 
 #[test]
 fn streams() {
+    use tine_iter::readers::ParallelRead as _;
     two(|| {
         let squares: Vec<Box<u32>> = pipeline(0..30_u32, 4)
             .map(|n| Box::new(n * n))
@@ -189,7 +189,7 @@ fn streams() {
         }));
         assert!(ended.is_err());
         let text: &[u8] = b"one\ntwo\n\nfour\nfive";
-        let lengths: Vec<usize> = text
+        let lengths: Vec<usize> = std::io::Cursor::new(text)
             .par_lines()
             .block_size(5)
             .map(str::len)

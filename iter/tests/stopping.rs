@@ -405,6 +405,7 @@ fn a_sort_of_numbers_that_is_stopped_leaves_them_all() {
 
 #[test]
 fn sorts_by_key_that_are_stopped_leave_all_elements() {
+    type Way<'w, T> = &'w (dyn Fn(&mut [T]) + Sync);
     /// Sorts in each way, and is stopped in the middle of it.
     fn try_all<T: Clone + Ord + Send + Sync, K: Ord + Send>(
         all: &[T],
@@ -414,7 +415,7 @@ fn sorts_by_key_that_are_stopped_leave_all_elements() {
     {
         let mut sorted = all.to_vec();
         sorted.sort();
-        let ways: [&(dyn Fn(&mut [T]) + Sync); 3] = [
+        let ways: [Way<'_, T>; 3] = [
             &|v| v.par_sort_by_key(key),
             &|v| v.par_sort_unstable_by_key(key),
             &|v| v.par_sort_by_cached_key(key),

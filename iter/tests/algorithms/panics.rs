@@ -123,13 +123,11 @@ fn of_closures() {
                 bomb(*n, bad);
                 n % 8
             };
-            assert!(panics(|| numbers
-                .par_iter()
-                .histogram_array::<8, _>(|n| bin(n))));
+            assert!(panics(|| numbers.par_iter().histogram_array::<8, _>(bin)));
             let bins = |n: &usize| [bin(n), 7];
             assert!(panics(|| {
                 let numbers = numbers.par_iter();
-                numbers.histogram_channels::<2, 8, _>(|n| bins(n))
+                numbers.histogram_channels::<2, 8, _>(bins)
             }));
             let mut v = census.values(LEN);
             assert!(panics(|| v.par_retain_mut(|x| {

@@ -84,7 +84,7 @@ mod tests {
                 for text in [
                     format!("{word}{space}{word}"),
                     format!("{space}{space}{word}{space}"),
-                    format!("{word}"),
+                    word.to_string(),
                     format!("{space}"),
                     format!(" {word}{word}{space} {word}"),
                 ] {
