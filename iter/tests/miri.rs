@@ -345,7 +345,7 @@ fn longer(mut a: String, b: String) -> String {
 #[test]
 fn scans_in_place() {
     two(|| {
-        let mut sums = vec![3_u64; SCANNED];
+        let mut sums = [3_u64; SCANNED];
         assert_eq!(sums.par_prefix_sum(), 3 * SCANNED as u64);
         assert!(sums.iter().copied().eq((1..=SCANNED as u64).map(|n| 3 * n)));
 
