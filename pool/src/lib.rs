@@ -18,7 +18,7 @@
 //!   lock, a `RefCell` borrow or a `OnceLock` initialiser held across a call is never met again
 //!   in a stranger's task.
 //! * **Guests.** An ordinary thread that calls a free function takes a free seat of the global
-//!   pool and works there itself; nobody is woken and nobody sleeps for a call that is over in
+//!   pool and works there itself; no thread is woken and none sleeps for a call that is over in
 //!   nanoseconds. See [`ThreadPoolBuilder::guests`].
 //! * **Quiet.** A pool without work uses no processor time, and a thread is woken only for work
 //!   that is worth it.
@@ -27,7 +27,7 @@
 //!
 //! # Limits
 //!
-//! * A worker that blocks outside this library (on a channel, say) for a job that nobody else is
+//! * A worker that blocks outside this library (on a channel, say) for a job that no other thread is
 //!   free to run waits for ever: no other thread's wait will pick that job up. The remedy is
 //!   [`blocking`], inside which another thread takes its place; or
 //!   [`ThreadPoolBuilder::greedy_waiting`].
@@ -82,7 +82,7 @@ mod public {
 #[cfg(not(loom))]
 pub use public::*;
 
-/// Where a harness that decides who runs is let in.
+/// Where a harness that decides which thread runs is let in.
 #[cfg(all(tine_sched, not(loom)))]
 #[doc(hidden)]
 pub mod schedule {

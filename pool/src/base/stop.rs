@@ -60,7 +60,7 @@ struct Inner {
     ties: Mutex<Ties>,
 }
 
-/// Who is to be told.
+/// What is to be told.
 #[derive(Default)]
 struct Ties {
     /// The token was stopped, and what was in the lists is taken out. They stay empty, so that no
@@ -175,7 +175,7 @@ impl Inner {
                     .filter_map(|child| child.upgrade()),
             );
             for waker in wakers.all.into_iter().flatten() {
-                // The waker is the user's code: outside of the lock, and its panic is nobody's here.
+                // The waker is the user's code: outside of the lock, and its panic concerns no caller of this.
                 if let Err(panic) = unwind::catch(|| waker.wake()) {
                     unwind::discard(panic);
                 }

@@ -12,7 +12,7 @@ pub(crate) struct Wakes {
     /// How long a woken thread takes to come, in nanoseconds: a moving average.
     delay: AtomicU64,
     /// When the last wake-up for a loop or a join was begun, until its thread has come, in ticks.
-    /// Each wake-up writes it: apart from what those who offer work read.
+    /// Each wake-up writes it: apart from what threads that offer work read.
     rung: CachePadded<AtomicU64>,
     /// When a loop last did without a wake-up, in ticks.
     spared: CachePadded<AtomicU64>,

@@ -12,7 +12,7 @@ use super::latch::CountLatch;
 use crate::base::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::ptr;
 
-/// So many counts are taken at once for tasks that are about to be spawned.
+/// The number of counts that are taken at once for tasks that are about to be spawned.
 const LOT: usize = 64;
 
 /// The counts that the thread of a seat keeps. The holder of the seat alone looks here, so all accesses

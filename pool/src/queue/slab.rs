@@ -71,7 +71,7 @@ struct Bump {
 #[derive(Debug)]
 pub(crate) struct Slab(UnsafeCell<Bump>);
 
-// SAFETY: the cell is touched by the owner alone (duty of those who call `alloc`); chunks may be
+// SAFETY: the cell is touched by the owner alone (duty of the callers of `alloc`); chunks may be
 // freed by any thread.
 unsafe impl Send for Slab {}
 // SAFETY: as above.

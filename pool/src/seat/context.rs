@@ -1,4 +1,4 @@
-//! What a seat's holder works on, published for those who would help: three words under a version.
+//! What a seat's holder works on, published for threads that would help: three words under a version.
 #![forbid(unsafe_code)]
 
 use crate::base::sync::{AtomicU32, AtomicU64, Ordering, fence};

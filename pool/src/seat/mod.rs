@@ -1,4 +1,4 @@
-//! A seat: an index, two deques, notes, a context, and the word that says who sits there.
+//! A seat: an index, two deques, notes, a context, and the word that says which thread sits there.
 //!
 //! `word.rs` is the protocol by which a seat changes hands, `sleep.rs` the census of the threads and
 //! how they go to sleep, `spares.rs` the seats that are opened while threads block, `looker.rs` says
@@ -27,7 +27,7 @@ use crate::queue::nested::Nested;
 use crate::queue::slab::Slab;
 use crate::queue::spawned::Spawned;
 
-/// A seat. What everybody looks at and few write comes first, on a line of its own; then what
+/// A seat. What all threads look at and few write comes first, on a line of its own; then what
 /// its holder writes all the time. A guest that comes and goes touches one line of each.
 #[derive(Debug)]
 #[repr(C, align(128))]
@@ -139,7 +139,7 @@ impl Seat {
         self.context.version()
     }
 
-    // ---- who waits here ---------------------------------------------------------------------
+    // ---- waiters ---------------------------------------------------------------------
 
     /// The holder of the seat `waiter` is hungry for pieces of what runs here.
     pub(crate) fn add_waiter(&self, waiter: usize) {
@@ -181,12 +181,12 @@ impl Seat {
 
     // ---- what others see --------------------------------------------------------------------
 
-    /// How many jobs anybody may take here, roughly.
+    /// How many jobs any thread may take here, roughly.
     pub(crate) fn public_jobs(&self) -> usize {
         self.nested.public() + self.spawned.len()
     }
 
-    /// Whether anybody may take something here.
+    /// Whether any thread may take something here.
     pub(crate) fn has_work(&self) -> bool {
         self.nested.has_public() || !self.spawned.is_empty()
     }

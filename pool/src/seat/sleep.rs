@@ -1,4 +1,4 @@
-//! The census of a pool's threads: how many look for work, how many sleep, and who is to be woken.
+//! The census of a pool's threads: how many look for work, how many sleep, and which is to be woken.
 //!
 //! The guarantee, stronger than any counter: **a thread that goes to sleep registers everything,
 //! fences, and looks everywhere; a thread that posts work pushes it, fences, and reads the census.**
@@ -48,7 +48,7 @@ impl Census {
     pub(crate) fn searching(self) -> usize {
         self.inactive().saturating_sub(self.sleeping())
     }
-    /// Whether a thread of so many in all is to be woken for work on offer.
+    /// Whether one of `threads` threads is to be woken for work on offer.
     pub(crate) fn wants_more(self, threads: usize) -> bool {
         let at_work = threads.saturating_sub(self.inactive());
         self.sleeping() > 0 && self.searching() < at_work.max(1)
@@ -89,7 +89,7 @@ pub(crate) struct Sleep {
 }
 
 impl Sleep {
-    /// For that many seats, all of whose threads are `asleep` (not started yet) or awake.
+    /// For `seats` seats, all of whose threads are `asleep` (not started yet) or awake.
     pub(crate) fn new(seats: usize, asleep: usize) -> Self {
         let asleep = asleep as u64;
         Self {
@@ -154,15 +154,15 @@ impl Sleep {
 
     // ---- posting ----------------------------------------------------------------------------
 
-    /// Whether a thread, of so many in all, is to be woken for work that was pushed just before. The
+    /// Whether one of `threads` threads is to be woken for work that was pushed just before. The
     /// push is a Release.
     pub(crate) fn post(&self, threads: usize) -> bool {
-        // SeqCst: pairs with the fences of those who go to sleep.
+        // SeqCst: pairs with the fences of threads that go to sleep.
         fence(Ordering::SeqCst);
         self.census().wants_more(threads)
     }
 
-    /// A letter lies in this seat's box: raises the flag. What it gives says who comes to it.
+    /// A letter lies in this seat's box: raises the flag. The answer says which thread comes to it.
     pub(crate) fn post_letter(&self, seat: &Seat) -> Posted {
         let posted = seat.word.post();
         // A thread that has announced itself looks at its word once more before it sleeps, and

@@ -1,4 +1,4 @@
-//! Spare seats: who works while a thread that holds a seat blocks outside this library.
+//! Spare seats: which thread works while one that holds a seat blocks outside this library.
 //!
 //! ```text
 //!             a thread blocks                    wake_one
@@ -10,21 +10,21 @@
 //!
 //! A thread that blocks keeps its seat: frames below it point there. In its place a spare seat is
 //! **opened**: from CLOSED to PARKED, where it is a seat like all others, whose thread is started
-//! when it is first woken. When the thread comes back it goes on at once, whoever works on the
+//! when it is first woken. When the thread comes back it goes on at once, whichever thread works on the
 //! spare seat: to wait for that one could be to wait for a job that waits for the thread itself.
 //! So for a while one more thread may work than there are seats, and a spare seat has an index
 //! of its own, beyond all others.
 //!
 //! The balance counts in one word how many are `open` and how many `needed`. A seat is closed
-//! only by who has counted down `open` first, and only while that is greater. *Who comes back
-//! counts down `needed`, fences, and looks for a spare seat that is PARKED; a spare thread goes
+//! only by a thread that has counted down `open` first, and only while that is greater. *A thread that comes
+//! back counts down `needed`, fences, and looks for a spare seat that is PARKED; a spare thread goes
 //! to PARKED, fences, and looks at the balance*: one of the two sees that it may be closed. To
 //! fail here would cost no more than a thread too many.
 //!
-//! Nobody is counted as inactive on a CLOSED seat. Who opens it counts its thread inactive and
-//! asleep at once, fences, and looks for work; who closes it from PARKED counts both down at
-//! once. So the number of those who search is never too high. A thread that closes its seat
-//! while AWAKE leaves what lies in its deques to all, fences, and wakes somebody for it.
+//! No thread is counted as inactive on a CLOSED seat. The opener counts its thread inactive and
+//! asleep at once, fences, and looks for work; the closer of a seat from PARKED counts both down at
+//! once. So the number of searchers is never too high. A thread that closes its seat
+//! while AWAKE leaves what lies in its deques to all, fences, and wakes a sleeper for it.
 #![forbid(unsafe_code)]
 
 use super::Seat;
@@ -124,7 +124,7 @@ impl Spares {
         false
     }
 
-    /// A seat that was counted as open is not: nobody will ever work there.
+    /// A seat that was counted as open is not: no thread will ever work there.
     pub(crate) fn forget(&self) {
         self.0.fetch_sub(OPEN, Ordering::Relaxed);
     }

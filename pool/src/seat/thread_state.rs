@@ -17,7 +17,7 @@ impl ThreadState {
     const THERE: u32 = 2;
     const REFUSED: u32 = 3;
 
-    /// Starts it by `start` if nobody has; says whether it is there then.
+    /// Starts it by `start` if no thread has; says whether it is there then.
     pub(crate) fn start_once(&self, start: impl FnOnce() -> bool) -> bool {
         // Relaxed, here and below: the seat's word hands on whatever there is to hand on.
         // An exchange, so that STARTING never takes the place of an answer.
@@ -53,7 +53,7 @@ impl ThreadState {
         self.0.load(Ordering::Relaxed) == Self::THERE
     }
 
-    /// The state when nobody is just starting it.
+    /// The state, once no thread is in the middle of starting it.
     fn settled(&self) -> u32 {
         loop {
             match self.0.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! The seat's word: who holds the seat, and every way in which that may change.
+//! The seat's word: which thread holds the seat, and every way in which that may change.
 //!
 //! The word is the only arbiter. A thread that moves it to AWAKE, GUEST, ALONE or LENT **holds** the
 //! seat: the owner's side of its deques and its notes are that thread's alone until it moves the word
@@ -33,15 +33,15 @@
 
 use crate::base::sync::{AtomicU32, Ordering};
 
-/// Who sits on a seat.
+/// The holder of a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Holder {
-    /// Nobody; the thread sleeps, or has not been started yet.
+    /// None; the thread sleeps, or has not been started yet.
     Parked = 0,
-    /// Nobody yet; the thread has been woken.
+    /// None yet; the thread has been woken.
     Notified = 1,
-    /// Nobody; the thread looks for work.
+    /// None; the thread looks for work.
     Searching = 2,
     /// The thread.
     Awake = 3,
@@ -49,11 +49,11 @@ pub(crate) enum Holder {
     Guest = 4,
     /// An ordinary thread, on a seat that has no thread.
     Alone = 5,
-    /// Nobody, and there is no thread.
+    /// None, and there is no thread.
     Vacant = 6,
     /// The thread, for its mail only, while a guest waits.
     Lent = 7,
-    /// Nobody, and nobody may: a spare seat without need.
+    /// None, and none may: a spare seat without need.
     Closed = 8,
 }
 

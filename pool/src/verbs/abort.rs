@@ -135,7 +135,7 @@ impl<T> JoinHandle<T> {
     /// ```
     /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     /// pool.install(|| {
-    ///     // The only thread is here, so nobody can have begun it.
+    ///     // The only thread is here, so no thread can have begun it.
     ///     drop(pool.spawn_join(|| unreachable!()).abort_on_drop());
     /// });
     /// ```

@@ -7,7 +7,7 @@ use crate::work::worker::Worker;
 /// Calls `op`, which may block outside this library: on a channel, a lock, a file. While it does,
 /// another thread works in place of this one.
 ///
-/// A worker that blocks keeps what is pushed on its seat from nobody, but it does no work; if all
+/// A worker that blocks keeps what is pushed on its seat from no thread, but it does no work; if all
 /// do so for something that only a job yet to be run will bring, they wait for ever. Inside `op`
 /// the calling thread is no worker: it has no index, its pending work is open to all, and the
 /// pool has one more seat for as long as it takes, with a *spare thread* on it. On a thread that
@@ -20,7 +20,7 @@ use crate::work::worker::Worker;
 /// let answer = pool.install(|| {
 ///     let (send, receive) = mpsc::channel();
 ///     tine::spawn(move || send.send(42).unwrap());
-///     // The only thread of this pool: without `blocking`, nobody would run what it has spawned.
+///     // The only thread of this pool: without `blocking`, no thread would run what it has spawned.
 ///     tine::blocking(|| receive.recv().unwrap())
 /// });
 /// assert_eq!(answer, 42);
@@ -33,7 +33,7 @@ use crate::work::worker::Worker;
 ///   after `op`, and the closures of a broadcast that are for this very thread, which wait until
 ///   it is back. So if `op` waits for the pool, a broadcast's closure must wait neither for a
 ///   broadcast nor for the other closures of its own: it may run on top of the very job that `op` waits for, and wait for this thread.
-/// * The end of `op` waits for nobody. So locks may be taken inside `op` and held after it.
+/// * The end of `op` waits for no thread. So locks may be taken inside `op` and held after it.
 /// * A panic of `op` goes on here.
 ///
 /// # What to know

@@ -149,7 +149,7 @@ fn broadcast_in<R: Send>(shared: &Shared, op: impl Fn(BroadcastContext<'_>) -> R
                 op,
                 |latch| {
                     if inside {
-                        // The thread that it stands in for may block for a job that nobody else
+                        // The thread that it stands in for may block for a job that no other thread
                         // is left to run, and has a closure to run itself when it is back.
                         let _replaced = spare.then(|| Replaced::new(worker));
                         worker.wait(&LatchWait {

@@ -466,7 +466,7 @@ impl<S> ThreadPoolBuilder<S> {
     }
 
     /// Whether a worker that waits may run anything, not only what its wait depends on (default:
-    /// no). A remedy for programs whose tasks block, outside this library, on tasks that nobody
+    /// no). A remedy for programs whose tasks block, outside this library, on tasks that no thread
     /// else is free to run; in exchange, a lock held across a parallel call may be met again in
     /// a stranger's task.
     ///
@@ -510,7 +510,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Where panics go that nobody waits for: those of `spawn`, and of start and exit handlers.
+    /// Where panics go that no thread waits for: those of `spawn`, and of start and exit handlers.
     /// Without a handler such a panic aborts the process, as does a panic of the handler.
     ///
     /// ```
@@ -521,7 +521,7 @@ impl<S> ThreadPoolBuilder<S> {
     ///     .panic_handler(move |_| send.lock().unwrap().send("caught").unwrap())
     ///     .build()
     ///     .unwrap();
-    /// pool.spawn(|| panic!("nobody waits for this"));
+    /// pool.spawn(|| panic!("no thread waits for this"));
     /// assert_eq!(receive.recv(), Ok("caught"));
     /// ```
     #[must_use]

@@ -20,8 +20,8 @@ use std::thread;
 
 /// The handle to a job started by [`spawn_join`].
 ///
-/// [`join`](Self::join), called by a worker of the pool, runs the job in place if nobody has begun
-/// it, wherever it lies; else it helps whoever runs it, and sleeps when there is nothing to help
+/// [`join`](Self::join), called by a worker of the pool, runs the job in place if no thread has begun
+/// it, wherever it lies; else it helps the thread that runs it, and sleeps when there is nothing to help
 /// with. Other threads just sleep. As a future it is ready
 /// when the job has ended. Dropping it, or [`detach`](Self::detach), lets the job run unwatched;
 /// [`cancel`](Self::cancel) takes it back if it has not begun.
@@ -97,7 +97,7 @@ where
         }),
     });
     let entry = Arc::clone(&task);
-    // What lies in the deque when somebody else has claimed the task does nothing.
+    // What lies in the deque when another thread has claimed the task does nothing.
     apart(None, || {
         spawn_in(shared, move || {
             entry.run();
@@ -106,7 +106,7 @@ where
     JoinHandle { task }
 }
 
-/// A job, claimed by whoever takes its body.
+/// A job, claimed by the thread that takes its body.
 struct Task<F, T> {
     pool: Arc<Shared>,
     body: Mutex<Option<F>>,
@@ -114,7 +114,7 @@ struct Task<F, T> {
 }
 
 struct Progress<T> {
-    /// Who runs it, if a worker does.
+    /// The worker that runs it, if one does.
     by: Option<Taken>,
     result: Option<thread::Result<T>>,
     done: bool,
@@ -136,7 +136,7 @@ where
     F: FnOnce() -> T + Send,
     T: Send,
 {
-    /// Runs the job unless somebody else has claimed it; says whether it did.
+    /// Runs the job unless another thread has claimed it; says whether it did.
     fn run(&self) -> bool {
         let Some(body) = lock(&self.body).take() else {
             return false;
@@ -154,7 +154,7 @@ where
         for parker in threads {
             parker.unpark();
         }
-        // The waker is the user's code: outside of the lock, and its panic is nobody's here.
+        // The waker is the user's code: outside of the lock, and its panic concerns no caller of this.
         if let Some(waker) = future
             && let Err(panic) = unwind::catch(|| waker.wake())
         {
@@ -163,7 +163,7 @@ where
         true
     }
 
-    /// Drops the job unless somebody else has claimed it; says whether it did.
+    /// Drops the job unless another thread has claimed it; says whether it did.
     fn cancel(&self) -> bool {
         let body = lock(&self.body).take();
         body.is_some()
@@ -218,14 +218,14 @@ impl<T> JoinHandle<T> {
         self.task.state().done
     }
 
-    /// Takes the job back, if nobody has begun it, and drops it; says whether it did. A job that
+    /// Takes the job back, if no thread has begun it, and drops it; says whether it did. A job that
     /// has begun goes on unwatched.
     ///
     /// ```
     /// # use tine_pool as tine;
     /// let pool = tine::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     /// pool.install(|| {
-    ///     // The only thread is here, so nobody can have begun it.
+    ///     // The only thread is here, so no thread can have begun it.
     ///     let job = pool.spawn_join(|| unreachable!());
     ///     assert!(job.cancel());
     /// });

@@ -44,10 +44,10 @@ impl FnContext {
 
 /// Runs two closures, at the same time if a thread is free, and returns both results.
 ///
-/// If nobody else has begun `b` when `a` is done, `b` runs on this thread after `a`; so a join
+/// If no other thread has begun `b` when `a` is done, `b` runs on this thread after `a`; so a join
 /// costs next to nothing where there is nothing to share, and may be used at every level of a
 /// recursion. While it waits, the thread runs pieces of `b` alone, so a lock held across the
-/// call cannot be met again in somebody else's task.
+/// call cannot be met again in a stranger's task.
 ///
 /// # Panics
 ///
@@ -79,7 +79,7 @@ where
     join_here(a, |_| b())
 }
 
-/// The join of whoever calls.
+/// The caller's join.
 #[inline(always)]
 fn join_here<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -234,7 +234,7 @@ where
     let ra = a();
     std::mem::forget(guard);
     let rb = if let Pop::Mine = nested.pop(depth) {
-        // SAFETY: popped, so nobody else has it or ever will.
+        // SAFETY: popped, so no other thread has it or ever will.
         let b = unsafe { job.take_body() };
         b(false)
     } else {
@@ -253,7 +253,7 @@ where
     wait::<B, RB> as fn(usize, &StackJob<B, RB>) -> RB as usize
 }
 
-/// A join at an outermost depth, or while somebody waits for work, or without room.
+/// A join at an outermost depth, or while a thread waits for work, or without room.
 #[cold]
 #[inline(never)]
 fn join_with_care<A, B, RA, RB>(worker: &Worker<'_>, a: A, b: B) -> (RA, RB)
@@ -472,7 +472,7 @@ where
     R: Send,
 {
     let result = if let Pop::Mine = nested.pop(depth) {
-        // SAFETY: popped, so nobody else has it or ever will.
+        // SAFETY: popped, so no other thread has it or ever will.
         let body = unsafe { job.take_body() };
         if stop::is_under() && stop::requested() {
             // As a task that has not begun.

@@ -1,4 +1,4 @@
-//! A pool in words, for a reader who wonders why it stands still: which thread sits where, what
+//! A pool in words, for a reader that wants to know why it stands still: which thread sits where, what
 //! lies there, and which seats wait for which.
 //!
 //! Everything is read while the pool goes on, one word after the other, so a picture of a pool at

@@ -23,7 +23,7 @@ fn place() -> &'static OnceLock<Arc<Shared>> {
         .expect("the process was forked more than 63 times in a line, and each time used tine")
 }
 
-/// The global pool, made by default settings if nobody has made it otherwise.
+/// The global pool, made by default settings if the program has not made it otherwise.
 #[inline]
 pub(crate) fn global() -> &'static Arc<Shared> {
     place().get().unwrap_or_else(make_global)
@@ -345,7 +345,7 @@ pub struct StaticPool {
 }
 
 impl StaticPool {
-    /// A pool of so many threads; 0 asks for the default number.
+    /// A pool of this number of threads; 0 asks for the default number.
     ///
     /// ```
     /// # use tine_pool as tine;

@@ -561,7 +561,7 @@ impl<'scope> Base<'scope> {
                     Ordering::Relaxed,
                 );
                 if first.is_err() {
-                    // SAFETY: made just above, and nobody else has it.
+                    // SAFETY: made just above, and no other thread has it.
                     let payload = *unsafe { Box::from_raw(payload) };
                     stop::set_aside(self.chain.as_ref(), payload);
                 }
@@ -608,7 +608,7 @@ impl<'scope> Base<'scope> {
             }
             _ => return self.latch.increment(1),
         }
-        // Once: those who run the tasks read this line.
+        // Once: threads that run the tasks read this line.
         if !self.at_home.load(Ordering::Relaxed) {
             self.at_home.store(true, Ordering::Relaxed);
         }
@@ -638,7 +638,7 @@ impl<'scope> Base<'scope> {
         let credit = self.credit.load(Ordering::Relaxed);
         if credit > 0 {
             self.credit.store(0, Ordering::Relaxed);
-            // SAFETY: the credit's own counts; the owner, who calls, keeps the scope.
+            // SAFETY: the credit's own counts; the owner, which calls, keeps the scope.
             unsafe { CountLatch::decrement(&raw const self.latch, credit) };
         }
     }

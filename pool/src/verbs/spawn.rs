@@ -1,4 +1,4 @@
-//! `spawn`: jobs that nobody waits for, or waits for by a handle. And the two ways to give way.
+//! `spawn`: jobs that no thread waits for, or waits for by a handle. And the two ways to give way.
 
 use super::pool::{self, ThreadPool};
 use super::scope::run_first;
@@ -113,7 +113,7 @@ impl ThreadPool {
     }
 }
 
-/// Wraps a job whose panic nobody waits for.
+/// Wraps a job whose panic no thread waits for.
 fn caught(func: impl FnOnce() + Send + 'static) -> impl FnOnce() + Send + 'static {
     let chain = stop::current().as_ref().map(Chain::fork);
     move || {

@@ -52,7 +52,7 @@ pub(crate) fn attend_if_deserted(shared: &Shared) {
     }
 }
 
-/// Reads the letters to a thread that is not there: on its seat, or, where a guest has it (who may
+/// Reads the letters to a thread that is not there: on its seat, or, where a guest has it (which may
 /// be this very thread), here.
 #[cold]
 pub(crate) fn read_letters(shared: &Shared, index: usize) {

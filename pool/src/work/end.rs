@@ -1,7 +1,7 @@
 //! The end of a pool, and the threads that are there until then.
 //!
-//! A pool that is *ending* is *over* once nobody in it has anything to do. Its threads then go, and
-//! whoever shuts the pool down waits until the last one has.
+//! A pool that is *ending* is *over* once no thread in it has anything to do. Its threads then go, and
+//! the caller that shuts the pool down waits until the last one has.
 #![forbid(unsafe_code)]
 
 use super::shared::Shared;
@@ -19,7 +19,7 @@ impl Shared {
     }
 
     fn rouse_all(&self) {
-        // SeqCst: pairs with the fences of those who go to sleep.
+        // SeqCst: pairs with the fences of threads that go to sleep.
         fence(Ordering::SeqCst);
         for seat in &self.seats {
             if self.sleep.take(seat, Step::Wake) {
@@ -61,7 +61,7 @@ impl Shared {
         self.lifetime.over.load(Ordering::Acquire)
     }
 
-    /// Ends a pool that is ending if nobody in it has anything to do. Called by threads that
+    /// Ends a pool that is ending if no thread in it has anything to do. Called by threads that
     /// search; the last one to come to this finds it so.
     pub(crate) fn end_if_idle(&self) {
         if !self.could_end() {
@@ -82,7 +82,7 @@ impl Shared {
         self.is_ending() && !self.is_over() && self.idle_since().is_some()
     }
 
-    /// If nobody seems to do anything and nothing seems to be left: how often anybody has.
+    /// If no thread seems to do anything and nothing seems to be left: the number of jobs that were begun.
     fn idle_since(&self) -> Option<u32> {
         // SeqCst: pairs with itself. Of two threads that leave off work and come here, the
         // second sees the seat of the first.
@@ -97,7 +97,7 @@ impl Shared {
     pub(crate) fn give_up(&self, index: usize) {
         let seat = &self.seats[index];
         seat.thread.set_gone();
-        // A letter may lie there: then the seat is left to those who read for threads that are not
+        // A letter may lie there: then the seat is left to the threads that read for those that are not
         // there, and they find it VACANT.
         while !self.sleep.take(seat, Step::Go) {
             seat.word.lower_mail();
@@ -136,7 +136,7 @@ impl Shared {
         }
     }
 
-    /// Whether the system refused every thread, so that nobody works here but guests.
+    /// Whether the system refused every thread, so that only guests work here.
     pub(crate) fn is_deserted(&self) -> bool {
         self.lifetime.refused.load(Ordering::Relaxed) == self.len()
     }

@@ -155,7 +155,7 @@ pub(crate) fn wait_outside(shared: &Shared, latch: &Latch) {
     }
 }
 
-/// Waits for a task of `shared`; the calling thread is no worker. `run` runs it, if nobody has begun.
+/// Waits for a task of `shared`; the calling thread is no worker. `run` runs it, if no thread has begun.
 pub(crate) fn wait_for_task(shared: &Shared, task: &dyn Task, run: &dyn Fn()) {
     with_parker(|parker| {
         let mut outside = Outside::new(shared);

@@ -132,7 +132,7 @@ impl Worker<'_> {
         }
         if !others.is_empty() {
             self.seat.counters.stolen.add(others.len() as u64);
-            // While they were on the way, nobody could see them.
+            // While they were on the way, no thread could see them.
             self.shared.announce();
             self.shared.tell_owners(others, Some(self.seat.index));
         }

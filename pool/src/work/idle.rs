@@ -18,8 +18,8 @@ use std::time::Duration;
 const PATIENCE: (u64, u64) = (2_000, 20_000);
 /// What counts as soon, and as long.
 const NAP: (u64, u64) = (50_000, 200_000);
-/// How often the looker looks after those who are stuck. In a pool at rest each look comes four
-/// times later than the one before, up to the greatest interval, and after the last of so many
+/// How often the looker looks after threads that are stuck. In a pool at rest each look comes four
+/// times later than the one before, up to the greatest interval, and after the last of these
 /// it stops.
 const LOOK_AFTER: Duration = Duration::from_millis(10);
 const LOOK_AFTER_AT_MOST: Duration = Duration::from_secs(1);
@@ -99,7 +99,7 @@ impl Worker<'_> {
     /// From SEARCHING to PARKED and, woken, back again; or at once, if there is news.
     fn go_to_bed(&self) {
         let (shared, seat) = (self.shared, self.seat);
-        // Before it is counted asleep: those who push rely on there being a looker whenever a thread
+        // Before it is counted asleep: threads that push rely on there being a looker whenever a thread
         // sleeps.
         let looker = shared.looker.try_become(seat);
         let mut bedtime = shared.sleep.lie_down(seat);
@@ -248,7 +248,7 @@ impl Worker<'_> {
     }
 }
 
-/// How long to wait before the next look, after so many at a pool at rest.
+/// How long to wait before the next look, after `looks` at a pool at rest.
 fn interval(looks: u32) -> Duration {
     (LOOK_AFTER * 4_u32.pow(looks.min(4))).min(LOOK_AFTER_AT_MOST)
 }

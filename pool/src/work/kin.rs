@@ -92,7 +92,7 @@ impl ScopeWait<'_> {
     }
 
     /// From the owner's deque, newest first. Strangers above it are moved to the injector, where
-    /// anybody may take them; strangers alone are left where they are.
+    /// any thread may take them; strangers alone are left where they are.
     fn find_at_home(&self, worker: &Worker<'_>) -> Option<Entry> {
         let own = &worker.seat.spawned;
         // Relaxed: this thread has written it.
@@ -134,7 +134,7 @@ impl Wait for ScopeWait<'_> {
             })
             .or_else(|| shared.injector.take_tagged(self.tag))
             .or_else(|| {
-                // All are started. Help those who run them.
+                // All are started. Help the threads that run them.
                 self.working(worker).find_map(|(seat, context)| {
                     let by = Taken {
                         seat: seat.index,

@@ -1,4 +1,4 @@
-//! Work is posted: who is told of it, and who is woken.
+//! Work is posted: which threads are told of it, and which are woken.
 #![forbid(unsafe_code)]
 
 use super::shared::Shared;
@@ -57,7 +57,7 @@ impl Shared {
         }
     }
 
-    /// Wakes those who wait for work that this seat has just published.
+    /// Wakes the threads that wait for work that this seat has just published.
     pub(crate) fn wake_waiters(&self, seat: &Seat) {
         let mask = seat.take_waiters();
         if mask == 0 {

@@ -1,7 +1,7 @@
 //! What the workers of a pool share: seats, boxes, the queue from outside, the census, handlers.
 //!
 //! Here is the data alone. What is done with it has rooms of its own: `post.rs` (work, letters, and
-//! who is woken for them), `stand_in.rs` (spare seats), `abroad.rs` (workers that wait for another
+//! which thread is woken for them), `stand_in.rs` (spare seats), `abroad.rs` (workers that wait for another
 //! pool), `end.rs` (the pool's end), `place.rs` (where woken threads run).
 #![forbid(unsafe_code)]
 
@@ -119,7 +119,7 @@ impl Shared {
         })
     }
 
-    /// A counted reference, for those who must keep the pool.
+    /// A counted reference, for holders that must keep the pool.
     pub(crate) fn keep(&self) -> Arc<Self> {
         self.me.upgrade().expect("a pool in use has an owner")
     }
@@ -140,7 +140,7 @@ impl Shared {
         seat.index >= self.len()
     }
 
-    /// Whether anybody may take anything anywhere.
+    /// Whether any thread may take anything anywhere.
     pub(crate) fn has_work(&self) -> bool {
         !self.injector.is_empty() || self.seats.iter().any(Seat::has_work)
     }
@@ -150,7 +150,7 @@ impl Shared {
         self.has_work() || seat.word.load().has_mail() || self.is_over()
     }
 
-    /// What to do with a panic that nobody waits for.
+    /// What to do with a panic that no thread waits for.
     pub(crate) fn handle_panic(&self, payload: Payload) {
         match &self.handlers.panic {
             Some(handler) => {

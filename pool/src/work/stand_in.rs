@@ -34,7 +34,7 @@ impl Drop for Replaced<'_> {
 }
 
 impl Shared {
-    /// The spare seats, each shown to those who walk along the seats once it is asked for.
+    /// The spare seats, each shown to threads that walk along the seats once it is asked for.
     fn spare_seats(&self) -> impl Iterator<Item = &Seat> {
         let threads = self.len();
         self.desks.extend(SPARES, |_| Desk::new());
@@ -50,12 +50,12 @@ impl Shared {
             Some(_) => self.spares.replace(&self.sleep, self.spare_seats()),
             None => None,
         };
-        // Those who push may have work that they did not offer for want of a sleeper.
+        // Threads that push may have work that they did not offer for want of a sleeper.
         self.seats.iter().for_each(|s| s.nested.want());
         if self.has_work() {
             self.announce();
         }
-        // A sleeper is to look after those who are stuck beside private work.
+        // A sleeper is to look after threads that are stuck beside private work.
         if let Some(seat) = opened
             && self.looker.seat().is_none()
             && self.sleep.take(seat, Step::Wake)

@@ -1,4 +1,4 @@
-//! Who works under which tokens: how a thread comes under them, and how they go with its jobs.
+//! Which thread works under which tokens: how a thread comes under them, and how they go with its jobs.
 //!
 //! * What a **join** pushes carries nothing. Its seat knows from which depth on its jobs are under which
 //!   tokens ([`Tokens`](crate::seat::tokens::Tokens)), and a thief asks there.

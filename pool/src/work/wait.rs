@@ -4,7 +4,7 @@
 //! for itself ([`Wait`]; `kin.rs` has them all):
 //!
 //! * **A join** whose job was stolen helps the thief.
-//! * **A scope** runs its own tasks, wherever they lie, then helps those who run them.
+//! * **A scope** runs its own tasks, wherever they lie, then helps the threads that run them.
 //! * **A task** behind a handle is helped as a join is.
 //! * **Mail**, a broadcast's closure for this very thread, is read while waiting for whatever:
 //!   no other thread can, and the broadcast may be part of what is waited for.
@@ -13,7 +13,7 @@
 //! A waiter that finds nothing is *hungry*: it enters its name with each seat that it helps
 //! ([`Seat::add_waiter`]) and asks for private work. A loop that runs there sees the name and offers
 //! half of what it has left; a join publishes. Before the waiter sleeps it leaves word with what it
-//! waits for, fences and looks again; those who publish or push fence, and read who is waiting.
+//! waits for, fences and looks again; threads that publish or push fence, and read which are waiting.
 //! A thread that moves tasks from one place to another tells their scopes' owners afterwards, since
 //! these may have looked for them meanwhile.
 #![forbid(unsafe_code)]
@@ -30,7 +30,7 @@ use crate::seat::Seat;
 use crate::seat::word::{Holder, Step};
 use std::time::Duration;
 
-/// After so long a waiter publishes for those that it waits for, who may be stuck beside private
+/// After this time a waiter publishes for the threads that it waits for, which may be stuck beside private
 /// work; then each time after twice as long as before, up to the second figure.
 const STUCK: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(160));
 /// How long a waiter looks around before it sleeps, in nanoseconds.

@@ -202,7 +202,7 @@ impl<'a> Worker<'a> {
 
     // ---- pushing ----------------------------------------------------------------------------
 
-    /// Pushes a job that belongs to the scope `tag`, or to none (0), without a word to anybody;
+    /// Pushes a job that belongs to the scope `tag`, or to none (0), without a word to any thread;
     /// [`Shared::announce`] is to follow.
     ///
     /// # Safety
@@ -218,7 +218,7 @@ impl<'a> Worker<'a> {
     /// Pushes a job, as `push_new` does.
     ///
     /// # Safety
-    /// The job lives until it is run, and `job` is handed to nobody else.
+    /// The job lives until it is run, and `job` is handed to no other thread.
     pub(crate) unsafe fn push_spawned(&self, job: *mut (), tag: u64) {
         self.put(Entry { job, tag });
     }
@@ -230,13 +230,13 @@ impl<'a> Worker<'a> {
         unsafe { self.seat.spawned.push(entry) };
     }
 
-    /// Makes nested jobs public, the outermost first, and tells those who wait for them.
+    /// Makes nested jobs public, the outermost first, and tells the threads that wait for them.
     pub(crate) fn publish(&self, count: usize) {
         let published = self.nested().publish(count);
         if published > 0 {
             self.seat.counters.published.add(published as u64);
             trace::moment(self.seat.index, What::Offer(published));
-            // SeqCst: pairs with the fences of those who go to sleep and of waiters.
+            // SeqCst: pairs with the fences of threads that go to sleep and of waiters.
             fence(Ordering::SeqCst);
             self.shared.wake_waiters(self.seat);
         }

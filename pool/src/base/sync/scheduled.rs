@@ -46,7 +46,7 @@ pub struct Touch {
     pub address: usize,
     /// How many bytes there.
     pub bytes: usize,
-    /// Who asked for it.
+    /// Which thread asked for it.
     pub place: &'static Location<'static>,
 }
 
