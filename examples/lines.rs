@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use tine::readers::ParallelRead;
+use tine::readers::{ParallelRead, over};
 
 /// What `wc` tells, and `grep -c`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -67,6 +67,18 @@ fn main() -> io::Result<()> {
     assert_eq!(together, alone);
     println!("{together:?}");
     println!("one thread {looped:?}, all {parallel:?}");
+
+    // The same over the file as memory: nothing is copied.
+    let start = Instant::now();
+    let file = File::open(&path)?;
+    // SAFETY: the file is this program's own, which writes it no more.
+    let map = unsafe { memmap2::Mmap::map(&file)? };
+    let mapped = over(&map)
+        .par_lines()
+        .fold(Counts::default, Counts::with)
+        .reduce(Counts::default, Counts::and)?;
+    println!("all, over the file as memory, {:?}", start.elapsed());
+    assert_eq!(mapped, alone);
 
     // The first lines that `grep -n` prints.
     let mut first = Vec::new();

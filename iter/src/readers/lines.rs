@@ -121,6 +121,9 @@ pub struct InMemory<'b> {
 
 /// Bytes in memory as a source of lines and records. (A `&[u8]` is a reader too, which copies them.)
 ///
+/// A file that is mapped, by the crate `memmap2` for instance, is bytes in memory: `over(&map)`. To map a file
+/// is unsafe, since another program may cut it short meanwhile; where that can happen, read it.
+///
 /// ```
 /// use tine::readers::{ParallelRead, over};
 ///
