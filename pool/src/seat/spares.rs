@@ -129,6 +129,11 @@ impl Spares {
         self.0.fetch_sub(OPEN, Ordering::Relaxed);
     }
 
+    /// Takes back what [`forget`](Self::forget) did.
+    pub(crate) fn remember(&self) {
+        self.0.fetch_add(OPEN, Ordering::Relaxed);
+    }
+
     /// What is wrong once no thread is left. Seats that were opened for their threads to go are not counted.
     #[cfg(tine_sched)]
     pub(crate) fn miscount(&self, spare: &[Seat]) -> Option<String> {

@@ -124,7 +124,10 @@ impl Shared {
             self.count_refusal();
         } else if spare {
             self.spares.forget();
-            self.sleep.take(seat, Step::RefuseSpare);
+            if !self.sleep.take(seat, Step::RefuseSpare) {
+                // The thread was there: it has heard that the pool is over, and gone.
+                self.spares.remember();
+            }
         } else if self.sleep.take(seat, Step::Refuse) {
             self.count_refusal();
         }
