@@ -1,4 +1,4 @@
-//! The counts of scopes, whoever keeps them: no scope is left before its last task has ended, and every
+//! The counts of scopes, whichever thread keeps them: no scope is left before its last task has ended, and every
 //! scope is left.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
