@@ -2,21 +2,15 @@
 // The thread sanitizer ends a child that starts threads, as not supported.
 #![cfg(all(unix, not(miri), not(tine_tsan)))]
 
+#[path = "common/child.rs"]
+mod child;
+
+use child::{forked, sum};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
 use tine_pool::{ThreadPoolBuilder, current_thread_index, join, scope, spawn};
-
-fn sum(from: u64, to: u64) -> u64 {
-    if to - from < 10 {
-        return (from..to).sum();
-    }
-    let mid = from + (to - from) / 2;
-    let (a, b) = join(|| sum(from, mid), || sum(mid, to));
-    a + b
-}
 
 /// Everything that a program may do with the global pool.
 fn use_global() {
@@ -29,35 +23,6 @@ fn use_global() {
     spawn(move || send.send(5).unwrap());
     assert_eq!(receive.recv(), Ok(5));
     tine_pool::broadcast(|_| ());
-}
-
-/// Runs `child` in a child process; says with which status it ended.
-fn forked(child: impl FnOnce()) -> i32 {
-    // SAFETY: what the child calls allocates and starts threads, which the C libraries that this
-    // is run on allow.
-    match unsafe { libc::fork() } {
-        0 => {
-            // SAFETY: no preconditions. A child that hangs is ended by it.
-            unsafe { libc::alarm(60) };
-            let ok = catch_unwind(AssertUnwindSafe(child)).is_ok();
-            // SAFETY: no preconditions.
-            unsafe { libc::_exit(if ok { 0 } else { 1 }) }
-        }
-        child => {
-            let (mut status, begun) = (0, Instant::now());
-            loop {
-                // SAFETY: `status` is a place for the answer.
-                match unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } {
-                    0 => thread::sleep(Duration::from_millis(1)),
-                    pid => {
-                        assert_eq!(pid, child);
-                        return status;
-                    }
-                }
-                assert!(begun.elapsed() < Duration::from_secs(90), "the child hangs");
-            }
-        }
-    }
 }
 
 /// One test: a fork copies whatever the others are at.

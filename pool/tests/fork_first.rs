@@ -6,42 +6,14 @@
 // The thread sanitizer ends a child that starts threads, as not supported.
 #![cfg(all(unix, not(miri), not(tine_tsan)))]
 
+#[path = "common/child.rs"]
+mod child;
+
+use child::{forked, sum};
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
-use tine_pool::join;
-
-fn sum(from: u64, to: u64) -> u64 {
-    if to - from < 10 {
-        return (from..to).sum();
-    }
-    let mid = from + (to - from) / 2;
-    let (a, b) = join(|| sum(from, mid), || sum(mid, to));
-    a + b
-}
-
-/// Runs `child` in a child process, which is ended after 30 seconds; says with which status it
-/// ended.
-fn forked(child: impl FnOnce()) -> i32 {
-    // SAFETY: what the child calls allocates and starts threads, which the C libraries that this
-    // is run on allow.
-    match unsafe { libc::fork() } {
-        0 => {
-            // SAFETY: no preconditions. A child that hangs is ended by it.
-            unsafe { libc::alarm(30) };
-            child();
-            // SAFETY: no preconditions.
-            unsafe { libc::_exit(0) }
-        }
-        child => {
-            let mut status = 0;
-            // SAFETY: `status` is a place for the answer.
-            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-            status
-        }
-    }
-}
 
 /// In a fresh process: one thread makes its first call, and another forks `delay` later.
 fn first_call_and_fork(delay: Duration) {

@@ -416,31 +416,10 @@ impl<D: Lookup + ?Sized> Lookup for &D {
 
 /// Right sides that are tables already.
 macro_rules! built {
-    ($($table:ident<$K:ident, $V:ident, $S:ident>)*) => {$(
-        impl<$K, $V, $S> sealed::Sealed for $table<$K, $V, $S> {}
-        impl<$K, $V, $S> sealed::Sealed for &$table<$K, $V, $S> {}
+    ($($table:ty: $K:ident, $V:ident, $S:ident;)*) => {$(
+        impl<$K, $V, $S> sealed::Sealed for $table {}
 
-        impl<$K, $V, $S> RightSide for $table<$K, $V, $S>
-        where
-            $K: Eq + Hash + Send + Sync,
-            $V: Send + Sync,
-            $S: BuildHasher + Send + Sync,
-        {
-            type Key = $K;
-            type Item = $V;
-            type Table = Self;
-            type Keys = Self;
-
-            fn into_table(self) -> Self {
-                self
-            }
-
-            fn into_keys(self) -> Self {
-                self
-            }
-        }
-
-        impl<$K, $V, $S> RightSide for &$table<$K, $V, $S>
+        impl<$K, $V, $S> RightSide for $table
         where
             $K: Eq + Hash + Send + Sync,
             $V: Send + Sync,
@@ -463,6 +442,8 @@ macro_rules! built {
 }
 
 built! {
-    FrozenMap<K, V, S>
-    Groups<K, T, S>
+    FrozenMap<K, V, S>: K, V, S;
+    &FrozenMap<K, V, S>: K, V, S;
+    Groups<K, T, S>: K, T, S;
+    &Groups<K, T, S>: K, T, S;
 }

@@ -122,26 +122,7 @@ impl<B: Body, R: Rule<B>> Stretch for Pieces<B, R> {
 #[cfg(test)]
 pub(crate) mod tests {
     use crate::plumbing::{Folder, UnindexedProducer};
-
-    /// A folder that keeps what it gets.
-    struct Keep<T>(Vec<T>);
-
-    impl<T> Folder<T> for Keep<T> {
-        type Result = Vec<T>;
-
-        fn consume(mut self, item: T) -> Self {
-            self.0.push(item);
-            self
-        }
-
-        fn complete(self) -> Vec<T> {
-            self.0
-        }
-
-        fn full(&self) -> bool {
-            false
-        }
-    }
+    use crate::sources::stretch::tests::Keep;
 
     /// The items of a producer that is never split.
     pub(crate) fn sequential<P: UnindexedProducer>(producer: P) -> Vec<P::Item> {

@@ -124,7 +124,8 @@ pub(crate) mod tests {
     use super::Stretch;
     use crate::plumbing::Folder;
 
-    struct Keep<T>(Vec<T>);
+    /// A folder that keeps what it gets.
+    pub(crate) struct Keep<T>(pub(crate) Vec<T>);
 
     impl<T> Folder<T> for Keep<T> {
         type Result = Vec<T>;
