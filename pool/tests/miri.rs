@@ -73,7 +73,8 @@ fn scope_whose_tasks_spawn() {
     let pool = pool(3);
     for _ in 0..2 {
         let ran = AtomicUsize::new(0);
-        pool.in_place_scope(|scope| grow(scope, &ran, 3));
+        // Inside the pool: scopes within scopes would else be of the global one.
+        pool.in_place_scope(|scope| scope.spawn(|scope| grow(scope, &ran, 3)));
         assert_eq!(ran.into_inner(), 15 + 7);
     }
 }
