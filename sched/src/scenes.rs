@@ -146,6 +146,18 @@ pub(crate) fn all() -> Vec<Scene> {
                 threads: vec![block([Verb::Install(0, Vec::new())])],
             },
         ),
+        // Threads that leave write to each other, and each letter is its writer's.
+        scene(
+            "letters-among-those-that-leave",
+            Program {
+                global: None,
+                pools: vec![Pool {
+                    exit: Some(block([spawn(block([Verb::Broadcast(Vec::new())]))])),
+                    ..pool(4)
+                }],
+                threads: vec![Vec::new()],
+            },
+        ),
         // Letters to seats that guests come to and leave.
         scene(
             "h-broadcast-beside-guests",

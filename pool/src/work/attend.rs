@@ -4,7 +4,8 @@
 use super::shared::Shared;
 use super::under::sheltered;
 use super::worker::Worker;
-use crate::base::sync::{Ordering, fence};
+use crate::base::sync::{Ordering, fence, yield_now};
+use crate::queue::injector::Batch;
 use crate::queue::job::{self, Taken};
 use crate::seat::Seat;
 use crate::seat::sleep::Left;
@@ -64,7 +65,12 @@ fn read_for_nobody(shared: &Shared, index: usize) {
     loop {
         let mut letter = None;
         let mailbox = &shared.desks[index].mailbox;
-        mailbox.take(1, |entry| letter = Some(entry));
+        let took = mailbox.take(1, |entry| letter = Some(entry));
+        if took == Batch::Busy {
+            // Another reader has the lock, and may have looked before this thread's letter came.
+            yield_now();
+            continue;
+        }
         let Some(letter) = letter else { return };
         let by = Taken {
             seat: index,
