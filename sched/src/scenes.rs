@@ -158,6 +158,18 @@ pub(crate) fn all() -> Vec<Scene> {
                 threads: vec![Vec::new()],
             },
         ),
+        // A sleeper closes the seat of a spare thread that lies down as the pool ends.
+        scene(
+            "spare-seat-closed-at-the-end",
+            Program {
+                global: None,
+                pools: vec![pool(2)],
+                threads: vec![block([Verb::Install(
+                    0,
+                    block([blocking(work()), blocking(block([Verb::Work(20_000)]))]),
+                )])],
+            },
+        ),
         // Letters to seats that guests come to and leave.
         scene(
             "h-broadcast-beside-guests",

@@ -82,24 +82,36 @@ impl Spares {
     }
 
     /// It is back.
-    pub(crate) fn dismiss<'a>(&self, sleep: &Sleep, spare: impl Iterator<Item = &'a Seat> + Clone) {
+    /// Says whether a seat was closed.
+    pub(crate) fn dismiss<'a>(
+        &self,
+        sleep: &Sleep,
+        spare: impl Iterator<Item = &'a Seat> + Clone,
+    ) -> bool {
         self.0.fetch_sub(NEEDED, Ordering::Relaxed);
         // SeqCst: pairs with the fence in `go_to_bed`.
         fence(Ordering::SeqCst);
-        self.trim(sleep, spare);
+        self.trim(sleep, spare)
     }
 
-    /// Closes seats whose threads sleep, while too many are open.
-    pub(crate) fn trim<'a>(&self, sleep: &Sleep, spare: impl Iterator<Item = &'a Seat> + Clone) {
+    /// Closes seats whose threads sleep, while too many are open; says whether it closed any.
+    pub(crate) fn trim<'a>(
+        &self,
+        sleep: &Sleep,
+        spare: impl Iterator<Item = &'a Seat> + Clone,
+    ) -> bool {
+        let mut closed = false;
         loop {
             let parked = |seat: &&Seat| seat.word.load().holder() == Holder::Parked;
             let Some(seat) = spare.clone().find(parked) else {
-                return;
+                return closed;
             };
             if !self.claim() {
-                return;
+                return closed;
             }
-            if !sleep.take(seat, Step::Close) {
+            if sleep.take(seat, Step::Close) {
+                closed = true;
+            } else {
                 // Woken meanwhile.
                 self.0.fetch_add(OPEN, Ordering::Relaxed);
                 // SeqCst: as in `dismiss`.

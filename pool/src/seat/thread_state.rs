@@ -33,7 +33,13 @@ impl ThreadState {
                 .is_ok()
         {
             let state = if start() { Self::THERE } else { Self::REFUSED };
-            self.0.store(state, Ordering::Relaxed);
+            // Or the thread has gone meanwhile.
+            let _ = self.0.compare_exchange(
+                Self::STARTING,
+                state,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            );
         }
         self.settled() == Self::THERE
     }
@@ -46,6 +52,11 @@ impl ThreadState {
     /// It has ended, or will never come.
     pub(crate) fn set_gone(&self) {
         self.0.store(Self::REFUSED, Ordering::Relaxed);
+    }
+
+    /// Whether it is there, now that no thread is in the middle of starting it.
+    pub(crate) fn was_started(&self) -> bool {
+        self.settled() == Self::THERE
     }
 
     /// Whether it has been started.

@@ -39,7 +39,7 @@ impl Shared {
             loop {
                 let step = match seat.word.load().holder() {
                     Holder::Parked => Step::Wake,
-                    Holder::Closed if seat.thread.is_there() => Step::Recall,
+                    Holder::Closed if seat.thread.was_started() => Step::Recall,
                     _ => break,
                 };
                 if self.sleep.take(seat, step) {

@@ -4,6 +4,7 @@
 
 use super::shared::{Desk, SPARES, Shared};
 use super::worker::Worker;
+use crate::base::sync::{Ordering, fence};
 use crate::queue::nested::CAPACITY;
 use crate::seat::Seat;
 use crate::seat::word::{Holder, Step};
@@ -74,12 +75,25 @@ impl Shared {
 
     /// The guest has left its spare seat.
     pub(crate) fn leave_spare(&self) {
-        self.spares.dismiss(&self.sleep, self.seats.spare().iter());
+        let closed = self.spares.dismiss(&self.sleep, self.seats.spare().iter());
+        self.end_closed(closed);
     }
 
     /// Closes spare seats whose threads sleep, if too many are open.
     pub(crate) fn trim_spares(&self) {
-        self.spares.trim(&self.sleep, self.seats.spare().iter());
+        let closed = self.spares.trim(&self.sleep, self.seats.spare().iter());
+        self.end_closed(closed);
+    }
+
+    /// Follows the closing of seats whose threads were lying down, and could not see that the pool is over
+    /// with their seats gone.
+    fn end_closed(&self, closed: bool) {
+        if closed {
+            // SeqCst: pairs with the fence in `rouse_all`: either this sees that the pool is over, or the
+            // thread that ends it sees the seat closed.
+            fence(Ordering::SeqCst);
+            self.end_spares();
+        }
     }
 
     /// Closes a spare seat between two jobs of its own thread, if too many are open. True if the
