@@ -4,7 +4,7 @@
 mod server;
 mod work;
 
-use server::{Engine, start};
+use server::{Engine, SHORT, start};
 use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -15,8 +15,6 @@ use tokio::time::sleep;
 
 /// A computation of about this many steps takes a tenth of a second and more.
 const LONG: u32 = 4_000_000;
-/// A run of this many takes less than a millisecond.
-const SHORT: u32 = 5_000;
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> io::Result<()> {
@@ -24,7 +22,7 @@ async fn main() -> io::Result<()> {
     late_answers().await?;
     too_many().await?;
     hang_ups().await?;
-    for engine in [Engine::Tine, Engine::Rayon] {
+    for engine in [Engine::Tine, Engine::TineTwoPools, Engine::Rayon] {
         saturated(engine).await?;
     }
     println!("all answers were right");

@@ -5,15 +5,20 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
-use tine::{Bounded, StopToken};
+use tine::{Bounded, StopToken, ThreadPool, ThreadPoolBuilder};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
+
+/// A run of this many steps takes less than a millisecond.
+pub const SHORT: u32 = 5_000;
 
 /// Who computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     Tine,
+    /// The same, and requests that are known to be short have a pool of one thread to themselves.
+    TineTwoPools,
     /// As one would by hand: `rayon::spawn`, and a channel for the answer. Nothing stops it.
     Rayon,
 }
@@ -23,6 +28,8 @@ pub struct Shared {
     pub engine: Engine,
     /// The requests that wait or are computed.
     jobs: Bounded,
+    /// For requests that are known to be short.
+    quick: Option<ThreadPool>,
     /// Stopped when the server ends.
     all: StopToken,
     /// For each computation whose client hung up: how long it went on after that.
@@ -53,8 +60,11 @@ impl Drop for Witness {
 pub async fn start(engine: Engine, limit: usize) -> io::Result<(SocketAddr, Arc<Shared>)> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
+    let one = ThreadPoolBuilder::new().num_threads(1);
+    let quick = (engine == Engine::TineTwoPools).then(|| one.build().map_err(io::Error::other));
     let shared = Arc::new(Shared {
         engine,
+        quick: quick.transpose()?,
         jobs: Bounded::new(limit),
         all: StopToken::new(),
         stopped_after: Mutex::default(),
@@ -91,10 +101,14 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) -> io::Result<()> {
         hung_up: Arc::clone(&hung_up),
     };
     let token = shared.all.with_timeout(ask.within);
-    let job = shared.jobs.try_spawn_async(&token, move || {
+    let compute = move || {
         let _witness = witness;
         work::by_tine(ask.steps)
-    });
+    };
+    let job = match &shared.quick {
+        Some(pool) if ask.steps <= SHORT => Ok(pool.spawn_async_with(&token, compute)),
+        _ => shared.jobs.try_spawn_async(&token, compute),
+    };
     let Ok(job) = job else {
         return write(&mut stream, "503 Service Unavailable", "busy").await;
     };
