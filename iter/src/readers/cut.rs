@@ -1,8 +1,6 @@
 //! Where records end.
 #![forbid(unsafe_code)]
 
-use std::io::BufRead;
-
 /// Where the first record of some bytes ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
@@ -38,12 +36,37 @@ pub trait Cutter: Send + Sync {
     }
 }
 
+/// How many bytes are looked at together where the byte is far.
+const FAR: usize = 32;
+
 /// The position of the first such byte.
+#[inline]
 fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
-    let mut rest = bytes;
-    // Reading from memory does not fail.
-    let skipped = rest.skip_until(byte).unwrap_or(0);
-    (skipped > 0 && bytes[skipped - 1] == byte).then(|| skipped - 1)
+    let mut at = 0;
+    while let Some(part) = bytes.get(at..at + FAR) {
+        if part.iter().fold(false, |found, &b| found | (b == byte)) {
+            break;
+        }
+        at += FAR;
+    }
+    while let Some(&word) = bytes[at..].first_chunk() {
+        if let Some(place) = place_in(byte, word) {
+            return Some(at + place);
+        }
+        at += size_of::<u64>();
+    }
+    let rest = bytes[at..].iter().position(|&b| b == byte);
+    rest.map(|place| at + place)
+}
+
+/// The place of the first such byte among eight.
+#[inline]
+fn place_in(byte: u8, word: [u8; 8]) -> Option<usize> {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    // Bytes that are as wanted are zeros here. The lowest one borrows: no lower one is raised, a higher one may be.
+    let zeros = u64::from_le_bytes(word) ^ (ONES * u64::from(byte));
+    let raised = zeros.wrapping_sub(ONES) & !zeros & (ONES << 7);
+    (raised != 0).then(|| raised.trailing_zeros() as usize / 8)
 }
 
 fn rfind(byte: u8, bytes: &[u8]) -> Option<usize> {

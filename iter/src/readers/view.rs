@@ -1,6 +1,7 @@
 //! How a record is shown to closures.
 #![forbid(unsafe_code)]
 
+use std::ops::Range;
 use std::str::{self, Utf8Error};
 
 /// How a record is shown to closures: as text or as bytes, with its number or without.
@@ -11,6 +12,22 @@ pub trait View: Send + Sync {
     /// Shows the record that comes after this many others.
     #[doc(hidden)]
     fn show(record: &[u8], number: u64) -> Result<Self::Of<'_>, Utf8Error>;
+
+    /// What is known of many records once it has been found out for all at once; `None` if each is to be
+    /// asked for itself.
+    #[doc(hidden)]
+    type Known<'b>: Copy;
+
+    #[doc(hidden)]
+    fn know(records: &[u8]) -> Option<Self::Known<'_>>;
+
+    /// Shows the record in this range of those that are known; `None` if it is none by itself.
+    #[doc(hidden)]
+    fn show_known<'b>(
+        known: Self::Known<'b>,
+        range: Range<usize>,
+        number: u64,
+    ) -> Option<Self::Of<'b>>;
 }
 
 /// Records as `&str`.
@@ -23,6 +40,18 @@ impl View for AsText {
     #[inline]
     fn show(record: &[u8], _: u64) -> Result<&str, Utf8Error> {
         str::from_utf8(record)
+    }
+
+    type Known<'b> = &'b str;
+
+    #[inline]
+    fn know(records: &[u8]) -> Option<&str> {
+        str::from_utf8(records).ok()
+    }
+
+    #[inline]
+    fn show_known<'b>(known: Self::Known<'b>, range: Range<usize>, _: u64) -> Option<Self::Of<'b>> {
+        known.get(range)
     }
 }
 
@@ -37,6 +66,18 @@ impl View for AsBytes {
     fn show(record: &[u8], _: u64) -> Result<&[u8], Utf8Error> {
         Ok(record)
     }
+
+    type Known<'b> = &'b [u8];
+
+    #[inline]
+    fn know(records: &[u8]) -> Option<&[u8]> {
+        Some(records)
+    }
+
+    #[inline]
+    fn show_known<'b>(known: Self::Known<'b>, range: Range<usize>, _: u64) -> Option<Self::Of<'b>> {
+        known.get(range)
+    }
 }
 
 /// Records as `(u64, &str)`: how many come before, and the record.
@@ -50,6 +91,22 @@ impl View for AsNumberedText {
     fn show(record: &[u8], number: u64) -> Result<(u64, &str), Utf8Error> {
         Ok((number, str::from_utf8(record)?))
     }
+
+    type Known<'b> = &'b str;
+
+    #[inline]
+    fn know(records: &[u8]) -> Option<&str> {
+        str::from_utf8(records).ok()
+    }
+
+    #[inline]
+    fn show_known<'b>(
+        known: Self::Known<'b>,
+        range: Range<usize>,
+        number: u64,
+    ) -> Option<Self::Of<'b>> {
+        Some((number, known.get(range)?))
+    }
 }
 
 /// Records as `(u64, &[u8])`: how many come before, and the record.
@@ -62,6 +119,22 @@ impl View for AsNumberedBytes {
     #[inline]
     fn show(record: &[u8], number: u64) -> Result<(u64, &[u8]), Utf8Error> {
         Ok((number, record))
+    }
+
+    type Known<'b> = &'b [u8];
+
+    #[inline]
+    fn know(records: &[u8]) -> Option<&[u8]> {
+        Some(records)
+    }
+
+    #[inline]
+    fn show_known<'b>(
+        known: Self::Known<'b>,
+        range: Range<usize>,
+        number: u64,
+    ) -> Option<Self::Of<'b>> {
+        Some((number, known.get(range)?))
     }
 }
 

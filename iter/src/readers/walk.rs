@@ -151,28 +151,27 @@ where
 /// A block, and how far it has been walked through.
 struct Walked<B> {
     block: Block<B>,
+    place: Place,
+}
+
+/// A place in a block.
+#[derive(Clone, Copy, Default)]
+struct Place {
     at: usize,
+    /// How many records come before it.
     records: u64,
 }
 
-impl<B: AsRef<[u8]>> Walked<B> {
-    fn new(block: Block<B>) -> Self {
-        Walked {
-            block,
-            at: 0,
-            records: 0,
-        }
-    }
-
-    /// Shows the next record to `op`.
+impl Place {
+    /// Shows the next record of `block` to `op`; `known` is what is known of the whole block.
     #[inline]
-    fn step<V: View, C: Cutter, R>(
+    fn step<'b, B: AsRef<[u8]>, V: View, C: Cutter, R>(
         &mut self,
-        cutter: &C,
-        longest: usize,
+        block: &'b Block<B>,
+        known: Option<V::Known<'b>>,
+        (cutter, longest): (&C, usize),
         op: impl FnOnce(V::Of<'_>) -> R,
     ) -> Option<Result<R, ReadError>> {
-        let block = &self.block;
         let bytes = &block.bytes.as_ref()[self.at..block.len];
         if bytes.is_empty() {
             block.tally.note(block.index, self.records);
@@ -185,22 +184,25 @@ impl<B: AsRef<[u8]>> Walked<B> {
             next: whole,
         });
         if record > longest {
-            return Some(Err(self.error(Fault::TooLong(longest))));
+            return Some(Err(self.error(block, Fault::TooLong(longest))));
         }
-        match V::show(&bytes[..record], block.records + self.records) {
-            Err(error) => Some(Err(self.error(Fault::Utf8(error)))),
-            Ok(shown) => {
-                self.at += next;
-                self.records += 1;
-                Some(Ok(op(shown)))
-            }
-        }
+        let number = block.records + self.records;
+        let range = self.at..self.at + record;
+        let shown = match known.and_then(|known| V::show_known(known, range, number)) {
+            Some(shown) => shown,
+            None => match V::show(&bytes[..record], number) {
+                Err(error) => return Some(Err(self.error(block, Fault::Utf8(error)))),
+                Ok(shown) => shown,
+            },
+        };
+        self.at += next;
+        self.records += 1;
+        Some(Ok(op(shown)))
     }
 
     /// What is wrong with the next record.
     #[cold]
-    fn error(&self, fault: Fault) -> ReadError {
-        let block = &self.block;
+    fn error<B>(&self, block: &Block<B>, fault: Fault) -> ReadError {
         let offset = block.offset + self.at as u64;
         let place = (block.index, self.records + 1);
         ReadError::new(fault, offset, place, &block.tally)
@@ -238,12 +240,17 @@ where
         let error = loop {
             let Some(walked) = &mut self.walked else {
                 match self.blocks.next()? {
-                    Ok(block) => self.walked = Some(Walked::new(block)),
+                    Ok(block) => {
+                        let place = Place::default();
+                        self.walked = Some(Walked { block, place });
+                    }
                     Err(error) => break io::Error::from(error).into(),
                 }
                 continue;
             };
-            match walked.step::<V, _, _>(&**cutter, *longest, |record| op.call(record)) {
+            let Walked { block, place } = walked;
+            let by = (&**cutter, *longest);
+            match place.step::<_, V, _, _>(block, None, by, |record| op.call(record)) {
                 None => self.walked = None,
                 Some(Err(error)) => break io::Error::from(error).into(),
                 Some(Ok(Made::Nothing)) => {}
@@ -298,12 +305,15 @@ where
         fail: impl Fn(E),
     ) -> impl Iterator<Item = A> {
         let fold = move |block: Block<B>| {
-            let mut walked = Walked::new(block);
+            let mut place = Place::default();
+            // One look at all of them is quicker than one at each.
+            let known = V::know(&block.bytes.as_ref()[..block.len]);
+            let by = (&*self.cutter, self.longest);
             let mut folded = (self.init)();
             loop {
                 // The value is put back by each step that calls the closure, and else as it was.
                 let mut before = Some(folded);
-                let step = walked.step::<V, _, _>(&*self.cutter, self.longest, |record| {
+                let step = place.step::<_, V, _, _>(&block, known, by, |record| {
                     before.take().map(|value| (self.op)(value, record))
                 });
                 folded = match step {

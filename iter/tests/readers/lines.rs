@@ -94,6 +94,43 @@ fn any_bytes_in_any_pieces() {
         .quickcheck(check as fn(Vec<u8>, Vec<usize>, usize) -> bool);
 }
 
+/// A fold asks for the text of a whole block, a map for that of each line.
+#[test]
+fn folds_see_the_lines_that_maps_see() {
+    fn check(bytes: Vec<u8>, block: usize) -> bool {
+        let some: [&[u8]; 7] = [
+            b"\n",
+            b"\r\n",
+            b"ab",
+            "\u{e4}".as_bytes(),
+            "\u{1f980}\n".as_bytes(),
+            b"long enough for a word of bytes",
+            b"\xFF",
+        ];
+        // Few that are no text: the whole of them often is.
+        let pieces = bytes.iter().map(|b| match usize::from(*b) {
+            250.. => some[6],
+            b => some[b % 6],
+        });
+        let bytes = pieces.collect::<Vec<_>>().concat();
+        let lines = || bytes.par_lines().block_size(block % 90 + 1);
+        let mapped: io::Result<Vec<String>> = lines().map(str::to_owned).collect();
+        let folded = lines().fold(Vec::new, |mut all: Vec<String>, line| {
+            all.push(line.to_owned());
+            all
+        });
+        let folded: io::Result<Vec<Vec<String>>> = folded.collect();
+        match (mapped, folded) {
+            (Ok(mapped), Ok(folded)) => mapped == folded.concat(),
+            (Err(mapped), Err(folded)) => mapped.to_string() == folded.to_string(),
+            _ => false,
+        }
+    }
+    QuickCheck::new()
+        .tests(1000)
+        .quickcheck(check as fn(Vec<u8>, usize) -> bool);
+}
+
 #[test]
 fn a_file() {
     let path = std::env::temp_dir().join(format!("tine-lines-{}", std::process::id()));

@@ -58,6 +58,35 @@ fn no_separator() {
     let _ = over(b"abc").par_records(b"");
 }
 
+/// Ends are looked for in many bytes at once: whatever the bytes are, and however far the next end is.
+#[test]
+fn any_byte_may_separate() {
+    fn check(bytes: Vec<u8>, separator: u8) -> bool {
+        // Bytes that differ by one, or in the highest bit, among many that do not matter.
+        let alike = [0, 1, 0x7F, 0x80, 0x81, 0xFE, 0xFF];
+        let separator = alike[usize::from(separator) % 7];
+        let bytes: Vec<u8> = bytes
+            .iter()
+            .flat_map(|&b| match b % 16 {
+                few @ 0..7 => vec![alike[usize::from(few)]],
+                many => vec![separator ^ b | 2; usize::from(many)],
+            })
+            .collect();
+        let records = || over(&bytes).par_records([separator]).block_size(500);
+        let folded = records().fold(Vec::new, |mut all: Vec<Vec<u8>>, record: &[u8]| {
+            all.push(record.to_vec());
+            all
+        });
+        let folded: Vec<Vec<Vec<u8>>> = folded.collect().unwrap();
+        let expected = twin(&bytes, &[separator]);
+        let all = records().map(<[u8]>::to_vec).collect::<Vec<_>>();
+        all.unwrap() == expected && folded.concat() == expected
+    }
+    QuickCheck::new()
+        .tests(2000)
+        .quickcheck(check as fn(Vec<u8>, u8) -> bool);
+}
+
 /// A record is a byte with its length, and that many more.
 fn by_length(bytes: &[u8]) -> Option<usize> {
     let length = 1 + bytes[0] as usize % 8;
