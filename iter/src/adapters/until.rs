@@ -405,7 +405,18 @@ struct CutFolder<'u, F> {
 }
 
 /// Items of a block with no more than this are slow enough for a look at each.
-const SLOW: usize = 64;
+const SLOW: usize = 16;
+
+impl<F> CutFolder<'_, F> {
+    // Apart, so that the way of fast items is short enough to be inlined.
+    #[inline(never)]
+    fn one_by_one<T>(self, items: impl Iterator<Item = T>) -> Self
+    where
+        F: Folder<T>,
+    {
+        self.consume_iter(items)
+    }
+}
 
 impl<T, F: Folder<T>> Folder<T> for CutFolder<'_, F> {
     type Result = F::Result;
@@ -420,7 +431,7 @@ impl<T, F: Folder<T>> Folder<T> for CutFolder<'_, F> {
     fn consume_block<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
         let items = items.into_iter();
         if items.size_hint().1.is_none_or(|most| most <= SLOW) {
-            return self.consume_iter(items);
+            return self.one_by_one(items);
         }
         self.base = self.base.consume_block(items);
         self
