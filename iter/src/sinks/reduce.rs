@@ -50,7 +50,7 @@ impl<T, F: Fn(T, T) -> T + Sync> Gather<T> for Pairwise<F> {
     #[inline]
     fn take_all(&self, so_far: Option<T>, mut items: impl Iterator<Item = T>) -> Option<T> {
         let first = so_far.or_else(|| items.next())?;
-        Some(items.fold(first, &self.0))
+        Some(items.fold(first, |a, b| (self.0)(a, b)))
     }
 
     fn finish(&self, so_far: Option<T>) -> Option<T> {

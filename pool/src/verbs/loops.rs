@@ -41,7 +41,7 @@ impl View for Here {
                 return Some(Demand::Awake);
             }
             let census = worker.shared.sleep.census();
-            Some(match (census.searching(), census.sleeping()) {
+            Some(match (census.searching(), worker.sleepers(census)) {
                 (0, 0) => Demand::None,
                 (0, _) => Demand::Asleep,
                 _ => Demand::Awake,

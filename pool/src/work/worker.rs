@@ -12,7 +12,9 @@ use crate::queue::job::{self, HeapJob, Taken};
 use crate::queue::nested::{Front, Nested};
 use crate::queue::spawned::Entry;
 use crate::seat::Seat;
+use crate::seat::sleep::Census;
 use crate::seat::tokens::Tokens;
+use crate::seat::word::Holder;
 use std::cell::Cell;
 use std::ptr;
 use std::sync::Arc;
@@ -242,11 +244,18 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// How many threads sleep that could come to help here: not the one below this guest.
+    pub(crate) fn sleepers(&self, census: Census) -> usize {
+        let below = self.guest && self.seat.word.load().holder() == Holder::Guest;
+        census.sleeping().saturating_sub(usize::from(below))
+    }
+
     /// Wakes a thread for work on offer here, if one sleeps and too few search, and notes what that
     /// cost.
     pub(crate) fn wake_one(&self) {
         let shared = self.shared;
-        if shared.sleep.census().wants_more(shared.len()) {
+        let census = shared.sleep.census();
+        if census.wants_more(shared.len()) && self.sleepers(census) > 0 {
             let start = clock::now();
             if shared.wake_one_after(|| shared.wakes.ring_at(start)) {
                 let cost = clock::nanos(clock::since(start));

@@ -1,0 +1,43 @@
+//! A pool of one thread, whose only seat an ordinary thread takes for each of its calls. No thread is left to
+//! help, so none is woken; if the pool's own thread were, the next call would have to wait for it.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+use tine_pool::{ThreadPoolBuilder, join, stats};
+
+const CALLS: u64 = 300;
+
+/// Joins that are worth a helper, one in the other.
+fn halves(depth: u32) {
+    if depth == 0 {
+        let start = Instant::now();
+        while black_box(start.elapsed()) < Duration::from_micros(20) {}
+    } else {
+        join(|| halves(depth - 1), || halves(depth - 1));
+    }
+}
+
+// One test, as there is one global pool.
+#[test]
+fn calls_are_not_handed_to_the_thread_below() {
+    ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build_global()
+        .expect("a pool");
+    let jobs = || stats().map_or(0, |stats| stats.seats[0].jobs);
+    // The first calls may come while the thread still starts.
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(10)
+        && stats().is_none_or(|stats| stats.seats[0].parks == 0)
+    {
+        halves(1);
+    }
+    let before = jobs();
+    (0..CALLS).for_each(|_| halves(2));
+    // The thread that looks after stuck owners may call for help once in a while.
+    let handed = jobs() - before;
+    assert!(
+        handed < CALLS / 4,
+        "{handed} of {CALLS} calls were handed over"
+    );
+}
