@@ -134,6 +134,7 @@ const HOUSE: &[Crate] = &[
             &["iter"],
             &["convert"],
             &["plumbing::fork", "plumbing::pace", "plumbing::looks"],
+            &["plumbing::lazy"],
             &["plumbing::bridge"],
             &["plumbing::fixed"],
             &["plumbing"],

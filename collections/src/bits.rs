@@ -46,6 +46,7 @@ impl ParBitSet {
     ///
     /// assert!(ParBitSet::new(100).is_empty());
     /// ```
+    #[inline]
     pub fn new(bound: usize) -> Self {
         let words = (0..bound.div_ceil(BITS)).map(|_| AtomicU64::new(0));
         ParBitSet {
@@ -155,6 +156,7 @@ impl ParBitSet {
     /// set.insert(9);
     /// assert_eq!(set.count(), 2);
     /// ```
+    #[inline]
     pub fn count(&self) -> usize {
         let words = self.words.par_iter();
         // Acquire: with the Release of the thread that inserted what is counted.
@@ -172,6 +174,7 @@ impl ParBitSet {
     /// set.insert(3);
     /// assert!(!set.is_empty());
     /// ```
+    #[inline]
     pub fn is_empty(&self) -> bool {
         // Acquire: with the Release of the thread that removed the last.
         self.words.iter().all(|word| word.load(Acquire) == 0)
@@ -187,6 +190,7 @@ impl ParBitSet {
     /// set.clear();
     /// assert!(set.is_empty());
     /// ```
+    #[inline]
     pub fn clear(&mut self) {
         self.words
             .par_iter_mut()
@@ -209,6 +213,7 @@ impl ParBitSet {
     /// assert!(a.iter().eq([1, 2]));
     /// ```
     #[track_caller]
+    #[inline]
     pub fn union_with(&mut self, other: &ParBitSet) {
         self.change_with(other, |ours, theirs| ours | theirs);
     }
@@ -229,6 +234,7 @@ impl ParBitSet {
     /// assert!(a.iter().eq([2]));
     /// ```
     #[track_caller]
+    #[inline]
     pub fn intersect_with(&mut self, other: &ParBitSet) {
         self.change_with(other, |ours, theirs| ours & theirs);
     }
@@ -249,6 +255,7 @@ impl ParBitSet {
     /// assert!(a.iter().eq([1]));
     /// ```
     #[track_caller]
+    #[inline]
     pub fn difference_with(&mut self, other: &ParBitSet) {
         self.change_with(other, |ours, theirs| ours & !theirs);
     }
@@ -292,6 +299,7 @@ impl ParBitSet {
     /// set.insert(3);
     /// assert_eq!(set.par_iter().collect::<Vec<_>>(), [3, 7]);
     /// ```
+    #[inline]
     pub fn par_iter(&self) -> Iter<'_> {
         Iter { set: self }
     }
@@ -309,6 +317,7 @@ impl ParBitSet {
 }
 
 impl fmt::Debug for ParBitSet {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter()).finish()
     }
@@ -316,6 +325,7 @@ impl fmt::Debug for ParBitSet {
 
 /// A copy. Of numbers that change meanwhile, it may have the state before or after.
 impl Clone for ParBitSet {
+    #[inline]
     fn clone(&self) -> Self {
         // Acquire: with the Release of the threads that inserted them.
         let words = self
@@ -331,6 +341,7 @@ impl Clone for ParBitSet {
 
 /// Whether the numbers are the same, whatever the bounds.
 impl PartialEq for ParBitSet {
+    #[inline]
     fn eq(&self, other: &Self) -> bool {
         self.iter().eq(other.iter())
     }
@@ -380,6 +391,7 @@ pub struct Iter<'s> {
 impl ParallelIterator for Iter<'_> {
     type Item = usize;
 
+    #[inline]
     fn drive_unindexed<C: UnindexedConsumer<usize>>(self, consumer: C) -> C::Result {
         let words = (0..self.set.words.len()).into_par_iter();
         words

@@ -879,6 +879,11 @@ pub trait ParallelIterator: Sized + Send {
         None
     }
 
+    /// Whether [`opt_len`](ParallelIterator::opt_len) always or never gives a number, if that is known
+    /// of the type: then a program holds one way to collect, and not two.
+    #[doc(hidden)]
+    const KNOWS_LEN: Option<bool> = None;
+
     /// Passes the number of items to `make`, and a producer of the items to the callback that it
     /// returns. That is the iterator's own producer if it has one, or else a producer of the
     /// collected items. Scans are made of this.

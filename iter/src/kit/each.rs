@@ -52,6 +52,7 @@ impl<'e, T, E: Each<T>, C: Consumer<E::Out>> Consumer<T> for EachConsumer<'e, E,
     const WORTH: u64 = C::WORTH;
     const RESUMES: bool = C::RESUMES;
     const ENDS: bool = E::ENDS || C::ENDS;
+    const STEADY: bool = !E::ENDS && C::STEADY;
 
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
         let (left, right, reducer) = self.base.split_at(index);
@@ -318,6 +319,8 @@ macro_rules! each {
             $($bounds)*
         {
             type Item = $Item;
+
+            const KNOWS_LEN: Option<bool> = I::KNOWS_LEN;
 
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where

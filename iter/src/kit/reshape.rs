@@ -149,6 +149,8 @@ macro_rules! reshape {
         {
             type Item = $Item;
 
+            const KNOWS_LEN: Option<bool> = Some(true);
+
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where
                 C: $crate::plumbing::UnindexedConsumer<$Item>,

@@ -72,6 +72,7 @@ where
 
     const ADVANCES: bool = true;
     const ENDS: bool = S::ENDS;
+    const STEADY: bool = !S::ENDS;
 
     fn split_at(self, _: usize) -> (Self, Self, Self) {
         (Shared::new(self.sink), Shared::new(self.sink), self)

@@ -45,6 +45,7 @@ impl<'s, T, S: Step<T>, C: Consumer<S::Out>> Consumer<T> for StepConsumer<'s, S,
     const WORTH: u64 = C::WORTH;
     const RESUMES: bool = C::RESUMES;
     const ENDS: bool = S::ENDS || C::ENDS;
+    const STEADY: bool = !S::ENDS && C::STEADY;
 
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
         let (left, right, reducer) = self.base.split_at(index);
@@ -126,6 +127,8 @@ macro_rules! step {
             $($bounds)*
         {
             type Item = $Item;
+
+            const KNOWS_LEN: Option<bool> = Some(false);
 
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where

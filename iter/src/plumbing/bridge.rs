@@ -17,9 +17,12 @@
 
 use tine_pool::current_num_threads;
 
-use super::fork::{Lent, both_told, enter, lend, offer};
+use tine_pool::loops::{self, Part};
+
+use super::fork::{both_told, done, enter_part};
+use super::lazy::{Forked, Kind, Piece, Ran, Task, Way};
 use super::looks::{Looked, check, is_under, look};
-use super::pace::{Laid, Pace, Plain, Seed, Step};
+use super::pace::{Pace, Plain};
 use super::traits::{
     Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, UnindexedProducer,
 };
@@ -123,21 +126,24 @@ where
     }
     let _look = look();
     let threads = current_num_threads();
-    let at_will = C::ADVANCES && !P::WHOLE && max == usize::MAX;
-    if at_will && len > threads.saturating_mul(2) {
-        enter(|| {
-            let site = work::<P, C> as *const () as usize;
-            let mut pace = Pace::start(site, len);
+    if Rest::<P, C>::BLOCKS && max == usize::MAX && len > threads.saturating_mul(2) {
+        let kind = Kind {
+            worth: C::WORTH,
+            ends: C::ENDS,
             // Under a token it is run in blocks, which look at that.
-            if let Some(plain) = pace.plain().filter(|_| !is_under()) {
-                return chain(rest, plain, &pace, min);
-            }
-            pace.set_kind(C::WORTH, C::ENDS);
-            work(rest, None, &mut pace, min).close(&mut pace)
-        })
+            plain: !is_under(),
+        };
+        let site = Rest::<P, C>::site();
+        let what = Do::Lazily(Task::Start { site, kind, min });
+        let mut job = Job::new(rest, &what);
+        enter_part(&mut job);
+        job.result()
     } else {
         let cuts = threads;
-        run(rest, false, Pieces { cuts, min, max })
+        let what = Do::Cut(Pieces { cuts, min, max });
+        let mut job = Job::new(rest, &what);
+        job.run(false);
+        job.result()
     }
 }
 
@@ -191,37 +197,46 @@ struct Rest<P, C> {
 }
 
 impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
-    /// Runs all of it with one folder.
-    #[inline(never)]
-    fn in_one(self) -> C::Result {
-        if self.consumer.full() {
-            return self.nothing();
-        }
-        let folder = self.consumer.into_folder();
-        match Self::BLOCKS {
-            true => self.producer.fold_with(folder).complete(),
-            false => self.producer.fold_with(Looked::new(folder)).complete(),
-        }
-    }
-
     /// Whether it may be run in blocks.
     const BLOCKS: bool = C::ADVANCES && !P::WHOLE;
 
+    /// The address by which the pace knows loops of these types.
+    fn site() -> usize {
+        Self::in_blocks as *const () as usize
+    }
+
     /// Runs all of it with one folder, and looks at tokens in between.
-    #[inline]
     fn whole(self) -> C::Result {
         if Self::BLOCKS && is_under() {
             return self.in_blocks();
         }
+        if self.consumer.full() {
+            return self.nothing();
+        }
+        // A loop that no item ends is compiled for blocks alone.
+        if const { Self::BLOCKS && C::STEADY } {
+            return self.all(None).complete();
+        }
         self.in_one()
+    }
+
+    #[inline(never)]
+    fn in_one(self) -> C::Result {
+        let folder = self.consumer.into_folder();
+        match const { Self::BLOCKS } {
+            true => self.producer.fold_with(folder).complete(),
+            false => self.producer.fold_with(Looked::new(folder)).complete(),
+        }
     }
 
     #[cold]
     #[inline(never)]
     fn in_blocks(self) -> C::Result {
         let _look = look();
-        let mut pace = Pace::alone(Self::in_blocks as *const () as usize);
-        work(self, None, &mut pace, usize::MAX).close(&mut pace)
+        let what = Do::Lazily(Task::Alone { site: Self::site() });
+        let mut job = Job::new(self, &what);
+        job.run(false);
+        job.result()
     }
 
     /// What it comes to if no item is wanted any more.
@@ -231,11 +246,6 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
     fn nothing(self) -> C::Result {
         drop(self.producer);
         self.consumer.into_folder().complete()
-    }
-
-    fn halve(self) -> (Self, Self, C::Reducer) {
-        let mid = self.len / 2;
-        self.cut(mid)
     }
 
     #[inline]
@@ -257,175 +267,195 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
 
     /// Runs the next `n` items; what is left is none if that was all.
     fn run_block(self, n: usize, folder: Option<C::Folder>) -> (C::Folder, Option<Self>) {
+        if n == self.len {
+            return (self.all(folder), None);
+        }
         let (folder, consumer) = self.consumer.advance(n, folder);
-        let (block, rest) = if n == self.len {
-            (self.producer, None)
-        } else {
-            let (block, producer) = self.producer.split_at(n);
-            let len = self.len - n;
-            let rest = Rest {
-                producer,
-                consumer,
-                len,
-            };
-            (block, Some(rest))
+        let (block, producer) = self.producer.split_at(n);
+        let rest = Rest {
+            producer,
+            consumer,
+            len: self.len - n,
         };
-        // The one place of the loop over the items, which may be large.
-        (block.fold_with(Block(folder)).0, rest)
+        (feed(block, folder), Some(rest))
     }
-}
 
-/// How far a piece has come: to where it can be carried on, or to an end.
-enum Progress<F, R> {
-    Open(F),
-    Closed(R),
-}
-
-impl<F, R> Progress<F, R> {
-    fn close<T>(self, pace: &mut Pace) -> R
-    where
-        F: Folder<T, Result = R>,
-    {
-        pace.flush();
-        match self {
-            Progress::Open(folder) => folder.complete(),
-            Progress::Closed(result) => result,
-        }
+    /// Runs all of it as one block.
+    fn all(self, folder: Option<C::Folder>) -> C::Folder {
+        let (folder, _) = self.consumer.advance(self.len, folder);
+        feed(self.producer, folder)
     }
-}
 
-/// Runs a piece lazily, going on with `folder` if there is one.
-fn work<P, C>(
-    mut rest: Rest<P, C>,
-    mut folder: Option<C::Folder>,
-    pace: &mut Pace,
-    min: usize,
-) -> Progress<C::Folder, C::Result>
-where
-    P: Producer,
-    C: Consumer<P::Item>,
-{
-    if rest.len / 2 >= min
-        && let Some(laid) = pace.lay_out(rest.len)
-    {
-        return share(laid, rest, folder, pace, min);
-    }
-    loop {
-        check();
-        let n = match pace.next(rest.len) {
-            Step::Share if offer() => continue,
-            Step::Share if rest.len / 2 >= min => {
-                let laid = pace.share(rest.len - rest.len / 2);
-                return share(laid, rest, folder, pace, min);
+    /// Runs a loop that is known to be a very short one. It is laid out as any other, but from piece
+    /// to piece: all that is left lies behind the piece that runs, and comes back to the same folder.
+    fn chain(mut self, plain: Plain, pace: &Pace, min: usize) -> C::Result {
+        let len = self.len;
+        let seed = pace.seed();
+        let what = Do::Lazily(Task::TakeOver { seed, min });
+        let mut folder = None;
+        for left in (2..=plain.pieces.min(len / min)).rev() {
+            let n = self.len / left;
+            let (near, far, reducer) = self.cut(n);
+            let mut far = Job::new(far, &what);
+            let carried = loops::lend(false, || near.all(folder), &mut far);
+            if let Some(right) = far.result {
+                return reducer.reduce(carried.complete(), right);
             }
-            Step::Share => pace.block(rest.len),
-            Step::Run(n) => n,
-        };
-        let (carried, left) = rest.run_block(n, folder);
-        match left {
-            // How far the last block came is not known.
-            left if carried.full() => {
-                pace.flush_all_but_the_last();
-                drop(left);
-                return Progress::Open(carried);
-            }
-            Some(left) => (rest, folder) = (left, Some(carried)),
-            None => {
-                pace.pause();
-                return Progress::Open(carried);
-            }
-        }
-    }
-}
-
-/// Runs a loop that is known to be a very short one. It is laid out as any other, but from piece to
-/// piece: all that is left lies behind the piece that runs, and comes back to the same folder.
-fn chain<P, C>(mut rest: Rest<P, C>, plain: Plain, pace: &Pace, min: usize) -> C::Result
-where
-    P: Producer,
-    C: Consumer<P::Item>,
-{
-    let (len, seed) = (rest.len, pace.seed());
-    let mut folder = None;
-    for left in (2..=plain.pieces.min(len / min)).rev() {
-        let n = rest.len / left;
-        let (near, far, reducer) = rest.cut(n);
-        let (carried, lent) = lend(
-            false,
-            far,
-            || near.run_block(n, folder).0,
-            |far| take_over(far, seed, min),
-        );
-        match lent {
-            Lent::Taken(far) => return reducer.reduce(carried.complete(), far),
-            Lent::Back(far) if carried.full() => {
+            if carried.full() {
                 drop(far);
                 return carried.complete();
             }
-            Lent::Back(far) => (rest, folder) = (far, Some(carried)),
+            (self, folder) = (done(far.rest), Some(carried));
         }
+        let folder = self.all(folder);
+        if plain.start != 0 && !folder.full() {
+            pace.record(len, plain.start);
+        }
+        folder.complete()
     }
-    let n = rest.len;
-    let folder = rest.run_block(n, folder).0;
-    if plain.start != 0 && !folder.full() {
-        pace.record(len, plain.start);
-    }
-    folder.complete()
 }
 
-/// What a thread does that takes a part of a loop over.
-fn take_over<P, C>(far: Rest<P, C>, seed: Seed, min: usize) -> C::Result
-where
-    P: Producer,
-    C: Consumer<P::Item>,
-{
-    if far.consumer.full() {
-        return far.nothing();
-    }
-    let mut pace = seed.grow();
-    work(far, None, &mut pace, min).close(&mut pace)
+/// The one place of the loop over the items, which may be large.
+fn feed<P: Producer, F: Folder<P::Item>>(block: P, folder: F) -> F {
+    block.fold_with(Block(folder)).0
 }
 
-/// Lends the farther half of what is left, and goes on with the nearer; then
-/// with the farther one too, if it was not taken.
-fn share<P, C>(
-    laid: Laid,
-    rest: Rest<P, C>,
+/// A piece at work: what is left of it, and the folder of what was run, or the result.
+struct Strand<P: Producer, C: Consumer<P::Item>> {
+    rest: Option<Rest<P, C>>,
     folder: Option<C::Folder>,
-    pace: &mut Pace,
-    min: usize,
-) -> Progress<C::Folder, C::Result>
-where
-    P: Producer,
-    C: Consumer<P::Item>,
-{
-    let (near, far, reducer) = rest.halve();
-    let seed = pace.seed();
-    let (near, far) = lend(
-        laid.is_open(),
-        far,
-        || work(near, folder, pace, min),
-        |far| take_over(far, seed, min),
-    );
-    match (near, far) {
-        (near, Lent::Taken(far)) => Progress::Closed(reducer.reduce(near.close(pace), far)),
-        (Progress::Open(folder), Lent::Back(far)) if folder.full() => {
-            drop(far);
-            Progress::Open(folder)
+    result: Option<C::Result>,
+}
+
+impl<P: Producer, C: Consumer<P::Item>> Strand<P, C> {
+    fn new(rest: Option<Rest<P, C>>, folder: Option<C::Folder>) -> Self {
+        let result = None;
+        Strand {
+            rest,
+            folder,
+            result,
         }
-        (Progress::Open(folder), Lent::Back(far)) => {
-            pace.go_on(laid);
-            work(far, Some(folder), pace, min)
+    }
+
+    /// The result, after what is left has been dropped.
+    fn finish(self) -> C::Result {
+        drop(self.rest);
+        match self.result {
+            Some(result) => result,
+            None => done(self.folder).complete(),
         }
-        (Progress::Closed(near), Lent::Back(far)) if far.consumer.full() => {
-            Progress::Closed(reducer.reduce(near, far.nothing()))
+    }
+}
+
+impl<P: Producer, C: Consumer<P::Item>> Piece for Strand<P, C> {
+    fn run(&mut self, n: usize) -> Ran {
+        let rest = done(self.rest.take());
+        let (folder, left) = rest.run_block(n, self.folder.take());
+        let full = folder.full();
+        self.folder = Some(folder);
+        self.rest = left;
+        match self.rest {
+            _ if full => Ran::Full,
+            Some(_) => Ran::More,
+            None => Ran::End,
         }
-        (Progress::Closed(near), Lent::Back(far)) => {
-            pace.flush();
-            pace.go_on(laid);
-            let far = work(far, None, pace, min).close(pace);
-            Progress::Closed(reducer.reduce(near, far))
+    }
+
+    fn fork(&mut self, mid: usize, way: &mut Way<'_>) -> Forked {
+        let (near, far, reducer) = done(self.rest.take()).cut(mid);
+        let mut near = Strand::new(Some(near), self.folder.take());
+        let what = Do::Lazily(*way.task);
+        let mut far = Job::new(far, &what);
+        way.lend(&mut near, &mut far);
+        let right = match (far.result, near.result.is_some()) {
+            (Some(right), _) => {
+                way.taken();
+                right
+            }
+            (None, false) => {
+                let folder = done(near.folder.take());
+                let full = folder.full();
+                self.folder = Some(folder);
+                if full {
+                    return Forked::Full;
+                }
+                self.rest = far.rest;
+                return Forked::Back;
+            }
+            (None, true) => match done(far.rest) {
+                rest if rest.consumer.full() => rest.nothing(),
+                rest => {
+                    let mut far = Strand::new(Some(rest), None);
+                    way.go_on(&mut far);
+                    far.finish()
+                }
+            },
+        };
+        self.result = Some(reducer.reduce(near.finish(), right));
+        Forked::Closed
+    }
+}
+
+/// A piece that a thread is to do, and what it came to.
+struct Job<'a, P: Producer, C: Consumer<P::Item>> {
+    rest: Option<Rest<P, C>>,
+    what: &'a Do,
+    result: Option<C::Result>,
+}
+
+/// How it is to be done.
+enum Do {
+    Lazily(Task),
+    /// In advance, into so many pieces.
+    Cut(Pieces),
+}
+
+impl<'a, P: Producer, C: Consumer<P::Item>> Job<'a, P, C> {
+    fn new(rest: Rest<P, C>, what: &'a Do) -> Self {
+        Job {
+            rest: Some(rest),
+            what,
+            result: None,
         }
+    }
+
+    fn result(self) -> C::Result {
+        done(self.result)
+    }
+}
+
+impl<P: Producer, C: Consumer<P::Item>> Part for Job<'_, P, C> {
+    fn run(&mut self, migrated: bool) {
+        let rest = done(self.rest.take());
+        self.result = Some(match self.what {
+            _ if rest.consumer.full() => rest.nothing(),
+            Do::Lazily(task) if Rest::<P, C>::BLOCKS => {
+                let len = rest.len;
+                let mut pace = task.pace(len);
+                if let Some((plain, min)) = task.plain(&pace) {
+                    rest.chain(plain, &pace, min)
+                } else {
+                    let mut strand = Strand::new(Some(rest), None);
+                    task.run(&mut strand, len, &mut pace);
+                    strand.finish()
+                }
+            }
+            Do::Lazily(_) => rest.in_one(),
+            Do::Cut(pieces) => {
+                check();
+                let mut pieces = *pieces;
+                if pieces.cut(rest.len, migrated) {
+                    let mid = rest.len / 2;
+                    let (near, far, reducer) = rest.cut(mid);
+                    let what = Do::Cut(pieces);
+                    let (mut near, mut far) = (Job::new(near, &what), Job::new(far, &what));
+                    loops::both(&mut near, &mut far);
+                    reducer.reduce(near.result(), far.result())
+                } else {
+                    rest.whole()
+                }
+            }
+        });
     }
 }
 
@@ -481,23 +511,6 @@ impl Pieces {
         self.cuts /= 2;
         cut && len / 2 >= self.min
     }
-}
-
-fn run<P, C>(rest: Rest<P, C>, migrated: bool, mut pieces: Pieces) -> C::Result
-where
-    P: Producer,
-    C: Consumer<P::Item>,
-{
-    check();
-    if rest.consumer.full() || !pieces.cut(rest.len, migrated) {
-        return rest.whole();
-    }
-    let (near, far, reducer) = rest.halve();
-    let (near, far) = both_told(
-        |migrated| run(near, migrated, pieces),
-        |migrated| run(far, migrated, pieces),
-    );
-    reducer.reduce(near, far)
 }
 
 fn run_unindexed<P, C>(migrated: bool, mut pieces: Pieces, producer: P, consumer: C) -> C::Result

@@ -37,7 +37,8 @@ impl<F: FnOnce(bool) -> R, R> Part for Call<F, R> {
 }
 
 /// What a part came to that the pool has done.
-fn done<R>(result: Option<R>) -> R {
+#[inline]
+pub(super) fn done<R>(result: Option<R>) -> R {
     match result {
         Some(result) => result,
         None => unreachable!("the pool came back from what it had not done"),
@@ -49,6 +50,11 @@ pub(crate) fn enter<R: Send>(op: impl FnOnce() -> R + Send) -> R {
     let mut call = Call::new(|_| op());
     loops::enter(&mut call);
     call.result()
+}
+
+/// Does `part` on a thread of a pool: this one, if it is.
+pub(super) fn enter_part(part: &mut (dyn Part + Send)) {
+    loops::enter(part);
 }
 
 /// Runs both closures, in parallel if another thread is free. Each is told
@@ -70,52 +76,8 @@ pub(crate) fn both<A: Send, B: Send>(
     both_told(|_| a(), |_| b())
 }
 
-/// What became of something lent.
-pub(super) enum Lent<D, R> {
-    /// Another thread took it, and came to this.
-    Taken(R),
-    /// Nobody did.
-    Back(D),
-}
-
-/// Something lent, what a taker does with it, and what that came to.
-struct Loan<D, F, R> {
-    given: Option<(D, F)>,
-    result: Option<R>,
-}
-
-impl<D, F: FnOnce(D) -> R, R> Part for Loan<D, F, R> {
-    fn run(&mut self, _migrated: bool) {
-        if let Some((given, take)) = self.given.take() {
-            self.result = Some(take(given));
-        }
-    }
-}
-
 /// Offers what lies laid out behind a piece and was not begun yet; false if
 /// there is nothing such.
 pub(super) fn offer() -> bool {
     loops::offer()
-}
-
-/// Offers `given` to other threads, which would call `take` with it: in public,
-/// or (not `open`) once it is wanted or this thread is stuck. Meanwhile does
-/// `keep` here. Returns when both are done, or `given` was not taken.
-#[inline(always)]
-pub(super) fn lend<A, D: Send, R: Send>(
-    open: bool,
-    given: D,
-    keep: impl FnOnce() -> A,
-    take: impl FnOnce(D) -> R + Send,
-) -> (A, Lent<D, R>) {
-    let mut far = Loan {
-        given: Some((given, take)),
-        result: None,
-    };
-    let near = loops::lend(open, keep, &mut far);
-    let lent = match far.given {
-        Some((given, _)) => Lent::Back(given),
-        None => Lent::Taken(done(far.result)),
-    };
-    (near, lent)
 }

@@ -11,6 +11,7 @@
 mod bridge;
 mod fixed;
 mod fork;
+mod lazy;
 mod looks;
 mod pace;
 mod traits;

@@ -201,6 +201,11 @@ pub trait Consumer<Item>: Send + Sized {
     #[doc(hidden)]
     const ENDS: bool = false;
 
+    /// Whether `full` never returns `true`, so that a piece may as well be run as one block. Only asked
+    /// of a consumer that `ADVANCES`.
+    #[doc(hidden)]
+    const STEADY: bool = false;
+
     /// Nanoseconds of work below which one more folder costs more than another thread saves. Only
     /// asked of a consumer that `ADVANCES`.
     #[doc(hidden)]

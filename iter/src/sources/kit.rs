@@ -32,6 +32,8 @@ macro_rules! indexed {
         impl<$($gen)*> $crate::iter::ParallelIterator for $ty {
             type Item = $item;
 
+            const KNOWS_LEN: Option<bool> = Some(true);
+
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where
                 C: $crate::plumbing::UnindexedConsumer<Self::Item>,
@@ -79,6 +81,8 @@ macro_rules! indexed {
      inner($own:ident) $inner:expr $(;)?) => {
         impl<$($gen)*> $crate::iter::ParallelIterator for $ty {
             type Item = $item;
+
+            const KNOWS_LEN: Option<bool> = Some(true);
 
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where

@@ -112,15 +112,17 @@ fn physical_cores() -> Option<usize> {
     let lists = processors
         .flatten()
         .filter_map(|p| read_to_string(p.path().join("topology/thread_siblings_list")).ok());
-    // A core counts at its first processor: the list of any begins with that.
-    let mut firsts: Vec<u64> = lists
-        .filter_map(|list| {
-            let end = list.find(|c: char| !c.is_ascii_digit());
-            list[..end.unwrap_or(list.len())].parse().ok()
-        })
-        .collect();
-    firsts.sort_unstable();
-    firsts.dedup();
+    // A core counts at its first processor: the list of any begins with that. They are few, and a
+    // sort would be much code for every program.
+    let mut firsts: Vec<u64> = Vec::new();
+    for list in lists {
+        let end = list.find(|c: char| !c.is_ascii_digit());
+        if let Ok(first) = list[..end.unwrap_or(list.len())].parse()
+            && !firsts.contains(&first)
+        {
+            firsts.push(first);
+        }
+    }
     Some(firsts.len()).filter(|&cores| cores != 0)
 }
 

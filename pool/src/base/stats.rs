@@ -117,6 +117,7 @@ impl PoolStats {
 
 /// In a line: `jobs 12, stolen 3, ...`.
 impl Display for SeatStats {
+    #[inline]
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let mut comma = "";
         for (name, number) in Self::NAMES.iter().zip(self.numbers()) {
@@ -143,6 +144,7 @@ impl Display for SeatStats {
 /// assert!(table.lines().all(|line| line.len() <= 80));
 /// ```
 impl Display for PoolStats {
+    #[inline]
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("seat")?;
         for name in SeatStats::NAMES {
@@ -163,6 +165,7 @@ impl Display for PoolStats {
 struct Cells<'a>(&'a SeatStats);
 
 impl Display for Cells<'_> {
+    #[inline]
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for number in self.0.numbers() {
             match number {

@@ -232,15 +232,7 @@ where
     // The job must not outlive its frame: should `a` panic, it is taken back or waited for.
     let guard = TakeBack { nested, depth, job };
     let ra = a();
-    std::mem::forget(guard);
-    let rb = if let Pop::Mine = nested.pop(depth) {
-        // SAFETY: popped, so no other thread has it or ever will.
-        let b = unsafe { job.take_body() };
-        b(false)
-    } else {
-        wait(depth, job)
-    };
-    (ra, rb)
+    (ra, end(guard))
 }
 
 /// The address by which the ledger knows the joins of these closures.
@@ -333,6 +325,8 @@ fn answer(worker: &Worker<'_>) {
 /// woken for it if one sleeps, or (not `open`) private until it is wanted or this thread is stuck. It is
 /// for others alone: where no thread takes it, it is called with `false`, or, without a worker or room,
 /// not at all.
+///
+/// Of this, a program holds for each `a` only the push and the pop.
 #[inline(always)]
 pub(crate) fn share<A, B, RA>(open: bool, a: A, b: B) -> RA
 where
@@ -342,43 +336,49 @@ where
     let frame = ();
     let (front, whole) = Worker::front(&frame);
     let depth = front.depth();
-    if depth >= CAPACITY {
-        return share_with_care(open, a, b);
-    }
-    // SAFETY: there is room, so this is not the front of no worker.
-    let nested = unsafe { Nested::behind(whole) };
-    share_at(nested, depth, open, a, b)
-}
-
-/// The same where the front shows no room: under a token it does so though there is some.
-#[cold]
-#[inline(never)]
-fn share_with_care<A, B, RA>(open: bool, a: A, b: B) -> RA
-where
-    A: FnOnce() -> RA,
-    B: FnOnce(bool) + Send,
-{
-    Worker::with(|worker| match worker {
-        Some(worker) if worker.nested().depth() < CAPACITY => {
-            let nested = worker.nested();
-            share_at(nested, nested.depth(), open, a, b)
-        }
-        _ => a(),
-    })
-}
-
-#[inline(always)]
-fn share_at<A, B, RA>(nested: &Nested, depth: usize, open: bool, a: A, b: B) -> RA
-where
-    A: FnOnce() -> RA,
-    B: FnOnce(bool) + Send,
-{
+    let place = if depth < CAPACITY {
+        // SAFETY: there is room, so this is not the front of no worker.
+        Some((unsafe { Nested::behind(whole) }, depth))
+    } else {
+        look_for_room(&frame)
+    };
     let job = StackJob::new(b);
-    nested.push(depth, job.erase());
+    // Should `a` panic, the job is taken back or waited for, so that it does not outlive its frame.
+    let guard = place.map(|(nested, depth)| {
+        nested.push(depth, job.erase());
+        let job = &job;
+        TakeBack { nested, depth, job }
+    });
     if open {
         open_all();
     }
-    finish(nested, depth, &job, a).0
+    let ra = a();
+    if let Some(guard) = guard {
+        end(guard);
+    }
+    ra
+}
+
+/// The place for a push where the front shows no room: under a token it does so though there is some.
+#[cold]
+#[inline(never)]
+fn look_for_room(frame: &()) -> Option<(&Nested, usize)> {
+    let nested = Worker::nested_here(frame)?;
+    let depth = nested.depth();
+    (depth < CAPACITY).then_some((nested, depth))
+}
+
+/// The end of a join whose first half has come to its own.
+#[inline(always)]
+fn end<B: FnOnce(bool) -> RB + Send, RB: Send>(guard: TakeBack<'_, B, RB>) -> RB {
+    let TakeBack { nested, depth, job } = *std::mem::ManuallyDrop::new(guard);
+    if let Pop::Mine = nested.pop(depth) {
+        // SAFETY: popped, so no other thread has it or ever will.
+        let b = unsafe { job.take_body() };
+        b(false)
+    } else {
+        wait(depth, job)
+    }
 }
 
 /// Publishes what this thread has pushed, and wakes a thread for it.

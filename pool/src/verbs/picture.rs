@@ -23,6 +23,7 @@ impl ThreadPool {
 
 /// A picture of the global pool, which it makes if there is none yet.
 #[doc(hidden)]
+#[inline]
 pub fn picture() -> String {
     Picture(pool::global()).to_string()
 }
@@ -30,6 +31,7 @@ pub fn picture() -> String {
 struct Picture<'a>(&'a Shared);
 
 impl Display for Picture<'_> {
+    #[inline]
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Shared {
             seats,
@@ -68,6 +70,7 @@ impl Display for Picture<'_> {
 struct Line<'a>(&'a Seat);
 
 impl Display for Line<'_> {
+    #[inline]
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let seat = self.0;
         let (nested, stats) = (&seat.nested, seat.counters.read());

@@ -151,6 +151,14 @@ impl<'a> Worker<'a> {
         (unsafe { &*front }, front)
     }
 
+    /// The current worker's stack of jobs, whatever its front shows. It does not outlive the caller's
+    /// frame.
+    pub(crate) fn nested_here(_frame: &()) -> Option<&Nested> {
+        // SAFETY: see `with`; the frame is above the one that keeps the worker.
+        let worker = unsafe { CURRENT.get().as_ref() };
+        worker.map(|worker| worker.nested())
+    }
+
     /// Shows joins what fits the tokens that the calling thread works under now.
     pub(crate) fn show_front() {
         Worker::with(|worker| FRONT.set(worker.map_or(&raw const NO_ROOM, front_of)));

@@ -125,6 +125,7 @@ impl<T, F: Fill<T>> Consumer<T> for Gather<F, F::Unit> {
     type Result = Fragments<F::Unit>;
 
     const ADVANCES: bool = true;
+    const STEADY: bool = true;
     const RESUMES: bool = true;
 
     fn split_at(self, _: usize) -> (Self, Self, InOrder) {

@@ -88,6 +88,7 @@ impl<'c, T: Send> Consumer<T> for InPlace<'c, T> {
     type Result = Written<'c, T>;
 
     const ADVANCES: bool = true;
+    const STEADY: bool = true;
 
     fn split_at(self, index: usize) -> (Self, Self, Rejoin) {
         let (left, right) = self.cut(index);

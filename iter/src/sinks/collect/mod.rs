@@ -43,19 +43,37 @@ where
 
 /// Appends the items to `target`: in place if their number is known.
 pub(crate) fn append<I: ParallelIterator>(iter: I, target: &mut Vec<I::Item>) {
-    match iter.opt_len() {
-        Some(len) => write_in_place(target, len, |place| (iter.drive_unindexed(place), ())),
-        None => iter.drive_unindexed(Gather::items()).append_to(target),
+    if const { may_know::<I>() } {
+        if let Some(len) = iter.opt_len() {
+            return write_in_place(target, len, |place| (iter.drive_unindexed(place), ()));
+        }
     }
+    if const { may_not_know::<I>() } {
+        return iter.drive_unindexed(Gather::items()).append_to(target);
+    }
+    unreachable!("an iterator that always knows its length did not")
 }
 
 /// The items in fragments. If their number is known, there is one fragment,
 /// made in place.
 pub(crate) fn gather<I: ParallelIterator>(iter: I) -> Fragments<I::Item> {
-    if iter.opt_len().is_none() {
+    if const { !may_know::<I>() } {
         return iter.drive_unindexed(Gather::items());
+    }
+    if const { may_not_know::<I>() } {
+        if iter.opt_len().is_none() {
+            return iter.drive_unindexed(Gather::items());
+        }
     }
     let mut items = Vec::new();
     append(iter, &mut items);
     items.into()
+}
+
+const fn may_know<I: ParallelIterator>() -> bool {
+    !matches!(I::KNOWS_LEN, Some(false))
+}
+
+const fn may_not_know<I: ParallelIterator>() -> bool {
+    !matches!(I::KNOWS_LEN, Some(true))
 }

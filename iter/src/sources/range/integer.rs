@@ -26,6 +26,9 @@ pub trait RangeInteger: Sequenced + Ord {
     /// The number of items in a range, if it fits a `usize`.
     fn count(range: &Range<Self>) -> Option<usize>;
 
+    /// Whether `count` always gives a number, if that is known.
+    const COUNTS: Option<bool> = None;
+
     /// The next integer, if there is one.
     fn successor(self) -> Option<Self>;
 }
@@ -161,6 +164,8 @@ macro_rules! indexed {
                 bridge_producer_consumer(range.len(), Span(range), consumer)
             }
 
+            const COUNTS: Option<bool> = Some(true);
+
             fn count(range: &Range<$int>) -> Option<usize> {
                 Some(range.len())
             }
@@ -183,11 +188,20 @@ macro_rules! unindexed {
                 range: Range<$int>,
                 consumer: C,
             ) -> C::Result {
+                if const { size_of::<$int>() <= size_of::<usize>() } {
+                    let len = range.distance() as usize;
+                    return bridge_producer_consumer(len, Span(range), consumer);
+                }
                 match Self::count(&range) {
                     Some(len) => bridge_producer_consumer(len, Span(range), consumer),
                     None => bridge_unindexed(Halves(range), consumer),
                 }
             }
+
+            const COUNTS: Option<bool> = match size_of::<$int>() <= size_of::<usize>() {
+                true => Some(true),
+                false => None,
+            };
 
             fn count(range: &Range<$int>) -> Option<usize> {
                 usize::try_from(range.distance()).ok()
