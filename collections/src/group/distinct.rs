@@ -19,7 +19,7 @@ use tine_iter::iter::ParallelIterator;
 /// Up to this many items are few.
 const FEW: usize = 1 << 17;
 /// Ranges of places, each brought into order by one job.
-const RANGES: usize = 256;
+const RANGES: usize = 1024;
 
 /// What `make` returns for the first item of each key. `read` takes items apart.
 pub(super) fn firsts<I, K, V, T>(
@@ -67,7 +67,7 @@ where
         let made = found.into_iter().map(|(_, (key, value))| make(key, value));
         made.collect()
     };
-    if count <= RANGES * 8 {
+    if count <= 1 << 13 {
         let entries = tables.into_iter().flatten();
         return sort(
             entries
@@ -93,22 +93,41 @@ where
         scatter
     });
     let sorted = par_map(transpose(scattered), &|lists: Vec<List<_>>| {
-        sort(lists.into_iter().flatten().collect())
+        let found: Vec<(usize, (K, V))> = lists.into_iter().flatten().collect();
+        let (least, most) = found
+            .iter()
+            .fold((usize::MAX, 0), |(least, most), (at, _)| {
+                (least.min(*at), most.max(*at))
+            });
+        // Where most places hold a first occurrence, each has a slot; else comparing is cheaper.
+        if most.saturating_sub(least) >= 4 * found.len() {
+            return sort(found);
+        }
+        let mut slots: Vec<Option<(K, V)>> = Vec::new();
+        slots.resize_with(most - least + 1, || None);
+        for (at, entry) in found {
+            slots[at - least] = Some(entry);
+        }
+        let made = slots
+            .into_iter()
+            .flatten()
+            .map(|(key, value)| make(key, value));
+        made.collect()
     });
     concat(sorted)
 }
 
-/// A place's step: sixteen to each power of two. First occurrences crowd at the beginning where keys
+/// A place's step: sixty-four to each power of two. First occurrences crowd at the beginning where keys
 /// come again and again, so ranges of one length would not hold alike many.
 fn step(place: usize) -> usize {
     let place = place as u64 + 1;
     let power = place.ilog2();
-    let fine = (place << (63 - power) >> 59) as usize & 15;
-    power as usize * 16 + fine
+    let fine = (place << (63 - power) >> 57) as usize & 63;
+    power as usize * 64 + fine
 }
 
 /// Parts of the tables, each scattered by one job.
-const GROUPS: usize = 32;
+const GROUPS: usize = 16;
 
 /// A list, and where in it each key is.
 struct Row<K, V> {
