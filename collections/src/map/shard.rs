@@ -71,8 +71,11 @@ pub(crate) struct Shards<T> {
     wide: OnceLock<Box<[Shard<T>]>>,
     name: Name,
     /// Drops many entries on all threads. Only there where it is known that any thread may.
-    end: Option<fn(Box<[Shard<T>]>)>,
+    end: Option<End<T>>,
 }
+
+/// How the shards are dropped.
+type End<T> = fn(Box<[Shard<T>]>);
 
 /// The name by which threads know the locks of a map that they hold. It is a number, drawn when the
 /// first lock is taken, and it moves with the map. An address would not do: another map may come to
