@@ -29,7 +29,7 @@ const FIRST_CHUNK: usize = 128 << 10;
 const LAST_CHUNK: usize = 4 << 20;
 
 /// Bytes that one job moves.
-const PIECE: usize = if cfg!(miri) { 64 } else { 256 << 10 };
+const PIECE: usize = 256 << 10;
 
 /// Memory that is freed all at once, and knows nothing of values.
 struct Chunks(Vec<(NonNull<u8>, Layout)>);
