@@ -299,7 +299,7 @@ const HOUSE: &[Crate] = &[
             &["set::algebra", "group::tally::worker"],
             &["group::tally::consumer", "group::rows", "serde"],
             &["group::tally"],
-            &["group::side", "group::aggregate"],
+            &["group::side", "group::aggregate", "group::distinct"],
             &["group::probe"],
             &["group::join"],
             &["group"],

@@ -3,15 +3,16 @@
 #![forbid(unsafe_code)]
 
 use crate::foresight::Foresight;
-use crate::gather::{Gathered, Lists, gather};
+use crate::gather::{Bag, Gathered, Lists, gather};
 use crate::map::table::{grow, make_room};
 use crate::map::{FrozenMap, ParHashMap};
 use crate::partition::{List, par_map};
 use crate::parts::breadth;
 use crate::tag::{Tag, is_cheap};
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry as Slot;
+use hashbrown::hash_table::{self, Entry as Slot};
 use std::hash::{BuildHasher, Hash};
+use std::mem;
 use tine_iter::iter::{
     FromParallelIterator, IntoParallelIterator, ParallelExtend, ParallelIterator,
 };
@@ -39,48 +40,109 @@ where
     where
         I: ParallelIterator<Item = (K, V)>,
     {
-        match gather::<G, _, _, _, _>(pairs, &|pair| pair, &self.hasher, breadth()) {
-            Gathered::Few(pairs) => {
-                let hasher = &self.hasher;
-                match self.shards.stem_mut() {
-                    Some(table) => insert(table, pairs, hasher, merge),
-                    None => {
-                        for pair in pairs {
-                            let hash = hasher.hash_one(&pair.0);
-                            put(self.shards.table_mut(hash), hash, pair, hasher, merge);
-                        }
+        let hasher = &self.hasher;
+        match gather::<G, Latest<K, V>, _, _, _, _>(pairs, &|pair| pair, hasher, breadth()) {
+            Gathered::Few(Latest(mut fresh)) => match self.shards.stem_mut() {
+                Some(table) if table.is_empty() && table.capacity() <= fresh.capacity() => {
+                    // Most keys were there more than once.
+                    if fresh.len() < fresh.capacity() / 4 {
+                        fresh.shrink_to(2 * fresh.len(), |(key, _)| hasher.hash_one(key));
+                    }
+                    *table = fresh;
+                }
+                Some(table) => insert(table, fresh, hasher, merge),
+                None => {
+                    for pair in fresh {
+                        let hash = hasher.hash_one(&pair.0);
+                        put(self.shards.table_mut(hash), hash, pair, hasher, merge);
                     }
                 }
-            }
+            },
             Gathered::Many(parts) => {
-                let hasher = &self.hasher;
                 self.shards.widen(|(key, _)| hasher.hash_one(key));
                 let work: Vec<_> = self.shards.tables_mut().into_iter().zip(parts).collect();
                 par_map(work, &|(table, lists): (_, Lists<G, (K, V)>)| {
                     fill(table, lists, hasher, merge);
                 });
                 self.shards.survey();
+                self.shards.share_end();
             }
         }
     }
 }
 
-/// Inserts pairs into the one table of a map.
+/// Pairs that came, the last one of each key.
+struct Latest<K, V>(HashTable<(K, V)>);
+
+/// Bytes of entries for which room is made before they have come.
+const AHEAD: usize = 8 << 20;
+
+impl<K, V> Default for Latest<K, V> {
+    fn default() -> Self {
+        Latest(HashTable::new())
+    }
+}
+
+impl<K, V> IntoIterator for Latest<K, V> {
+    type Item = (K, V);
+    type IntoIter = hash_table::IntoIter<(K, V)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Latest<K, V> {
+    const FEW: usize = 1 << 17;
+    // Another table is filled from nothing, and then merged.
+    const WORTH: u64 = 100_000;
+
+    fn first(expected: usize) -> Self {
+        let most = AHEAD / mem::size_of::<(K, V)>().max(1);
+        match expected <= <Self as Bag<(K, V), S>>::FEW {
+            true => Latest(HashTable::with_capacity(expected.min(most))),
+            false => Self::default(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline]
+    fn fill(&mut self, pairs: &mut impl Iterator<Item = (K, V)>, most: usize, hasher: &S) {
+        let table = &mut self.0;
+        let rehash = |(key, _): &(K, V)| hasher.hash_one(key);
+        pairs.any(|(key, value)| {
+            let hash = hasher.hash_one(&key);
+            if let Some((_, old)) = table.find_mut(hash, |(k, _)| *k == key) {
+                *old = value;
+                return false;
+            }
+            // Nothing was ever removed from it, so growing loses nothing if a hasher panics.
+            table.insert_unique(hash, (key, value), rehash);
+            table.len() > most
+        });
+    }
+
+    fn append(&mut self, later: Self, hasher: &S) {
+        insert(&mut self.0, later.0, hasher, &|old, new| *old = new);
+    }
+}
+
+/// Inserts pairs into a table.
 fn insert<K: Eq + Hash, V, S: BuildHasher>(
     table: &mut HashTable<(K, V)>,
-    pairs: Vec<(K, V)>,
+    pairs: HashTable<(K, V)>,
     hasher: &S,
     merge: &impl Fn(&mut V, V),
 ) {
     let rehash = |(key, _): &(K, V)| hasher.hash_one(key);
+    // One table's entries come in the order of their hashes: they would crowd a table that grows.
     grow(table, pairs.len(), rehash).expect("capacity overflow, or no memory for the entries");
     for pair in pairs {
         let hash = hasher.hash_one(&pair.0);
         put(table, hash, pair, hasher, merge);
-    }
-    // Most keys were there more than once.
-    if table.len() < table.capacity() / 4 {
-        table.shrink_to(2 * table.len(), rehash);
     }
 }
 

@@ -6,16 +6,69 @@ use crate::partition::{List, Scatter, par_map, transpose};
 use crate::parts::part_of;
 use crate::tag::Tag;
 use std::hash::{BuildHasher, Hash};
+use std::iter;
+use std::marker::PhantomData;
+use std::mem;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tine_iter::iter::ParallelIterator;
 use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 
-/// Up to this many values are kept in a row; more are scattered. Scattering to hundreds of parts
-/// costs more than it gives where each part gets a few dozen values.
-const FEW: usize = 1 << 14;
+/// Up to this many values are kept; more are scattered. Scattering to hundreds of parts costs more
+/// than it gives where each part gets a few dozen values.
+const START: usize = 1 << 14;
+
+/// What few values are kept in, before scattering them pays.
+pub(crate) trait Bag<T, S>: IntoIterator<Item = T> + Default + Send {
+    /// Up to this many values stay in bags where it is known that no more come; of unknown numbers
+    /// up to [`START`].
+    const FEW: usize;
+    /// Nanoseconds of work below which a second bag costs more than another thread saves.
+    const WORTH: u64 = 0;
+
+    /// The first of all bags; so many values may come to all of them together.
+    fn first(_expected: usize) -> Self {
+        Self::default()
+    }
+
+    fn len(&self) -> usize;
+
+    /// Room for `more` values, which come next.
+    fn reserve(&mut self, _more: usize) {}
+
+    /// Puts in values until there are none, or more than `most` are here.
+    fn fill(&mut self, values: &mut impl Iterator<Item = T>, most: usize, hasher: &S);
+
+    /// Adds values that come later in the input.
+    fn append(&mut self, later: Self, hasher: &S);
+}
+
+/// All values, in order.
+impl<T: Send, S> Bag<T, S> for Vec<T> {
+    const FEW: usize = START;
+
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn reserve(&mut self, more: usize) {
+        self.reserve(more.min(<Self as Bag<T, S>>::FEW));
+    }
+
+    #[inline]
+    fn fill(&mut self, values: &mut impl Iterator<Item = T>, most: usize, _: &S) {
+        // As many as there is room for, so that the check for more is no part of the loop.
+        let room = most.saturating_add(1).saturating_sub(self.len());
+        self.extend(values.take(room));
+    }
+
+    fn append(&mut self, mut later: Self, _: &S) {
+        self.append(&mut later);
+    }
+}
 
 /// A worker's output for one piece of the input.
-pub(crate) enum Run<G, T> {
-    Few(Vec<T>),
+pub(crate) enum Run<G, T, B> {
+    Few(B),
     Many(Scatter<(G, T)>),
 }
 
@@ -23,60 +76,63 @@ pub(crate) enum Run<G, T> {
 pub(crate) type Lists<G, T> = Vec<List<(G, T)>>;
 
 /// Everything that was gathered.
-pub(crate) enum Gathered<G, T> {
-    /// Few values, in order.
-    Few(Vec<T>),
+pub(crate) enum Gathered<G, T, B = Vec<T>> {
+    /// Few values, in their bag.
+    Few(B),
     /// Many values, part by part, each in order.
     Many(Vec<Lists<G, T>>),
 }
 
 /// Gathers the values that `read` makes of the items. Uses lists for `parts`
 /// parts if there are more than a few values.
-pub(crate) fn gather<G, I, K, V, S>(
+pub(crate) fn gather<G, B, I, K, V, S>(
     items: I,
     read: &(impl Fn(I::Item) -> (K, V) + Sync),
     hasher: &S,
     parts: usize,
-) -> Gathered<G, (K, V)>
+) -> Gathered<G, (K, V), B>
 where
     G: Tag,
+    B: Bag<(K, V), S>,
     I: ParallelIterator,
     K: Hash + Send,
     V: Send,
     S: BuildHasher + Sync,
 {
+    let expected = items.opt_len();
     let plan = Plan {
         read,
         hasher,
         parts,
+        few: match expected {
+            Some(count) if count <= B::FEW => B::FEW,
+            _ => START,
+        },
+        expected: AtomicUsize::new(expected.unwrap_or(0)),
     };
-    let mut runs = items.drive_unindexed(GatherConsumer {
+    let runs: Vec<Run<G, (K, V), B>> = items.drive_unindexed(GatherConsumer {
         plan: &plan,
-        tag: std::marker::PhantomData,
+        bag: PhantomData,
     });
-    let sizes = runs.iter().map(|run: &Run<G, (K, V)>| match run {
-        Run::Few(list) => list.len(),
-        Run::Many(_) => FEW + 1,
+    let sizes = runs.iter().map(|run| match run {
+        Run::Few(bag) => bag.len(),
+        Run::Many(_) => usize::MAX,
     });
-    if sizes.fold(0, usize::saturating_add) <= FEW {
-        let mut all = Vec::new();
-        for run in runs {
-            let Run::Few(mut list) = run else {
-                unreachable!("one run alone is too much")
-            };
-            if all.is_empty() {
-                all = list
-            } else {
-                all.append(&mut list)
-            }
-        }
+    let many = runs.iter().any(|run| matches!(run, Run::Many(_)));
+    if !many && sizes.fold(0, usize::saturating_add) <= plan.few {
+        let mut bags = runs.into_iter().map(|run| match run {
+            Run::Few(bag) => bag,
+            Run::Many(_) => unreachable!("one run alone is too much"),
+        });
+        let mut all = bags.next().unwrap_or_default();
+        bags.for_each(|bag| all.append(bag, hasher));
         return Gathered::Few(all);
     }
     let scatter = |run| match run {
         Run::Many(scatter) => scatter,
-        Run::Few(list) => plan.scatter(list),
+        Run::Few(bag) => plan.scatter(bag),
     };
-    Gathered::Many(transpose(par_map(std::mem::take(&mut runs), &scatter)))
+    Gathered::Many(transpose(par_map(runs, &scatter)))
 }
 
 /// How items are read and where they belong.
@@ -84,6 +140,10 @@ struct Plan<'a, R, S> {
     read: &'a R,
     hasher: &'a S,
     parts: usize,
+    /// The most values of a bag.
+    few: usize,
+    /// How many values the first bag is to expect. The thread that begins first takes it.
+    expected: AtomicUsize,
 }
 
 impl<R, S: BuildHasher> Plan<'_, R, S> {
@@ -93,45 +153,49 @@ impl<R, S: BuildHasher> Plan<'_, R, S> {
         scatter.push(part_of(hash, self.parts), (G::keep(hash), pair));
     }
 
-    fn scatter<G: Tag, K: Hash, V>(&self, list: Vec<(K, V)>) -> Scatter<(G, (K, V))> {
+    fn scatter<G: Tag, K: Hash, V>(
+        &self,
+        bag: impl IntoIterator<Item = (K, V)>,
+    ) -> Scatter<(G, (K, V))> {
         let mut scatter = Scatter::new(self.parts);
-        list.into_iter()
+        bag.into_iter()
             .for_each(|pair| self.put(&mut scatter, pair));
         scatter
     }
 }
 
-struct GatherConsumer<'a, R, S, G> {
+struct GatherConsumer<'a, R, S, G, B> {
     plan: &'a Plan<'a, R, S>,
-    tag: std::marker::PhantomData<G>,
+    bag: PhantomData<fn() -> (G, B)>,
 }
 
-struct GatherFolder<'a, R, S, G, K, V> {
+struct GatherFolder<'a, R, S, G, K, V, B> {
     plan: &'a Plan<'a, R, S>,
     /// On the heap, since folders travel by value.
-    run: Box<Run<G, (K, V)>>,
+    run: Box<Run<G, (K, V), B>>,
 }
 
 struct Concatenate;
 
-impl<G: Tag, T: Send> Reducer<Vec<Run<G, T>>> for Concatenate {
-    fn reduce(self, mut left: Vec<Run<G, T>>, right: Vec<Run<G, T>>) -> Vec<Run<G, T>> {
+impl<T: Send> Reducer<Vec<T>> for Concatenate {
+    fn reduce(self, mut left: Vec<T>, right: Vec<T>) -> Vec<T> {
         left.extend(right);
         left
     }
 }
 
-impl<'a, R, S, G, T, K, V> Consumer<T> for GatherConsumer<'a, R, S, G>
+impl<'a, R, S, G, T, K, V, B> Consumer<T> for GatherConsumer<'a, R, S, G, B>
 where
     G: Tag,
     K: Hash + Send,
     V: Send,
+    B: Bag<(K, V), S>,
     R: Fn(T) -> (K, V) + Sync,
     S: BuildHasher + Sync,
 {
-    type Folder = GatherFolder<'a, R, S, G, K, V>;
+    type Folder = GatherFolder<'a, R, S, G, K, V, B>;
     type Reducer = Concatenate;
-    type Result = Vec<Run<G, (K, V)>>;
+    type Result = Vec<Run<G, (K, V), B>>;
 
     fn split_at(self, _: usize) -> (Self, Self, Concatenate) {
         (self.split_off_left(), self, Concatenate)
@@ -139,19 +203,22 @@ where
 
     // One run from block to block; another only for what another thread takes.
     const ADVANCES: bool = true;
+    const WORTH: u64 = B::WORTH;
 
     fn advance(self, count: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
         let mut folder = folder.unwrap_or_else(|| self.split_off_left().into_folder());
-        if let Run::Few(list) = &mut *folder.run {
-            list.reserve(count.min(FEW));
+        if let Run::Few(bag) = &mut *folder.run {
+            bag.reserve(count);
         }
         (folder, self)
     }
 
     fn into_folder(self) -> Self::Folder {
+        // Relaxed: whichever thread takes it, one alone does.
+        let expected = self.plan.expected.swap(0, Ordering::Relaxed);
         GatherFolder {
             plan: self.plan,
-            run: Box::new(Run::Few(Vec::new())),
+            run: Box::new(Run::Few(B::first(expected))),
         }
     }
 
@@ -160,18 +227,19 @@ where
     }
 }
 
-impl<R, S, G, T, K, V> UnindexedConsumer<T> for GatherConsumer<'_, R, S, G>
+impl<R, S, G, T, K, V, B> UnindexedConsumer<T> for GatherConsumer<'_, R, S, G, B>
 where
     G: Tag,
     K: Hash + Send,
     V: Send,
+    B: Bag<(K, V), S>,
     R: Fn(T) -> (K, V) + Sync,
     S: BuildHasher + Sync,
 {
     fn split_off_left(&self) -> Self {
         GatherConsumer {
             plan: self.plan,
-            tag: self.tag,
+            bag: PhantomData,
         }
     }
 
@@ -180,51 +248,55 @@ where
     }
 }
 
-impl<R, S, G, K, V> GatherFolder<'_, R, S, G, K, V>
+impl<R, S, G, K, V, B> GatherFolder<'_, R, S, G, K, V, B>
 where
     G: Tag,
     K: Hash,
+    B: Bag<(K, V), S>,
     S: BuildHasher,
 {
     #[inline]
-    fn put(&mut self, pair: (K, V)) {
-        match &mut *self.run {
-            Run::Many(scatter) => self.plan.put(scatter, pair),
-            Run::Few(list) => {
-                list.push(pair);
-                if list.len() > FEW {
-                    *self.run = Run::Many(self.plan.scatter(std::mem::take(list)));
-                }
+    fn put_all(&mut self, mut pairs: impl Iterator<Item = (K, V)>) {
+        let plan = self.plan;
+        if let Run::Few(bag) = &mut *self.run {
+            bag.fill(&mut pairs, plan.few, plan.hasher);
+            if bag.len() <= plan.few {
+                return;
             }
+            *self.run = Run::Many(plan.scatter(mem::take(bag)));
+        }
+        if let Run::Many(scatter) = &mut *self.run {
+            pairs.for_each(|pair| plan.put(scatter, pair));
         }
     }
 }
 
-impl<R, S, G, T, K, V> Folder<T> for GatherFolder<'_, R, S, G, K, V>
+impl<R, S, G, T, K, V, B> Folder<T> for GatherFolder<'_, R, S, G, K, V, B>
 where
     G: Tag,
     K: Hash + Send,
     V: Send,
+    B: Bag<(K, V), S>,
     R: Fn(T) -> (K, V) + Sync,
     S: BuildHasher + Sync,
 {
-    type Result = Vec<Run<G, (K, V)>>;
+    type Result = Vec<Run<G, (K, V), B>>;
 
     fn consume(mut self, item: T) -> Self {
         let pair = (self.plan.read)(item);
-        self.put(pair);
+        self.put_all(iter::once(pair));
         self
     }
 
     fn consume_iter<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
         let read = self.plan.read;
-        items.into_iter().for_each(|item| self.put(read(item)));
+        self.put_all(items.into_iter().map(read));
         self
     }
 
     fn complete(self) -> Self::Result {
         match *self.run {
-            Run::Few(list) if list.is_empty() => Vec::new(),
+            Run::Few(bag) if bag.len() == 0 => Vec::new(),
             run => vec![run],
         }
     }

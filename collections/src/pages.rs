@@ -30,6 +30,14 @@ pub(crate) fn allocate(layout: Layout, zeroed: bool) -> NonNull<u8> {
     start
 }
 
+/// Asks for huge pages for the room of an empty vector, if that is large.
+pub(crate) fn advise_for<T>(vec: &mut Vec<T>) {
+    let size = vec.capacity().saturating_mul(std::mem::size_of::<T>());
+    if size >= LARGE {
+        advise(NonNull::from(vec.spare_capacity_mut()).cast(), size);
+    }
+}
+
 /// Asks for huge pages; a refusal changes nothing.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn advise(start: NonNull<u8>, size: usize) {

@@ -16,7 +16,7 @@ use crate::pages::{self, HUGE};
 use std::alloc::{Layout, dealloc};
 use std::fmt;
 use std::iter::FusedIterator;
-use std::mem;
+use std::mem::{self, MaybeUninit};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use tine_pool::join;
@@ -27,6 +27,9 @@ const LAST_BLOCK: usize = 8 << 10;
 /// Bytes in an arena's first chunk, and in its largest chunks.
 const FIRST_CHUNK: usize = 128 << 10;
 const LAST_CHUNK: usize = 4 << 20;
+
+/// Bytes that one job moves.
+const PIECE: usize = 256 << 10;
 
 /// Memory that is freed all at once, and knows nothing of values.
 struct Chunks(Vec<(NonNull<u8>, Layout)>);
@@ -349,6 +352,43 @@ pub(crate) fn settle<T>(mut values: Vec<T>, groups: &[u32], offsets: &[usize]) -
     settled
 }
 
+/// All values of `parts` in a row, moved there in parallel.
+pub(crate) fn concat<T: Send>(mut parts: Vec<Vec<T>>) -> Vec<T> {
+    if parts.len() < 2 {
+        return parts.pop().unwrap_or_default();
+    }
+    let size = mem::size_of::<T>();
+    let total = parts.iter().map(Vec::len).sum();
+    let mut all: Vec<T> = Vec::with_capacity(total);
+    if size == 0 || total <= PIECE / size {
+        parts.iter_mut().for_each(|part| all.append(part));
+        return all;
+    }
+    pages::advise_for(&mut all);
+    let mut room = &mut all.spare_capacity_mut()[..total];
+    let mut jobs = Vec::new();
+    for part in &mut parts {
+        let len = part.len();
+        // SAFETY: no values are claimed. From here on the part's values belong to `all`; should
+        // anything panic before its length says so, they leak.
+        unsafe { part.set_len(0) };
+        let (here, rest) = mem::take(&mut room).split_at_mut(len);
+        room = rest;
+        let most = (PIECE / size).max(1);
+        let values = part.spare_capacity_mut()[..len].chunks_mut(most);
+        jobs.extend(here.chunks_mut(most).zip(values));
+    }
+    type Move<'a, T> = (&'a mut [MaybeUninit<T>], &'a mut [MaybeUninit<T>]);
+    par_map(jobs, &|(here, values): Move<'_, T>| {
+        debug_assert_eq!(here.len(), values.len());
+        // SAFETY: both slices are as long as `here`, and lie in different allocations.
+        unsafe { ptr::copy_nonoverlapping(values.as_ptr(), here.as_mut_ptr(), here.len()) };
+    });
+    // SAFETY: the jobs wrote each of the places with a value that was one.
+    unsafe { all.set_len(total) };
+    all
+}
+
 /// Applies `f` to each input, in parallel, one job for each.
 pub fn par_map<I: Send, O: Send>(inputs: Vec<I>, f: &(impl Fn(I) -> O + Sync)) -> Vec<O> {
     let mut slots: Vec<(Option<I>, Option<O>)> = inputs
@@ -375,7 +415,7 @@ fn halves<I: Send, O: Send>(slots: &mut [(Option<I>, Option<O>)], f: &(impl Fn(I
 
 #[cfg(test)]
 mod tests {
-    use super::{Scatter, par_map, settle, transpose};
+    use super::{Scatter, concat, par_map, settle, transpose};
     use std::mem::forget;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;
@@ -455,6 +495,30 @@ mod tests {
         (0..1000).for_each(|i| unread.push(i % 3, token.clone()));
         drop(unread);
         assert_eq!(Arc::strong_count(&token), 1);
+    }
+
+    #[test]
+    fn concatenated_in_order_and_dropped_once() {
+        let token = Arc::new(());
+        for sizes in [
+            &[][..],
+            &[3],
+            &[0, 2, 0],
+            &[70_000, 1, 0, 50_000],
+            &[9, 200_000],
+        ] {
+            let mut next = 0..;
+            let part = |&size| {
+                let values = next.by_ref().take(size);
+                values.map(|i: usize| (i, token.clone())).collect()
+            };
+            let all = concat(sizes.iter().map(part).collect());
+            assert_eq!(all.len(), sizes.iter().sum::<usize>());
+            assert!(all.iter().enumerate().all(|(i, (value, _))| i == *value));
+            assert_eq!(Arc::strong_count(&token), all.len() + 1);
+        }
+        assert_eq!(Arc::strong_count(&token), 1);
+        assert_eq!(concat(vec![vec![(); 3], Vec::new(), vec![(); 4]]).len(), 7);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! twice, and the map can be used afterwards.
 #![allow(dropping_copy_types)] // what a call returns is beside the point here
 
+use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -310,9 +311,22 @@ fn grouping_blows_anywhere() {
                 .map(|key| Key(key.0, fuse.clone()))
                 .distinct()
         });
+        // A filter hides how many there are: many are expected.
+        set(&fuse.eq);
+        blows(|| {
+            let fresh = keys.par_iter().map(|key| Key(key.0, fuse.clone()));
+            fresh.filter(|key| key.0 != 7).distinct()
+        });
+        set(&fuse.hash);
+        blows(|| keys.par_iter().distinct_by(|key| Key(key.0, fuse.clone())));
         set(&fuse.clone);
         blows(|| keys.par_iter().cloned().distinct());
         set(&fuse.hash);
+        blows(|| {
+            let pairs = keys.par_iter().map(|key| (Key(key.0, fuse.clone()), 0));
+            pairs.collect::<ParHashMap<Key, u32>>()
+        });
+        set(&fuse.eq);
         blows(|| {
             let pairs = keys.par_iter().map(|key| (Key(key.0, fuse.clone()), 0));
             pairs.collect::<ParHashMap<Key, u32>>()
@@ -333,4 +347,49 @@ fn grouping_blows_anywhere() {
         fuse.hash.store(100, Ordering::Relaxed);
         keys.par_iter().count_by(|key| Key(key.0, fuse.clone()))
     }));
+}
+
+/// Large maps that were built in parallel are dropped by all threads.
+#[test]
+fn large_maps_are_dropped_in_parallel() {
+    let fuse = Fuse::new();
+    let count = 140_000;
+    let build = || -> ParHashMap<u32, Key> {
+        let keys = (0..count).into_par_iter();
+        keys.map(|i| (i, Key(i, fuse.clone()))).collect()
+    };
+    drop(build());
+    assert_eq!(Arc::strong_count(&fuse), 1);
+    let some = build();
+    some.retain(|key, _| key % 2 == 0);
+    assert_eq!(Arc::strong_count(&fuse), 70_001);
+    drop(some.into_iter().take(5).count());
+    assert_eq!(Arc::strong_count(&fuse), 1);
+    // On a thread that is about to end, and in the middle of a panic.
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            thread_local!(static LAST: RefCell<Option<ParHashMap<u32, Key>>> = const { RefCell::new(None) });
+            LAST.with(|last| *last.borrow_mut() = Some(build()));
+        });
+    });
+    let waited = std::time::Instant::now();
+    // The scope does not wait for destructors of thread-locals.
+    while Arc::strong_count(&fuse) != 1 {
+        assert!(
+            waited.elapsed().as_secs() < 60,
+            "dropped at the end of the thread"
+        );
+        std::thread::yield_now();
+    }
+    assert!(blows(|| {
+        let _map = build();
+        panic!("on purpose");
+    }));
+    assert_eq!(Arc::strong_count(&fuse), 1);
+    // A destructor that panics keeps back its own table at most.
+    let map = build();
+    fuse.drop.store(1000, Ordering::Relaxed);
+    assert!(blows(|| drop(map)));
+    fuse.mend();
+    assert!(Arc::strong_count(&fuse) < 2000);
 }

@@ -4,11 +4,10 @@ use crate::inputs::{uniform, zipf};
 use crate::table::{Options, timed};
 use foldhash::fast::RandomState as Fold;
 use hashbrown::HashMap as Brown;
-use std::hint::black_box;
 use tine_collections::prelude::*;
 use tine_iter::iter::IntoParallelRefIterator;
 
-fn count_seq(keys: &[u64]) -> Brown<u64, usize, Fold> {
+pub fn count_seq(keys: &[u64]) -> Brown<u64, usize, Fold> {
     let mut map = Brown::with_hasher(Fold::default());
     keys.iter()
         .for_each(|&key| *map.entry(key).or_insert(0) += 1);
@@ -79,36 +78,6 @@ pub fn run(options: &Options) {
                 ("sequential", Box::new(|| timed(|| count_seq(keys)))),
             ],
         );
-    }
-    if options.wants("count small") {
-        for len in [10, 100, 1000, 10_000, 100_000] {
-            let keys: Vec<u64> = uniform(len, 50.max(len as u64 / 10));
-            let repeat = 2_000_000 / len;
-            let each = |mut run: Box<dyn FnMut()>| {
-                timed(|| (0..repeat).for_each(|_| run())) / repeat as u32 * 1000
-            };
-            options.row(
-                &format!("count small {len}, µs in place of ms"),
-                vec![
-                    (
-                        "tine count_by",
-                        Box::new(|| {
-                            let keys = keys.clone();
-                            each(Box::new(move || {
-                                drop(black_box(keys.par_iter().count_by(|&&key| key)))
-                            }))
-                        }),
-                    ),
-                    (
-                        "sequential",
-                        Box::new(|| {
-                            let keys = keys.clone();
-                            each(Box::new(move || drop(black_box(count_seq(&keys)))))
-                        }),
-                    ),
-                ],
-            );
-        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Two tables joined by key, and a frozen map read by all threads.
 
 use crate::inputs::{Numbers, spread, uniform};
-use crate::table::{Options, timed};
+use crate::table::{Options, Run, one};
 use foldhash::fast::RandomState as Fold;
 use hashbrown::{HashMap as Brown, HashSet as BrownSet};
-use tine_collections::ParHashMap;
+use rayon::iter::ParallelIterator as _;
+use tine_collections::FrozenMap;
 use tine_collections::prelude::*;
 use tine_iter::iter::{IntoParallelRefIterator, ParallelIterator};
 
@@ -19,6 +20,11 @@ fn keys_by_hand(right: &[Pair]) -> BrownSet<u64, Fold> {
     right.iter().map(|r| r.0).collect()
 }
 
+/// What rayon walks.
+fn rayon_over<T: Sync>(items: &[T]) -> rayon::slice::Iter<'_, T> {
+    rayon::iter::IntoParallelRefIterator::par_iter(items)
+}
+
 pub fn run(options: &Options) {
     let n = 5_000_000 / options.scale;
     let distinct = n as u64 / 5;
@@ -30,57 +36,43 @@ pub fn run(options: &Options) {
     frozen(options);
 }
 
+/// The two ways of ours: loose items on the right, and groups of them.
+macro_rules! ours {
+    ($left:expr, $right:expr, |$join:ident| $end:expr) => {{
+        let (left, right): (&[Pair], &[Pair]) = ($left, $right);
+        [
+            one("tine join_by", move || {
+                let right = right.par_iter().copied();
+                let $join = left.par_iter().copied().join_by(right, |l| l.0, |r| r.0);
+                $end
+            }),
+            one("tine group_by, join_on", move || {
+                let groups = right.par_iter().copied().group_by(|r| r.0);
+                let $join = left.par_iter().copied().join_on(groups, |l| l.0);
+                $end
+            }),
+        ]
+    }};
+}
+
 fn inner(options: &Options, left: &[Pair], right: &[Pair]) {
     if !options.wants("join inner") {
         return;
     }
-    options.row(
-        "join inner",
-        vec![
-            (
-                "tine join_by",
-                Box::new(|| {
-                    timed(|| {
-                        let right = right.par_iter().copied();
-                        let join = left.par_iter().copied().join_by(right, |l| l.0, |r| r.0);
-                        join.inner()
-                    })
-                }),
-            ),
-            (
-                "tine group_by, join_on",
-                Box::new(|| {
-                    timed(|| {
-                        let groups = right.par_iter().copied().group_by(|r| r.0);
-                        left.par_iter().copied().join_on(groups, |l| l.0).inner()
-                    })
-                }),
-            ),
-            (
-                "rayon over hashbrown",
-                Box::new(|| {
-                    use rayon::prelude::*;
-                    timed(|| {
-                        let map = by_hand(right);
-                        rayon::iter::IntoParallelRefIterator::par_iter(left)
-                            .filter_map(|&l| map.get(&l.0).map(|&r| (l, (l.0, r))))
-                            .collect::<Vec<_>>()
-                    })
-                }),
-            ),
-            (
-                "sequential",
-                Box::new(|| {
-                    timed(|| {
-                        let map = by_hand(right);
-                        left.iter()
-                            .filter_map(|&l| map.get(&l.0).map(|&r| (l, (l.0, r))))
-                            .collect::<Vec<_>>()
-                    })
-                }),
-            ),
-        ],
-    );
+    let mut runs: Vec<Run<'_>> = Vec::from(ours!(left, right, |join| join.inner()));
+    runs.push(one("rayon over hashbrown", || {
+        let map = by_hand(right);
+        rayon_over(left)
+            .filter_map(|&l| map.get(&l.0).map(|&r| (l, (l.0, r))))
+            .collect::<Vec<_>>()
+    }));
+    runs.push(one("sequential", || {
+        let map = by_hand(right);
+        left.iter()
+            .filter_map(|&l| map.get(&l.0).map(|&r| (l, (l.0, r))))
+            .collect::<Vec<_>>()
+    }));
+    options.row("join inner", runs);
 }
 
 fn semi(options: &Options, left: &[Pair], right: &[Pair]) {
@@ -88,54 +80,24 @@ fn semi(options: &Options, left: &[Pair], right: &[Pair]) {
         if !options.wants(name) {
             continue;
         }
-        options.row(
-            name,
-            vec![
-                (
-                    "tine join_by",
-                    Box::new(move || {
-                        timed(|| {
-                            let right = right.par_iter().copied();
-                            let join = left.par_iter().copied().join_by(right, |l| l.0, |r| r.0);
-                            if wanted { join.semi() } else { join.anti() }
-                        })
-                    }),
-                ),
-                (
-                    "tine group_by, join_on",
-                    Box::new(move || {
-                        timed(|| {
-                            let groups = right.par_iter().copied().group_by(|r| r.0);
-                            let join = left.par_iter().copied().join_on(groups, |l| l.0);
-                            if wanted { join.semi() } else { join.anti() }
-                        })
-                    }),
-                ),
-                (
-                    "rayon over hashbrown",
-                    Box::new(move || {
-                        use rayon::prelude::*;
-                        timed(|| {
-                            let keys = keys_by_hand(right);
-                            rayon::iter::IntoParallelRefIterator::par_iter(left)
-                                .copied()
-                                .filter(|l| keys.contains(&l.0) == wanted)
-                                .collect::<Vec<_>>()
-                        })
-                    }),
-                ),
-                (
-                    "sequential",
-                    Box::new(move || {
-                        timed(|| {
-                            let keys = keys_by_hand(right);
-                            let wanted = left.iter().filter(|l| keys.contains(&l.0) == wanted);
-                            wanted.copied().collect::<Vec<_>>()
-                        })
-                    }),
-                ),
-            ],
-        );
+        let ours = match wanted {
+            true => ours!(left, right, |join| join.semi()),
+            false => ours!(left, right, |join| join.anti()),
+        };
+        let mut runs: Vec<Run<'_>> = Vec::from(ours);
+        runs.push(one("rayon over hashbrown", move || {
+            let keys = keys_by_hand(right);
+            rayon_over(left)
+                .copied()
+                .filter(|l| keys.contains(&l.0) == wanted)
+                .collect::<Vec<_>>()
+        }));
+        runs.push(one("sequential", move || {
+            let keys = keys_by_hand(right);
+            let wanted = left.iter().filter(|l| keys.contains(&l.0) == wanted);
+            wanted.copied().collect::<Vec<_>>()
+        }));
+        options.row(name, runs);
     }
 }
 
@@ -149,48 +111,19 @@ fn skewed(options: &Options, left: &[Pair]) {
     let mut key = || spread(numbers.next() % (1 + numbers.next() % 100_000));
     let right: Vec<Pair> = (0..count).map(|i| (key(), i)).collect();
     let left = &left[..left.len() / 50];
-    options.row(
-        "join skewed",
-        vec![
-            (
-                "tine join_by",
-                Box::new(|| {
-                    timed(|| {
-                        let right = right.par_iter().copied();
-                        let join = left.par_iter().copied().join_by(right, |l| l.0, |r| r.0);
-                        join.inner()
-                    })
-                }),
-            ),
-            (
-                "tine group_by, join_on",
-                Box::new(|| {
-                    timed(|| {
-                        let groups = right.par_iter().copied().group_by(|r| r.0);
-                        left.par_iter().copied().join_on(groups, |l| l.0).inner()
-                    })
-                }),
-            ),
-            (
-                "rayon over hashbrown",
-                Box::new(|| {
-                    use rayon::prelude::*;
-                    timed(|| {
-                        let mut map: Brown<u64, Vec<u64>, Fold> = Brown::default();
-                        right
-                            .iter()
-                            .for_each(|r| map.entry(r.0).or_default().push(r.1));
-                        rayon::iter::IntoParallelRefIterator::par_iter(left)
-                            .flat_map_iter(|&l| {
-                                let row = map.get(&l.0).into_iter().flatten();
-                                row.map(move |&r| (l, (l.0, r)))
-                            })
-                            .collect::<Vec<_>>()
-                    })
-                }),
-            ),
-        ],
-    );
+    let mut runs: Vec<Run<'_>> = Vec::from(ours!(left, &right, |join| join.inner()));
+    runs.push(one("rayon over hashbrown", || {
+        let mut map: Brown<u64, Vec<u64>, Fold> = Brown::default();
+        let mut add = |r: &Pair| map.entry(r.0).or_default().push(r.1);
+        right.iter().for_each(&mut add);
+        rayon_over(left)
+            .flat_map_iter(|&l| {
+                let row = map.get(&l.0).into_iter().flatten();
+                row.map(move |&r| (l, (l.0, r)))
+            })
+            .collect::<Vec<_>>()
+    }));
+    options.row("join skewed", runs);
 }
 
 fn frozen(options: &Options) {
@@ -200,34 +133,24 @@ fn frozen(options: &Options) {
     let n = 5_000_000 / options.scale;
     let pairs: Vec<Pair> = (0..n as u64).map(|i| (spread(i), i)).collect();
     let keys = uniform(n, n as u64);
-    let tine = pairs
-        .par_iter()
-        .copied()
-        .collect::<ParHashMap<_, _>>()
-        .freeze();
+    let tine: FrozenMap<u64, u64> = pairs.par_iter().copied().collect();
     let brown = by_hand(&pairs);
     options.row(
         "read frozen",
         vec![
-            (
-                "tine FrozenMap",
-                Box::new(|| timed(|| keys.par_iter().map(|key| tine[key]).sum::<u64>())),
-            ),
-            (
-                "rayon over hashbrown",
-                Box::new(|| {
-                    use rayon::prelude::*;
-                    timed(|| {
-                        rayon::iter::IntoParallelRefIterator::par_iter(&keys)
-                            .map(|key| brown[key])
-                            .sum::<u64>()
-                    })
-                }),
-            ),
-            (
-                "tine over hashbrown",
-                Box::new(|| timed(|| keys.par_iter().map(|key| brown[key]).sum::<u64>())),
-            ),
+            one("tine FrozenMap", || {
+                keys.par_iter().map(|key| tine[key]).sum::<u64>()
+            }),
+            one("rayon over hashbrown", || {
+                rayon_over(&keys).map(|key| brown[key]).sum::<u64>()
+            }),
+            one("tine over hashbrown", || {
+                keys.par_iter().map(|key| brown[key]).sum::<u64>()
+            }),
+            one("tine FrozenMap, join_on", || {
+                let looked = keys.par_iter().join_on(&tine, |key| **key);
+                looked.inner_with(|_, value| *value).sum::<u64>()
+            }),
         ],
     );
 }

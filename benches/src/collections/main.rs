@@ -14,7 +14,9 @@ mod inputs;
 mod joining;
 mod memory;
 mod sharing;
+mod small;
 mod table;
+mod tails;
 mod vectors;
 
 use std::cell::RefCell;
@@ -46,6 +48,7 @@ fn main() {
     spin::set_rate(spin::measure_rate());
     // The pool's threads are there before the first row.
     let _ = (0..10).into_par_iter().map(|i| i).sum::<i32>();
+    small::run(&options);
     counting::run(&options);
     grouping::run(&options);
     joining::run(&options);
@@ -53,6 +56,7 @@ fn main() {
     building::run(&options);
     sharing::run(&options);
     vectors::run(&options);
+    tails::run(&options);
     memory::run(&mut options);
     println!("\n{}", options.table());
     options.keep().expect("the table in TABLES.md");

@@ -1,12 +1,14 @@
 //! Maps that threads insert into and read at once.
 
 use crate::inputs::{Numbers, spread, uniform, zipf};
-use crate::table::{Options, on_threads};
+use crate::table::{Options, on_threads, timed};
 use foldhash::fast::RandomState as Fold;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tine_collections::{FrozenMap, ParHashMap, ReadMap};
+
+type Dash7 = dashmap7::DashMap<u64, u64, Fold>;
 
 /// What a concurrent map can do here.
 trait Shared: Sync {
@@ -24,6 +26,15 @@ impl Shared for ParHashMap<u64, u64> {
 }
 
 impl Shared for dashmap::DashMap<u64, u64, Fold> {
+    fn put(&self, key: u64, value: u64) {
+        self.insert(key, value);
+    }
+    fn look(&self, key: u64) -> u64 {
+        self.get(&key).map_or(0, |value| *value)
+    }
+}
+
+impl Shared for Dash7 {
     fn put(&self, key: u64, value: u64) {
         self.insert(key, value);
     }
@@ -135,6 +146,10 @@ fn makers(capacity: usize) -> Vec<(&'static str, Box<dyn Fn() -> Box<dyn Shared>
             Box::new(move || Box::new(DashMap::<u64, u64, Fold>::with_hasher(Fold::default()))),
         ),
         (
+            "dashmap 7",
+            Box::new(move || Box::new(Dash7::with_hasher(Fold::default()))),
+        ),
+        (
             "dashmap, 256 shards",
             Box::new(move || {
                 Box::new(DashMap::<u64, u64, Fold>::with_hasher_and_shard_amount(
@@ -216,11 +231,95 @@ fn reads(options: &Options) {
     }
 }
 
+/// One thread with the map to itself, through the face that many could share.
+fn alone(options: &Options) {
+    let n = 1_000_000 / options.scale;
+    let keys: Vec<u64> = (0..n as u64).map(spread).collect();
+    let order = uniform(n, n as u64);
+    for reading in [false, true] {
+        let name = if reading {
+            "alone, read"
+        } else {
+            "alone, insert"
+        };
+        if !options.wants(name) {
+            continue;
+        }
+        fn both<'a, M>(
+            keys: &'a [u64],
+            order: &'a [u64],
+            reading: bool,
+            new: impl Fn() -> M + 'a,
+            put: impl Fn(&mut M, u64) + 'a,
+            look: impl Fn(&M, u64) -> u64 + 'a,
+        ) -> Box<dyn FnMut() -> Duration + 'a> {
+            Box::new(move || {
+                let mut map = new();
+                let put = timed(|| keys.iter().for_each(|&key| put(&mut map, key)));
+                let look = || order.iter().map(|&key| look(&map, key)).sum::<u64>();
+                if reading { timed(look) } else { put }
+            })
+        }
+        use dashmap::DashMap;
+        let (keys, order) = (&keys, &order);
+        options.row(
+            name,
+            vec![
+                (
+                    "tine ParHashMap",
+                    both(
+                        keys,
+                        order,
+                        reading,
+                        ParHashMap::<u64, u64>::new,
+                        |m, k| m.put(k, k),
+                        Shared::look,
+                    ),
+                ),
+                (
+                    "hashbrown",
+                    both(
+                        keys,
+                        order,
+                        reading,
+                        hashbrown::HashMap::<u64, u64, Fold>::default,
+                        |m, k| drop(m.insert(k, k)),
+                        |m, k| m.get(&k).copied().unwrap_or(0),
+                    ),
+                ),
+                (
+                    "dashmap",
+                    both(
+                        keys,
+                        order,
+                        reading,
+                        DashMap::<u64, u64, Fold>::default,
+                        |m, k| m.put(k, k),
+                        Shared::look,
+                    ),
+                ),
+                (
+                    "dashmap 7",
+                    both(
+                        keys,
+                        order,
+                        reading,
+                        Dash7::default,
+                        |m, k| m.put(k, k),
+                        Shared::look,
+                    ),
+                ),
+            ],
+        );
+    }
+}
+
 pub fn run(options: &Options) {
+    alone(options);
     reads(options);
     let n = 5_000_000 / options.scale;
     let keys: Vec<u64> = (0..n as u64).map(spread).collect();
-    for threads in [1, 2, 8] {
+    for threads in [2, 8, 16] {
         let name = format!("insert, {threads} threads");
         if !options.wants(&name) {
             continue;
@@ -244,6 +343,7 @@ pub fn run(options: &Options) {
     let mixes = [
         ("95/5 zipf", true, 5),
         ("95/5 uniform", false, 5),
+        ("50/50 zipf", true, 50),
         ("50/50 uniform", false, 50),
     ];
     for (name, skewed, writes) in mixes {

@@ -20,6 +20,11 @@ pub fn timed<R>(work: impl FnOnce() -> R) -> Duration {
     took
 }
 
+/// A candidate that is timed from beginning to end.
+pub fn one<'a, R>(who: &'static str, mut run: impl FnMut() -> R + 'a) -> Run<'a> {
+    (who, Box::new(move || timed(&mut run)))
+}
+
 /// Threads that share a map or vector, each with its part of the input.
 pub fn on_threads<T: Sync>(threads: usize, input: &[T], work: impl Fn(&[T]) + Sync) -> Duration {
     let chunk = input.len().div_ceil(threads);

@@ -453,10 +453,11 @@ impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
             table
         };
         let mut tables = par_map(states, &finished);
-        let shards = match tables.len() {
+        let mut shards = match tables.len() {
             1 => Shards::from_stem(tables.remove(0)),
             _ => Shards::from_tables(tables),
         };
+        shards.share_end();
         ParHashMap { shards, hasher }
     }
 }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aggregate;
+mod distinct;
 mod fold;
 mod hot;
 mod join;
@@ -18,8 +19,8 @@ pub use side::{Loose, RightSide};
 use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
 use crate::map::shard::Shards;
+use crate::partition::{concat, par_map};
 use fold::Fold;
-use hashbrown::HashTable;
 use std::cmp::Reverse;
 use std::hash::Hash;
 use std::marker::PhantomData;
@@ -261,11 +262,7 @@ pub trait ParallelGrouping: ParallelIterator {
     where
         Self::Item: Eq + Hash,
     {
-        let first = First {
-            read: |item| (item, ()),
-            item: PhantomData,
-        };
-        in_order(into_tables(self, &first), |item, ()| item)
+        distinct::firsts(self, |item| (item, ()), |item, ()| item)
     }
 
     /// The first item of each key, in the order in which they occur.
@@ -281,11 +278,7 @@ pub trait ParallelGrouping: ParallelIterator {
         K: Eq + Hash + Send,
         F: Fn(&Self::Item) -> K + Sync,
     {
-        let first = First {
-            read: |item| (key(&item), item),
-            item: PhantomData,
-        };
-        in_order(into_tables(self, &first), |_, item| item)
+        distinct::firsts(self, |item| (key(&item), item), |_, item| item)
     }
 
     /// Brings the items together with those of `right` that have the same key. The result has
@@ -352,30 +345,28 @@ pub trait ParallelGrouping: ParallelIterator {
         K: Eq + Hash + Ord + Send,
         F: Fn(&Self::Item) -> K + Sync,
     {
-        let mut counts: Vec<(K, usize)> = self.count_by(key).into_iter().collect();
         let rank =
             |a: &(K, usize), b: &(K, usize)| Reverse(a.1).cmp(&Reverse(b.1)).then(a.0.cmp(&b.0));
-        if k == 0 {
-            return Vec::new();
-        }
-        if k < counts.len() {
-            counts.select_nth_unstable_by(k - 1, rank);
-            counts.truncate(k);
-        }
+        let best = |mut counts: Vec<(K, usize)>| {
+            if k == 0 {
+                return Vec::new();
+            }
+            if k < counts.len() {
+                counts.select_nth_unstable_by(k - 1, rank);
+                counts.truncate(k);
+            }
+            counts
+        };
+        // The best of each table first, in parallel.
+        let tables = self.count_by(key).shards.into_tables();
+        let each = par_map(tables, &|table| best(table.into_iter().collect()));
+        let mut counts = best(concat(each));
         counts.par_sort_unstable_by(rank);
         counts
     }
 }
 
 impl<I: ParallelIterator> ParallelGrouping for I {}
-
-fn into_tables<I, F>(items: I, fold: &F) -> Vec<HashTable<(F::Key, F::Sum)>>
-where
-    I: ParallelIterator<Item = F::Item>,
-    F: Fold,
-{
-    tally::tables(items, fold, &DefaultHashBuilder::default())
-}
 
 fn into_map<I, F>(items: I, fold: &F) -> ParHashMap<F::Key, F::Sum>
 where
@@ -384,10 +375,11 @@ where
 {
     let hasher = DefaultHashBuilder::default();
     let mut tables = tally::tables(items, fold, &hasher);
-    let shards = match tables.len() {
+    let mut shards = match tables.len() {
         1 => Shards::from_stem(tables.remove(0)),
         _ => Shards::from_tables(tables),
     };
+    shards.share_end();
     ParHashMap { shards, hasher }
 }
 
@@ -433,17 +425,6 @@ where
             item: PhantomData,
         },
     )
-}
-
-/// First occurrences, in their order.
-fn in_order<K, V, T>(tables: Vec<HashTable<(K, (usize, V))>>, make: impl Fn(K, V) -> T) -> Vec<T> {
-    let mut found: Vec<(usize, T)> = tables
-        .into_iter()
-        .flatten()
-        .map(|(key, (at, value))| (at, make(key, value)))
-        .collect();
-    found.sort_unstable_by_key(|(at, _)| *at);
-    found.into_iter().map(|(_, value)| value).collect()
 }
 
 /// Counts occurrences.
@@ -570,46 +551,5 @@ where
     #[inline]
     fn merge(&self, sum: &mut A, later: A) {
         (self.merge)(sum, later);
-    }
-}
-
-/// Keeps the first item of each key, and where it was.
-struct First<T, F> {
-    read: F,
-    item: PhantomData<fn(T)>,
-}
-
-impl<T, K, V, F> Fold for First<T, F>
-where
-    T: Send,
-    K: Eq + Hash + Send,
-    V: Send,
-    F: Fn(T) -> (K, V) + Sync,
-{
-    type Item = T;
-    type Key = K;
-    type Raw = (usize, V);
-    type Sum = (usize, V);
-
-    #[inline]
-    fn read(&self, item: T, nth: usize) -> (K, (usize, V)) {
-        let (key, value) = (self.read)(item);
-        (key, (nth, value))
-    }
-
-    #[inline]
-    fn start(&self, first: (usize, V)) -> (usize, V) {
-        first
-    }
-
-    #[inline]
-    fn add(&self, _: &mut (usize, V), _: (usize, V)) {}
-
-    #[inline]
-    fn merge(&self, _: &mut (usize, V), _: (usize, V)) {}
-
-    #[inline]
-    fn shift(&self, first: &mut (usize, V), base: usize) {
-        first.0 += base;
     }
 }

@@ -5,7 +5,7 @@ use crate::gather::{Gathered, gather};
 use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
 use crate::map::shard::Shards;
-use crate::partition::{List, par_map, settle};
+use crate::partition::{List, concat, par_map, settle};
 use crate::parts::{breadth, part_of};
 use crate::tag::{Tag, is_cheap};
 use hashbrown::HashTable;
@@ -166,7 +166,7 @@ where
     T: Send,
     S: BuildHasher + Sync,
 {
-    match gather::<G, _, _, _, _>(items, read, hasher, breadth()) {
+    match gather::<G, Vec<_>, _, _, _, _>(items, read, hasher, breadth()) {
         Gathered::Few(pairs) => {
             let count = pairs.len();
             let pairs = pairs
@@ -364,10 +364,11 @@ impl<K: Eq + Hash, T, S: BuildHasher> Groups<K, T, S> {
     {
         let hasher = &self.hasher;
         let mut tables = par_map(self.parts, &|rows: Rows<K, T>| rows.into_table(hasher));
-        let shards = match tables.len() {
+        let mut shards = match tables.len() {
             1 => Shards::from_stem(tables.remove(0)),
             _ => Shards::from_tables(tables),
         };
+        shards.share_end();
         ParHashMap {
             shards,
             hasher: self.hasher,
@@ -456,8 +457,7 @@ impl<K: Send, T: Send, S> IntoParallelIterator for Groups<K, T, S> {
     fn into_par_iter(self) -> Self::Iter {
         let pairs = |rows: Rows<K, T>| rows.into_pairs().collect::<Vec<_>>();
         let parts = par_map(self.parts, &pairs);
-        let pairs: Vec<_> = parts.into_iter().flatten().collect();
-        pairs.into_par_iter()
+        concat(parts).into_par_iter()
     }
 }
 

@@ -252,7 +252,7 @@ where
         let Loose { items, key } = self;
         let hasher = DefaultHashBuilder::default();
         let read = |item| (key(&item), item);
-        let tables = match gather::<G, _, _, _, _>(items, &read, &hasher, breadth()) {
+        let tables = match gather::<G, Vec<_>, _, _, _, _>(items, &read, &hasher, breadth()) {
             Gathered::Few(pairs) => {
                 let count = pairs.len();
                 let pairs = pairs.into_iter();

@@ -18,15 +18,20 @@ use super::chart::Chart;
 use super::lock::{Lock, ReadGuard, WriteGuard};
 use super::reentry::{Hold, NAMES};
 use super::table::{divide, make_room};
+use crate::partition::par_map;
 use crate::parts::{breadth, part_of};
 use hashbrown::HashTable;
 use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// A stem with more entries than this is crowded.
 pub(crate) const CROWD: usize = 2048;
+
+/// So many entries are dropped by one thread.
+const ALONE: usize = 1 << 16;
 
 /// A table under its lock, on a cache line of its own.
 #[repr(align(64))]
@@ -65,7 +70,12 @@ pub(crate) struct Shards<T> {
     stem: Shard<T>,
     wide: OnceLock<Box<[Shard<T>]>>,
     name: Name,
+    /// Drops many entries on all threads. Only there where it is known that any thread may.
+    end: Option<End<T>>,
 }
+
+/// How the shards are dropped.
+type End<T> = fn(Box<[Shard<T>]>);
 
 /// The name by which threads know the locks of a map that they hold. It is a number, drawn when the
 /// first lock is taken, and it moves with the map. An address would not do: another map may come to
@@ -157,6 +167,7 @@ impl<T> Shards<T> {
             stem: Shard::new(table),
             wide: OnceLock::new(),
             name: Name::new(),
+            end: None,
         }
     }
 
@@ -168,6 +179,7 @@ impl<T> Shards<T> {
             stem: Shard::new(HashTable::new()),
             wide: OnceLock::from(wide),
             name: Name::new(),
+            end: None,
         }
     }
 
@@ -321,10 +333,10 @@ impl<T> Shards<T> {
     }
 
     /// All tables, by value.
-    pub(crate) fn into_tables(self) -> Vec<HashTable<T>> {
-        match self.wide.into_inner() {
+    pub(crate) fn into_tables(mut self) -> Vec<HashTable<T>> {
+        match self.wide.take() {
             Some(wide) => wide.into_iter().map(|shard| shard.0.into_inner()).collect(),
-            None => vec![self.stem.0.into_inner()],
+            None => vec![mem::take(self.stem.0.get_mut())],
         }
     }
 
@@ -332,7 +344,34 @@ impl<T> Shards<T> {
     pub(crate) fn widen(&mut self, hasher: impl Fn(&T) -> u64) {
         if self.wide.get().is_none() {
             let tables = divide(self.stem.0.get_mut(), breadth(), &hasher);
+            let end = self.end;
             *self = Self::from_tables(tables);
+            self.end = end;
+        }
+    }
+}
+
+impl<T: Send> Shards<T> {
+    /// From now on all threads help to drop the entries, if there are many that have to be.
+    pub(crate) fn share_end(&mut self) {
+        self.end = Some(|mut wide| {
+            let tables = wide.iter_mut().map(|shard| shard.0.get_mut());
+            if tables.map(|table| table.len()).sum::<usize>() > ALONE {
+                par_map(wide.into_vec(), &drop);
+            }
+        });
+    }
+}
+
+impl<T> Drop for Shards<T> {
+    fn drop(&mut self) {
+        // A thread that unwinds begins nothing.
+        if mem::needs_drop::<T>()
+            && !thread::panicking()
+            && let Some(end) = self.end
+            && let Some(wide) = self.wide.take()
+        {
+            end(wide);
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use super::buckets::Buckets;
 use super::iter::{IntoIter, Iter, IterMut};
+use crate::partition::concat;
 use std::fmt;
 use std::mem;
 use std::ops::{Index, IndexMut};
@@ -232,9 +233,12 @@ impl<T> ParVec<T> {
     pub fn clear(&mut self) {
         self.truncate(0);
     }
+}
 
+impl<T: Send> ParVec<T> {
     /// The values as a vector. Costs nothing if all lie in a row: if they came from a vector, if
-    /// [`with_capacity`](Self::with_capacity) reserved enough, or if there are few.
+    /// [`with_capacity`](Self::with_capacity) reserved enough, or if there are few. Else they are
+    /// moved there, many of them by all threads.
     ///
     /// ```
     /// # use tine::ParVec;
@@ -242,13 +246,7 @@ impl<T> ParVec<T> {
     /// assert!(vec.into_vec().into_iter().eq(0..1000));
     /// ```
     pub fn into_vec(mut self) -> Vec<T> {
-        let mut vecs = self.buckets.take_vecs();
-        if vecs.len() < 2 {
-            return vecs.pop().unwrap_or_default();
-        }
-        let mut all = Vec::with_capacity(vecs.iter().map(Vec::len).sum());
-        vecs.iter_mut().for_each(|vec| all.append(vec));
-        all
+        concat(self.buckets.take_vecs())
     }
 }
 
@@ -425,7 +423,7 @@ impl<T> From<Vec<T>> for ParVec<T> {
     }
 }
 
-impl<T> From<ParVec<T>> for Vec<T> {
+impl<T: Send> From<ParVec<T>> for Vec<T> {
     fn from(vec: ParVec<T>) -> Self {
         vec.into_vec()
     }
