@@ -20,6 +20,7 @@ use std::mem::{self, MaybeUninit};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use tine_pool::join;
+use tine_pool::loops::sheltered;
 
 /// Bytes in a part's first block, and in its largest blocks.
 const FIRST_BLOCK: usize = 256;
@@ -29,7 +30,7 @@ const FIRST_CHUNK: usize = 128 << 10;
 const LAST_CHUNK: usize = 4 << 20;
 
 /// Bytes that one job moves.
-const PIECE: usize = 256 << 10;
+const PIECE: usize = if cfg!(miri) { 64 } else { 256 << 10 };
 
 /// Memory that is freed all at once, and knows nothing of values.
 struct Chunks(Vec<(NonNull<u8>, Layout)>);
@@ -379,11 +380,13 @@ pub(crate) fn concat<T: Send>(mut parts: Vec<Vec<T>>) -> Vec<T> {
         jobs.extend(here.chunks_mut(most).zip(values));
     }
     type Move<'a, T> = (&'a mut [MaybeUninit<T>], &'a mut [MaybeUninit<T>]);
-    par_map(jobs, &|(here, values): Move<'_, T>| {
+    let copy = |(here, values): Move<'_, T>| {
         debug_assert_eq!(here.len(), values.len());
         // SAFETY: both slices are as long as `here`, and lie in different allocations.
         unsafe { ptr::copy_nonoverlapping(values.as_ptr(), here.as_mut_ptr(), here.len()) };
-    });
+    };
+    // No token ends it halfway, when values belong to neither side.
+    sheltered(|| par_map(jobs, &copy));
     // SAFETY: the jobs wrote each of the places with a value that was one.
     unsafe { all.set_len(total) };
     all

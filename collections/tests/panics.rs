@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
 use tine_collections::prelude::*;
-use tine_collections::{Change, ParHashMap};
+use tine_collections::{Change, ParHashMap, ParVec};
 use tine_iter::prelude::*;
+use tine_pool::{StopToken, with_token};
 
 /// What goes wrong, and after how many times it has gone well.
 #[derive(Debug, Default)]
@@ -392,4 +393,24 @@ fn large_maps_are_dropped_in_parallel() {
     assert!(blows(|| drop(map)));
     fuse.mend();
     assert!(Arc::strong_count(&fuse) < 2000);
+}
+
+#[test]
+fn a_token_ends_no_move_and_no_drop() {
+    let all = Arc::new(());
+    let token = StopToken::new();
+    let mut reached = false;
+    let _ = with_token(&token, || {
+        let many = || (0..200_000_usize).into_par_iter();
+        let map: ParHashMap<usize, Arc<()>> = many().map(|i| (i, Arc::clone(&all))).collect();
+        let vec = ParVec::new();
+        many().for_each(|_| drop(vec.push(Arc::clone(&all))));
+        token.stop();
+        let plain = vec.into_vec();
+        drop(map);
+        assert_eq!(Arc::strong_count(&all), plain.len() + 1);
+        reached = true;
+    });
+    assert!(reached, "it was ended halfway");
+    assert_eq!(Arc::strong_count(&all), 1);
 }

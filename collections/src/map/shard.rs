@@ -26,6 +26,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use tine_pool::loops::sheltered;
 
 /// A stem with more entries than this is crowded.
 pub(crate) const CROWD: usize = 2048;
@@ -357,7 +358,8 @@ impl<T: Send> Shards<T> {
         self.end = Some(|mut wide| {
             let tables = wide.iter_mut().map(|shard| shard.0.get_mut());
             if tables.map(|table| table.len()).sum::<usize>() > ALONE {
-                par_map(wide.into_vec(), &drop);
+                // A destructor is not ended by a token.
+                sheltered(|| par_map(wide.into_vec(), &drop));
             }
         });
     }
