@@ -4,6 +4,7 @@
 //! The only file here that calls system or processor functions by name.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, handle_alloc_error};
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 /// The smallest allocation for which asking is worth a system call.
@@ -28,6 +29,15 @@ pub(crate) fn allocate(layout: Layout, zeroed: bool) -> NonNull<u8> {
         advise(start, layout.size());
     }
     start
+}
+
+/// Asks for huge pages under memory that will soon be filled, if there is much of it. Nothing
+/// depends on the answer.
+pub fn expect_fill<T>(room: &mut [MaybeUninit<T>]) {
+    let size = size_of_val(room);
+    if size >= LARGE {
+        advise(NonNull::from(room).cast(), size);
+    }
 }
 
 /// Asks for huge pages; a refusal changes nothing.
