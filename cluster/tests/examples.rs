@@ -95,6 +95,10 @@ fn the_first_line_says_rank_and_reason() {
         &[("TINE_RANKS", "4"), ("FAULT", "exit")],
     );
     assert_eq!(left.code, Some(3), "{}", left.err);
+    if cfg!(all(target_os = "linux", target_env = "gnu")) {
+        let said = "rank 3 of 4 left: its body has ended the process\n";
+        assert_eq!(left.err, said);
+    }
     // A rank that computes for ever does not keep the job.
     let stuck = start(
         &example("faults"),
