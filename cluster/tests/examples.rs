@@ -10,7 +10,7 @@ use started::{EXAMPLES, Started, example, start};
 
 #[test]
 fn examples_say_the_same_on_any_number_of_ranks() {
-    for name in EXAMPLES {
+    for name in EXAMPLES.iter().chain(&["verbs"]) {
         let alone = start(&example(name), &[]);
         assert_eq!(alone.code, Some(0), "{name}: {}", alone.err);
         assert!(!alone.out.is_empty(), "{name}");

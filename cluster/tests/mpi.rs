@@ -81,7 +81,7 @@ fn first_line(text: &str) -> &str {
 #[test]
 fn examples_say_what_one_rank_says() {
     let Some(options) = launcher() else { return };
-    for name in EXAMPLES {
+    for name in EXAMPLES.iter().chain(&["verbs"]) {
         let alone = start(&example(name), &[("TINE_RANKS", "1")]);
         assert_eq!(alone.code, Some(0), "{name}: {}", alone.err);
         for ranks in [1, 3, 4] {

@@ -287,6 +287,11 @@ impl Link for Mpi {
     fn all_gather_bytes(&self, mine: &[u8], lens: &[usize]) -> Vec<u8> {
         let total = lens.iter().sum();
         let mut all = vec![0; total];
+        if total == 0 {
+            return all;
+        }
+        // The address of an empty slice may be the one that means `MPI_IN_PLACE`.
+        let mine = if mine.is_empty() { &[0][..0] } else { mine };
         if total > PIECE {
             let send: Vec<&[u8]> = (0..self.size)
                 .map(|to| if to == self.rank { &[][..] } else { mine })
