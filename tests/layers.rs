@@ -333,7 +333,7 @@ const HOUSE: &[Crate] = &[
         source: "cluster/src",
         layers: &[
             // what depends on nothing
-            &["fault", "owner", "stats", "travel"],
+            &["fault", "owner", "pieces", "stats", "travel"],
             &["link"],
             &["link::alone", "link::threads"],
             &["cluster"],

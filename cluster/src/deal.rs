@@ -4,6 +4,8 @@
 //! table has outgrown the cache, there are two cases. If several items went into each entry, the
 //! entries are dealt, and the table begins anew. If hardly more than one did, the table was a
 //! detour: for a while, items are dealt as they come. Each further detour makes that while longer.
+//! Most detours end early: if hardly any key has come twice when an eighth of the table is full,
+//! there are far more keys than it has room for.
 //!
 //! Of one key, items that are dealt earlier came earlier in the input, and lists of later pieces go
 //! behind those of earlier ones. So merging the lists in their order merges in the order of the
@@ -12,13 +14,15 @@
 
 use crate::cluster::Call;
 use crate::owner::{hash_of, owner};
+use crate::pieces::{Piece, pieces};
 use crate::shuffle::{send_memory, send_parts};
 use crate::travel::Travel;
+use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash};
 use std::mem;
-use tine_collections::raw::par_map;
+use tine_collections::raw::{expect_fill, par_map};
 use tine_iter::iter::ParallelIterator;
 
 /// The most entries of a table, and its most bytes.
@@ -26,6 +30,8 @@ const ENTRIES: usize = 1 << 17;
 const BYTES: usize = 4 << 20;
 /// A table pays if it has at least this many items for each entry.
 const WORTH: usize = 4;
+/// The first look comes at this part of the limit.
+const EARLY: usize = 8;
 /// After dealing the items of this many full tables, the table is tried again.
 const PATIENCE: usize = 16;
 
@@ -36,27 +42,53 @@ fn lists<T>(ranks: usize) -> Lists<T> {
     (0..ranks).map(|_| Vec::new()).collect()
 }
 
+/// Appends a value. A list that has become large asks for huge pages.
+#[inline(always)]
+fn put<T>(list: &mut Vec<T>, value: T) {
+    if list.len() == list.capacity() {
+        grow(list);
+    }
+    list.push(value);
+}
+
+#[cold]
+#[inline(never)]
+fn grow<T>(list: &mut Vec<T>) {
+    list.reserve(list.len().max(4));
+    expect_fill(list.spare_capacity_mut());
+}
+
+/// The hash by which a dealer's own table finds a key: quicker than the one that names the owner,
+/// which only those keys need that leave the table.
+#[inline]
+fn table_hash<K: Hash>(key: &K) -> u64 {
+    FixedState::with_seed(1).hash_one(key)
+}
+
 /// Items to fold, and lists of what has been dealt.
 pub(crate) struct Dealer<K, A> {
     table: HashTable<(K, A)>,
     limit: usize,
+    /// How many entries there are at the next look at whether it pays.
+    look: usize,
     /// Items since the table was empty.
     seen: usize,
     /// Items to deal before the table is tried, and after the next failure.
     ahead: usize,
     patience: usize,
     /// Keys that occurred once.
-    pub(crate) ones: Lists<K>,
+    ones: Lists<K>,
     /// Keys with the sum of some of their items.
-    pub(crate) sums: Lists<(K, A)>,
+    sums: Lists<(K, A)>,
 }
 
 impl<K: Hash + Eq, A> Dealer<K, A> {
-    pub(crate) fn new(ranks: usize) -> Box<Self> {
+    fn new(ranks: usize) -> Box<Self> {
         let limit = (BYTES / (size_of::<(K, A)>() + 1)).clamp(1024, ENTRIES) / 8 * 7;
         Box::new(Dealer {
             table: HashTable::new(),
             limit,
+            look: limit / EARLY,
             seen: 0,
             ahead: 0,
             patience: PATIENCE * limit,
@@ -74,32 +106,32 @@ impl<K: Hash + Eq, A> Dealer<K, A> {
     }
 
     /// Folds an item: `first` makes a sum of the first one, `more` adds to it.
-    #[inline]
+    #[inline(always)]
     fn fold<T>(
         &mut self,
-        hash: u64,
         key: K,
         item: T,
         first: impl FnOnce(T) -> A,
         more: impl FnOnce(&mut A, T),
     ) {
         self.seen += 1;
+        let rehash = |known: &(K, A)| table_hash(&known.0);
         match self
             .table
-            .entry(hash, |known| known.0 == key, |known| hash_of(&known.0))
+            .entry(table_hash(&key), |known| known.0 == key, rehash)
         {
             Entry::Occupied(entry) => more(&mut entry.into_mut().1, item),
             Entry::Vacant(entry) => {
                 entry.insert((key, first(item)));
-                if self.table.len() == self.limit {
-                    self.overflow();
+                if self.table.len() == self.look {
+                    self.consider();
                 }
             }
         }
     }
 
     /// Folds an item, or deals it as a sum of its own.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add<T>(
         &mut self,
         key: K,
@@ -107,22 +139,40 @@ impl<K: Hash + Eq, A> Dealer<K, A> {
         first: impl FnOnce(T) -> A,
         more: impl FnOnce(&mut A, T),
     ) {
-        let hash = hash_of(&key);
         if self.deals() {
-            let to = owner(hash, self.sums.len());
-            self.sums[to].push((key, first(item)));
+            let to = owner(hash_of(&key), self.sums.len());
+            put(&mut self.sums[to], (key, first(item)));
         } else {
-            self.fold(hash, key, item, first, more);
+            self.fold(key, item, first, more);
         }
     }
 
+    /// The table has grown to where it must be looked at.
     #[cold]
-    fn overflow(&mut self) {
-        let worth = self.seen >= WORTH * self.table.len();
-        self.flush();
-        if worth {
-            self.patience = PATIENCE * self.limit;
+    #[inline(never)]
+    fn consider(&mut self) {
+        let entries = self.table.len();
+        let is_full = entries >= self.limit;
+        let pays = if is_full {
+            self.seen >= WORTH * entries
         } else {
+            // Of `keys` equally frequent keys, about entries² ÷ (2 · keys) have come again. If there
+            // are twice as many as the limit, the full table will not pay.
+            let again = (self.seen - entries) as u128;
+            let full = 2 * self.limit as u128;
+            again * 2 * full >= (entries as u128).pow(2)
+        };
+        self.look = if pays && !is_full {
+            self.limit
+        } else {
+            self.limit / EARLY
+        };
+        if is_full || !pays {
+            self.flush();
+        }
+        if is_full && pays {
+            self.patience = PATIENCE * self.limit;
+        } else if !pays {
             self.table = HashTable::new();
             self.ahead = self.patience;
             self.patience = self.patience.saturating_mul(4);
@@ -133,12 +183,12 @@ impl<K: Hash + Eq, A> Dealer<K, A> {
         self.seen = 0;
         let ranks = self.sums.len();
         for (key, sum) in self.table.drain() {
-            self.sums[owner(hash_of(&key), ranks)].push((key, sum));
+            put(&mut self.sums[owner(hash_of(&key), ranks)], (key, sum));
         }
     }
 
     /// Deals what is left in the table.
-    pub(crate) fn finish(&mut self) {
+    fn finish(&mut self) {
         self.flush();
         self.table = HashTable::new();
     }
@@ -146,14 +196,13 @@ impl<K: Hash + Eq, A> Dealer<K, A> {
 
 impl<K: Hash + Eq> Dealer<K, usize> {
     /// Counts a key, or deals it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn count(&mut self, key: K) {
-        let hash = hash_of(&key);
         if self.deals() {
-            let to = owner(hash, self.ones.len());
-            self.ones[to].push(key);
+            let to = owner(hash_of(&key), self.ones.len());
+            put(&mut self.ones[to], key);
         } else {
-            self.fold(hash, key, (), |()| 1, |count, ()| *count += 1);
+            self.fold(key, (), |()| 1, |count, ()| *count += 1);
         }
     }
 }
@@ -172,12 +221,64 @@ pub(crate) fn joined<T: Send>(ranks: usize, mut pieces: Vec<Lists<T>>) -> Lists<
     let each: Vec<Vec<Vec<T>>> = (0..ranks).map(of_rank).collect();
     par_map(each, &|parts: Vec<Vec<T>>| {
         let count = parts.iter().map(Vec::len).sum::<usize>();
-        let mut parts = parts.into_iter();
-        let mut all = parts.next().unwrap_or_default();
-        all.reserve_exact(count - all.len());
-        parts.for_each(|mut part| all.append(&mut part));
+        let mut all = Vec::with_capacity(count);
+        expect_fill(all.spare_capacity_mut());
+        parts.into_iter().for_each(|mut part| all.append(&mut part));
         all
     })
+}
+
+/// A dealer, and what it does with an item.
+struct Dealing<'a, K, A, F> {
+    dealer: Box<Dealer<K, A>>,
+    take: &'a F,
+}
+
+impl<K, A, T, F> Piece<T> for Dealing<'_, K, A, F>
+where
+    K: Hash + Eq + Send,
+    A: Send,
+    F: Fn(&mut Dealer<K, A>, T) + Sync,
+{
+    #[inline(always)]
+    fn take(&mut self, item: T) {
+        (self.take)(&mut self.dealer, item);
+    }
+
+    fn end(&mut self) {
+        self.dealer.finish();
+    }
+}
+
+/// Has dealers take all items by `take`; what they have dealt: single keys, and sums.
+pub(crate) fn deal<I, K, A, F>(iter: I, ranks: usize, take: F) -> (Lists<K>, Lists<(K, A)>)
+where
+    I: ParallelIterator,
+    K: Hash + Eq + Send,
+    A: Send,
+    F: Fn(&mut Dealer<K, A>, I::Item) + Sync,
+{
+    let new = || Dealing {
+        dealer: Dealer::new(ranks),
+        take: &take,
+    };
+    let dealers = pieces(iter, new).into_iter().map(|dealing| dealing.dealer);
+    let (ones, sums) = dealers.map(|dealer| (dealer.ones, dealer.sums)).unzip();
+    (joined(ranks, ones), joined(ranks, sums))
+}
+
+/// Lists of items, and how an item's hash is found.
+struct Listing<'a, T, F> {
+    lists: Lists<T>,
+    hash: &'a F,
+}
+
+impl<T: Send, F: Fn(&T) -> u64 + Sync> Piece<T> for Listing<'_, T, F> {
+    #[inline(always)]
+    fn take(&mut self, item: T) {
+        let to = owner((self.hash)(&item), self.lists.len());
+        put(&mut self.lists[to], item);
+    }
 }
 
 /// Puts each item into the list of the rank that owns its hash.
@@ -186,15 +287,12 @@ where
     I: ParallelIterator,
     F: Fn(&I::Item) -> u64 + Sync,
 {
-    let deal = |mut to: Lists<I::Item>, item: I::Item| {
-        to[owner(hash(&item), ranks)].push(item);
-        to
+    let new = || Listing {
+        lists: lists(ranks),
+        hash,
     };
-    let mut pieces: Vec<Lists<I::Item>> = iter.fold(|| lists(ranks), deal).collect();
-    if pieces.is_empty() {
-        pieces.push(lists(ranks));
-    }
-    joined(ranks, pieces)
+    let listed = pieces(iter, new).into_iter().map(|listing| listing.lists);
+    joined(ranks, listed.collect())
 }
 
 /// Sends the pairs of each list to its rank: as memory if both halves are plain, in one row or in
@@ -242,7 +340,7 @@ mod tests {
     #[test]
     fn what_is_dealt_adds_up() {
         let mut dealer: Box<Dealer<u64, usize>> = Dealer::new(3);
-        (dealer.limit, dealer.patience) = (16, 40);
+        (dealer.limit, dealer.look, dealer.patience) = (16, 2, 40);
         keys().for_each(|key| dealer.count(key));
         dealer.finish();
         let some = |lens: usize| lens > 0;
@@ -264,7 +362,7 @@ mod tests {
     fn what_is_dealt_is_in_order() {
         let pieces = (0..2).map(|piece| {
             let mut dealer: Box<Dealer<u64, Vec<usize>>> = Dealer::new(3);
-            (dealer.limit, dealer.patience) = (16, 40);
+            (dealer.limit, dealer.look, dealer.patience) = (16, 2, 40);
             for (at, key) in keys().enumerate() {
                 let at = 6000 * piece + at;
                 dealer.add(key, at, |at| vec![at], |list, at| list.push(at));

@@ -5,11 +5,11 @@
 #![forbid(unsafe_code)]
 
 use crate::cluster::{Call, Site};
-use crate::deal::{Dealer, dealt, joined, send_pairs};
+use crate::deal::{Dealer, deal, dealt, send_pairs};
 use crate::iter::DistIter;
 use crate::map::{DistMap, greatest};
 use crate::owner::{hash_of, owner};
-use crate::shuffle::send_parts;
+use crate::shuffle::{send_others, send_parts};
 use crate::sort::sorted_by_key;
 use crate::travel::Travel;
 use crate::vec::DistVec;
@@ -52,20 +52,10 @@ impl<I: ParallelIterator> DistIter<I> {
             cluster.enter(what, site, 0);
             return DistMap::new(cluster, iter.count_by(key));
         }
-        let count = |mut dealer: Box<Dealer<K, usize>>, item: I::Item| {
-            dealer.count(key(&item));
-            dealer
-        };
-        let mut dealers: Vec<Box<Dealer<K, usize>>> =
-            iter.fold(|| Dealer::new(ranks), count).collect();
-        if dealers.is_empty() {
-            dealers.push(Dealer::new(ranks));
-        }
-        dealers.par_iter_mut().for_each(|dealer| dealer.finish());
-        let (ones, sums) = dealers.into_iter().map(|d| (d.ones, d.sums)).unzip();
-        let (ones, sums) = (joined(ranks, ones), joined(ranks, sums));
+        let count = |dealer: &mut Dealer<K, usize>, item| dealer.count(key(&item));
+        let (ones, sums) = deal(iter, ranks, count);
         let call = cluster.enter(what, site, 0);
-        let ones = send_parts(&call, cluster.form::<K>(), ones).items;
+        let ones = send_others(&call, cluster.form::<K>(), ones);
         let sums = send_pairs(&call, sums);
         drop(call);
         DistMap::new(cluster, counts_of(ones, sums))
@@ -111,16 +101,8 @@ impl<I: ParallelIterator> DistIter<I> {
             fold(&mut sum, item);
             sum
         };
-        let add = |mut dealer: Box<Dealer<K, A>>, item: I::Item| {
-            dealer.add(key(&item), item, &first, &fold);
-            dealer
-        };
-        let mut dealers: Vec<Box<Dealer<K, A>>> = iter.fold(|| Dealer::new(ranks), add).collect();
-        if dealers.is_empty() {
-            dealers.push(Dealer::new(ranks));
-        }
-        dealers.par_iter_mut().for_each(|dealer| dealer.finish());
-        let sums = joined(ranks, dealers.into_iter().map(|d| d.sums).collect());
+        let add = |dealer: &mut Dealer<K, A>, item| dealer.add(key(&item), item, &first, &fold);
+        let (_, sums) = deal(iter, ranks, add);
         let call = cluster.enter("fold_by", site, 0);
         let sums = send_pairs(&call, sums);
         drop(call);
@@ -187,13 +169,16 @@ impl<I: ParallelIterator> DistIter<I> {
 }
 
 /// Counts of keys that came singly, and of keys that came with counts.
-fn counts_of<K: Travel + Eq + Hash>(ones: Vec<K>, sums: Vec<(K, usize)>) -> ParHashMap<K, usize> {
+fn counts_of<K: Travel + Eq + Hash>(
+    (here, arrived): (Vec<K>, Vec<K>),
+    sums: Vec<(K, usize)>,
+) -> ParHashMap<K, usize> {
     let add = |count: &mut usize, more: usize| *count += more;
     let of_sums = |sums: Vec<(K, usize)>| fold_pairs(sums.into_par_iter(), |n| n, add, add);
-    if ones.is_empty() {
+    if here.is_empty() && arrived.is_empty() {
         return of_sums(sums);
     }
-    let mut counts = count_keys(ones.into_par_iter());
+    let mut counts = count_keys(here.into_par_iter().chain(arrived));
     if !sums.is_empty() {
         counts.par_merge_with(of_sums(sums), add);
     }

@@ -77,6 +77,7 @@ mod launch;
 mod link;
 mod map;
 mod owner;
+mod pieces;
 pub mod prelude;
 mod read;
 mod reduce;

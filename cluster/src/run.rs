@@ -6,6 +6,7 @@
 //! | ends well | it waits for the others in the last collective, `the end` |
 //! | returns an error that all ranks know of | as above; then the job fails, and the rank that had it says so |
 //! | returns another error, or panics | it says so; the engine ends the others |
+//! | leaves by `process::exit` | it says so; the launcher ends the others |
 //! | is where the others are not | all ranks find out in the next header; rank 0 reports it |
 #![forbid(unsafe_code)]
 
@@ -16,7 +17,7 @@ use crate::link::Link;
 use crate::link::alone::Alone;
 use crate::link::threads::{Board, Threads};
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::env;
 use std::panic::{self, AssertUnwindSafe, Location, PanicHookInfo, catch_unwind};
 use std::process::{self, ExitCode};
@@ -198,6 +199,13 @@ fn rank<F>(cluster: &Cluster, body: &F) -> Result<(), Failure>
 where
     F: Fn(&Cluster) -> Result<(), Error>,
 {
+    let (me, size) = (cluster.rank(), cluster.size());
+    let name = if size == 1 {
+        "the only rank".to_owned()
+    } else {
+        format!("rank {me} of {size}")
+    };
+    AT_WORK.with(|at_work| at_work.0.replace(Some(name.clone())));
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let result = body(cluster);
         if result
@@ -209,12 +217,7 @@ where
         }
         result
     }));
-    let (me, size) = (cluster.rank(), cluster.size());
-    let name = if size == 1 {
-        "the only rank".to_owned()
-    } else {
-        format!("rank {me} of {size}")
-    };
+    AT_WORK.with(|at_work| at_work.0.take());
     let alone = |text: String| Failure {
         text,
         speaker: Speaker::Me,
@@ -347,6 +350,20 @@ fn held<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 thread_local! {
     /// Is this the thread of a rank?
     static RANK: Cell<bool> = const { Cell::new(false) };
+    static AT_WORK: AtWork = const { AtWork(RefCell::new(None)) };
+}
+
+/// The name of the rank whose body runs on this thread. A body that calls `process::exit` is the
+/// only one at whose end the name is still there: then it is reported, where the system lets a
+/// thread that exits clean up after itself.
+struct AtWork(RefCell<Option<String>>);
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        if let Some(name) = self.0.take() {
+            eprintln!("{name} left: its body has ended the process");
+        }
+    }
 }
 
 /// Panics that have not been reported yet: the message and the place. When such a panic arrives at

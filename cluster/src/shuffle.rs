@@ -18,7 +18,7 @@
 
 use crate::cluster::Call;
 use crate::travel::{Plain, Travel, decode, encode};
-use std::vec;
+use std::{mem, vec};
 use tine_iter::prelude::*;
 
 /// Items that have arrived: those of source `s` are `starts[s]..starts[s + 1]`.
@@ -64,6 +64,16 @@ pub(crate) fn send_parts<T: Travel>(
     };
     let slices: Vec<&[T]> = parts.iter().map(Vec::as_slice).collect();
     receive(call, plain, &slices)
+}
+
+/// The same where the order does not matter: what stays, untouched, and what comes.
+pub(crate) fn send_others<T: Travel>(
+    call: &Call<'_>,
+    plain: Option<Plain<T>>,
+    mut parts: Vec<Vec<T>>,
+) -> (Vec<T>, Vec<T>) {
+    let stays = mem::take(&mut parts[call.cluster.rank()]);
+    (stays, send_parts(call, plain, parts).items)
 }
 
 /// Plain items, in one piece.

@@ -17,6 +17,7 @@ use std::slice;
 use std::sync::OnceLock;
 
 use bytemuck::{AnyBitPattern, NoUninit};
+use tine_collections::raw::expect_fill;
 
 /// A type that can be sent to another rank: serde can write and read it, and it borrows nothing.
 ///
@@ -83,8 +84,12 @@ impl<T> Plain<T> {
             return None;
         }
         // SAFETY: allocated a line ago, by the same allocator, with the layout of
-        // `count` values; zeros are, by `self`, values.
-        Some(unsafe { Vec::from_raw_parts(start.cast(), count, count) })
+        // `count` values.
+        let mut values = unsafe { Vec::from_raw_parts(start.cast(), 0, count) };
+        expect_fill(values.spare_capacity_mut());
+        // SAFETY: in bounds; initialised: zeros are, by `self`, values.
+        unsafe { values.set_len(count) };
+        Some(values)
     }
 }
 

@@ -10,7 +10,7 @@ use started::{EXAMPLES, Started, example, start};
 
 #[test]
 fn examples_say_the_same_on_any_number_of_ranks() {
-    for name in EXAMPLES {
+    for name in EXAMPLES.iter().chain(&["verbs"]) {
         let alone = start(&example(name), &[]);
         assert_eq!(alone.code, Some(0), "{name}: {}", alone.err);
         assert!(!alone.out.is_empty(), "{name}");
@@ -95,6 +95,10 @@ fn the_first_line_says_rank_and_reason() {
         &[("TINE_RANKS", "4"), ("FAULT", "exit")],
     );
     assert_eq!(left.code, Some(3), "{}", left.err);
+    if cfg!(all(target_os = "linux", target_env = "gnu")) {
+        let said = "rank 3 of 4 left: its body has ended the process\n";
+        assert_eq!(left.err, said);
+    }
     // A rank that computes for ever does not keep the job.
     let stuck = start(
         &example("faults"),

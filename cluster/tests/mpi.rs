@@ -2,19 +2,40 @@
 //! table of faults.
 //!
 //! Built with the feature `mpi`. Where there is no `mpirun` the tests say so and
-//! pass, unless TINE_NEED_MPI=1.
+//! pass, unless TINE_NEED_MPI=1. With MPICH beside Open MPI:
+//!
+//!     MPICC=mpicc.mpich MPIRUN=mpirun.mpich cargo test -p tine-cluster --features mpi --test mpi
+//!
+//! One job runs at a time, so that the limits of time are those of one job.
 #![cfg(feature = "mpi")]
 
 #[path = "examples/started.rs"]
 mod started;
 
-use started::{EXAMPLES, Started, example, finish, start};
+use started::{EXAMPLES, Started, example, finish, finish_within, start};
 use std::env;
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard};
+
+/// The launcher is that of Open MPI.
+const OPEN_MPI: &str = "--allow-run-as-root";
+/// Every failing job ends within this number of seconds.
+const LIMIT: u32 = 10;
+
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Waits until no other job runs.
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(|broken| broken.into_inner())
+}
+
+fn mpirun_name() -> String {
+    env::var("MPIRUN").unwrap_or_else(|_| "mpirun".to_owned())
+}
 
 /// How ranks are started here; nothing if they cannot be.
 fn launcher() -> Option<Vec<&'static str>> {
-    let version = Command::new("mpirun").arg("--version").output();
+    let version = Command::new(mpirun_name()).arg("--version").output();
     let Ok(version) = version else {
         assert!(env::var_os("TINE_NEED_MPI").is_none(), "there is no mpirun");
         eprintln!("not run: there is no mpirun");
@@ -23,35 +44,44 @@ fn launcher() -> Option<Vec<&'static str>> {
     let version = String::from_utf8_lossy(&version.stdout).into_owned();
     Some(
         if version.contains("Open MPI") || version.contains("OpenRTE") {
-            vec![
-                "--allow-run-as-root",
-                "--oversubscribe",
-                "--bind-to",
-                "none",
-            ]
+            vec![OPEN_MPI, "--oversubscribe", "--bind-to", "none"]
         } else {
             vec!["-bind-to", "none"]
         },
     )
 }
 
-fn mpirun(options: &[&str], ranks: usize, name: &str, variables: &[(&str, &str)]) -> Started {
-    let mut command = Command::new("mpirun");
+fn job(options: &[&str], ranks: usize, name: &str, variables: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(mpirun_name());
     command
         .args(options)
         .args(["-n", &ranks.to_string()])
-        .arg(example(name));
-    finish(
-        command
-            .env("TINE_NUM_THREADS", "1")
-            .envs(variables.iter().copied()),
-    )
+        .arg(example(name))
+        .env("TINE_NUM_THREADS", "1")
+        .envs(variables.iter().copied());
+    command
+}
+
+fn mpirun(options: &[&str], ranks: usize, name: &str, variables: &[(&str, &str)]) -> Started {
+    let _turn = turn();
+    finish(&mut job(options, ranks, name, variables))
+}
+
+/// A job that fails, on four ranks. If it did not end in time, its status is 124 or 137.
+fn fails(options: &[&str], fault: &str) -> Started {
+    let _turn = turn();
+    finish_within(LIMIT, &mut job(options, 4, "faults", &[("FAULT", fault)]))
+}
+
+fn first_line(text: &str) -> &str {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    lines.next().unwrap_or_default()
 }
 
 #[test]
 fn examples_say_what_one_rank_says() {
     let Some(options) = launcher() else { return };
-    for name in EXAMPLES {
+    for name in EXAMPLES.iter().chain(&["verbs"]) {
         let alone = start(&example(name), &[("TINE_RANKS", "1")]);
         assert_eq!(alone.code, Some(0), "{name}: {}", alone.err);
         for ranks in [1, 3, 4] {
@@ -99,27 +129,49 @@ fn the_first_line_says_rank_and_reason() {
             101,
             "rank 0 of 4: the ranks have parted: ranks 0, 1, 2 are in `count` at ",
         ),
+        ("exit", 3, "rank 3 of 4 left: "),
         ("stuck", 101, "rank 1 of 4 failed: the others do not look"),
     ];
     for (fault, code, begin) in cases {
-        let failed = mpirun(&options, 4, "faults", &[("FAULT", fault)]);
-        let first = failed
-            .err
-            .lines()
-            .find(|line| !line.trim().is_empty())
-            .unwrap_or_default();
-        assert!(first.starts_with(begin), "{fault}: {}", failed.err);
-        assert_eq!(failed.code, Some(code), "{fault}: {}", failed.err);
-    }
-    // These end without a word of ours: the launcher ends the job.
-    for fault in ["exit", "killed", "memory"] {
-        let failed = mpirun(&options, 4, "faults", &[("FAULT", fault)]);
+        let failed = fails(&options, fault);
         assert!(
-            !matches!(failed.code, Some(0 | 124 | 137) | None),
-            "{fault}: {:?} {}",
-            failed.code,
+            first_line(&failed.err).starts_with(begin),
+            "{fault}: {}",
             failed.err
         );
+        if options.contains(&OPEN_MPI) {
+            assert_eq!(failed.code, Some(code), "{fault}: {}", failed.err);
+        } else {
+            // MPICH's launcher mixes in how it ended the others.
+            let in_time = !matches!(failed.code, Some(0 | 124) | None);
+            assert!(in_time, "{fault}: {:?} {}", failed.code, failed.err);
+        }
+    }
+}
+
+/// A rank that the system ends says nothing, or std's word about memory; the launcher names it.
+#[test]
+fn the_launcher_names_the_rank_that_is_gone() {
+    let Some(options) = launcher() else { return };
+    let signals = [("aborted", 3, 6), ("killed", 3, 9), ("memory", 1, 6)];
+    for (fault, rank, signal) in signals {
+        let failed = fails(&options, fault);
+        let said = format!("{}{}", failed.out, failed.err);
+        let by_system = !matches!(failed.code, Some(0 | 101 | 124) | None);
+        assert!(by_system, "{fault}: {:?} {said}", failed.code);
+        if options.contains(&OPEN_MPI) {
+            let named = said.lines().any(|line| {
+                line.contains(&format!("process rank {rank} "))
+                    && line.contains(&format!("signal {signal} "))
+            });
+            assert!(named, "{fault}: {said}");
+        } else {
+            // MPICH's names a process, not its rank.
+            assert!(said.contains("BAD TERMINATION"), "{fault}: {said}");
+        }
+        if fault == "memory" {
+            assert!(failed.err.contains("memory allocation of "), "{said}");
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! The only file here that calls system or processor functions by name.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, handle_alloc_error};
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 /// The smallest allocation for which asking is worth a system call.
@@ -30,11 +31,12 @@ pub(crate) fn allocate(layout: Layout, zeroed: bool) -> NonNull<u8> {
     start
 }
 
-/// Asks for huge pages for the room of an empty vector, if that is large.
-pub(crate) fn advise_for<T>(vec: &mut Vec<T>) {
-    let size = vec.capacity().saturating_mul(std::mem::size_of::<T>());
+/// Asks for huge pages under memory that will soon be filled, if there is much of it. Nothing
+/// depends on the answer.
+pub fn expect_fill<T>(room: &mut [MaybeUninit<T>]) {
+    let size = size_of_val(room);
     if size >= LARGE {
-        advise(NonNull::from(vec.spare_capacity_mut()).cast(), size);
+        advise(NonNull::from(room).cast(), size);
     }
 }
 

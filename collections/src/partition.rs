@@ -365,7 +365,7 @@ pub(crate) fn concat<T: Send>(mut parts: Vec<Vec<T>>) -> Vec<T> {
         parts.iter_mut().for_each(|part| all.append(part));
         return all;
     }
-    pages::advise_for(&mut all);
+    pages::expect_fill(all.spare_capacity_mut());
     let mut room = &mut all.spare_capacity_mut()[..total];
     let mut jobs = Vec::new();
     for part in &mut parts {

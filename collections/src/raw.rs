@@ -2,4 +2,5 @@
 #![forbid(unsafe_code)]
 
 pub use crate::group::{count_keys, fold_pairs};
+pub use crate::pages::expect_fill;
 pub use crate::partition::{List, Scatter, par_map, transpose};

@@ -18,6 +18,7 @@ pub(crate) use tine_pool::schedule::AtomicUsize;
 
 #[cfg(not(tine_sched))]
 mod real {
+    use std::cell::Cell;
     use std::hint::black_box;
     use std::sync::OnceLock;
     use std::time::Instant;
@@ -28,29 +29,45 @@ mod real {
         BEGUN.get_or_init(Instant::now).elapsed().as_nanos() as u64
     }
 
-    fn chain(rounds: u64) {
-        let mut x = rounds | 1;
-        for _ in 0..rounds {
-            x = black_box(x.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        }
+    thread_local! {
+        /// Where the last chain of this thread ended, and the next begins: else a processor would work
+        /// on several items at once.
+        static END: Cell<u64> = const { Cell::new(1) };
     }
 
-    /// Rounds of the chain in 1024 ns: the most of many tries, when nothing was in the way.
-    fn rate() -> u64 {
-        static RATE: OnceLock<u64> = OnceLock::new();
+    fn chain(rounds: u64) {
+        END.with(|end| {
+            let mut x = end.get();
+            for _ in 0..rounds {
+                x = black_box(x.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            }
+            end.set(x);
+        });
+    }
+
+    /// What a chain takes in picoseconds: for itself, and for each round. The least of many tries, when
+    /// nothing was in the way.
+    fn rate() -> (u64, u64) {
+        static RATE: OnceLock<(u64, u64)> = OnceLock::new();
         *RATE.get_or_init(|| {
-            let try_once = |_| {
-                let begun = Instant::now();
-                chain(100_000);
-                100_000 * 1024 / begun.elapsed().as_nanos().max(1) as u64
+            let picos = |rounds: u64| {
+                let try_once = |_| {
+                    let begun = Instant::now();
+                    (0..1_000).for_each(|_| chain(black_box(rounds)));
+                    begun.elapsed().as_nanos() as u64
+                };
+                (0..200).map(try_once).min().unwrap_or(1)
             };
-            (0..100).map(try_once).max().unwrap_or(1)
+            let (short, long) = (picos(10), picos(110));
+            let each = ((long.saturating_sub(short)) / 100).max(1);
+            (short.saturating_sub(10 * each), each)
         })
     }
 
     /// Computes for this many nanoseconds.
     pub(crate) fn work(nanos: u64) {
-        chain((nanos * rate()) >> 10);
+        let (own, each) = rate();
+        chain((nanos * 1000).saturating_sub(own) / each);
     }
 
     pub(crate) fn reset() {}

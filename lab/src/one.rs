@@ -46,7 +46,14 @@ fn begin(row: &str, cores: &str, seed: u64, changed: &[String]) -> Result<usize,
     let mut costs = Costs::default();
     for change in changed {
         let known = change.split_once('=').and_then(|(name, value)| {
-            *costs.get(name)? = value.parse().ok()?;
+            let value: f64 = value.parse().ok()?;
+            if name == "all" {
+                for name in Costs::NAMES {
+                    *costs.get(name)? *= value;
+                }
+                return Some(());
+            }
+            *costs.get(name)? = value;
             Some(())
         });
         known.ok_or_else(|| format!("no cost: {change}"))?;

@@ -187,20 +187,39 @@ pub(crate) fn compare(old: &str, new: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Efficiencies with the costs as given, halved, and doubled.
+#[cfg(tine_sched)]
+pub(crate) fn beside(given: &Results, half: &Results, double: &Results) {
+    println!("\nEfficiency with all costs as given (halved, doubled)\n");
+    head("row", &given.cores);
+    for row in &given.rows {
+        let of = |results: &Results, cores: &str| {
+            let efficiency = results.efficiency(row, cores);
+            efficiency.map_or("-".into(), |e| format!("{e:.2}"))
+        };
+        let cell = |cores: &String| {
+            let [given, half, double] = [given, half, double].map(|r| of(r, cores));
+            format!("{given} ({half}, {double})")
+        };
+        line(row, given.cores.iter().map(cell));
+    }
+}
+
 /// Times of the machine at hand beside the computed ones.
 pub(crate) fn calibrate(real: &str, computed: &str) -> Result<(), String> {
     let (real, computed) = (Results::read(real)?, Results::read(computed)?);
-    println!("\nComputed time ÷ real time (medians); real µs, computed µs\n");
+    println!(
+        "\nComputed time ÷ real time (the least of each: what else runs makes times longer); real µs, computed µs\n"
+    );
     head("row", &real.cores);
-    let median = |results: &Results, row: &str, cores: &str| {
-        let mut times: Vec<f64> = results.get(row, cores).iter().map(|r| r.time).collect();
-        times.sort_by(f64::total_cmp);
-        times.get(times.len() / 2).copied()
+    let least = |results: &Results, row: &str, cores: &str| {
+        let times = results.get(row, cores).iter().map(|r| r.time);
+        times.min_by(f64::total_cmp)
     };
     let mut off = Vec::new();
     for row in real.rows.iter().filter(|r| computed.rows.contains(r)) {
         let cell = |cores: &String| {
-            let (Some(r), Some(c)) = (median(&real, row, cores), median(&computed, row, cores))
+            let (Some(r), Some(c)) = (least(&real, row, cores), least(&computed, row, cores))
             else {
                 return "-".into();
             };

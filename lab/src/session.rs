@@ -20,6 +20,10 @@ pub(crate) struct Options {
     lines: usize,
     jobs: usize,
     limit: u64,
+    /// By what all costs are multiplied.
+    scale: f64,
+    /// Whether costs are halved and doubled together only.
+    together: bool,
 }
 
 impl Options {
@@ -35,6 +39,8 @@ impl Options {
             lines: 5,
             jobs: 1,
             limit: 120,
+            scale: 1.0,
+            together: false,
         };
         let mut args = args.iter();
         while let Some(name) = args.next() {
@@ -49,6 +55,12 @@ impl Options {
                 "--cores" => options.cores = list(),
                 "--seed" => options.seed = number(),
                 "--seeds" => options.seeds = number(),
+                "--costs" => match value {
+                    "half" => options.scale = 0.5,
+                    "double" => options.scale = 2.0,
+                    "all" => options.together = true,
+                    _ => refuse(value),
+                },
                 "--set" => options.costs.push(value.to_owned()),
                 "--out" => options.out = Some(value.to_owned()),
                 "--lines" => options.lines = number() as usize,
@@ -156,6 +168,7 @@ fn run_one(options: &Options, task: &Task) -> Result<String, String> {
         .args([*row, cores]);
     command
         .args([seed.to_string(), options.lines.to_string()])
+        .arg(format!("all={}", options.scale))
         .args(&options.costs);
     // A clean environment is the same environment: its size moves the first stack.
     command.env_clear().stdin(Stdio::null());
@@ -191,15 +204,24 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     records.map(drop)
 }
 
-/// Each cost halved and doubled: how far each row's efficiency moves.
+/// All costs halved and doubled, then each by itself: how far each row's efficiency moves.
 #[cfg(tine_sched)]
 pub(crate) fn sensitivity(options: &Options) -> Result<(), String> {
     use crate::rt::costs::Costs;
     let mut options = options.clone();
     options.out = None;
     let base = Results::parse(&collect(&options)?);
+    let scaled = |scale: f64| -> Result<Results, String> {
+        let mut changed = options.clone();
+        changed.scale = scale;
+        Ok(Results::parse(&collect(&changed)?))
+    };
+    output::beside(&base, &scaled(0.5)?, &scaled(2.0)?);
+    if options.together {
+        return Ok(());
+    }
     println!(
-        "row, cores, as given; then each cost that moves it by more than a twentieth: halved, doubled"
+        "\nrow, cores, as given; then each cost that moves it by more than a twentieth: halved, doubled"
     );
     let mut moved = std::collections::BTreeMap::<(String, String), String>::new();
     for name in Costs::NAMES {

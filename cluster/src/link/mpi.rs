@@ -78,11 +78,12 @@ pub(crate) fn start() -> Result<Mpi, String> {
     };
     let ask = |name: &str| env::var(name).ok();
     let library = environment::library_version().unwrap_or_default();
-    let library = library
-        .split([',', '\n'])
-        .next()
-        .unwrap_or("the MPI library");
-    if let Err(why) = same_make(&ask, link.size, library) {
+    // `Open MPI v4.1.4, package: …`, or `MPICH Version:\t4.0.2`.
+    let library = library.split([',', '\n']).next().unwrap_or_default();
+    let library = library.replace("Version:", "");
+    let library: Vec<&str> = library.split_whitespace().collect();
+    let library = library.join(" ");
+    if let Err(why) = same_make(&ask, link.size, &library) {
         // The other processes find the same, each by itself, so there is none to end.
         return Err(why);
     }
@@ -286,6 +287,11 @@ impl Link for Mpi {
     fn all_gather_bytes(&self, mine: &[u8], lens: &[usize]) -> Vec<u8> {
         let total = lens.iter().sum();
         let mut all = vec![0; total];
+        if total == 0 {
+            return all;
+        }
+        // The address of an empty slice may be the one that means `MPI_IN_PLACE`.
+        let mine = if mine.is_empty() { &[0][..0] } else { mine };
         if total > PIECE {
             let send: Vec<&[u8]> = (0..self.size)
                 .map(|to| if to == self.rank { &[][..] } else { mine })

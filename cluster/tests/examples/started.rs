@@ -41,9 +41,14 @@ pub(crate) fn example(name: &str) -> PathBuf {
 
 /// Runs a command to its end, for a minute at most.
 pub(crate) fn finish(command: &mut Command) -> Started {
+    finish_within(60, command)
+}
+
+/// The same for this number of seconds. Status 124 says that they were not enough.
+pub(crate) fn finish_within(seconds: u32, command: &mut Command) -> Started {
     let mut limited = Command::new("timeout");
     limited
-        .args(["-k", "5", "60"])
+        .args(["-k", "5", &seconds.to_string()])
         .arg(command.get_program())
         .args(command.get_args());
     limited.envs(
