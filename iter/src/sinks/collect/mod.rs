@@ -42,6 +42,10 @@ where
 }
 
 /// Appends the items to `target`: in place if their number is known.
+#[expect(
+    clippy::collapsible_if,
+    reason = "a constant condition alone leaves the block out of the program"
+)]
 pub(crate) fn append<I: ParallelIterator>(iter: I, target: &mut Vec<I::Item>) {
     if const { may_know::<I>() } {
         if let Some(len) = iter.opt_len() {
@@ -56,6 +60,10 @@ pub(crate) fn append<I: ParallelIterator>(iter: I, target: &mut Vec<I::Item>) {
 
 /// The items in fragments. If their number is known, there is one fragment,
 /// made in place.
+#[expect(
+    clippy::collapsible_if,
+    reason = "a constant condition alone leaves the block out of the program"
+)]
 pub(crate) fn gather<I: ParallelIterator>(iter: I) -> Fragments<I::Item> {
     if const { !may_know::<I>() } {
         return iter.drive_unindexed(Gather::items());
