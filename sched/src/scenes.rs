@@ -158,6 +158,20 @@ pub(crate) fn all() -> Vec<Scene> {
                 threads: vec![Vec::new()],
             },
         ),
+        // A thread that leaves reads the letter to one that has gone, and the letter writes to all.
+        scene(
+            "letter-that-writes-to-all",
+            Program {
+                global: None,
+                pools: vec![Pool {
+                    exit: Some(block([Verb::SpawnBroadcast(block([Verb::Broadcast(
+                        Vec::new(),
+                    )]))])),
+                    ..pool(3)
+                }],
+                threads: vec![Vec::new()],
+            },
+        ),
         // A sleeper closes the seat of a spare thread that lies down as the pool ends.
         scene(
             "spare-seat-closed-at-the-end",

@@ -12,10 +12,15 @@ use crate::seat::sleep::Left;
 
 /// Does it. Each thread that posts work comes here afterwards, and so does every guest that leaves a
 /// seat without a thread; one of the two finds the work.
+///
+/// Not on top of what this thread does for the pool already: a letter may wait for this thread's own seat, which it
+/// cannot see to from another one. Then a poster reads its own letters where it is ([`read_letters`]).
 #[cold]
 pub(crate) fn attend(shared: &Shared) {
-    // Not on top of what this thread does for the pool already, which is safe from strangers.
-    let all = || shared.is_deserted() && Worker::with(|w| !w.is_some_and(|w| w.is_of(shared)));
+    if Worker::with(|worker| worker.is_some_and(|w| w.is_of(shared))) {
+        return;
+    }
+    let all = || shared.is_deserted();
     let orphaned = |seat: &&Seat| {
         let letters = || !shared.desks[seat.index].mailbox.is_empty();
         !seat.thread.exists() && (letters() || all() && shared.has_work())
@@ -53,8 +58,8 @@ pub(crate) fn attend_if_deserted(shared: &Shared) {
     }
 }
 
-/// Reads the letters to a thread that is not there: on its seat, or, where a guest has it (which may
-/// be this very thread), here.
+/// Reads the letters to a thread that is not there: on its seat, or here, where a guest has that (which may be this
+/// very thread) or this thread has another.
 #[cold]
 pub(crate) fn read_letters(shared: &Shared, index: usize) {
     attend(shared);
