@@ -32,7 +32,7 @@ fn a_vector_that_all_push_to() {
     vec.pop();
     let sum: usize = two(|| vec.par_iter().with_max_len(9).map(|b| *b.0).sum());
     assert!(sum > 0);
-    let plain = vec.into_vec();
+    let plain = two(|| vec.into_vec());
     assert_eq!(plain.len(), 89);
     drop(plain);
     assert_eq!(Arc::strong_count(&all), 1);
@@ -80,6 +80,8 @@ fn a_set_and_groups() {
         let groups = boxed.group_by(|b| **b % 5);
         assert!(groups.iter().all(|(k, v)| v.iter().all(|b| **b % 5 == *k)));
         assert_eq!(groups.into_map().len(), 5);
+        let boxed = (0..60_u32).into_par_iter().with_max_len(7);
+        assert_eq!(boxed.map(|i| Box::new(i % 9)).distinct().len(), 9);
     });
 }
 
