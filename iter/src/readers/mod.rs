@@ -58,4 +58,4 @@ mod walk;
 pub use cut::{ByLength, LineEnd, Separator};
 pub use error::ReadError;
 pub use lines::{InMemory, Lines, ParallelRead, over};
-pub use view::{AsBytes, AsNumberedBytes, AsNumberedText, AsText, View};
+pub use view::{AsBytes, AsNumberedBytes, AsNumberedText, AsText, Numbered, View};

@@ -1,6 +1,7 @@
 //! How a record is shown to closures.
 #![forbid(unsafe_code)]
 
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::str::{self, Utf8Error};
 
@@ -80,23 +81,29 @@ impl View for AsBytes {
     }
 }
 
-/// Records as `(u64, &str)`: how many come before, and the record.
+/// Records of another view as `(u64, _)`: how many come before, and the record.
 #[derive(Clone, Copy, Debug)]
-pub struct AsNumberedText;
+pub struct Numbered<V>(PhantomData<fn() -> V>);
 
-impl View for AsNumberedText {
-    type Of<'b> = (u64, &'b str);
+/// Records as `(u64, &str)`.
+pub type AsNumberedText = Numbered<AsText>;
+
+/// Records as `(u64, &[u8])`.
+pub type AsNumberedBytes = Numbered<AsBytes>;
+
+impl<V: View> View for Numbered<V> {
+    type Of<'b> = (u64, V::Of<'b>);
 
     #[inline]
-    fn show(record: &[u8], number: u64) -> Result<(u64, &str), Utf8Error> {
-        Ok((number, str::from_utf8(record)?))
+    fn show(record: &[u8], number: u64) -> Result<Self::Of<'_>, Utf8Error> {
+        Ok((number, V::show(record, number)?))
     }
 
-    type Known<'b> = &'b str;
+    type Known<'b> = V::Known<'b>;
 
     #[inline]
-    fn know(records: &[u8]) -> Option<&str> {
-        str::from_utf8(records).ok()
+    fn know(records: &[u8]) -> Option<Self::Known<'_>> {
+        V::know(records)
     }
 
     #[inline]
@@ -105,36 +112,7 @@ impl View for AsNumberedText {
         range: Range<usize>,
         number: u64,
     ) -> Option<Self::Of<'b>> {
-        Some((number, known.get(range)?))
-    }
-}
-
-/// Records as `(u64, &[u8])`: how many come before, and the record.
-#[derive(Clone, Copy, Debug)]
-pub struct AsNumberedBytes;
-
-impl View for AsNumberedBytes {
-    type Of<'b> = (u64, &'b [u8]);
-
-    #[inline]
-    fn show(record: &[u8], number: u64) -> Result<(u64, &[u8]), Utf8Error> {
-        Ok((number, record))
-    }
-
-    type Known<'b> = &'b [u8];
-
-    #[inline]
-    fn know(records: &[u8]) -> Option<&[u8]> {
-        Some(records)
-    }
-
-    #[inline]
-    fn show_known<'b>(
-        known: Self::Known<'b>,
-        range: Range<usize>,
-        number: u64,
-    ) -> Option<Self::Of<'b>> {
-        Some((number, known.get(range)?))
+        Some((number, V::show_known(known, range, number)?))
     }
 }
 
