@@ -11,7 +11,7 @@
 //!   them, are as few as the pieces that really changed hands, and one.
 //! - *In advance*, into about as many pieces as a thread and each thief should
 //!   have to choose from: calls of a few items, which may be heavy or even wait
-//!   for each other; calls with a greatest length; consumers and producers that
+//!   for each other, unless they are known to be short; calls with a greatest length; consumers and producers that
 //!   are cut only at a cost.
 //! - *By splitting*, for producers that do not know their length.
 
@@ -126,14 +126,15 @@ where
     }
     let _look = look();
     let threads = current_num_threads();
-    if Rest::<P, C>::BLOCKS && max == usize::MAX && len > threads.saturating_mul(2) {
+    let blocks = Rest::<P, C>::BLOCKS && max == usize::MAX;
+    let site = Rest::<P, C>::site();
+    if blocks && (len > threads.saturating_mul(2) || loops::is_brief(site, len)) {
         let kind = Kind {
             worth: C::WORTH,
             ends: C::ENDS,
             // Under a token it is run in blocks, which look at that.
             plain: !is_under(),
         };
-        let site = Rest::<P, C>::site();
         let what = Do::Lazily(Task::Start { site, kind, min });
         let mut job = Job::new(rest, &what);
         enter_part(&mut job);
@@ -142,7 +143,10 @@ where
         let cuts = threads;
         let what = Do::Cut(Pieces { cuts, min, max });
         let mut job = Job::new(rest, &what);
-        job.run(false);
+        match blocks {
+            true => loops::known(site, len, |_| job.run(false)),
+            false => job.run(false),
+        }
         job.result()
     }
 }
@@ -199,6 +203,10 @@ struct Rest<P, C> {
 impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
     /// Whether it may be run in blocks.
     const BLOCKS: bool = C::ADVANCES && !P::WHOLE;
+
+    /// Whether a closure with a piece and its folder is so large that it had better be borrowed than
+    /// copied on its way through the pool.
+    const LARGE: bool = size_of::<Self>() + size_of::<Option<C::Folder>>() > 64;
 
     /// The address by which the pace knows loops of these types.
     fn site() -> usize {
@@ -297,15 +305,21 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
             let n = self.len / left;
             let (near, far, reducer) = self.cut(n);
             let mut far = Job::new(far, &what);
-            let carried = loops::lend(false, || near.all(folder), &mut far);
+            if const { Self::LARGE } {
+                let mut near = Some(near);
+                let keep = || folder = near.take().map(|near| near.all(folder.take()));
+                loops::lend(false, keep, &mut far);
+            } else {
+                folder = Some(loops::lend(false, || near.all(folder), &mut far));
+            }
             if let Some(right) = far.result {
-                return reducer.reduce(carried.complete(), right);
+                return reducer.reduce(done(folder).complete(), right);
             }
-            if carried.full() {
+            if folder.as_ref().is_some_and(Folder::full) {
                 drop(far);
-                return carried.complete();
+                return done(folder).complete();
             }
-            (self, folder) = (done(far.rest), Some(carried));
+            self = done(far.rest);
         }
         let folder = self.all(folder);
         if plain.start != 0 && !folder.full() {

@@ -15,7 +15,7 @@ use std::mem::swap;
 use either::Either;
 
 use crate::iter::{IntoParallelIterator, ParallelExtend, ParallelIterator};
-use crate::sinks::collect::fragments::{Fill, Fragments, Gather};
+use crate::sinks::collect::fragments::{Fill, Fragments, gather_by};
 use crate::sinks::collect::text::append_text;
 use crate::sinks::collect::{append, gather};
 use crate::sinks::pair::{Halves, extend_both};
@@ -196,7 +196,7 @@ impl<T: AsRef<OsStr>> Fill<T> for OsText {
 }
 
 fn append_os_text<I: ParallelIterator<Item: AsRef<OsStr>>>(iter: I, target: &mut OsString) {
-    let fragments: Fragments<OsString> = iter.drive_unindexed(Gather::<OsText, _>::by());
+    let fragments: Fragments<OsString> = gather_by::<OsText, _>(iter);
     let fragments = fragments.into_vec();
     target.reserve(fragments.iter().map(|text| text.len()).sum());
     fragments.iter().for_each(|text| target.push(text));

@@ -173,6 +173,13 @@ impl Pace {
     }
 }
 
+/// Whether all `items` of the loop `site` are known to take no longer than other threads take to
+/// come.
+#[must_use]
+pub fn is_brief(site: usize, items: usize) -> bool {
+    items <= loop_pace::few(site)
+}
+
 /// Tells `op` how many items of the loop `site` take no longer than it takes other threads to come,
 /// as far as is known (else 0), and notes what it took for all `items`. Where `op` shares nothing of
 /// that few that is exact; else it counts as if every thread had worked all the time.

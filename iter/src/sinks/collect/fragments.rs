@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::iter::zip;
 use std::marker::PhantomData;
-use std::mem::{MaybeUninit, replace, take};
+use std::mem::{MaybeUninit, replace, swap, take};
 use std::ptr::copy_nonoverlapping;
 
 use tine_pool::loops::sheltered;
@@ -57,16 +57,9 @@ impl<T: Send> Fill<T> for Items {
     #[inline]
     fn push(to: &mut Fragments<T>, item: T) {
         if to.last.len() == to.last.capacity() {
-            to.make_room();
+            to.make_room_for(1);
         }
-        let len = to.last.len();
-        // SAFETY: there is room for one more, so this is inside the allocation, or at its end.
-        let slot = unsafe { to.last.as_mut_ptr().add(len) };
-        // SAFETY: there is room for one more, nothing is initialised there, and
-        // it is ours alone.
-        unsafe { slot.write(item) };
-        // SAFETY: the item after the first `len` was just initialised.
-        unsafe { to.last.set_len(len + 1) };
+        to.last.push(item);
     }
 
     #[inline]
@@ -76,53 +69,135 @@ impl<T: Send> Fill<T> for Items {
             to.make_room_for(least);
             return to.last.extend(items);
         }
-        items.for_each(|item| Self::push(to, item));
+        let mut end = End::of(to);
+        items.for_each(|item| end.push(item));
+    }
+}
+
+/// The end of the last fragment while many items are added. Its place and its length are held here,
+/// so that they may stay in registers: what an item is made of may be read through references, which
+/// as far as a compiler knows could lead to the fragment.
+struct End<'f, T> {
+    to: &'f mut Fragments<T>,
+    start: *mut T,
+    room: usize,
+    len: usize,
+}
+
+impl<'f, T> End<'f, T> {
+    fn of(to: &'f mut Fragments<T>) -> Self {
+        let (start, room, len) = (to.last.as_mut_ptr(), to.last.capacity(), to.last.len());
+        End {
+            to,
+            start,
+            room,
+            len,
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, item: T) {
+        if self.len == self.room {
+            self.make_room();
+        }
+        // SAFETY: there is room for one more, so this is inside the allocation, or at its end.
+        let slot = unsafe { self.start.add(self.len) };
+        // SAFETY: nothing is initialised there, and as long as `to` is borrowed, it is ours alone.
+        unsafe { slot.write(item) };
+        self.len += 1;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        self.note();
+        self.to.make_room_for(1);
+        let last = &mut self.to.last;
+        (self.start, self.room, self.len) = (last.as_mut_ptr(), last.capacity(), last.len());
+    }
+
+    #[inline]
+    fn note(&mut self) {
+        // SAFETY: the first `len` items are initialised: those that were there, and those that
+        // `push` wrote, one behind the other.
+        unsafe { self.to.last.set_len(self.len) };
+    }
+}
+
+/// Also should an item panic.
+impl<T> Drop for End<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.note();
+    }
+}
+
+/// Drives the items into fragments.
+pub(crate) fn gather_by<F, I>(iter: I) -> Fragments<F::Unit>
+where
+    I: ParallelIterator,
+    F: Fill<I::Item>,
+{
+    let mut home = Fragments::from(Vec::new());
+    let to_home = Gather::<F, _>::at(Some(Place::Home(&mut home)));
+    match iter.drive_unindexed(to_home) {
+        Place::Home(home) => replace(home, Vec::new().into()),
+        Place::Own(own) => *own,
+    }
+}
+
+/// Where the fragments of a piece are: in the frame of the call, or in a box of their own, if the
+/// first items of the call are not among them.
+///
+/// A folder goes by value from block to block and from piece to piece, in registers if it is so small.
+pub(crate) enum Place<'h, U> {
+    Home(&'h mut Fragments<U>),
+    Own(Box<Fragments<U>>),
+}
+
+impl<U> Place<'_, U> {
+    #[inline]
+    fn fragments(&mut self) -> &mut Fragments<U> {
+        match self {
+            Place::Home(home) => home,
+            Place::Own(own) => own,
+        }
     }
 }
 
 /// The consumer that makes a fragment of each piece, or goes on with the fragments of the items
 /// before.
-pub(crate) struct Gather<F, U> {
-    so_far: Cell<Option<Fragments<U>>>,
+struct Gather<'h, F, U> {
+    so_far: Cell<Option<Place<'h, U>>>,
     fill: PhantomData<fn(F)>,
 }
 
-impl<T> Gather<Items, T> {
-    pub(crate) fn items() -> Self {
-        Self::by()
-    }
-}
-
-impl<F, U> Gather<F, U> {
-    pub(crate) fn by() -> Self {
-        Self::after(None)
-    }
-
-    fn after(so_far: Option<Fragments<U>>) -> Self {
+impl<'h, F, U> Gather<'h, F, U> {
+    fn at(place: Option<Place<'h, U>>) -> Self {
         Gather {
-            so_far: Cell::new(so_far),
+            so_far: Cell::new(place),
             fill: PhantomData,
         }
     }
 
     /// The part to the left, which goes on with the fragments there are.
     fn left(&self) -> Self {
-        Self::after(self.so_far.take())
+        Self::at(self.so_far.take())
     }
 
-    fn begin(&self) -> Growing<F, U> {
-        let fragments = self.so_far.take();
+    fn begin(&self) -> Growing<'h, F, U> {
+        let own = || Place::Own(Box::new(Vec::new().into()));
         Growing {
-            fragments: fragments.unwrap_or_else(|| Vec::new().into()),
+            place: self.so_far.take().unwrap_or_else(own),
             fill: PhantomData,
         }
     }
 }
 
-impl<T, F: Fill<T>> Consumer<T> for Gather<F, F::Unit> {
-    type Folder = Growing<F, F::Unit>;
+impl<'h, T, F: Fill<T>> Consumer<T> for Gather<'h, F, F::Unit> {
+    type Folder = Growing<'h, F, F::Unit>;
     type Reducer = InOrder;
-    type Result = Fragments<F::Unit>;
+    type Result = Place<'h, F::Unit>;
 
     const ADVANCES: bool = true;
     const STEADY: bool = true;
@@ -140,8 +215,8 @@ impl<T, F: Fill<T>> Consumer<T> for Gather<F, F::Unit> {
         false
     }
 
-    fn resume(self, so_far: Fragments<F::Unit>) -> Self {
-        Self::after(Some(so_far))
+    fn resume(self, so_far: Self::Result) -> Self {
+        Self::at(Some(so_far))
     }
 
     fn advance(self, _: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
@@ -149,7 +224,7 @@ impl<T, F: Fill<T>> Consumer<T> for Gather<F, F::Unit> {
     }
 }
 
-impl<T, F: Fill<T>> UnindexedConsumer<T> for Gather<F, F::Unit> {
+impl<T, F: Fill<T>> UnindexedConsumer<T> for Gather<'_, F, F::Unit> {
     fn split_off_left(&self) -> Self {
         self.left()
     }
@@ -160,28 +235,28 @@ impl<T, F: Fill<T>> UnindexedConsumer<T> for Gather<F, F::Unit> {
 }
 
 /// The fragments of one piece while it is worked on.
-pub(crate) struct Growing<F, U> {
-    fragments: Fragments<U>,
+struct Growing<'h, F, U> {
+    place: Place<'h, U>,
     fill: PhantomData<fn(F)>,
 }
 
-impl<T, F: Fill<T>> Folder<T> for Growing<F, F::Unit> {
-    type Result = Fragments<F::Unit>;
+impl<'h, T, F: Fill<T>> Folder<T> for Growing<'h, F, F::Unit> {
+    type Result = Place<'h, F::Unit>;
 
     #[inline]
     fn consume(mut self, item: T) -> Self {
-        F::push(&mut self.fragments, item);
+        F::push(self.place.fragments(), item);
         self
     }
 
     #[inline]
     fn consume_iter<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
-        F::extend(&mut self.fragments, items.into_iter());
+        F::extend(self.place.fragments(), items.into_iter());
         self
     }
 
     fn complete(self) -> Self::Result {
-        self.fragments
+        self.place
     }
 
     fn full(&self) -> bool {
@@ -196,13 +271,6 @@ pub(crate) struct Fragments<T> {
 }
 
 impl<T> Fragments<T> {
-    /// Makes room for one more item.
-    #[cold]
-    #[inline(never)]
-    fn make_room(&mut self) {
-        self.make_room_for(1);
-    }
-
     /// Makes room for `count` more items, a small number.
     fn make_room_for(&mut self, count: usize) {
         let room = self.last.capacity();
@@ -220,6 +288,28 @@ impl<T> Fragments<T> {
     }
 }
 
+impl<T> Fragments<T> {
+    /// Puts those of the right neighbour behind these.
+    fn go_on(&mut self, right: &mut Self) {
+        if right.before.is_empty() && size_of_val(&*right.last) <= TINY {
+            return self.last.append(&mut right.last);
+        }
+        if !self.last.is_empty() {
+            self.before.push_back(take(&mut self.last));
+        }
+        self.last = take(&mut right.last);
+        // The shorter row goes to the other, so that a row may grow from either end.
+        if self.before.len() < right.before.len() {
+            swap(&mut self.before, &mut right.before);
+            while let Some(fragment) = right.before.pop_back() {
+                self.before.push_front(fragment);
+            }
+        } else {
+            self.before.append(&mut right.before);
+        }
+    }
+}
+
 impl<T> From<Vec<T>> for Fragments<T> {
     fn from(last: Vec<T>) -> Self {
         Fragments {
@@ -229,28 +319,13 @@ impl<T> From<Vec<T>> for Fragments<T> {
     }
 }
 
-/// Puts the fragments of two neighbours in one row.
-pub(crate) struct InOrder;
+/// Puts the fragments of two neighbours in one row, where those of the left one are.
+struct InOrder;
 
-impl<T> Reducer<Fragments<T>> for InOrder {
-    fn reduce(self, mut left: Fragments<T>, mut right: Fragments<T>) -> Fragments<T> {
-        if right.before.is_empty() && size_of_val(&*right.last) <= TINY {
-            left.last.append(&mut right.last);
-            return left;
-        }
-        if !left.last.is_empty() {
-            left.before.push_back(left.last);
-        }
-        // The shorter row goes to the other, so that a row may grow from either end.
-        if left.before.len() >= right.before.len() {
-            left.before.append(&mut right.before);
-            right.before = left.before;
-        } else {
-            while let Some(fragment) = left.before.pop_back() {
-                right.before.push_front(fragment);
-            }
-        }
-        right
+impl<'h, T> Reducer<Place<'h, T>> for InOrder {
+    fn reduce(self, mut left: Place<'h, T>, mut right: Place<'h, T>) -> Place<'h, T> {
+        left.fragments().go_on(right.fragments());
+        left
     }
 }
 
@@ -274,7 +349,7 @@ impl<T: Send> Fragments<T> {
     }
 
     /// Moves all items to the end of `target`.
-    pub(crate) fn append_to(mut self, target: &mut Vec<T>) {
+    pub(crate) fn append_to(self, target: &mut Vec<T>) {
         if self.before.is_empty() && target.capacity() == 0 {
             *target = self.last;
             return;
@@ -282,19 +357,16 @@ impl<T: Send> Fragments<T> {
         let len = self.len();
         target.reserve(len);
         if len.saturating_mul(size_of::<T>()) < SHARED {
-            self.before
-                .iter_mut()
-                .for_each(|fragment| target.append(fragment));
-            target.append(&mut self.last);
+            self.into_vecs()
+                .for_each(|mut fragment| target.append(&mut fragment));
         } else {
-            self.before.push_back(take(&mut self.last));
-            move_shared(self.before, len, target);
+            move_shared(self.into_vecs().collect(), len, target);
         }
     }
 }
 
 /// Moves `len` items in all to the end of `target`, which has room for them.
-fn move_shared<T: Send>(mut fragments: VecDeque<Vec<T>>, len: usize, target: &mut Vec<T>) {
+fn move_shared<T: Send>(mut fragments: Vec<Vec<T>>, len: usize, target: &mut Vec<T>) {
     let spare = &mut target.spare_capacity_mut()[..len];
     huge::advise(spare);
     let mut moves = Vec::new();

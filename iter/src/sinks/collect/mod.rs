@@ -10,7 +10,7 @@ pub(crate) mod fragments;
 pub(crate) mod in_place;
 pub(crate) mod text;
 
-use self::fragments::{Fragments, Gather};
+use self::fragments::{Fragments, Items, gather_by};
 use self::in_place::write_in_place;
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::sinks::pair::{Halves, Pair};
@@ -53,7 +53,7 @@ pub(crate) fn append<I: ParallelIterator>(iter: I, target: &mut Vec<I::Item>) {
         }
     }
     if const { may_not_know::<I>() } {
-        return iter.drive_unindexed(Gather::items()).append_to(target);
+        return gather_by::<Items, _>(iter).append_to(target);
     }
     unreachable!("an iterator that always knows its length did not")
 }
@@ -66,11 +66,11 @@ pub(crate) fn append<I: ParallelIterator>(iter: I, target: &mut Vec<I::Item>) {
 )]
 pub(crate) fn gather<I: ParallelIterator>(iter: I) -> Fragments<I::Item> {
     if const { !may_know::<I>() } {
-        return iter.drive_unindexed(Gather::items());
+        return gather_by::<Items, _>(iter);
     }
     if const { may_not_know::<I>() } {
         if iter.opt_len().is_none() {
-            return iter.drive_unindexed(Gather::items());
+            return gather_by::<Items, _>(iter);
         }
     }
     let mut items = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::fragments::{Fill, Fragments, Gather};
+use super::fragments::{Fill, Fragments, gather_by};
 use crate::iter::ParallelIterator;
 
 /// An item that a string can be made of.
@@ -65,7 +65,7 @@ impl<T: Text> Fill<T> for Bytes {
 
 /// Appends the text to `target`, in the order of the iterator.
 pub(crate) fn append_text<I: ParallelIterator<Item: Text>>(iter: I, target: &mut String) {
-    let fragments = iter.drive_unindexed(Gather::<Bytes, _>::by());
+    let fragments = gather_by::<Bytes, _>(iter);
     // SAFETY: each fragment is what `Text` wrote to an empty one: whole
     // characters. So are the fragments in a row. `append_to` changes `target`
     // after everything that can panic but an allocation, which leaves it alone.
