@@ -365,6 +365,9 @@ const fn facade(source: &'static str) -> Crate {
     }
 }
 
+/// What a doc comment would say of a crate that users of tine do not add.
+const INNER: [&str; 3] = ["tine_pool::", "tine_iter::", "tine_collections::"];
+
 /// Packages that may be patched to run on the shims, and so must not be below them.
 const CLIENTS: &[&str] = &["hashbrown", "indexmap", "indicatif", "ndarray"];
 
@@ -434,6 +437,30 @@ fn no_file_is_too_long() {
         "longer than {LINES} lines: {}",
         long.join(", ")
     );
+}
+
+#[test]
+fn examples_name_the_crate_that_users_add() {
+    let mut wrong = Vec::new();
+    let mut right = 0;
+    for below in ["pool", "iter", "collections"] {
+        let mut files = Vec::new();
+        read(&root().join(below).join("src"), "", &mut files);
+        for file in &files {
+            for (at, line) in file.text.lines().enumerate() {
+                let line = line.trim_start();
+                let Some(text) = line.strip_prefix("///").or(line.strip_prefix("//!")) else {
+                    continue;
+                };
+                right += usize::from(text.contains("use tine::"));
+                if INNER.iter().any(|name| text.contains(name)) {
+                    wrong.push(format!("{below}/src/{}:{}: {text}", file.path, at + 1));
+                }
+            }
+        }
+    }
+    assert!(right > 300, "the examples were not found: {right}");
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
 
 #[test]

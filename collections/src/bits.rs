@@ -22,8 +22,8 @@ const BITS: usize = u64::BITS as usize;
 /// before.
 ///
 /// ```
-/// use tine_collections::ParBitSet;
-/// use tine_iter::prelude::*;
+/// use tine::ParBitSet;
+/// use tine::prelude::*;
 ///
 /// let squares = ParBitSet::new(1000);
 /// (0..100_usize).into_par_iter().for_each(|n| {
@@ -42,7 +42,7 @@ impl ParBitSet {
     /// An empty set of numbers below `bound`.
     ///
     /// ```
-    /// use tine_collections::ParBitSet;
+    /// use tine::ParBitSet;
     ///
     /// assert!(ParBitSet::new(100).is_empty());
     /// ```
@@ -58,7 +58,7 @@ impl ParBitSet {
     /// The bound that all numbers are below.
     ///
     /// ```
-    /// use tine_collections::ParBitSet;
+    /// use tine::ParBitSet;
     ///
     /// assert_eq!(ParBitSet::new(100).bound(), 100);
     /// ```
@@ -83,7 +83,7 @@ impl ParBitSet {
     /// If the number is not below the bound.
     ///
     /// ```
-    /// use tine_collections::ParBitSet;
+    /// use tine::ParBitSet;
     ///
     /// let set = ParBitSet::new(10);
     /// assert!(set.insert(3));
@@ -111,7 +111,7 @@ impl ParBitSet {
     /// If the number is not below the bound.
     ///
     /// ```
-    /// use tine_collections::ParBitSet;
+    /// use tine::ParBitSet;
     ///
     /// let set = ParBitSet::new(10);
     /// set.insert(3);
@@ -134,7 +134,7 @@ impl ParBitSet {
     /// Whether a number is there. Those not below the bound never are.
     ///
     /// ```
-    /// use tine_collections::ParBitSet;
+    /// use tine::ParBitSet;
     ///
     /// let set = ParBitSet::new(10);
     /// set.insert(3);
@@ -149,7 +149,7 @@ impl ParBitSet {
     /// How many numbers there are. Counts them, in parallel.
     ///
     /// ```
-    /// use tine_collections::ParBitSet;
+    /// use tine::ParBitSet;
     ///
     /// let set = ParBitSet::new(10);
     /// set.insert(3);
@@ -168,7 +168,7 @@ impl ParBitSet {
     /// Whether there are no numbers.
     ///
     /// ```
-    /// use tine_collections::ParBitSet;
+    /// use tine::ParBitSet;
     ///
     /// let set = ParBitSet::new(10);
     /// set.insert(3);
@@ -183,7 +183,7 @@ impl ParBitSet {
     /// Removes all numbers, in parallel.
     ///
     /// ```
-    /// use tine_collections::ParBitSet;
+    /// use tine::ParBitSet;
     ///
     /// let mut set = ParBitSet::new(10);
     /// set.insert(3);
@@ -204,7 +204,7 @@ impl ParBitSet {
     /// If the bounds differ.
     ///
     /// ```
-    /// use tine_collections::ParBitSet;
+    /// use tine::ParBitSet;
     ///
     /// let (mut a, b) = (ParBitSet::new(10), ParBitSet::new(10));
     /// a.insert(1);
@@ -225,7 +225,7 @@ impl ParBitSet {
     /// If the bounds differ.
     ///
     /// ```
-    /// use tine_collections::ParBitSet;
+    /// use tine::ParBitSet;
     ///
     /// let (mut a, b) = (ParBitSet::new(10), ParBitSet::new(10));
     /// a.extend([1, 2]);
@@ -246,7 +246,7 @@ impl ParBitSet {
     /// If the bounds differ.
     ///
     /// ```
-    /// use tine_collections::ParBitSet;
+    /// use tine::ParBitSet;
     ///
     /// let (mut a, b) = (ParBitSet::new(10), ParBitSet::new(10));
     /// a.extend([1, 2]);
@@ -277,7 +277,7 @@ impl ParBitSet {
     /// The numbers, in order. Those inserted and removed meanwhile may be missed.
     ///
     /// ```
-    /// use tine_collections::ParBitSet;
+    /// use tine::ParBitSet;
     ///
     /// let set = ParBitSet::new(10);
     /// set.insert(7);
@@ -291,8 +291,8 @@ impl ParBitSet {
     /// The numbers, in order, in parallel. Those inserted and removed meanwhile may be missed.
     ///
     /// ```
-    /// use tine_collections::ParBitSet;
-    /// use tine_iter::prelude::*;
+    /// use tine::ParBitSet;
+    /// use tine::prelude::*;
     ///
     /// let set = ParBitSet::new(10);
     /// set.insert(7);
@@ -376,8 +376,8 @@ impl<'s> IntoParallelIterator for &'s ParBitSet {
 /// Parallel iterator over the numbers of a [`ParBitSet`].
 ///
 /// ```
-/// use tine_collections::{ParBitSet, bits::Iter};
-/// use tine_iter::prelude::*;
+/// use tine::{ParBitSet, bits::Iter};
+/// use tine::prelude::*;
 ///
 /// let set = ParBitSet::new(10);
 /// let numbers: Iter<'_> = set.par_iter();

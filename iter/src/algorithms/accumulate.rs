@@ -15,8 +15,8 @@ const LARGE: usize = 128;
 /// Reductions of any parallel iterator to one value.
 ///
 /// ```
-/// use tine_iter::algorithms::ParallelAccumulate;
-/// use tine_iter::prelude::*;
+/// use tine::algorithms::ParallelAccumulate;
+/// use tine::prelude::*;
 ///
 /// let throws = [3_usize, 6, 1, 3, 3, 6];
 /// let counts = throws.par_iter().accumulate(
@@ -37,8 +37,8 @@ pub trait ParallelAccumulate: ParallelIterator {
     /// thread took. Its value must be neutral, as it may be merged.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelAccumulate;
-    /// use tine_iter::prelude::*;
+    /// use tine::algorithms::ParallelAccumulate;
+    /// use tine::prelude::*;
     ///
     /// let text = "a fork has tines";
     /// let letters = text.as_bytes().par_iter().accumulate(
@@ -69,8 +69,8 @@ pub trait ParallelAccumulate: ParallelIterator {
     /// If `bin` returns a number that is not less than `N`.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelAccumulate;
-    /// use tine_iter::prelude::*;
+    /// use tine::algorithms::ParallelAccumulate;
+    /// use tine::prelude::*;
     ///
     /// let grades = [1.0, 2.3, 1.7, 2.0];
     /// let counts = grades.par_iter().histogram_array::<4, _>(|grade: &f64| *grade as usize);
@@ -92,8 +92,8 @@ pub trait ParallelAccumulate: ParallelIterator {
     /// If `bins` returns a number that is not less than `N`.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelAccumulate;
-    /// use tine_iter::prelude::*;
+    /// use tine::algorithms::ParallelAccumulate;
+    /// use tine::prelude::*;
     ///
     /// let pixels = [[255_u8, 0, 0], [255, 128, 0]];
     /// let [red, green, _] = pixels
@@ -121,8 +121,8 @@ pub trait ParallelAccumulate: ParallelIterator {
     /// if there are no items; the same item twice if there is one.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelAccumulate;
-    /// use tine_iter::prelude::*;
+    /// use tine::algorithms::ParallelAccumulate;
+    /// use tine::prelude::*;
     ///
     /// assert_eq!([3, 1, 2].par_iter().min_max(), Some((&1, &3)));
     /// ```
@@ -136,8 +136,8 @@ pub trait ParallelAccumulate: ParallelIterator {
     /// The first of the least and the last of the greatest items in the order of `compare`.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelAccumulate;
-    /// use tine_iter::prelude::*;
+    /// use tine::algorithms::ParallelAccumulate;
+    /// use tine::prelude::*;
     ///
     /// let heights = [1.7, 1.6, 1.9];
     /// let range = heights.par_iter().copied().min_max_by(f64::total_cmp);
@@ -155,8 +155,8 @@ pub trait ParallelAccumulate: ParallelIterator {
     /// of an item is computed once (and once more for the first item of a piece).
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelAccumulate;
-    /// use tine_iter::prelude::*;
+    /// use tine::algorithms::ParallelAccumulate;
+    /// use tine::prelude::*;
     ///
     /// let words = ["fork", "a", "has", "tine"];
     /// let found = words.par_iter().min_max_by_key(|word| word.len());

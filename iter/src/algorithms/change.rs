@@ -20,7 +20,7 @@ const FILLED: usize = 1 << 10;
 /// What slices of [`Send`] elements can do in parallel beyond iteration and sorts.
 ///
 /// ```
-/// use tine_iter::algorithms::ParallelSliceChange;
+/// use tine::algorithms::ParallelSliceChange;
 ///
 /// let mut v = [1, 2, 3, 4, 5];
 /// v.par_rotate_left(2);
@@ -32,7 +32,7 @@ pub trait ParallelSliceChange<T: Send> {
     /// Sets every element to a clone of `value`.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceChange;
+    /// use tine::algorithms::ParallelSliceChange;
     ///
     /// let mut v = vec![1, 2, 3];
     /// v.par_fill(7);
@@ -45,7 +45,7 @@ pub trait ParallelSliceChange<T: Send> {
     /// Sets every element to the result of a call of `make`, in no particular order.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceChange;
+    /// use tine::algorithms::ParallelSliceChange;
     ///
     /// let mut v = vec![String::from("a"); 3];
     /// v.par_fill_with(String::new);
@@ -58,7 +58,7 @@ pub trait ParallelSliceChange<T: Send> {
     /// Sets every element to the result of `make` for its position.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceChange;
+    /// use tine::algorithms::ParallelSliceChange;
     ///
     /// let mut squares = [0; 5];
     /// squares.par_tabulate(|at| at * at);
@@ -71,7 +71,7 @@ pub trait ParallelSliceChange<T: Send> {
     /// Reverses the order of the elements.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceChange;
+    /// use tine::algorithms::ParallelSliceChange;
     ///
     /// let mut v = [1, 2, 3];
     /// v.par_reverse();
@@ -87,7 +87,7 @@ pub trait ParallelSliceChange<T: Send> {
     /// If `mid` is greater than the length.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceChange;
+    /// use tine::algorithms::ParallelSliceChange;
     ///
     /// let mut v = ['a', 'b', 'c', 'd'];
     /// v.par_rotate_left(1);
@@ -104,7 +104,7 @@ pub trait ParallelSliceChange<T: Send> {
     /// If `k` is greater than the length.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceChange;
+    /// use tine::algorithms::ParallelSliceChange;
     ///
     /// let mut v = ['a', 'b', 'c', 'd'];
     /// v.par_rotate_right(1);
@@ -120,7 +120,7 @@ pub trait ParallelSliceChange<T: Send> {
     /// If the lengths differ.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceChange;
+    /// use tine::algorithms::ParallelSliceChange;
     ///
     /// let (mut a, mut b) = ([1, 2], [3, 4]);
     /// a.par_swap_with_slice(&mut b);
@@ -136,7 +136,7 @@ pub trait ParallelSliceChange<T: Send> {
     /// for cryptography. For longer slices, takes room for as many elements as there are.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceChange;
+    /// use tine::algorithms::ParallelSliceChange;
     ///
     /// let mut cards: Vec<u32> = (0..52).collect();
     /// cards.par_shuffle(2026);
@@ -150,7 +150,7 @@ pub trait ParallelSliceChange<T: Send> {
     /// there are no more than `k`. Equal elements may change places.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceChange;
+    /// use tine::algorithms::ParallelSliceChange;
     ///
     /// let mut v = [5, 1, 4, 2, 3];
     /// v.par_partial_sort(2);
@@ -163,7 +163,7 @@ pub trait ParallelSliceChange<T: Send> {
     /// [`par_partial_sort`](ParallelSliceChange::par_partial_sort) in the order of `compare`.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceChange;
+    /// use tine::algorithms::ParallelSliceChange;
     ///
     /// let mut v = [0.5_f64, 0.1, 0.9];
     /// v.par_partial_sort_by(2, |a, b| b.total_cmp(a));
@@ -187,7 +187,7 @@ pub trait ParallelSliceChange<T: Send> {
     /// elements in some order.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceChange;
+    /// use tine::algorithms::ParallelSliceChange;
     ///
     /// let mut people = [("Ann", 2), ("Bob", 0), ("Cy", 2)];
     /// let starts = people.par_counting_sort_by_key(3, |person| person.1);

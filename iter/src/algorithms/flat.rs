@@ -9,12 +9,12 @@ use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::plumbing::{Consumer, Producer, ProducerCallback, UnindexedConsumer, bridge};
 
 /// Fewer bytes than these are joined by one thread.
-const ALONE: usize = if cfg!(miri) { 1 << 6 } else { 1 << 15 };
+const ALONE: usize = if cfg!(miri) { 1 << 6 } else { 1 << 17 };
 
 /// What slices of slices can do as one.
 ///
 /// ```
-/// use tine_iter::{algorithms::ParallelFlat, prelude::*};
+/// use tine::{algorithms::ParallelFlat, prelude::*};
 ///
 /// let rows = vec![vec![1, 2], vec![], vec![3]];
 /// assert_eq!(rows.par_concat(), [1, 2, 3]);
@@ -28,7 +28,7 @@ pub trait ParallelFlat<V> {
     /// made.
     ///
     /// ```
-    /// use tine_iter::{algorithms::ParallelFlat, prelude::*};
+    /// use tine::{algorithms::ParallelFlat, prelude::*};
     ///
     /// let words = [vec!['a', 'n'], vec!['o', 'x']];
     /// let found = words.par_flat().enumerate().find_first(|(_, letter)| **letter == 'o');
@@ -42,7 +42,7 @@ pub trait ParallelFlat<V> {
     /// All elements of all slices in one vector, as [`concat`](slice::concat) does.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelFlat;
+    /// use tine::algorithms::ParallelFlat;
     ///
     /// assert_eq!([&[1, 2][..], &[3]].par_concat(), [1, 2, 3]);
     /// ```
@@ -76,11 +76,12 @@ impl<V> ParallelFlat<V> for [V] {
         V: Borrow<[T]>,
         T: Clone + Send + Sync,
     {
-        let flat = self.par_flat();
-        if flat.len().saturating_mul(size_of::<T>()) < ALONE {
+        let lens = self.iter().map(|slice| slice.borrow().len());
+        let len = lens.fold(0, usize::saturating_add);
+        if len.saturating_mul(size_of::<T>()) < ALONE {
             return self.concat::<T>();
         }
-        flat.cloned().collect()
+        self.par_flat().cloned().collect()
     }
 }
 
@@ -89,7 +90,7 @@ impl<V> ParallelFlat<V> for [V] {
 /// Made by [`par_flat`](ParallelFlat::par_flat).
 ///
 /// ```
-/// use tine_iter::{algorithms::{Flat, ParallelFlat}, prelude::*};
+/// use tine::{algorithms::{Flat, ParallelFlat}, prelude::*};
 ///
 /// let flat: Flat<'_, i32> = [[1, 2], [3, 4]].par_flat();
 /// assert_eq!(flat.len(), 4);

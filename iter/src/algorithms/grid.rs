@@ -15,7 +15,7 @@ use crate::sources::slice::{ChunksExactMut, ParallelSliceMut};
 /// Reading from a slice that holds a grid, one row after the other.
 ///
 /// ```
-/// use tine_iter::{algorithms::{ParallelGrid, ParallelGridMut}, prelude::*};
+/// use tine::{algorithms::{ParallelGrid, ParallelGridMut}, prelude::*};
 ///
 /// // Each cell becomes the sum of itself and of those above and below.
 /// let old = [1, 2, /**/ 3, 4, /**/ 5, 6];
@@ -35,7 +35,7 @@ pub trait ParallelGrid<T: Sync> {
     /// If `width` is zero, or the length is not a multiple of it.
     ///
     /// ```
-    /// use tine_iter::{algorithms::ParallelGrid, prelude::*};
+    /// use tine::{algorithms::ParallelGrid, prelude::*};
     ///
     /// let heights = [1, 5, /**/ 3, 4];
     /// let steps: Vec<i32> = heights
@@ -56,7 +56,7 @@ pub trait ParallelGrid<T: Sync> {
     /// If `width` or a side of the tiles is zero, or the length is not a multiple of `width`.
     ///
     /// ```
-    /// use tine_iter::{algorithms::ParallelGrid, prelude::*};
+    /// use tine::{algorithms::ParallelGrid, prelude::*};
     ///
     /// let grid: Vec<u32> = (0..12).collect();
     /// let sums: Vec<u32> = grid
@@ -72,7 +72,7 @@ pub trait ParallelGrid<T: Sync> {
 /// Writing to a slice that holds a grid, one row after the other.
 ///
 /// ```
-/// use tine_iter::{algorithms::ParallelGridMut, prelude::*};
+/// use tine::{algorithms::ParallelGridMut, prelude::*};
 ///
 /// let mut board = ['.'; 6];
 /// board.par_rows_mut(3).for_each(|row| row[1] = '#');
@@ -86,7 +86,7 @@ pub trait ParallelGridMut<T: Send> {
     /// If `width` is zero, or the length is not a multiple of it.
     ///
     /// ```
-    /// use tine_iter::{algorithms::ParallelGridMut, prelude::*};
+    /// use tine::{algorithms::ParallelGridMut, prelude::*};
     ///
     /// let mut grid = [0; 4];
     /// grid.par_rows_mut(2).enumerate().for_each(|(y, row)| row.fill(y));
@@ -103,7 +103,7 @@ pub trait ParallelGridMut<T: Send> {
     /// If `width` or a side of the tiles is zero, or the length is not a multiple of `width`.
     ///
     /// ```
-    /// use tine_iter::{algorithms::{ParallelGrid, ParallelGridMut}, prelude::*};
+    /// use tine::{algorithms::{ParallelGrid, ParallelGridMut}, prelude::*};
     ///
     /// // Turn a grid of 4 × 2 cells by its diagonal, tile by tile.
     /// let old = [1, 2, 3, 4, /**/ 5, 6, 7, 8];
@@ -214,7 +214,7 @@ indexed! {
 /// A row of a grid, which may read the rows around it.
 ///
 /// ```
-/// use tine_iter::{algorithms::{ParallelGrid, Row}, prelude::*};
+/// use tine::{algorithms::{ParallelGrid, Row}, prelude::*};
 ///
 /// let grid = [0, 1, 2];
 /// grid.par_rows(1, 1).for_each(|row: Row<'_, usize>| {
@@ -320,7 +320,7 @@ indexed! {
 /// A tile of a grid, which may read the cells around it.
 ///
 /// ```
-/// use tine_iter::{algorithms::{ParallelGrid, Tile}, prelude::*};
+/// use tine::{algorithms::{ParallelGrid, Tile}, prelude::*};
 ///
 /// let grid: Vec<usize> = (0..100).collect();
 /// let tile: Tile<'_, usize> = grid.par_tiles(10, (5, 5), 1).find_last(|_| true).unwrap();

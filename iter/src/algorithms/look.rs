@@ -14,7 +14,7 @@ const COMPARED: usize = 64;
 /// What can be asked about slices of [`Sync`] elements in parallel.
 ///
 /// ```
-/// use tine_iter::algorithms::ParallelSliceLook;
+/// use tine::algorithms::ParallelSliceLook;
 ///
 /// let v = [1, 2, 2, 3];
 /// assert_eq!(v.par_adjacent_find(|a, b| a == b), Some(1));
@@ -26,7 +26,7 @@ pub trait ParallelSliceLook<T: Sync> {
     /// that is its length. `None` if they are equal.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceLook;
+    /// use tine::algorithms::ParallelSliceLook;
     ///
     /// assert_eq!([1, 2, 3].par_mismatch(&[1, 7, 3]), Some(1));
     /// assert_eq!([1, 2, 3].par_mismatch(&[1, 2]), Some(2));
@@ -40,7 +40,7 @@ pub trait ParallelSliceLook<T: Sync> {
     /// The position of the first element that `related` relates to the one after it.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceLook;
+    /// use tine::algorithms::ParallelSliceLook;
     ///
     /// let v = [1, 4, 3, 5];
     /// assert_eq!(v.par_adjacent_find(|a, b| a > b), Some(1));
@@ -53,7 +53,7 @@ pub trait ParallelSliceLook<T: Sync> {
     /// copied. Running sums of the result give the slice again.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceLook;
+    /// use tine::algorithms::ParallelSliceLook;
     ///
     /// let v = [3, 4, 9, 7];
     /// assert_eq!(v.par_adjacent_difference(|this, before| this - before), [3, 1, 5, -2]);
@@ -67,7 +67,7 @@ pub trait ParallelSliceLook<T: Sync> {
     /// [`par_dedup`](crate::sort::ParallelDedup::par_dedup).
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceLook;
+    /// use tine::algorithms::ParallelSliceLook;
     ///
     /// assert_eq!([1, 1, 2, 1].par_deduped(), [1, 2, 1]);
     /// ```
@@ -81,7 +81,7 @@ pub trait ParallelSliceLook<T: Sync> {
     /// A copy without the elements that `same` relates to the one before.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceLook;
+    /// use tine::algorithms::ParallelSliceLook;
     ///
     /// let hours = [800, 815, 900, 930];
     /// assert_eq!(hours.par_deduped_by(|a, b| a / 100 == b / 100), [800, 900]);
@@ -97,7 +97,7 @@ pub trait ParallelSliceLook<T: Sync> {
     /// `needle` has elements.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceLook;
+    /// use tine::algorithms::ParallelSliceLook;
     ///
     /// assert_eq!(b"a fork has tines".par_find_slice(b"has"), Some(7));
     /// assert_eq!([1, 2, 3].par_find_slice(&[3, 1]), None);
@@ -109,7 +109,7 @@ pub trait ParallelSliceLook<T: Sync> {
     /// The pieces between the elements that `separates` picks, without empty ones.
     ///
     /// ```
-    /// use tine_iter::{algorithms::ParallelSliceLook, prelude::*};
+    /// use tine::{algorithms::ParallelSliceLook, prelude::*};
     ///
     /// let words: Vec<&[u8]> = b" a  fork ".par_tokens(u8::is_ascii_whitespace).collect();
     /// assert_eq!(words, [&b"a"[..], b"fork"]);
@@ -122,7 +122,7 @@ pub trait ParallelSliceLook<T: Sync> {
     /// inserted before its equals.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceLook;
+    /// use tine::algorithms::ParallelSliceLook;
     ///
     /// assert_eq!([1, 3, 3, 5].par_lower_bounds(&[3, 0, 9]), [1, 0, 4]);
     /// ```
@@ -137,7 +137,7 @@ pub trait ParallelSliceLook<T: Sync> {
     /// can be inserted after its equals.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceLook;
+    /// use tine::algorithms::ParallelSliceLook;
     ///
     /// assert_eq!([1, 3, 3, 5].par_upper_bounds(&[3, 0, 9]), [3, 0, 4]);
     /// ```
@@ -151,7 +151,7 @@ pub trait ParallelSliceLook<T: Sync> {
     /// For each key, how many elements come `before` it. Those must stand first.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceLook;
+    /// use tine::algorithms::ParallelSliceLook;
     ///
     /// let words = ["a", "has", "tine"];
     /// assert_eq!(words.par_bounds_by(&[2, 3], |word, &len| word.len() < len), [1, 1]);
@@ -166,7 +166,7 @@ pub trait ParallelSliceLook<T: Sync> {
     /// is returned.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSliceLook;
+    /// use tine::algorithms::ParallelSliceLook;
     ///
     /// assert_eq!([1, 3, 5].par_binary_searches(&[3, 4]), [Ok(1), Err(2)]);
     /// ```

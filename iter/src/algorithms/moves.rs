@@ -12,7 +12,7 @@ use crate::sources::slice::ParallelSliceMut;
 const ALONE: usize = if cfg!(any(test, miri)) {
     1 << 8
 } else {
-    1 << 16
+    1 << 17
 };
 /// The bytes of a chunk.
 const CHUNK: usize = if cfg!(any(test, miri)) {

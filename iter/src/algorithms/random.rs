@@ -19,7 +19,7 @@ const BUCKETS: usize = 256;
 /// likely as any other.
 ///
 /// ```
-/// use tine_iter::algorithms::random_permutation;
+/// use tine::algorithms::random_permutation;
 ///
 /// let mut order = random_permutation(1000, 7);
 /// assert_eq!(order, random_permutation(1000, 7));

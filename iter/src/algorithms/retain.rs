@@ -21,7 +21,7 @@ const ALONE: usize = if cfg!(miri) { 1 << 8 } else { 1 << 18 };
 /// Removing elements of vectors in place, in parallel and in order.
 ///
 /// ```
-/// use tine_iter::algorithms::ParallelRetain;
+/// use tine::algorithms::ParallelRetain;
 ///
 /// let mut v: Vec<u32> = (0..10).collect();
 /// v.par_retain(|x| x % 3 > 0);
@@ -35,7 +35,7 @@ pub trait ParallelRetain<T: Send> {
     /// yet stay.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelRetain;
+    /// use tine::algorithms::ParallelRetain;
     ///
     /// let mut words = vec!["a", "fork", "has", "tines"];
     /// words.par_retain(|word| word.len() > 3);
@@ -48,7 +48,7 @@ pub trait ParallelRetain<T: Send> {
     /// [`par_retain`](ParallelRetain::par_retain) with a closure that may change the elements.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelRetain;
+    /// use tine::algorithms::ParallelRetain;
     ///
     /// let mut lives = vec![3, 1, 2];
     /// lives.par_retain_mut(|left| {

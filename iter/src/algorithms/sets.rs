@@ -24,7 +24,7 @@ const PER_THREAD: usize = 16;
 /// those of the first are taken. If a slice is not sorted, the result is some of the elements.
 ///
 /// ```
-/// use tine_iter::algorithms::ParallelSortedSets;
+/// use tine::algorithms::ParallelSortedSets;
 ///
 /// let (a, b) = ([1, 2, 3, 5], [2, 3, 4]);
 /// assert_eq!(a.par_union(&b), [1, 2, 3, 4, 5]);
@@ -37,7 +37,7 @@ pub trait ParallelSortedSets<T: Sync> {
     /// All elements of both, sorted.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSortedSets;
+    /// use tine::algorithms::ParallelSortedSets;
     ///
     /// assert_eq!([1, 3].par_merged(&[1, 2]), [1, 1, 2, 3]);
     /// ```
@@ -51,7 +51,7 @@ pub trait ParallelSortedSets<T: Sync> {
     /// The elements that are in either.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSortedSets;
+    /// use tine::algorithms::ParallelSortedSets;
     ///
     /// assert_eq!([1, 1, 3].par_union(&[1, 2]), [1, 1, 2, 3]);
     /// ```
@@ -65,7 +65,7 @@ pub trait ParallelSortedSets<T: Sync> {
     /// The elements that are in both.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSortedSets;
+    /// use tine::algorithms::ParallelSortedSets;
     ///
     /// assert_eq!([1, 1, 3].par_intersection(&[1, 2, 3]), [1, 3]);
     /// ```
@@ -79,7 +79,7 @@ pub trait ParallelSortedSets<T: Sync> {
     /// The elements that are only in this slice.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSortedSets;
+    /// use tine::algorithms::ParallelSortedSets;
     ///
     /// assert_eq!([1, 1, 3].par_difference(&[1, 2, 3]), [1]);
     /// ```
@@ -93,7 +93,7 @@ pub trait ParallelSortedSets<T: Sync> {
     /// The elements that are in exactly one of the two.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSortedSets;
+    /// use tine::algorithms::ParallelSortedSets;
     ///
     /// assert_eq!([1, 1, 3].par_symmetric_difference(&[1, 2, 3]), [1, 2]);
     /// ```
@@ -107,7 +107,7 @@ pub trait ParallelSortedSets<T: Sync> {
     /// Whether every element of `other` is in this slice, at least as often.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSortedSets;
+    /// use tine::algorithms::ParallelSortedSets;
     ///
     /// assert!([1, 1, 3].par_includes(&[1, 3]));
     /// assert!(![1, 3].par_includes(&[1, 1]));
@@ -123,7 +123,7 @@ pub trait ParallelSortedSets<T: Sync> {
     /// element of either slice, and so is the second.
     ///
     /// ```
-    /// use tine_iter::algorithms::{Combine, ParallelSortedSets};
+    /// use tine::algorithms::{Combine, ParallelSortedSets};
     ///
     /// let (a, b) = ([0.5, 1.5], [1.5, 2.5]);
     /// let both = a.par_combined_by(&b, Combine::Intersection, f64::total_cmp);
@@ -137,7 +137,7 @@ pub trait ParallelSortedSets<T: Sync> {
     /// [`par_includes`](ParallelSortedSets::par_includes) of slices that are sorted by `compare`.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelSortedSets;
+    /// use tine::algorithms::ParallelSortedSets;
     ///
     /// assert!([3, 2, 1].par_includes_by(&[3, 1], |a, b| b.cmp(a)));
     /// ```

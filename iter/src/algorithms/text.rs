@@ -13,7 +13,7 @@ const LENGTHS: usize = 8;
 /// Text that need not be UTF-8.
 ///
 /// ```
-/// use tine_iter::{algorithms::ParallelBytes, prelude::*};
+/// use tine::{algorithms::ParallelBytes, prelude::*};
 ///
 /// let log = b"ok\nfailed \xFF\nok\n";
 /// assert_eq!(log.par_lines().filter(|line| *line == b"ok").count(), 2);
@@ -22,7 +22,7 @@ pub trait ParallelBytes {
     /// The lines, without their `\n` or `\r\n`, as [`str::lines`] has them.
     ///
     /// ```
-    /// use tine_iter::{algorithms::ParallelBytes, prelude::*};
+    /// use tine::{algorithms::ParallelBytes, prelude::*};
     ///
     /// let lengths: Vec<usize> = b"hello\r\nyou\n".par_lines().map(<[u8]>::len).collect();
     /// assert_eq!(lengths, [5, 3]);
@@ -39,7 +39,7 @@ impl ParallelBytes for [u8] {
 /// Searching a string.
 ///
 /// ```
-/// use tine_iter::algorithms::ParallelStringSearch;
+/// use tine::algorithms::ParallelStringSearch;
 ///
 /// assert_eq!("a fork has tines".par_find_str("tine"), Some(11));
 /// ```
@@ -47,7 +47,7 @@ pub trait ParallelStringSearch {
     /// Where `needle` first occurs, as with [`str::find`]. An empty needle occurs at once.
     ///
     /// ```
-    /// use tine_iter::algorithms::ParallelStringSearch;
+    /// use tine::algorithms::ParallelStringSearch;
     ///
     /// assert_eq!("déjà vu".par_find_str("jà"), Some(3));
     /// assert_eq!("déjà vu".par_find_str("dé "), None);

@@ -201,7 +201,7 @@ impl<T> ExactSizeIterator for Each<'_, T> {}
 /// An exclusive tile of a grid.
 ///
 /// ```
-/// use tine_iter::{algorithms::{ParallelGridMut, TileMut}, prelude::*};
+/// use tine::{algorithms::{ParallelGridMut, TileMut}, prelude::*};
 ///
 /// let mut grid = [0; 6];
 /// grid.par_tiles_mut(3, (2, 2)).for_each(|mut tile: TileMut<'_, usize>| {

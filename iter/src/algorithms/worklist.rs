@@ -31,7 +31,7 @@ const BATCH: usize = 16;
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-/// use tine_iter::algorithms::for_each_fed;
+/// use tine::algorithms::for_each_fed;
 ///
 /// // Which nodes can be reached from node 0?
 /// let edges = [vec![1, 2], vec![3], vec![3], vec![0], vec![0]];
@@ -70,7 +70,7 @@ where
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-/// use tine_iter::algorithms::{Feeder, for_each_fed};
+/// use tine::algorithms::{Feeder, for_each_fed};
 ///
 /// let items = AtomicU32::new(0);
 /// for_each_fed([5_u32], |n, feeder: &mut Feeder<u32>| {
@@ -87,7 +87,7 @@ impl<T> Feeder<T> {
     /// Adds an item.
     ///
     /// ```
-    /// use tine_iter::algorithms::for_each_fed;
+    /// use tine::algorithms::for_each_fed;
     ///
     /// for_each_fed([100_u32], |left, feeder| {
     ///     if left > 0 {
@@ -103,7 +103,7 @@ impl<T> Feeder<T> {
     /// Adds all items of an iterator.
     ///
     /// ```
-    /// use tine_iter::algorithms::for_each_fed;
+    /// use tine::algorithms::for_each_fed;
     ///
     /// for_each_fed([3_u32], |left, feeder| feeder.feed_all(0..left));
     /// ```

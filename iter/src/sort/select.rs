@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use tine_pool::current_num_threads;
 
-use super::{fork, partition, unstable};
+use super::{fork, leaf, partition, unstable};
 
 /// Shorter slices are left to std.
 const CUTOFF: usize = if cfg!(miri) { 128 } else { 50_000 };
@@ -32,7 +32,7 @@ where
     }
     let grain = fork::grain(len, current_num_threads());
     let (mut rest, mut index) = (v, index);
-    // Pivots are medians of samples. If several in a row are bad, the order is no order. Then std's
+    // Pivots come from samples. If several in a row are bad, the order is no order. Then std's
     // selection would drop one element at a time, and sorting does not.
     let mut patience = len.ilog2();
     while rest.len() >= CUTOFF {
@@ -40,7 +40,7 @@ where
             return unstable::sort_by(rest, compare);
         }
         patience -= 1;
-        let at = unstable::pivot(rest, compare);
+        let at = pivot(rest, index, compare);
         rest.swap(0, at);
         let (pivot, others) = rest.split_first_mut().expect("longer than the cut-off");
         let pivot = &*pivot;
@@ -64,4 +64,25 @@ where
         }
     }
     rest.select_nth_unstable_by(index, compare);
+}
+
+/// The position of an element that belongs near `index`, and most likely on that side of it where
+/// more elements are: then the first partition leaves little more than those that are wanted.
+fn pivot<T, F: Fn(&T, &T) -> Ordering>(v: &[T], index: usize, compare: &F) -> usize {
+    let count = (v.len() / 512).clamp(64, 1024);
+    let stride = v.len() / count;
+    // No two in the same place of their stretch, so that a pattern in the slice is not in the sample.
+    let place = |k: usize| k * stride + k.wrapping_mul(0x9e37_79b9) % stride;
+    let mut sample: Vec<usize> = (0..count).map(place).collect();
+    leaf::few(&mut sample, &|&a, &b| compare(&v[a], &v[b]));
+    let part = index as f64 / v.len() as f64;
+    let expected = part * count as f64;
+    // Three times as far as a sample strays.
+    let slack = 3.0 * (expected * (1.0 - part)).sqrt() + 1.0;
+    let rank = if part < 0.5 {
+        expected + slack
+    } else {
+        expected - slack
+    };
+    sample[(rank.max(0.0) as usize).min(count - 1)]
 }

@@ -31,7 +31,8 @@ use std::time::{Duration, Instant};
 /// [`with_timeout`](Self::with_timeout).
 ///
 /// ```
-/// use tine_pool::StopToken;
+/// # use tine_pool as tine;
+/// use tine::StopToken;
 ///
 /// let server = StopToken::new();
 /// let request = server.child();
@@ -205,7 +206,8 @@ impl StopToken {
     /// A token that belongs to no other.
     ///
     /// ```
-    /// assert!(!tine_pool::StopToken::new().is_stopped());
+    /// # use tine_pool as tine;
+    /// assert!(!tine::StopToken::new().is_stopped());
     /// ```
     #[must_use]
     pub fn new() -> Self {
@@ -216,7 +218,8 @@ impl StopToken {
     /// A child of this token. It costs its parent nothing once it is dropped.
     ///
     /// ```
-    /// let parent = tine_pool::StopToken::new();
+    /// # use tine_pool as tine;
+    /// let parent = tine::StopToken::new();
     /// let child = parent.child();
     /// parent.stop();
     /// assert!(child.is_stopped());
@@ -234,8 +237,9 @@ impl StopToken {
     /// does. If no thread looks, nothing happens.
     ///
     /// ```
+    /// # use tine_pool as tine;
     /// use std::time::Duration;
-    /// let token = tine_pool::StopToken::new().with_timeout(Duration::ZERO);
+    /// let token = tine::StopToken::new().with_timeout(Duration::ZERO);
     /// assert!(token.is_stopped());
     /// ```
     #[must_use]
@@ -247,7 +251,8 @@ impl StopToken {
     /// A child that also counts as stopped from then on. As [`with_timeout`](Self::with_timeout).
     ///
     /// ```
-    /// let token = tine_pool::StopToken::new().with_deadline(std::time::Instant::now());
+    /// # use tine_pool as tine;
+    /// let token = tine::StopToken::new().with_deadline(std::time::Instant::now());
     /// assert!(token.is_stopped());
     /// ```
     #[must_use]
@@ -265,7 +270,8 @@ impl StopToken {
     /// [`stopped`](Self::stopped). It returns at once: the computations end soon after.
     ///
     /// ```
-    /// let token = tine_pool::StopToken::new();
+    /// # use tine_pool as tine;
+    /// let token = tine::StopToken::new();
     /// token.stop();
     /// assert!(token.clone().is_stopped());
     /// ```
@@ -277,7 +283,8 @@ impl StopToken {
     /// [`stop`](Self::stop) is seen by a thread that is told `true`.
     ///
     /// ```
-    /// let token = tine_pool::StopToken::new();
+    /// # use tine_pool as tine;
+    /// let token = tine::StopToken::new();
     /// let steps = (0..10).take_while(|&n| {
     ///     if n == 3 { token.stop() }
     ///     !token.is_stopped()
@@ -315,8 +322,9 @@ impl StopToken {
     /// of your runtime.
     ///
     /// ```
+    /// # use tine_pool as tine;
     /// use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
-    /// let token = tine_pool::StopToken::new();
+    /// let token = tine::StopToken::new();
     /// let mut stopped = pin!(token.stopped());
     /// let mut context = Context::from_waker(Waker::noop());
     /// assert_eq!(stopped.as_mut().poll(&mut context), Poll::Pending);
@@ -349,7 +357,8 @@ impl fmt::Debug for StopToken {
 /// What [`StopToken::stopped`] returns.
 ///
 /// ```
-/// let future: tine_pool::stop::WhenStopped = tine_pool::StopToken::new().stopped();
+/// # use tine_pool as tine;
+/// let future: tine::stop::WhenStopped = tine::StopToken::new().stopped();
 /// # drop(future);
 /// ```
 #[must_use = "futures do nothing unless they are polled"]

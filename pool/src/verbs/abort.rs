@@ -17,9 +17,10 @@ use std::thread;
 /// parallel call; if it has not begun, it never does.
 ///
 /// ```
-/// use tine_pool::{StopToken, spawn_join_with};
+/// # use tine_pool as tine;
+/// use tine::{StopToken, spawn_join_with};
 /// let token = StopToken::new();
-/// let job = spawn_join_with(&token, || tine_pool::join(|| 1, || 2));
+/// let job = spawn_join_with(&token, || tine::join(|| 1, || 2));
 /// assert_eq!(job.join().unwrap(), Ok((1, 2)));
 ///
 /// token.stop();
@@ -42,7 +43,8 @@ where
 /// between two blocks of a loop, which is about three microseconds later; one that has not begun never does.
 ///
 /// ```
-/// use tine_pool::{spawn_async, stop};
+/// # use tine_pool as tine;
+/// use tine::{spawn_async, stop};
 /// let (send, receive) = std::sync::mpsc::channel();
 /// let job = spawn_async(move || {
 ///     send.send("begun").unwrap();
@@ -66,13 +68,14 @@ where
 /// As [`spawn_async`], under a child of `token`: of one for all requests, say, or with a deadline.
 ///
 /// ```
+/// # use tine_pool as tine;
 /// use std::time::Duration;
-/// use tine_pool::{StopToken, spawn_async_with, stop};
+/// use tine::{StopToken, spawn_async_with, stop};
 /// let late = StopToken::new().with_timeout(Duration::from_millis(1));
 /// let job = spawn_async_with(&late, || loop {
-///     tine_pool::join(|| (), || ());
+///     tine::join(|| (), || ());
 /// });
-/// # let job: tine_pool::AbortOnDrop<Result<(), _>> = job;
+/// # let job: tine::AbortOnDrop<Result<(), _>> = job;
 /// assert!(job.join().unwrap().is_err());
 /// ```
 pub fn spawn_async_with<F, T>(token: &StopToken, func: F) -> AbortOnDrop<Result<T, Stopped>>
@@ -89,8 +92,9 @@ impl ThreadPool {
     /// [`spawn_join_with`](crate::spawn_join_with) in this pool.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    /// let job = pool.spawn_join_with(&tine_pool::StopToken::new(), || "done");
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let job = pool.spawn_join_with(&tine::StopToken::new(), || "done");
     /// assert_eq!(job.join().unwrap(), Ok("done"));
     /// ```
     pub fn spawn_join_with<F, T>(
@@ -109,8 +113,9 @@ impl ThreadPool {
     /// [`spawn_async_with`](crate::spawn_async_with) in this pool.
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    /// let job = pool.spawn_async_with(&tine_pool::StopToken::new(), || "done");
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let job = pool.spawn_async_with(&tine::StopToken::new(), || "done");
     /// assert_eq!(job.join().unwrap(), Ok("done"));
     /// ```
     pub fn spawn_async_with<F, T>(
@@ -133,7 +138,8 @@ impl<T> JoinHandle<T> {
     /// begun as well, a token is needed: see [`stopped_by`](Self::stopped_by) and [`spawn_async`].
     ///
     /// ```
-    /// let pool = tine_pool::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     /// pool.install(|| {
     ///     // The only thread is here, so no thread can have begun it.
     ///     drop(pool.spawn_join(|| unreachable!()).abort_on_drop());
@@ -150,12 +156,13 @@ impl<T> JoinHandle<T> {
     /// The same, which also stops `token`: the one that the job was started under.
     ///
     /// ```
-    /// use tine_pool::{StopToken, spawn_join_with};
+    /// # use tine_pool as tine;
+    /// use tine::{StopToken, spawn_join_with};
     /// let token = StopToken::new();
     /// let job = spawn_join_with(&token, || loop {
-    ///     tine_pool::join(|| (), || ());
+    ///     tine::join(|| (), || ());
     /// });
-    /// # let job: tine_pool::JoinHandle<Result<(), _>> = job;
+    /// # let job: tine::JoinHandle<Result<(), _>> = job;
     /// drop(job.stopped_by(token.clone()));
     /// assert!(token.is_stopped());
     /// ```
@@ -171,7 +178,8 @@ impl<T> JoinHandle<T> {
 /// The handle to a job that is stopped when the handle is dropped. See [`spawn_async`].
 ///
 /// ```
-/// let job: tine_pool::AbortOnDrop<_> = tine_pool::spawn_async(|| 6 * 7);
+/// # use tine_pool as tine;
+/// let job: tine::AbortOnDrop<_> = tine::spawn_async(|| 6 * 7);
 /// assert_eq!(job.join().unwrap(), Ok(42));
 /// ```
 #[must_use = "a handle that is dropped stops its job"]
@@ -185,7 +193,8 @@ impl<T> AbortOnDrop<T> {
     /// Stops the job, whose handle remains.
     ///
     /// ```
-    /// let job = tine_pool::spawn_async(|| while !tine_pool::stop::requested() {});
+    /// # use tine_pool as tine;
+    /// let job = tine::spawn_async(|| while !tine::stop::requested() {});
     /// job.stop();
     /// let _ = job.join();
     /// ```
@@ -198,7 +207,8 @@ impl<T> AbortOnDrop<T> {
     /// Waits for the job to end; see [`JoinHandle::join`].
     ///
     /// ```
-    /// assert_eq!(tine_pool::spawn_async(|| 1).join().unwrap(), Ok(1));
+    /// # use tine_pool as tine;
+    /// assert_eq!(tine::spawn_async(|| 1).join().unwrap(), Ok(1));
     /// ```
     pub fn join(self) -> thread::Result<T> {
         self.keep().join()
@@ -207,7 +217,8 @@ impl<T> AbortOnDrop<T> {
     /// Whether the job has ended.
     ///
     /// ```
-    /// let job = tine_pool::spawn_async(|| ());
+    /// # use tine_pool as tine;
+    /// let job = tine::spawn_async(|| ());
     /// while !job.is_finished() {
     ///     std::thread::yield_now();
     /// }
@@ -219,7 +230,8 @@ impl<T> AbortOnDrop<T> {
     /// A handle that stops nothing.
     ///
     /// ```
-    /// let job: tine_pool::JoinHandle<_> = tine_pool::spawn_async(|| 1).keep();
+    /// # use tine_pool as tine;
+    /// let job: tine::JoinHandle<_> = tine::spawn_async(|| 1).keep();
     /// assert_eq!(job.join().unwrap(), Ok(1));
     /// ```
     pub fn keep(mut self) -> JoinHandle<T> {
@@ -268,7 +280,8 @@ impl<T> fmt::Debug for AbortOnDrop<T> {
 /// What [`select`] gives: which job was first, and what it came to.
 ///
 /// ```
-/// use tine_pool::{First, select, spawn_async};
+/// # use tine_pool as tine;
+/// use tine::{First, select, spawn_async};
 /// match select(spawn_async(|| 1), spawn_async(|| "two")).join() {
 ///     First::Left(one) => assert_eq!(one.unwrap(), Ok(1)),
 ///     First::Right(two) => assert_eq!(two.unwrap(), Ok("two")),
@@ -286,7 +299,8 @@ pub enum First<A, B> {
 /// [`join`](Select::join)ed.
 ///
 /// ```
-/// use tine_pool::{First, select, spawn_async, stop};
+/// # use tine_pool as tine;
+/// use tine::{First, select, spawn_async, stop};
 /// let quick = spawn_async(|| "found");
 /// let slow = spawn_async(|| while !stop::requested() {
 ///     std::thread::yield_now();
@@ -300,9 +314,10 @@ pub fn select<A, B>(left: AbortOnDrop<A>, right: AbortOnDrop<B>) -> Select<A, B>
 /// What [`select`] returns. Dropping it stops both jobs.
 ///
 /// ```
-/// let both: tine_pool::Select<_, _> = tine_pool::select(
-///     tine_pool::spawn_async(|| 1),
-///     tine_pool::spawn_async(|| 2),
+/// # use tine_pool as tine;
+/// let both: tine::Select<_, _> = tine::select(
+///     tine::spawn_async(|| 1),
+///     tine::spawn_async(|| 2),
 /// );
 /// drop(both);
 /// ```
@@ -317,7 +332,8 @@ impl<A, B> Select<A, B> {
     /// begun, the first before the second.
     ///
     /// ```
-    /// use tine_pool::{First, select, spawn_async};
+    /// # use tine_pool as tine;
+    /// use tine::{First, select, spawn_async};
     /// assert!(matches!(select(spawn_async(|| 1), spawn_async(|| 2)).join(), First::Left(_) | First::Right(_)));
     /// ```
     pub fn join(self) -> First<A, B> {

@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// back, so that a server may say "busy". Clones share the bound.
 ///
 /// ```
-/// use tine_pool::Bounded;
+/// # use tine_pool as tine;
+/// use tine::Bounded;
 /// let (send, receive) = std::sync::mpsc::channel();
 /// let jobs = Bounded::new(100);
 /// for n in 0..10_000_u64 {
@@ -44,8 +45,9 @@ impl Bounded {
     /// At most `limit` jobs at once. With none, `spawn` does everything where it is called.
     ///
     /// ```
+    /// # use tine_pool as tine;
     /// let me = std::thread::current().id();
-    /// tine_pool::Bounded::new(0).spawn(move || assert_eq!(std::thread::current().id(), me));
+    /// tine::Bounded::new(0).spawn(move || assert_eq!(std::thread::current().id(), me));
     /// ```
     #[must_use]
     pub fn new(limit: usize) -> Self {
@@ -56,7 +58,8 @@ impl Bounded {
     /// How many jobs have been spawned and not ended.
     ///
     /// ```
-    /// let jobs = tine_pool::Bounded::new(3);
+    /// # use tine_pool as tine;
+    /// let jobs = tine::Bounded::new(3);
     /// assert_eq!(jobs.pending(), 0);
     /// ```
     #[must_use]
@@ -80,7 +83,8 @@ impl Bounded {
     /// A panic of a job that is done here goes on here; else as for [`spawn`](crate::spawn()).
     ///
     /// ```
-    /// let jobs = tine_pool::Bounded::new(8);
+    /// # use tine_pool as tine;
+    /// let jobs = tine::Bounded::new(8);
     /// (0..100).for_each(|n| jobs.spawn(move || drop(vec![n; 1000])));
     /// ```
     pub fn spawn<F>(&self, job: F)
@@ -99,10 +103,11 @@ impl Bounded {
     /// [`spawn_async_with`](crate::spawn_async_with), or gives the job back if the bound is reached.
     ///
     /// ```
-    /// use tine_pool::{Bounded, StopToken};
+    /// # use tine_pool as tine;
+    /// use tine::{Bounded, StopToken};
     /// let jobs = Bounded::new(1);
     /// let token = StopToken::new();
-    /// let endless = || while !tine_pool::stop::requested() {};
+    /// let endless = || while !tine::stop::requested() {};
     /// let first = jobs.try_spawn_async(&token, endless).unwrap_or_else(|_| unreachable!());
     /// assert!(jobs.try_spawn_async(&token, || ()).is_err(), "busy");
     /// token.stop();

@@ -288,9 +288,10 @@ impl<'scope> Scope<'scope> {
     /// The number is looked at, not reserved: where N threads spawn at once, there may be N more.
     ///
     /// ```
+    /// # use tine_pool as tine;
     /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
     /// let sum = AtomicU64::new(0);
-    /// tine_pool::scope(|s| {
+    /// tine::scope(|s| {
     ///     for n in 0..10_000 {
     ///         let sum = &sum;
     ///         s.spawn_bounded(100, move |_| drop(sum.fetch_add(n, Relaxed)));

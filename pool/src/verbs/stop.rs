@@ -12,7 +12,8 @@ pub use crate::base::stop::{StopToken, WhenStopped};
 /// A computation was stopped before its end. `so_far` is what it had come to, where that is something.
 ///
 /// ```
-/// use tine_pool::{Stopped, StopToken, with_token};
+/// # use tine_pool as tine;
+/// use tine::{Stopped, StopToken, with_token};
 /// let token = StopToken::new();
 /// token.stop();
 /// assert_eq!(with_token(&token, || 1), Err(Stopped { so_far: () }));
@@ -51,7 +52,8 @@ impl<T: fmt::Debug> std::error::Error for Stopped<T> {}
 /// A panic of `op` goes on here, also where the token was stopped at the same time.
 ///
 /// ```
-/// use tine_pool::{StopToken, join, with_token};
+/// # use tine_pool as tine;
+/// use tine::{StopToken, join, with_token};
 ///
 /// fn fib(n: u32) -> u64 {
 ///     if n < 2 {
@@ -89,13 +91,14 @@ pub fn with_token<R>(token: &StopToken, op: impl FnOnce() -> R) -> Result<R, Sto
 /// Calls `op`, which no stopped token ends: for what must be done as a whole.
 ///
 /// ```
-/// use tine_pool::{StopToken, stop, with_token};
+/// # use tine_pool as tine;
+/// use tine::{StopToken, stop, with_token};
 /// let token = StopToken::new();
 /// let done = with_token(&token, || {
 ///     token.stop();
 ///     stop::sheltered(|| {
 ///         assert!(!stop::requested());
-///         tine_pool::join(|| 1, || 2)
+///         tine::join(|| 1, || 2)
 ///     })
 /// });
 /// assert_eq!(done, Ok((1, 2)));
@@ -108,7 +111,8 @@ pub fn sheltered<R>(op: impl FnOnce() -> R) -> R {
 /// takes long without a parallel call.
 ///
 /// ```
-/// use tine_pool::{StopToken, stop, with_token};
+/// # use tine_pool as tine;
+/// use tine::{StopToken, stop, with_token};
 /// let token = StopToken::new();
 /// let found = with_token(&token, || {
 ///     let mut n = 0_u64;
@@ -133,7 +137,8 @@ pub fn requested() -> bool {
 /// [`resume_unwind`](std::panic::resume_unwind).
 ///
 /// ```
-/// use tine_pool::{StopToken, join, stop, with_token};
+/// # use tine_pool as tine;
+/// use tine::{StopToken, join, stop, with_token};
 /// let token = StopToken::new();
 /// let ended = with_token(&token, || {
 ///     token.stop();
@@ -154,7 +159,8 @@ pub fn is_end(payload: &(dyn std::any::Any + Send)) -> bool {
 /// have begun end at their next parallel call.
 ///
 /// ```
-/// use tine_pool::{StopToken, scope_with};
+/// # use tine_pool as tine;
+/// use tine::{StopToken, scope_with};
 /// let token = StopToken::new();
 /// let result = scope_with(&token, |s| {
 ///     token.stop();

@@ -177,7 +177,7 @@ impl<Iter: Iterator<Item: Send> + Send> IterBridge<Iter> {
     /// When `next` panics, items drawn together with it are dropped.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let odd = (0..100_000_u64).filter(|n| n % 2 == 1);
     /// assert_eq!(odd.par_bridge().batched().sum::<u64>(), 2_500_000_000);
@@ -190,7 +190,7 @@ impl<Iter: Iterator<Item: Send> + Send> IterBridge<Iter> {
 /// What [`batched`](IterBridge::batched) returns.
 ///
 /// ```
-/// use tine_iter::{iter::BatchedBridge, prelude::*};
+/// use tine::{iter::BatchedBridge, prelude::*};
 ///
 /// let bridge: BatchedBridge<_> = (1..5).map(|n| n * n).par_bridge().batched();
 /// assert_eq!(bridge.sum::<i32>(), 30);

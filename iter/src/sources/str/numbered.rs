@@ -23,7 +23,7 @@ const BLOCK: usize = if cfg!(miri) { 1 << 5 } else { 1 << 13 };
 /// Made by [`enumerate`](super::Lines::enumerate).
 ///
 /// ```
-/// use tine_iter::{str::NumberedLines, prelude::*};
+/// use tine::{str::NumberedLines, prelude::*};
 ///
 /// let lines: NumberedLines<'_> = "one\ntwo".par_lines().enumerate();
 /// assert_eq!(lines.collect::<Vec<_>>(), [(0, "one"), (1, "two")]);
@@ -51,7 +51,7 @@ impl<'ch> ParallelIterator for NumberedLines<'ch> {
 /// Made by [`par_lines`](crate::algorithms::ParallelBytes::par_lines).
 ///
 /// ```
-/// use tine_iter::{algorithms::ParallelBytes, prelude::*, str::ByteLines};
+/// use tine::{algorithms::ParallelBytes, prelude::*, str::ByteLines};
 ///
 /// let lines: ByteLines<'_> = b"one\r\ntwo".par_lines();
 /// assert_eq!(lines.collect::<Vec<_>>(), [b"one", b"two"]);
@@ -67,7 +67,7 @@ impl<'data> ByteLines<'data> {
     /// The lines with their numbers, from zero. They are counted first, when the iterator runs.
     ///
     /// ```
-    /// use tine_iter::{algorithms::ParallelBytes, prelude::*};
+    /// use tine::{algorithms::ParallelBytes, prelude::*};
     ///
     /// let found = b"one\ntwo\n".par_lines().enumerate().find_first(|(_, line)| line[0] == b't');
     /// assert_eq!(found, Some((1, &b"two"[..])));
@@ -97,7 +97,7 @@ impl<'data> ParallelIterator for ByteLines<'data> {
 /// Made by [`enumerate`](ByteLines::enumerate).
 ///
 /// ```
-/// use tine_iter::{algorithms::ParallelBytes, prelude::*, str::NumberedByteLines};
+/// use tine::{algorithms::ParallelBytes, prelude::*, str::NumberedByteLines};
 ///
 /// let lines: NumberedByteLines<'_> = b"one\ntwo".par_lines().enumerate();
 /// assert_eq!(lines.count(), 2);

@@ -204,7 +204,7 @@ impl<'ch> Lines<'ch> {
     /// itself, and so has to come before other adapters.)
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let text = "one\ntwo\nthree\n";
     /// let found = text.par_lines().enumerate().find_first(|(_, line)| line.contains("w"));
