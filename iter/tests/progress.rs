@@ -133,7 +133,7 @@ fn a_site_is_known_to_be_short() {
         });
     }
     in_pools("a known short loop", || {
-        for len in [20, 80, 1000] {
+        for len in [2, 3, 4, 20, 80, 1000] {
             for _ in 0..2000 {
                 go(None, len);
             }
@@ -148,6 +148,28 @@ fn a_site_is_known_to_be_short() {
             go(None, 80);
         }
         go(Some(&Barrier::new(2)), 80);
+    });
+}
+
+/// As many items as there are threads, and each waits for all others.
+#[test]
+fn all_items_of_a_known_short_loop_meet() {
+    fn go(meeting: Option<&Barrier>, len: usize) -> usize {
+        let meet = |i: usize| {
+            meeting.map(Barrier::wait);
+            i
+        };
+        (0..len).into_par_iter().map(meet).sum()
+    }
+    in_pools("a meeting of all", || {
+        let threads = tine_pool::current_num_threads();
+        for _ in 0..3 {
+            for _ in 0..2000 {
+                go(None, threads);
+            }
+            let sum = go(Some(&Barrier::new(threads)), threads);
+            assert_eq!(sum, threads * (threads - 1) / 2);
+        }
     });
 }
 

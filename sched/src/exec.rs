@@ -415,15 +415,22 @@ fn over(id: usize, kind: Loop, len: u64, nanos: u64) -> u64 {
 }
 
 fn over_meeting(id: usize, kind: Meeting, len: u64, before: u64) -> u64 {
+    let (count, every) = match kind {
+        Meeting::All => {
+            let threads = tine_pool::current_num_threads();
+            (threads, len / threads as u64)
+        }
+        _ => (2, len - 1),
+    };
     for turn in 0..=before {
         let frame = Lasting::new();
         let often = Often::times(len as usize);
         let token = Token::new(id, "an item of a loop", often, Some(frame.0), None);
-        let meet = (turn == before).then(|| Barrier::new(2));
+        let meet = (turn == before).then(|| Barrier::new(count));
         let item = move |i: u64| {
             token.run();
             if let Some(meet) = &meet
-                && (i == 0 || i == len - 1)
+                && i % every == 0
             {
                 meet.wait();
             }
@@ -431,7 +438,7 @@ fn over_meeting(id: usize, kind: Meeting, len: u64, before: u64) -> u64 {
         };
         let items = (0..len).into_par_iter();
         match kind {
-            Meeting::Each => items.for_each(|i| assert!(item(i) < len)),
+            Meeting::Each | Meeting::All => items.for_each(|i| assert!(item(i) < len)),
             Meeting::Collect => {
                 let all: Vec<u64> = items.map(item).collect();
                 expect(u64::from(all.into_iter().eq(0..len)), 1, "a collected loop");

@@ -45,6 +45,8 @@ pub(crate) enum Meeting {
     Collect,
     Filter,
     Chunks,
+    /// Not two items but as many as the pool has threads, far from each other.
+    All,
 }
 
 /// How a pipeline ends.

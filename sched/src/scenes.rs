@@ -362,5 +362,21 @@ pub(crate) fn all() -> Vec<Scene> {
                 threads: Vec::new(),
             },
         ),
+        // All threads are wanted, one after the other, for what stuck owners keep to themselves.
+        scene(
+            "all-items-meet",
+            Program {
+                global: None,
+                pools: vec![pool(8)],
+                threads: vec![block([Verb::Install(
+                    0,
+                    block([Verb::LoopMeet {
+                        kind: Meeting::All,
+                        len: 64,
+                        before: 20,
+                    }]),
+                )])],
+            },
+        ),
     ]
 }

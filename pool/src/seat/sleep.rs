@@ -333,7 +333,7 @@ impl Sleep {
     }
 
     /// A seat that the bitmap calls parked, one of each word.
-    pub(crate) fn hinted<'a>(&'a self, seats: &'a Row<Seat>) -> impl Iterator<Item = &'a Seat> {
+    fn hinted<'a>(&'a self, seats: &'a Row<Seat>) -> impl Iterator<Item = &'a Seat> {
         let one = |(i, word): (usize, &AtomicU64)| {
             let bits = word.load(Ordering::Relaxed);
             (bits != 0).then(|| i * 64 + bits.trailing_zeros() as usize)

@@ -5,6 +5,7 @@
 use super::worker::Worker;
 use crate::base::clock;
 use crate::base::patience::Patience;
+use crate::base::sync::{Ordering, fence};
 use crate::base::sys;
 use crate::base::trace::{self, Act};
 use crate::seat::Seat;
@@ -111,7 +112,7 @@ impl Worker<'_> {
         match bedtime {
             Bedtime::Down | Bedtime::News => {
                 if looker {
-                    shared.looker.stop();
+                    self.pass_on_the_looking();
                 }
             }
             Bedtime::Block => {
@@ -204,19 +205,27 @@ impl Worker<'_> {
             }
         }
         place.get_up();
-        if shared.looker.is(seat) {
-            shared.looker.stop();
-            self.pass_on_the_looking();
-        }
+        self.pass_on_the_looking();
         self.learn_from_nap(clock::nanos(clock::since(start)));
     }
 
-    /// Rouses a sleeping thread for a moment, so that it may look after the others.
+    /// This thread does not sleep, or no longer: it stops looking after the others, and if there is
+    /// then no looker, it rouses a sleeping thread for a moment, which becomes it.
+    ///
+    /// So does a thread that rises and was not the looker. The looker may have roused that very
+    /// thread, just when it rose for another reason.
     fn pass_on_the_looking(&self) {
         let shared = self.shared;
+        if shared.looker.is(self.seat) {
+            shared.looker.stop();
+        }
+        // SeqCst: pairs with this fence of another thread that rises, and with `before_last_look` of
+        // one that lies down. Either this sees that it sleeps, or it sees that there is no looker.
+        fence(Ordering::SeqCst);
         let parked = |s: &&Seat| s.word.load().holder() == Holder::Parked;
-        if shared.sleep.census().sleeping() > 0
-            && let Some(seat) = shared.sleep.hinted(&shared.seats).find(parked)
+        if shared.looker.seat().is_none()
+            && shared.sleep.census().sleeping() > 0
+            && let Some(seat) = shared.seats.iter().find(parked)
         {
             seat.idle_parker().unpark();
         }
