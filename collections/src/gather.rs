@@ -66,10 +66,37 @@ impl<T: Send, S> Bag<T, S> for Vec<T> {
     }
 }
 
+/// What many values go to.
+pub(crate) trait Heap<K, V, S>: Send {
+    /// What goes to `parts` parts begins with the values that were kept in a bag.
+    fn begin(parts: usize, first: impl IntoIterator<Item = (K, V)>, hasher: &S) -> Self;
+
+    /// Adds values that come next.
+    fn pour(&mut self, values: impl Iterator<Item = (K, V)>, hasher: &S);
+}
+
+/// Each value in the list of its part.
+impl<G: Tag, K: Hash + Send, V: Send, S: BuildHasher> Heap<K, V, S> for Scatter<(G, (K, V))> {
+    fn begin(parts: usize, first: impl IntoIterator<Item = (K, V)>, hasher: &S) -> Self {
+        let mut scatter = Scatter::new(parts);
+        scatter.pour(first.into_iter(), hasher);
+        scatter
+    }
+
+    #[inline]
+    fn pour(&mut self, mut values: impl Iterator<Item = (K, V)>, hasher: &S) {
+        let parts = self.parts();
+        values.by_ref().for_each(|pair| {
+            let hash = hasher.hash_one(&pair.0);
+            self.push(part_of(hash, parts), (G::keep(hash), pair));
+        });
+    }
+}
+
 /// A worker's output for one piece of the input.
-pub(crate) enum Run<G, T, B> {
+pub(crate) enum Run<B, H> {
     Few(B),
-    Many(Scatter<(G, T)>),
+    Many(H),
 }
 
 /// All workers' lists of one part, in order.
@@ -99,6 +126,28 @@ where
     V: Send,
     S: BuildHasher + Sync,
 {
+    match heaps::<Scatter<_>, B, _, _, _, _>(items, read, hasher, parts) {
+        Run::Few(bag) => Gathered::Few(bag),
+        Run::Many(scatters) => Gathered::Many(transpose(scatters)),
+    }
+}
+
+/// Gathers the values that `read` makes of the items: few in a bag, more in a heap for each piece
+/// that a worker took, in order.
+pub(crate) fn heaps<H, B, I, K, V, S>(
+    items: I,
+    read: &(impl Fn(I::Item) -> (K, V) + Sync),
+    hasher: &S,
+    parts: usize,
+) -> Run<B, Vec<H>>
+where
+    H: Heap<K, V, S>,
+    B: Bag<(K, V), S>,
+    I: ParallelIterator,
+    K: Hash + Send,
+    V: Send,
+    S: BuildHasher + Sync,
+{
     let expected = items.opt_len();
     let plan = Plan {
         read,
@@ -110,9 +159,9 @@ where
         },
         expected: AtomicUsize::new(expected.unwrap_or(0)),
     };
-    let runs: Vec<Run<G, (K, V), B>> = items.drive_unindexed(GatherConsumer {
+    let runs: Vec<Run<B, H>> = items.drive_unindexed(GatherConsumer {
         plan: &plan,
-        bag: PhantomData,
+        made: PhantomData,
     });
     let sizes = runs.iter().map(|run| match run {
         Run::Few(bag) => bag.len(),
@@ -126,13 +175,13 @@ where
         });
         let mut all = bags.next().unwrap_or_default();
         bags.for_each(|bag| all.append(bag, hasher));
-        return Gathered::Few(all);
+        return Run::Few(all);
     }
-    let scatter = |run| match run {
-        Run::Many(scatter) => scatter,
-        Run::Few(bag) => plan.scatter(bag),
+    let heap = |run| match run {
+        Run::Many(heap) => heap,
+        Run::Few(bag) => H::begin(parts, bag, hasher),
     };
-    Gathered::Many(transpose(par_map(runs, &scatter)))
+    Run::Many(par_map(runs, &heap))
 }
 
 /// How items are read and where they belong.
@@ -146,33 +195,15 @@ struct Plan<'a, R, S> {
     expected: AtomicUsize,
 }
 
-impl<R, S: BuildHasher> Plan<'_, R, S> {
-    #[inline]
-    fn put<G: Tag, K: Hash, V>(&self, scatter: &mut Scatter<(G, (K, V))>, pair: (K, V)) {
-        let hash = self.hasher.hash_one(&pair.0);
-        scatter.push(part_of(hash, self.parts), (G::keep(hash), pair));
-    }
-
-    fn scatter<G: Tag, K: Hash, V>(
-        &self,
-        bag: impl IntoIterator<Item = (K, V)>,
-    ) -> Scatter<(G, (K, V))> {
-        let mut scatter = Scatter::new(self.parts);
-        bag.into_iter()
-            .for_each(|pair| self.put(&mut scatter, pair));
-        scatter
-    }
-}
-
-struct GatherConsumer<'a, R, S, G, B> {
+struct GatherConsumer<'a, R, S, B, H> {
     plan: &'a Plan<'a, R, S>,
-    bag: PhantomData<fn() -> (G, B)>,
+    made: PhantomData<fn() -> (B, H)>,
 }
 
-struct GatherFolder<'a, R, S, G, K, V, B> {
+struct GatherFolder<'a, R, S, B, H> {
     plan: &'a Plan<'a, R, S>,
     /// On the heap, since folders travel by value.
-    run: Box<Run<G, (K, V), B>>,
+    run: Box<Run<B, H>>,
 }
 
 struct Concatenate;
@@ -184,18 +215,18 @@ impl<T: Send> Reducer<Vec<T>> for Concatenate {
     }
 }
 
-impl<'a, R, S, G, T, K, V, B> Consumer<T> for GatherConsumer<'a, R, S, G, B>
+impl<'a, R, S, T, K, V, B, H> Consumer<T> for GatherConsumer<'a, R, S, B, H>
 where
-    G: Tag,
+    H: Heap<K, V, S>,
     K: Hash + Send,
     V: Send,
     B: Bag<(K, V), S>,
     R: Fn(T) -> (K, V) + Sync,
     S: BuildHasher + Sync,
 {
-    type Folder = GatherFolder<'a, R, S, G, K, V, B>;
+    type Folder = GatherFolder<'a, R, S, B, H>;
     type Reducer = Concatenate;
-    type Result = Vec<Run<G, (K, V), B>>;
+    type Result = Vec<Run<B, H>>;
 
     fn split_at(self, _: usize) -> (Self, Self, Concatenate) {
         (self.split_off_left(), self, Concatenate)
@@ -227,9 +258,9 @@ where
     }
 }
 
-impl<R, S, G, T, K, V, B> UnindexedConsumer<T> for GatherConsumer<'_, R, S, G, B>
+impl<R, S, T, K, V, B, H> UnindexedConsumer<T> for GatherConsumer<'_, R, S, B, H>
 where
-    G: Tag,
+    H: Heap<K, V, S>,
     K: Hash + Send,
     V: Send,
     B: Bag<(K, V), S>,
@@ -239,7 +270,7 @@ where
     fn split_off_left(&self) -> Self {
         GatherConsumer {
             plan: self.plan,
-            bag: PhantomData,
+            made: PhantomData,
         }
     }
 
@@ -248,39 +279,37 @@ where
     }
 }
 
-impl<R, S, G, K, V, B> GatherFolder<'_, R, S, G, K, V, B>
-where
-    G: Tag,
-    K: Hash,
-    B: Bag<(K, V), S>,
-    S: BuildHasher,
-{
+impl<R, S, B, H> GatherFolder<'_, R, S, B, H> {
     #[inline]
-    fn put_all(&mut self, mut pairs: impl Iterator<Item = (K, V)>) {
+    fn put_all<K: Hash, V>(&mut self, mut pairs: impl Iterator<Item = (K, V)>)
+    where
+        B: Bag<(K, V), S>,
+        H: Heap<K, V, S>,
+    {
         let plan = self.plan;
         if let Run::Few(bag) = &mut *self.run {
             bag.fill(&mut pairs, plan.few, plan.hasher);
             if bag.len() <= plan.few {
                 return;
             }
-            *self.run = Run::Many(plan.scatter(mem::take(bag)));
+            *self.run = Run::Many(H::begin(plan.parts, mem::take(bag), plan.hasher));
         }
-        if let Run::Many(scatter) = &mut *self.run {
-            pairs.for_each(|pair| plan.put(scatter, pair));
+        if let Run::Many(heap) = &mut *self.run {
+            heap.pour(pairs, plan.hasher);
         }
     }
 }
 
-impl<R, S, G, T, K, V, B> Folder<T> for GatherFolder<'_, R, S, G, K, V, B>
+impl<R, S, T, K, V, B, H> Folder<T> for GatherFolder<'_, R, S, B, H>
 where
-    G: Tag,
+    H: Heap<K, V, S>,
     K: Hash + Send,
     V: Send,
     B: Bag<(K, V), S>,
     R: Fn(T) -> (K, V) + Sync,
     S: BuildHasher + Sync,
 {
-    type Result = Vec<Run<G, (K, V), B>>;
+    type Result = Vec<Run<B, H>>;
 
     fn consume(mut self, item: T) -> Self {
         let pair = (self.plan.read)(item);

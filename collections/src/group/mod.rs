@@ -6,9 +6,11 @@ mod distinct;
 mod fold;
 mod hot;
 mod join;
+mod laying;
 mod probe;
 mod rows;
 mod side;
+mod sift;
 mod tally;
 
 pub use aggregate::AggregateBy;
