@@ -20,9 +20,12 @@ const START: usize = 1 << 14;
 /// What few values are kept in, before scattering them pays.
 pub(crate) trait Bag<T, S>: IntoIterator<Item = T> + Default + Send {
     /// Up to this many values stay in bags where it is known that no more come; of unknown numbers
-    /// up to [`START`].
+    /// up to `UNKNOWN`.
     const FEW: usize;
-    /// Nanoseconds of work below which a second bag costs more than another thread saves.
+    /// The same where it is not known.
+    const UNKNOWN: usize = START;
+    /// Nanoseconds of work below which a second bag costs more than another thread saves, where
+    /// items are cheap.
     const WORTH: u64 = 0;
 
     /// The first of all bags; so many values may come to all of them together.
@@ -32,6 +35,11 @@ pub(crate) trait Bag<T, S>: IntoIterator<Item = T> + Default + Send {
 
     fn len(&self) -> usize;
 
+    /// Whether values are scattered from now on, where a bag holds `few` at most.
+    fn is_full(&self, few: usize) -> bool {
+        self.len() > few
+    }
+
     /// Room for `more` values, which come next.
     fn reserve(&mut self, _more: usize) {}
 
@@ -40,6 +48,11 @@ pub(crate) trait Bag<T, S>: IntoIterator<Item = T> + Default + Send {
 
     /// Adds values that come later in the input.
     fn append(&mut self, later: Self, hasher: &S);
+
+    /// Whether most of what the smaller of both has is in the larger one too.
+    fn is_like(&self, _other: &Self, _hasher: &S) -> bool {
+        false
+    }
 }
 
 /// All values, in order.
@@ -67,19 +80,26 @@ impl<T: Send, S> Bag<T, S> for Vec<T> {
 }
 
 /// What many values go to.
-pub(crate) trait Heap<K, V, S>: Send {
+pub(crate) trait Heap<B, K, V, S>: Send {
     /// What goes to `parts` parts begins with the values that were kept in a bag.
-    fn begin(parts: usize, first: impl IntoIterator<Item = (K, V)>, hasher: &S) -> Self;
+    fn begin(parts: usize, first: B, hasher: &S) -> Self;
 
     /// Adds values that come next.
     fn pour(&mut self, values: impl Iterator<Item = (K, V)>, hasher: &S);
 }
 
 /// Each value in the list of its part.
-impl<G: Tag, K: Hash + Send, V: Send, S: BuildHasher> Heap<K, V, S> for Scatter<(G, (K, V))> {
-    fn begin(parts: usize, first: impl IntoIterator<Item = (K, V)>, hasher: &S) -> Self {
+impl<G, B, K, V, S> Heap<B, K, V, S> for Scatter<(G, (K, V))>
+where
+    G: Tag,
+    B: IntoIterator<Item = (K, V)>,
+    K: Hash + Send,
+    V: Send,
+    S: BuildHasher,
+{
+    fn begin(parts: usize, first: B, hasher: &S) -> Self {
         let mut scatter = Scatter::new(parts);
-        scatter.pour(first.into_iter(), hasher);
+        Heap::<B, K, V, S>::pour(&mut scatter, first.into_iter(), hasher);
         scatter
     }
 
@@ -141,7 +161,7 @@ pub(crate) fn heaps<H, B, I, K, V, S>(
     parts: usize,
 ) -> Run<B, Vec<H>>
 where
-    H: Heap<K, V, S>,
+    H: Heap<B, K, V, S>,
     B: Bag<(K, V), S>,
     I: ParallelIterator,
     K: Hash + Send,
@@ -155,7 +175,7 @@ where
         parts,
         few: match expected {
             Some(count) if count <= B::FEW => B::FEW,
-            _ => START,
+            _ => B::UNKNOWN,
         },
         expected: AtomicUsize::new(expected.unwrap_or(0)),
     };
@@ -163,25 +183,46 @@ where
         plan: &plan,
         made: PhantomData,
     });
-    let sizes = runs.iter().map(|run| match run {
-        Run::Few(bag) => bag.len(),
-        Run::Many(_) => usize::MAX,
-    });
-    let many = runs.iter().any(|run| matches!(run, Run::Many(_)));
-    if !many && sizes.fold(0, usize::saturating_add) <= plan.few {
-        let mut bags = runs.into_iter().map(|run| match run {
-            Run::Few(bag) => bag,
-            Run::Many(_) => unreachable!("one run alone is too much"),
-        });
-        let mut all = bags.next().unwrap_or_default();
-        bags.for_each(|bag| all.append(bag, hasher));
-        return Run::Few(all);
+    let mut bags = Vec::new();
+    let mut heaps = Vec::new();
+    for run in runs {
+        match run {
+            Run::Few(bag) if heaps.is_empty() => bags.push(bag),
+            run => heaps.push(run),
+        }
     }
+    if heaps.is_empty() && plan.may_merge(&bags) {
+        return Run::Few(merge(bags, hasher));
+    }
+    let runs = bags.into_iter().map(Run::Few).chain(heaps).collect();
     let heap = |run| match run {
         Run::Many(heap) => heap,
         Run::Few(bag) => H::begin(parts, bag, hasher),
     };
     Run::Many(par_map(runs, &heap))
+}
+
+/// The most bags that are merged one into the other because they hold the same.
+const ALIKE: usize = 8;
+/// The most values of bags that are merged though they hold other values.
+const LITTLE: usize = 1 << 17;
+
+/// All bags in one, in order.
+fn merge<T, B: Bag<T, S>, S: Sync>(mut bags: Vec<B>, hasher: &S) -> B {
+    while bags.len() > 1 {
+        let mut pairs = Vec::new();
+        let mut rest = bags.into_iter();
+        while let Some(bag) = rest.next() {
+            pairs.push((bag, rest.next()));
+        }
+        bags = par_map(pairs, &|(mut bag, later): (B, Option<B>)| {
+            later
+                .into_iter()
+                .for_each(|later| bag.append(later, hasher));
+            bag
+        });
+    }
+    bags.pop().unwrap_or_default()
 }
 
 /// How items are read and where they belong.
@@ -193,6 +234,15 @@ struct Plan<'a, R, S> {
     few: usize,
     /// How many values the first bag is to expect. The thread that begins first takes it.
     expected: AtomicUsize,
+}
+
+impl<R, S> Plan<'_, R, S> {
+    /// Whether bags are one bag in the end: if all of them hold little, or the same.
+    fn may_merge<T, B: Bag<T, S>>(&self, bags: &[B]) -> bool {
+        let sum = bags.iter().map(B::len).fold(0, usize::saturating_add);
+        let alike = |two: &[B]| two[0].is_like(&two[1], self.hasher);
+        sum <= self.few.min(LITTLE) || (bags.len() <= ALIKE && bags.windows(2).all(alike))
+    }
 }
 
 struct GatherConsumer<'a, R, S, B, H> {
@@ -217,7 +267,7 @@ impl<T: Send> Reducer<Vec<T>> for Concatenate {
 
 impl<'a, R, S, T, K, V, B, H> Consumer<T> for GatherConsumer<'a, R, S, B, H>
 where
-    H: Heap<K, V, S>,
+    H: Heap<B, K, V, S>,
     K: Hash + Send,
     V: Send,
     B: Bag<(K, V), S>,
@@ -260,7 +310,7 @@ where
 
 impl<R, S, T, K, V, B, H> UnindexedConsumer<T> for GatherConsumer<'_, R, S, B, H>
 where
-    H: Heap<K, V, S>,
+    H: Heap<B, K, V, S>,
     K: Hash + Send,
     V: Send,
     B: Bag<(K, V), S>,
@@ -284,12 +334,12 @@ impl<R, S, B, H> GatherFolder<'_, R, S, B, H> {
     fn put_all<K: Hash, V>(&mut self, mut pairs: impl Iterator<Item = (K, V)>)
     where
         B: Bag<(K, V), S>,
-        H: Heap<K, V, S>,
+        H: Heap<B, K, V, S>,
     {
         let plan = self.plan;
         if let Run::Few(bag) = &mut *self.run {
             bag.fill(&mut pairs, plan.few, plan.hasher);
-            if bag.len() <= plan.few {
+            if !bag.is_full(plan.few) {
                 return;
             }
             *self.run = Run::Many(H::begin(plan.parts, mem::take(bag), plan.hasher));
@@ -302,7 +352,7 @@ impl<R, S, B, H> GatherFolder<'_, R, S, B, H> {
 
 impl<R, S, T, K, V, B, H> Folder<T> for GatherFolder<'_, R, S, B, H>
 where
-    H: Heap<K, V, S>,
+    H: Heap<B, K, V, S>,
     K: Hash + Send,
     V: Send,
     B: Bag<(K, V), S>,

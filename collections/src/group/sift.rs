@@ -175,15 +175,14 @@ fn choose<K: Eq, T>(sample: &[(K, T)], hashes: &[u64]) -> Choice {
     }
 }
 
-impl<G, K, T, S> Heap<K, T, S> for Sieve<G, K, T>
+impl<G, K, T, S> Heap<Vec<(K, T)>, K, T, S> for Sieve<G, K, T>
 where
     G: Tag,
     K: Hash + Eq + Send,
     T: Send,
     S: BuildHasher,
 {
-    fn begin(parts: usize, first: impl IntoIterator<Item = (K, T)>, hasher: &S) -> Self {
-        let sample: Vec<(K, T)> = first.into_iter().collect();
+    fn begin(parts: usize, sample: Vec<(K, T)>, hasher: &S) -> Self {
         let hashes: Vec<u64> = sample.iter().map(|(key, _)| hasher.hash_one(key)).collect();
         let Choice { keys, ids, heavy } = choose(&sample, &hashes);
         let mut now = Sifted {
@@ -228,7 +227,7 @@ where
         }
         let parts = self.parts;
         let far = self.now.far.get_or_insert_with(|| Scatter::new(parts));
-        far.pour(values, hasher);
+        Heap::<Vec<_>, _, _, _>::pour(far, values, hasher);
     }
 }
 
