@@ -311,11 +311,10 @@ impl Pace {
         }
         let probes = take(&mut self.probes);
         match rest {
-            Some(nanos) if self.is_enough(nanos) => {
-                if !probes && self.worth_sharing(nanos, view) {
-                    return self.share();
-                }
+            Some(nanos) if self.is_enough(nanos) && !probes && self.worth_sharing(nanos, view) => {
+                return self.share();
             }
+            Some(nanos) if self.is_enough(nanos) => {}
             // No thread would come for the rest: this call and those before it say so.
             Some(_) if !self.long && self.items > 0 && self.was_short(left) => {
                 return Step::Run(self.begin(left));
