@@ -15,7 +15,7 @@ use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 
 /// Up to this many values are kept; more are scattered. Scattering to hundreds of parts costs more
 /// than it gives where each part gets a few dozen values.
-const START: usize = 1 << 14;
+const START: usize = if cfg!(miri) { 1 << 8 } else { 1 << 14 };
 
 /// What few values are kept in, before scattering them pays.
 pub(crate) trait Bag<T, S>: IntoIterator<Item = T> + Default + Send {
