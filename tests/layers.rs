@@ -275,6 +275,7 @@ const HOUSE: &[Crate] = &[
                 "map::chart",
                 "map::table",
                 "partition",
+                "settle",
             ],
             &[
                 "vec::buckets",
@@ -297,8 +298,9 @@ const HOUSE: &[Crate] = &[
             &["vec", "map"],
             &["collect", "set", "group::tally::merging"],
             &["set::algebra", "group::tally::worker"],
-            &["group::tally::consumer", "group::rows", "serde"],
-            &["group::tally"],
+            &["group::tally::consumer", "group::sift", "serde"],
+            &["group::tally", "group::laying"],
+            &["group::rows"],
             &["group::side", "group::aggregate", "group::distinct"],
             &["group::probe"],
             &["group::join"],
@@ -306,13 +308,15 @@ const HOUSE: &[Crate] = &[
             &["prelude", "raw"],
         ],
         may_look_up: &[],
-        // the slab is the raw storage of one bucket; pages asks the system for memory
+        // the slab is the raw storage of one bucket; pages asks the system for memory; settle has rows
+        // of values with gaps, in which other jobs write
         may_be_unsafe: &[
             "pages",
             "vec::slab",
             "vec::buckets",
             "map::lock",
             "partition",
+            "settle",
         ],
         for_tests: FOR_TESTS,
     },

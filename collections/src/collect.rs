@@ -95,7 +95,7 @@ impl<K, V> IntoIterator for Latest<K, V> {
 impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Latest<K, V> {
     const FEW: usize = 1 << 17;
     // Another table is filled from nothing, and then merged.
-    const WORTH: u64 = 100_000;
+    const WORTH: u64 = 2_000_000;
 
     fn first(expected: usize) -> Self {
         let most = AHEAD / mem::size_of::<(K, V)>().max(1);

@@ -15,14 +15,17 @@ use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 
 /// Up to this many values are kept; more are scattered. Scattering to hundreds of parts costs more
 /// than it gives where each part gets a few dozen values.
-const START: usize = 1 << 14;
+const START: usize = if cfg!(miri) { 1 << 8 } else { 1 << 14 };
 
 /// What few values are kept in, before scattering them pays.
 pub(crate) trait Bag<T, S>: IntoIterator<Item = T> + Default + Send {
     /// Up to this many values stay in bags where it is known that no more come; of unknown numbers
-    /// up to [`START`].
+    /// up to `UNKNOWN`.
     const FEW: usize;
-    /// Nanoseconds of work below which a second bag costs more than another thread saves.
+    /// The same where it is not known.
+    const UNKNOWN: usize = START;
+    /// Nanoseconds of work below which a second bag costs more than another thread saves, where
+    /// items are cheap.
     const WORTH: u64 = 0;
 
     /// The first of all bags; so many values may come to all of them together.
@@ -32,6 +35,11 @@ pub(crate) trait Bag<T, S>: IntoIterator<Item = T> + Default + Send {
 
     fn len(&self) -> usize;
 
+    /// Whether values are scattered from now on, where a bag holds `few` at most.
+    fn is_full(&self, few: usize) -> bool {
+        self.len() > few
+    }
+
     /// Room for `more` values, which come next.
     fn reserve(&mut self, _more: usize) {}
 
@@ -40,6 +48,11 @@ pub(crate) trait Bag<T, S>: IntoIterator<Item = T> + Default + Send {
 
     /// Adds values that come later in the input.
     fn append(&mut self, later: Self, hasher: &S);
+
+    /// Whether most of what the smaller of both has is in the larger one too.
+    fn is_like(&self, _other: &Self, _hasher: &S) -> bool {
+        false
+    }
 }
 
 /// All values, in order.
@@ -66,10 +79,44 @@ impl<T: Send, S> Bag<T, S> for Vec<T> {
     }
 }
 
+/// What many values go to.
+pub(crate) trait Heap<B, K, V, S>: Send {
+    /// What goes to `parts` parts begins with the values that were kept in a bag.
+    fn begin(parts: usize, first: B, hasher: &S) -> Self;
+
+    /// Adds values that come next.
+    fn pour(&mut self, values: impl Iterator<Item = (K, V)>, hasher: &S);
+}
+
+/// Each value in the list of its part.
+impl<G, B, K, V, S> Heap<B, K, V, S> for Scatter<(G, (K, V))>
+where
+    G: Tag,
+    B: IntoIterator<Item = (K, V)>,
+    K: Hash + Send,
+    V: Send,
+    S: BuildHasher,
+{
+    fn begin(parts: usize, first: B, hasher: &S) -> Self {
+        let mut scatter = Scatter::new(parts);
+        Heap::<B, K, V, S>::pour(&mut scatter, first.into_iter(), hasher);
+        scatter
+    }
+
+    #[inline]
+    fn pour(&mut self, mut values: impl Iterator<Item = (K, V)>, hasher: &S) {
+        let parts = self.parts();
+        values.by_ref().for_each(|pair| {
+            let hash = hasher.hash_one(&pair.0);
+            self.push(part_of(hash, parts), (G::keep(hash), pair));
+        });
+    }
+}
+
 /// A worker's output for one piece of the input.
-pub(crate) enum Run<G, T, B> {
+pub(crate) enum Run<B, H> {
     Few(B),
-    Many(Scatter<(G, T)>),
+    Many(H),
 }
 
 /// All workers' lists of one part, in order.
@@ -99,6 +146,28 @@ where
     V: Send,
     S: BuildHasher + Sync,
 {
+    match heaps::<Scatter<_>, B, _, _, _, _>(items, read, hasher, parts) {
+        Run::Few(bag) => Gathered::Few(bag),
+        Run::Many(scatters) => Gathered::Many(transpose(scatters)),
+    }
+}
+
+/// Gathers the values that `read` makes of the items: few in a bag, more in a heap for each piece
+/// that a worker took, in order.
+pub(crate) fn heaps<H, B, I, K, V, S>(
+    items: I,
+    read: &(impl Fn(I::Item) -> (K, V) + Sync),
+    hasher: &S,
+    parts: usize,
+) -> Run<B, Vec<H>>
+where
+    H: Heap<B, K, V, S>,
+    B: Bag<(K, V), S>,
+    I: ParallelIterator,
+    K: Hash + Send,
+    V: Send,
+    S: BuildHasher + Sync,
+{
     let expected = items.opt_len();
     let plan = Plan {
         read,
@@ -106,33 +175,54 @@ where
         parts,
         few: match expected {
             Some(count) if count <= B::FEW => B::FEW,
-            _ => START,
+            _ => B::UNKNOWN,
         },
         expected: AtomicUsize::new(expected.unwrap_or(0)),
     };
-    let runs: Vec<Run<G, (K, V), B>> = items.drive_unindexed(GatherConsumer {
+    let runs: Vec<Run<B, H>> = items.drive_unindexed(GatherConsumer {
         plan: &plan,
-        bag: PhantomData,
+        made: PhantomData,
     });
-    let sizes = runs.iter().map(|run| match run {
-        Run::Few(bag) => bag.len(),
-        Run::Many(_) => usize::MAX,
-    });
-    let many = runs.iter().any(|run| matches!(run, Run::Many(_)));
-    if !many && sizes.fold(0, usize::saturating_add) <= plan.few {
-        let mut bags = runs.into_iter().map(|run| match run {
-            Run::Few(bag) => bag,
-            Run::Many(_) => unreachable!("one run alone is too much"),
-        });
-        let mut all = bags.next().unwrap_or_default();
-        bags.for_each(|bag| all.append(bag, hasher));
-        return Gathered::Few(all);
+    let mut bags = Vec::new();
+    let mut heaps = Vec::new();
+    for run in runs {
+        match run {
+            Run::Few(bag) if heaps.is_empty() => bags.push(bag),
+            run => heaps.push(run),
+        }
     }
-    let scatter = |run| match run {
-        Run::Many(scatter) => scatter,
-        Run::Few(bag) => plan.scatter(bag),
+    if heaps.is_empty() && plan.may_merge(&bags) {
+        return Run::Few(merge(bags, hasher));
+    }
+    let runs = bags.into_iter().map(Run::Few).chain(heaps).collect();
+    let heap = |run| match run {
+        Run::Many(heap) => heap,
+        Run::Few(bag) => H::begin(parts, bag, hasher),
     };
-    Gathered::Many(transpose(par_map(runs, &scatter)))
+    Run::Many(par_map(runs, &heap))
+}
+
+/// The most bags that are merged one into the other because they hold the same.
+const ALIKE: usize = 8;
+/// The most values of bags that are merged though they hold other values.
+const LITTLE: usize = 1 << 17;
+
+/// All bags in one, in order.
+fn merge<T, B: Bag<T, S>, S: Sync>(mut bags: Vec<B>, hasher: &S) -> B {
+    while bags.len() > 1 {
+        let mut pairs = Vec::new();
+        let mut rest = bags.into_iter();
+        while let Some(bag) = rest.next() {
+            pairs.push((bag, rest.next()));
+        }
+        bags = par_map(pairs, &|(mut bag, later): (B, Option<B>)| {
+            later
+                .into_iter()
+                .for_each(|later| bag.append(later, hasher));
+            bag
+        });
+    }
+    bags.pop().unwrap_or_default()
 }
 
 /// How items are read and where they belong.
@@ -146,33 +236,24 @@ struct Plan<'a, R, S> {
     expected: AtomicUsize,
 }
 
-impl<R, S: BuildHasher> Plan<'_, R, S> {
-    #[inline]
-    fn put<G: Tag, K: Hash, V>(&self, scatter: &mut Scatter<(G, (K, V))>, pair: (K, V)) {
-        let hash = self.hasher.hash_one(&pair.0);
-        scatter.push(part_of(hash, self.parts), (G::keep(hash), pair));
-    }
-
-    fn scatter<G: Tag, K: Hash, V>(
-        &self,
-        bag: impl IntoIterator<Item = (K, V)>,
-    ) -> Scatter<(G, (K, V))> {
-        let mut scatter = Scatter::new(self.parts);
-        bag.into_iter()
-            .for_each(|pair| self.put(&mut scatter, pair));
-        scatter
+impl<R, S> Plan<'_, R, S> {
+    /// Whether bags are one bag in the end: if all of them hold little, or the same.
+    fn may_merge<T, B: Bag<T, S>>(&self, bags: &[B]) -> bool {
+        let sum = bags.iter().map(B::len).fold(0, usize::saturating_add);
+        let alike = |two: &[B]| two[0].is_like(&two[1], self.hasher);
+        sum <= self.few.min(LITTLE) || (bags.len() <= ALIKE && bags.windows(2).all(alike))
     }
 }
 
-struct GatherConsumer<'a, R, S, G, B> {
+struct GatherConsumer<'a, R, S, B, H> {
     plan: &'a Plan<'a, R, S>,
-    bag: PhantomData<fn() -> (G, B)>,
+    made: PhantomData<fn() -> (B, H)>,
 }
 
-struct GatherFolder<'a, R, S, G, K, V, B> {
+struct GatherFolder<'a, R, S, B, H> {
     plan: &'a Plan<'a, R, S>,
     /// On the heap, since folders travel by value.
-    run: Box<Run<G, (K, V), B>>,
+    run: Box<Run<B, H>>,
 }
 
 struct Concatenate;
@@ -184,18 +265,18 @@ impl<T: Send> Reducer<Vec<T>> for Concatenate {
     }
 }
 
-impl<'a, R, S, G, T, K, V, B> Consumer<T> for GatherConsumer<'a, R, S, G, B>
+impl<'a, R, S, T, K, V, B, H> Consumer<T> for GatherConsumer<'a, R, S, B, H>
 where
-    G: Tag,
+    H: Heap<B, K, V, S>,
     K: Hash + Send,
     V: Send,
     B: Bag<(K, V), S>,
     R: Fn(T) -> (K, V) + Sync,
     S: BuildHasher + Sync,
 {
-    type Folder = GatherFolder<'a, R, S, G, K, V, B>;
+    type Folder = GatherFolder<'a, R, S, B, H>;
     type Reducer = Concatenate;
-    type Result = Vec<Run<G, (K, V), B>>;
+    type Result = Vec<Run<B, H>>;
 
     fn split_at(self, _: usize) -> (Self, Self, Concatenate) {
         (self.split_off_left(), self, Concatenate)
@@ -227,9 +308,9 @@ where
     }
 }
 
-impl<R, S, G, T, K, V, B> UnindexedConsumer<T> for GatherConsumer<'_, R, S, G, B>
+impl<R, S, T, K, V, B, H> UnindexedConsumer<T> for GatherConsumer<'_, R, S, B, H>
 where
-    G: Tag,
+    H: Heap<B, K, V, S>,
     K: Hash + Send,
     V: Send,
     B: Bag<(K, V), S>,
@@ -239,7 +320,7 @@ where
     fn split_off_left(&self) -> Self {
         GatherConsumer {
             plan: self.plan,
-            bag: PhantomData,
+            made: PhantomData,
         }
     }
 
@@ -248,39 +329,37 @@ where
     }
 }
 
-impl<R, S, G, K, V, B> GatherFolder<'_, R, S, G, K, V, B>
-where
-    G: Tag,
-    K: Hash,
-    B: Bag<(K, V), S>,
-    S: BuildHasher,
-{
+impl<R, S, B, H> GatherFolder<'_, R, S, B, H> {
     #[inline]
-    fn put_all(&mut self, mut pairs: impl Iterator<Item = (K, V)>) {
+    fn put_all<K: Hash, V>(&mut self, mut pairs: impl Iterator<Item = (K, V)>)
+    where
+        B: Bag<(K, V), S>,
+        H: Heap<B, K, V, S>,
+    {
         let plan = self.plan;
         if let Run::Few(bag) = &mut *self.run {
             bag.fill(&mut pairs, plan.few, plan.hasher);
-            if bag.len() <= plan.few {
+            if !bag.is_full(plan.few) {
                 return;
             }
-            *self.run = Run::Many(plan.scatter(mem::take(bag)));
+            *self.run = Run::Many(H::begin(plan.parts, mem::take(bag), plan.hasher));
         }
-        if let Run::Many(scatter) = &mut *self.run {
-            pairs.for_each(|pair| plan.put(scatter, pair));
+        if let Run::Many(heap) = &mut *self.run {
+            heap.pour(pairs, plan.hasher);
         }
     }
 }
 
-impl<R, S, G, T, K, V, B> Folder<T> for GatherFolder<'_, R, S, G, K, V, B>
+impl<R, S, T, K, V, B, H> Folder<T> for GatherFolder<'_, R, S, B, H>
 where
-    G: Tag,
+    H: Heap<B, K, V, S>,
     K: Hash + Send,
     V: Send,
     B: Bag<(K, V), S>,
     R: Fn(T) -> (K, V) + Sync,
     S: BuildHasher + Sync,
 {
-    type Result = Vec<Run<G, (K, V), B>>;
+    type Result = Vec<Run<B, H>>;
 
     fn consume(mut self, item: T) -> Self {
         let pair = (self.plan.read)(item);

@@ -58,6 +58,8 @@ mod serde;
 #[cfg(not(loom))]
 pub mod set;
 #[cfg(not(loom))]
+mod settle;
+#[cfg(not(loom))]
 pub mod sorted;
 mod sync;
 #[cfg(not(loom))]

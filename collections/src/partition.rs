@@ -92,6 +92,11 @@ impl<T> Scatter<T> {
         }
     }
 
+    /// The number of parts.
+    pub(crate) fn parts(&self) -> usize {
+        self.cursors.len()
+    }
+
     /// Appends a value to a part's list.
     #[inline]
     pub fn push(&mut self, part: usize, value: T) {
@@ -313,46 +318,6 @@ pub fn transpose<T>(scatters: impl IntoIterator<Item = Scatter<T>>) -> Vec<Vec<L
     parts
 }
 
-/// Moves values to where their group begins, keeping the order within each group.
-///
-/// `groups[i]` is the group of `values[i]`. Group `g` occupies `offsets[g]..offsets[g + 1]` of the
-/// result.
-///
-/// # Panics
-/// If `offsets` does not say how many values each group has.
-pub(crate) fn settle<T>(mut values: Vec<T>, groups: &[u32], offsets: &[usize]) -> Vec<T> {
-    let count = values.len();
-    assert!(groups.len() == count, "one group for each value");
-    let mut next: Vec<usize> = offsets.to_vec();
-    let mut settled: Vec<T> = Vec::with_capacity(count);
-    let room = settled.spare_capacity_mut();
-    // First, without moving anything, check that each place occurs once.
-    let mut sizes = vec![0; offsets.len()];
-    groups.iter().for_each(|&group| sizes[group as usize] += 1);
-    let exact = offsets
-        .windows(2)
-        .zip(&sizes)
-        .all(|(pair, &size)| pair[1] - pair[0] == size);
-    assert!(
-        exact && offsets[0] == 0 && offsets[offsets.len() - 1] == count,
-        "groups add up"
-    );
-    // SAFETY: from here on the values belong to `settled`; nothing can panic
-    // before its length says so.
-    unsafe { values.set_len(0) };
-    for (at, &group) in groups.iter().enumerate() {
-        let place = next[group as usize];
-        next[group as usize] = place + 1;
-        // SAFETY: `at` is below the former length.
-        let from = unsafe { values.as_ptr().add(at) };
-        // SAFETY: the value is initialised and read once, here.
-        room[place].write(unsafe { ptr::read(from) });
-    }
-    // SAFETY: the groups add up, so every place was written.
-    unsafe { settled.set_len(count) };
-    settled
-}
-
 /// All values of `parts` in a row, moved there in parallel.
 pub(crate) fn concat<T: Send>(mut parts: Vec<Vec<T>>) -> Vec<T> {
     if parts.len() < 2 {
@@ -418,7 +383,7 @@ fn halves<I: Send, O: Send>(slots: &mut [(Option<I>, Option<O>)], f: &(impl Fn(I
 
 #[cfg(test)]
 mod tests {
-    use super::{Scatter, concat, par_map, settle, transpose};
+    use super::{Scatter, concat, par_map, transpose};
     use std::mem::forget;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;
@@ -522,22 +487,6 @@ mod tests {
         }
         assert_eq!(Arc::strong_count(&token), 1);
         assert_eq!(concat(vec![vec![(); 3], Vec::new(), vec![(); 4]]).len(), 7);
-    }
-
-    #[test]
-    fn settling_is_stable() {
-        let values = vec!["b0", "a0", "b1", "c0", "a1"]
-            .into_iter()
-            .map(String::from)
-            .collect();
-        let settled = settle(values, &[1, 0, 1, 2, 0], &[0, 2, 4, 5]);
-        assert_eq!(settled, ["a0", "a1", "b0", "b1", "c0"]);
-    }
-
-    #[test]
-    #[should_panic(expected = "groups add up")]
-    fn settling_refuses_lies() {
-        settle(vec![1, 2, 3], &[0, 0, 1], &[0, 1, 3]);
     }
 
     #[test]

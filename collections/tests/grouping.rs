@@ -246,3 +246,42 @@ fn joins() {
         .tests(200)
         .quickcheck(agree as fn(Vec<(u8, u16)>, Vec<(u8, u16)>));
 }
+
+/// More keys than a worker's table should have: at once, after a while, with many repeats, and hardly any.
+#[test]
+fn distinct_of_many() {
+    let count: u64 = if cfg!(debug_assertions) {
+        220_000
+    } else {
+        400_000
+    };
+    let laws: [fn(u64) -> u64; 5] = [
+        |i| i,
+        |i| i / 2,
+        |i| if i < 50_000 { i % 50 } else { i },
+        |i| if i % 3 == 0 { 7 } else { i },
+        |i| if i < 150_000 { i } else { i % 140_000 },
+    ];
+    for law in laws {
+        let mut seen = HashSet::new();
+        let expected: Vec<u64> = (0..count)
+            .map(law)
+            .filter(|&key| seen.insert(key))
+            .collect();
+        on_pools(|| {
+            let found = (0..count).into_par_iter().map(law).distinct();
+            assert!(found == expected, "keys {} {}", found.len(), expected.len());
+            let texts = (0..count / 8)
+                .into_par_iter()
+                .map(|i| law(i * 8).to_string());
+            let mut seen = HashSet::new();
+            let by_hand = (0..count / 8).map(|i| law(i * 8).to_string());
+            assert!(
+                texts
+                    .distinct()
+                    .into_iter()
+                    .eq(by_hand.filter(|text| seen.insert(text.clone())))
+            );
+        });
+    }
+}

@@ -85,6 +85,19 @@ fn a_set_and_groups() {
     });
 }
 
+/// Values of a heavy key, and of keys that are scattered, are laid out by both threads.
+#[test]
+fn groups_of_a_heavy_key() {
+    two(|| {
+        let key = |i: usize| if i.is_multiple_of(10) { i } else { 7 };
+        let items = (0..400).into_par_iter().map(|i| (key(i), Box::new(i)));
+        let groups = items.group_pairs();
+        let heavy: Vec<usize> = groups[&7].iter().map(|i| **i).collect();
+        assert!(heavy.into_iter().eq((0..400).filter(|i| i % 10 != 0)));
+        assert_eq!((groups.len(), groups.values_len()), (41, 400));
+    });
+}
+
 #[test]
 fn a_map_that_is_published() {
     let all = Arc::new(());

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::timeline::lanes::{Lane, Timeline};
+use crate::timeline::spans;
 use std::fmt;
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ pub struct Report {
     pub longest_block: Duration,
     /// The time in which no thread worked on a seat, over all seats.
     pub idle: Duration,
+    /// The time in which one thread worked at most: what more threads cannot shorten.
+    pub alone: Duration,
 }
 
 impl Report {
@@ -49,6 +52,10 @@ impl Report {
             wakes: sum(Lane::wakes),
             longest_block: blocks.max().unwrap_or_default(),
             idle: (took * seats as u32).saturating_sub(busy),
+            alone: Duration::from_nanos(spans::one_at_most(
+                timeline.lanes().iter().map(|lane| &lane.spans[..]),
+                timeline.took,
+            )),
         }
     }
 
@@ -61,6 +68,19 @@ impl Report {
     pub fn idle_share(&self) -> f64 {
         let all = self.took.as_secs_f64() * self.seats as f64;
         (self.idle.as_secs_f64() / all.max(1e-9)).min(1.0)
+    }
+
+    /// The fraction of the time in which one thread worked at most: 0 to 1.
+    ///
+    /// ```
+    /// let (_, timeline) = tine::timeline::record(|| std::hint::black_box(6 * 7));
+    /// assert_eq!(timeline.report().alone_share(), 1.0);
+    /// ```
+    pub fn alone_share(&self) -> f64 {
+        match self.took.is_zero() {
+            true => 1.0,
+            false => (self.alone.as_secs_f64() / self.took.as_secs_f64()).min(1.0),
+        }
     }
 
     /// What the numbers mean, in a sentence.
@@ -105,6 +125,8 @@ impl fmt::Display for Report {
         line("effective cores", cores)?;
         let idle = format!("{:.0} % of the seats' time", 100.0 * self.idle_share());
         line("idle", idle)?;
+        let alone = format!("{:.0} % of the time", 100.0 * self.alone_share());
+        line("on one thread", alone)?;
         line("put on offer", counted(self.offers, "time"))?;
         line("stolen", counted(self.steals, "job"))?;
         line("woken", counted(self.wakes, "thread"))?;
@@ -132,6 +154,7 @@ mod tests {
             wakes: 2,
             longest_block: Duration::ZERO,
             idle: Duration::from_millis(10),
+            alone: Duration::from_millis(3),
         }
     }
 
@@ -142,6 +165,7 @@ mod tests {
             "took             10.0ms",
             "effective cores  1.00 of 2",
             "idle             50 % of the seats' time",
+            "on one thread    30 % of the time",
             "put on offer     1 time",
             "stolen           1 job",
             "woken            2 threads",

@@ -90,6 +90,38 @@ pub(super) fn alone(spans: &[Span], act: Act) -> u64 {
     at_it.map(Span::own).sum()
 }
 
+/// When a thread begins to work (1) and ceases to (-1), in any order. A span that is no work, within
+/// one that is, is a pause.
+fn turns(spans: &[Span]) -> Vec<(u64, i64)> {
+    let mut turns = Vec::new();
+    let mut above: Vec<i64> = Vec::new();
+    for span in spans {
+        let works = i64::from(matches!(span.act, Act::Guest | Act::Run));
+        above.truncate(span.depth);
+        let change = works - above.last().unwrap_or(&0);
+        turns.extend([(span.from, change), (span.to, -change)]);
+        above.push(works);
+    }
+    turns
+}
+
+/// For how much of the time that it `took` one thread worked at most, of the threads with these
+/// spans.
+pub(super) fn one_at_most<'a>(threads: impl Iterator<Item = &'a [Span]>, took: u64) -> u64 {
+    let mut turns: Vec<(u64, i64)> = threads.flat_map(turns).collect();
+    turns.push((took, 0));
+    turns.sort_unstable();
+    let (mut at_work, mut since, mut all) = (0, 0, 0);
+    for (at, change) in turns {
+        if at_work <= 1 {
+            all += at.saturating_sub(since);
+        }
+        at_work += change;
+        since = at;
+    }
+    all
+}
+
 /// Time spent working.
 pub(super) fn busy(spans: &[Span]) -> u64 {
     alone(spans, Act::Guest) + alone(spans, Act::Run)
@@ -127,6 +159,31 @@ mod tests {
         assert_eq!(what, expected);
         assert_eq!(alone(&spans, Act::Wait), 10);
         assert_eq!(busy(&spans), 20 + 10);
+    }
+
+    #[test]
+    fn time_of_one_thread_is_that_in_which_no_two_work() {
+        let one = [
+            event(0, What::Begin(Act::Guest)),
+            event(20, What::Begin(Act::Wait)),
+            event(26, What::Begin(Act::Run)),
+            event(36, What::End(Act::Run)),
+            event(40, What::End(Act::Wait)),
+            event(60, What::End(Act::Guest)),
+        ];
+        let other = [
+            event(10, What::Begin(Act::Run)),
+            event(30, What::End(Act::Run)),
+            event(30, What::Begin(Act::Sleep)),
+            event(50, What::End(Act::Sleep)),
+        ];
+        let (one, other) = (pair(&one, 70), pair(&other, 70));
+        let both = [&one[..], &other[..]];
+        // Two work from 10 to 20 and from 26 to 30.
+        assert_eq!(one_at_most(both.into_iter(), 70), 70 - 10 - 4);
+        assert_eq!(one_at_most([&one[..]].into_iter(), 70), 70);
+        assert_eq!(one_at_most([&one[..], &one[..]].into_iter(), 60), 10);
+        assert_eq!(one_at_most([].into_iter(), 5), 5);
     }
 
     #[test]

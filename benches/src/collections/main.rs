@@ -9,6 +9,7 @@
 
 mod building;
 mod counting;
+mod designs;
 mod grouping;
 mod inputs;
 mod joining;

@@ -1,10 +1,10 @@
 //! Maps that threads insert into and read at once.
 
+use crate::designs::{Pinned, Versions, Words};
 use crate::inputs::{Numbers, spread, uniform, zipf};
 use crate::table::{Options, on_threads, timed};
 use foldhash::fast::RandomState as Fold;
 use std::hint::black_box;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tine_collections::{FrozenMap, ParHashMap, ReadMap};
 
@@ -80,59 +80,20 @@ impl Shared for FrozenMap<u64, u64> {
     }
 }
 
-/// The least that a table of words which readers look at without a lock could cost: it neither
-/// grows nor forgets a key, and zero is no key.
-struct Words {
-    pairs: Box<[(AtomicU64, AtomicU64)]>,
-    hasher: Fold,
-}
-
-impl Words {
-    fn new(capacity: usize) -> Self {
-        let slots = (capacity * 3 / 2).next_power_of_two();
-        let pair = || (AtomicU64::new(0), AtomicU64::new(0));
-        Words {
-            pairs: (0..slots).map(|_| pair()).collect(),
-            hasher: Fold::default(),
-        }
-    }
-
-    fn slots(&self, key: u64) -> impl Iterator<Item = &(AtomicU64, AtomicU64)> {
-        use std::hash::BuildHasher;
-        let mask = self.pairs.len() - 1;
-        let from = self.hasher.hash_one(key) as usize;
-        (0..=mask).map(move |step| &self.pairs[(from + step) & mask])
-    }
-}
-
-impl Shared for Words {
-    fn put(&self, key: u64, value: u64) {
-        for (there, slot) in self.slots(key + 1) {
-            let found = there.load(Ordering::Relaxed);
-            let mine = found == key + 1
-                || found == 0
-                    && match there.compare_exchange(0, key + 1, Ordering::AcqRel, Ordering::Acquire)
-                    {
-                        Ok(_) => true,
-                        Err(now) => now == key + 1,
-                    };
-            if mine {
-                return slot.store(value, Ordering::Release);
+macro_rules! design {
+    ($($map:ty),*) => { $(
+        impl Shared for $map {
+            fn put(&self, key: u64, value: u64) {
+                <$map>::put(self, key, value);
+            }
+            fn look(&self, key: u64) -> u64 {
+                <$map>::look(self, key)
             }
         }
-    }
-
-    fn look(&self, key: u64) -> u64 {
-        for (there, slot) in self.slots(key + 1) {
-            match there.load(Ordering::Acquire) {
-                0 => return 0,
-                found if found == key + 1 => return slot.load(Ordering::Acquire),
-                _ => {}
-            }
-        }
-        0
-    }
+    )* };
 }
+
+design!(Words, Versions, Pinned);
 
 fn makers(capacity: usize) -> Vec<(&'static str, Box<dyn Fn() -> Box<dyn Shared>>)> {
     use dashmap::DashMap;
@@ -185,6 +146,14 @@ fn makers(capacity: usize) -> Vec<(&'static str, Box<dyn Fn() -> Box<dyn Shared>
             "words, no growth",
             Box::new(move || Box::new(Words::new(capacity))),
         ),
+        (
+            "versions, no growth",
+            Box::new(move || Box::new(Versions::new(capacity))),
+        ),
+        (
+            "pointers pinned, no growth",
+            Box::new(move || Box::new(Pinned::new(capacity))),
+        ),
     ]
 }
 
@@ -216,6 +185,10 @@ fn reads(options: &Options) {
                 .collect();
             maps.push(("tine ReadMap", Box::new(read)));
             maps.push(("tine FrozenMap", Box::new(frozen)));
+            for (who, map) in &maps {
+                let right = |rank: u64| map.look(spread(rank)) == rank && map.look(!rank) == 0;
+                assert!((0..size).step_by(997).all(right), "{who} answers wrongly");
+            }
             let runs = maps.iter().map(|(who, map)| {
                 let keys = &keys;
                 let run = move || {

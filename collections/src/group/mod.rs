@@ -6,9 +6,11 @@ mod distinct;
 mod fold;
 mod hot;
 mod join;
+mod laying;
 mod probe;
 mod rows;
 mod side;
+mod sift;
 mod tally;
 
 pub use aggregate::AggregateBy;
@@ -389,16 +391,7 @@ where
     I: ParallelIterator,
     I::Item: Eq + Hash,
 {
-    into_map(
-        keys,
-        &Pairs {
-            read: |key| (key, ()),
-            start: |()| 1,
-            add: |count: &mut usize, ()| *count += 1,
-            merge: |count: &mut usize, more: usize| *count += more,
-            item: PhantomData,
-        },
-    )
+    into_map(keys, &CountKeys(PhantomData))
 }
 
 /// Folds the values of each key of pairs; takes the pairs. `start` makes a sum of a key's first
@@ -443,6 +436,37 @@ impl<T: Send, K: Eq + Hash + Send, F: Fn(&T) -> K + Sync> Fold for Count<T, F> {
     #[inline]
     fn read(&self, item: T, _: usize) -> (K, ()) {
         ((self.key)(&item), ())
+    }
+
+    #[inline]
+    fn start(&self, (): ()) -> usize {
+        1
+    }
+
+    #[inline]
+    fn add(&self, count: &mut usize, (): ()) {
+        *count += 1;
+    }
+
+    #[inline]
+    fn merge(&self, count: &mut usize, more: usize) {
+        *count += more;
+    }
+}
+
+/// Counts keys that are the items.
+struct CountKeys<K>(PhantomData<fn(K)>);
+
+impl<K: Eq + Hash + Send> Fold for CountKeys<K> {
+    type Item = K;
+    type Key = K;
+    type Raw = ();
+    type Sum = usize;
+    const COMMUTES: bool = true;
+
+    #[inline]
+    fn read(&self, key: K, _: usize) -> (K, ()) {
+        (key, ())
     }
 
     #[inline]

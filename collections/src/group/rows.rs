@@ -1,15 +1,15 @@
 //! Groups in compressed rows: keys, offsets, values.
 #![forbid(unsafe_code)]
 
-use crate::gather::{Gathered, gather};
+use super::laying::{Rows, lay};
+use super::sift::Sieve;
+use crate::gather::{Run, heaps};
 use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
 use crate::map::shard::Shards;
-use crate::partition::{List, concat, par_map, settle};
+use crate::partition::{concat, par_map};
 use crate::parts::{breadth, part_of};
 use crate::tag::{Tag, is_cheap};
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
@@ -37,101 +37,6 @@ use tine_pool::join;
 pub struct Groups<K, T, S = DefaultHashBuilder> {
     parts: Vec<Rows<K, T>>,
     hasher: S,
-}
-
-/// The groups of one part.
-struct Rows<K, T> {
-    /// Where in `keys` a key is.
-    places: HashTable<u32>,
-    keys: Vec<K>,
-    /// Group `i` is `values[offsets[i]..offsets[i + 1]]`.
-    offsets: Vec<usize>,
-    values: Vec<T>,
-}
-
-impl<K: Eq + Hash, T> Rows<K, T> {
-    /// The rows of these pairs; each pair has its hash.
-    fn new(
-        pairs: impl Iterator<Item = (u64, (K, T))>,
-        count: usize,
-        hasher: &impl BuildHasher,
-    ) -> Self {
-        let mut places: HashTable<u32> = HashTable::new();
-        let mut keys: Vec<K> = Vec::new();
-        let mut offsets = vec![0];
-        let mut groups: Vec<u32> = Vec::with_capacity(count);
-        let mut values: Vec<T> = Vec::with_capacity(count);
-        pairs.for_each(|(hash, (key, value))| {
-            let same = |&place: &u32| keys[place as usize] == key;
-            let rehash = |&place: &u32| hasher.hash_one(&keys[place as usize]);
-            let group = match places.entry(hash, same, rehash) {
-                Slot::Occupied(slot) => *slot.get(),
-                Slot::Vacant(slot) => {
-                    let fresh = u32::try_from(offsets.len() - 1).expect("fewer groups than 2^32");
-                    slot.insert(fresh);
-                    keys.push(key);
-                    offsets.push(0);
-                    fresh
-                }
-            };
-            offsets[group as usize + 1] += 1;
-            groups.push(group);
-            values.push(value);
-        });
-        let mut end = 0;
-        for offset in &mut offsets {
-            end += *offset;
-            *offset = end;
-        }
-        let values = settle(values, &groups, &offsets);
-        Rows {
-            places,
-            keys,
-            offsets,
-            values,
-        }
-    }
-}
-
-impl<K, T> Rows<K, T> {
-    fn row(&self, group: usize) -> &[T] {
-        &self.values[self.offsets[group]..self.offsets[group + 1]]
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (&K, &[T])> {
-        self.keys
-            .iter()
-            .enumerate()
-            .map(|(group, key)| (key, self.row(group)))
-    }
-
-    /// Takes the values out group by group, from the last to the first.
-    fn into_pairs(self) -> impl Iterator<Item = (K, Vec<T>)> {
-        let Rows {
-            keys,
-            offsets,
-            mut values,
-            ..
-        } = self;
-        let mut groups = keys.len();
-        keys.into_iter().rev().map(move |key| {
-            groups -= 1;
-            (key, values.drain(offsets[groups]..).collect())
-        })
-    }
-
-    /// As a map's table, each group a vector.
-    fn into_table(self, hasher: &impl BuildHasher) -> HashTable<(K, Vec<T>)>
-    where
-        K: Hash,
-    {
-        let mut table = HashTable::with_capacity(self.keys.len());
-        for pair in self.into_pairs() {
-            let hash = hasher.hash_one(&pair.0);
-            table.insert_unique(hash, pair, |(key, _)| hasher.hash_one(key));
-        }
-        table
-    }
 }
 
 /// Groups the pairs that `read` makes of the items.
@@ -166,20 +71,13 @@ where
     T: Send,
     S: BuildHasher + Sync,
 {
-    match gather::<G, Vec<_>, _, _, _, _>(items, read, hasher, breadth()) {
-        Gathered::Few(pairs) => {
-            let count = pairs.len();
-            let pairs = pairs
-                .into_iter()
-                .map(|pair| (hasher.hash_one(&pair.0), pair));
-            vec![Rows::new(pairs, count, hasher)]
+    let parts = breadth();
+    match heaps::<Sieve<G, K, T>, Vec<_>, _, _, _, _>(items, read, hasher, parts) {
+        Run::Few(pairs) => vec![Rows::new(pairs, hasher)],
+        Run::Many(sieves) => {
+            let runs = sieves.into_iter().flat_map(Sieve::into_sifted);
+            lay(runs.collect(), parts, hasher)
         }
-        Gathered::Many(parts) => par_map(parts, &|lists| {
-            let count = lists.iter().map(List::len).sum();
-            let pairs = lists.into_iter().flatten();
-            let pairs = pairs.map(|(tag, pair)| (tag.hash(|| hasher.hash_one(&pair.0)), pair));
-            Rows::new(pairs, count, hasher)
-        }),
     }
 }
 

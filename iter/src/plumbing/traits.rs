@@ -206,8 +206,8 @@ pub trait Consumer<Item>: Send + Sized {
     #[doc(hidden)]
     const STEADY: bool = false;
 
-    /// Nanoseconds of work below which one more folder costs more than another thread saves. Only
-    /// asked of a consumer that `ADVANCES`.
+    /// Nanoseconds of work below which one more folder costs more than another thread saves, where items
+    /// are cheap. Only asked of a consumer that `ADVANCES`.
     #[doc(hidden)]
     const WORTH: u64 = 0;
 

@@ -36,6 +36,9 @@ const LEAST: (u64, u64) = (1_000, 250);
 const LONG: u64 = 15_000;
 /// The least rest that is given to a thread that is awake, in nanoseconds.
 const JOURNEY: u64 = 4_000;
+/// Where another folder costs much, this much work, in nanoseconds, is given away all the same if its
+/// items take so many each: then the folder is the lesser part of it.
+const DEAR: (u64, u64) = (100_000, 150);
 /// The least rest for which a sleeper is woken: this many times as long as it takes to come.
 const LATE: u64 = 3;
 /// After a loop that woke no thread, a loop that begins within this many times that delay wakes
@@ -277,8 +280,8 @@ impl Pace {
         (self.items, self.ticks, self.last) = (0, 0, 0);
     }
 
-    /// Sets from how many nanoseconds on a part of the loop is `worth` giving away, and whether the
-    /// loop `ends` long before its last item, as a search may.
+    /// Sets from how many nanoseconds on a part of the loop is `worth` giving away, unless its items
+    /// are dear (see [`DEAR`]), and whether the loop `ends` long before its last item, as a search may.
     #[inline]
     pub(crate) fn set_kind(&mut self, worth: u64, ends: bool) {
         self.least = worth.max(JOURNEY);
@@ -308,10 +311,10 @@ impl Pace {
         }
         let probes = take(&mut self.probes);
         match rest {
-            Some(nanos) if nanos >= self.least && !probes && self.worth_sharing(nanos, view) => {
+            Some(nanos) if self.is_enough(nanos) && !probes && self.worth_sharing(nanos, view) => {
                 return self.share();
             }
-            Some(nanos) if nanos >= self.least => {}
+            Some(nanos) if self.is_enough(nanos) => {}
             // No thread would come for the rest: this call and those before it say so.
             Some(_) if !self.long && self.items > 0 && self.was_short(left) => {
                 return Step::Run(self.begin(left));
@@ -319,6 +322,17 @@ impl Pace {
             _ => {}
         }
         Step::Run(self.block(left))
+    }
+
+    /// Whether work of this many nanoseconds may be given away at all.
+    #[inline]
+    fn is_enough(&self, nanos: u64) -> bool {
+        nanos >= self.least || (nanos >= DEAR.0 && self.least < u64::MAX && self.is_dear())
+    }
+
+    #[cold]
+    fn is_dear(&self) -> bool {
+        self.per_item().is_some_and(|cost| cost >> 8 >= DEAR.1)
     }
 
     /// Whether this many items took less than a journey in earlier calls.
@@ -426,4 +440,27 @@ pub(crate) fn few(site: usize) -> usize {
 pub(crate) fn note(site: usize, items: usize, ticks: u64, threads: usize) {
     let nanos = clock::nanos(ticks).saturating_mul(threads as u64);
     site_costs::entry(site).record_cost(items, nanos);
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Pace, clock};
+
+    /// Many cheap items stay together; as much work in few items does not.
+    #[test]
+    fn dear_items_are_given_away() {
+        let mut pace = Pace::alone(0);
+        let work = |pace: &mut Pace, items, nanos| {
+            pace.items = items;
+            pace.ticks = clock::ticks(nanos);
+        };
+        work(&mut pace, 10, 100_000);
+        assert!(!pace.is_enough(10_000_000), "a loop of one thread");
+        pace.set_kind(2_000_000, false);
+        assert!(pace.is_enough(200_000) && !pace.is_enough(90_000));
+        work(&mut pace, 10_000, 100_000);
+        assert!(!pace.is_enough(200_000) && pace.is_enough(2_000_001));
+        pace.set_kind(0, false);
+        assert!(pace.is_enough(5_000));
+    }
 }

@@ -158,7 +158,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Consumer<F::Item> for TallyCons
     // One table from block to block; another only for what another thread takes.
     const ADVANCES: bool = true;
     // Another table is filled from nothing, and then merged.
-    const WORTH: u64 = 100_000;
+    const WORTH: u64 = 2_000_000;
 
     fn advance(
         self,

@@ -1,0 +1,340 @@
+//! Groups as rows, laid out from what workers have sifted.
+//!
+//! One job for each part lists its keys, counts their values, and lays out the values that were
+//! scattered; it leaves gaps for those of heavy keys. Then one job for each segment moves its values
+//! into these gaps. So all threads share the values of one key.
+#![forbid(unsafe_code)]
+
+use super::sift::{Near, Segment, Sifted};
+use crate::partition::{List, par_map};
+use crate::parts::part_of;
+use crate::settle::{Gap, Gapped, Lane, settle};
+use crate::tag::Tag;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Slot;
+use std::hash::{BuildHasher, Hash};
+use std::mem;
+use tine_pool::loops::sheltered;
+
+/// Bytes of values for each part, where no value was scattered.
+const PART: usize = 8 << 20;
+
+/// The groups of one part.
+pub(super) struct Rows<K, T> {
+    /// Where in `keys` a key is.
+    pub(super) places: HashTable<u32>,
+    pub(super) keys: Vec<K>,
+    /// Group `i` is `values[offsets[i]..offsets[i + 1]]`.
+    pub(super) offsets: Vec<usize>,
+    pub(super) values: Vec<T>,
+}
+
+/// Rows whose values are not all there.
+struct Draft<K, T> {
+    places: HashTable<u32>,
+    keys: Vec<K>,
+    offsets: Vec<usize>,
+    values: Gapped<T>,
+    /// For each gap the run and the number of its key there.
+    from: Vec<(usize, u16)>,
+}
+
+impl<K, T> Draft<K, T> {
+    fn finish(self) -> Rows<K, T> {
+        Rows {
+            places: self.places,
+            keys: self.keys,
+            offsets: self.offsets,
+            values: self.values.whole(),
+        }
+    }
+}
+
+/// The keys of a part, and the values that were scattered to it.
+struct Listing<K, T> {
+    places: HashTable<u32>,
+    keys: Vec<K>,
+    /// The number of values of each key.
+    sizes: Vec<usize>,
+    groups: Vec<u32>,
+    values: Vec<T>,
+    gaps: Vec<Gap>,
+    from: Vec<(usize, u16)>,
+}
+
+/// A heavy key on its way to its part.
+struct Heavy<K> {
+    hash: u64,
+    key: K,
+    id: u16,
+    len: usize,
+}
+
+/// What a part gets from one run.
+struct Share<G, K, T> {
+    run: usize,
+    heavy: Vec<Heavy<K>>,
+    list: Option<List<(G, (K, T))>>,
+}
+
+impl<K: Eq + Hash, T> Listing<K, T> {
+    fn new(count: usize) -> Self {
+        Listing {
+            places: HashTable::new(),
+            keys: Vec::new(),
+            sizes: Vec::new(),
+            groups: Vec::with_capacity(count),
+            values: Vec::with_capacity(count),
+            gaps: Vec::new(),
+            from: Vec::new(),
+        }
+    }
+
+    /// The group of a key.
+    #[inline]
+    fn group(&mut self, hash: u64, key: K, hasher: &impl BuildHasher) -> u32 {
+        let keys = &mut self.keys;
+        let same = |&place: &u32| keys[place as usize] == key;
+        let rehash = |&place: &u32| hasher.hash_one(&keys[place as usize]);
+        match self.places.entry(hash, same, rehash) {
+            Slot::Occupied(slot) => *slot.get(),
+            Slot::Vacant(slot) => {
+                let fresh = u32::try_from(keys.len()).expect("fewer groups than 2^32");
+                slot.insert(fresh);
+                keys.push(key);
+                self.sizes.push(0);
+                fresh
+            }
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, hash: u64, (key, value): (K, T), hasher: &impl BuildHasher) {
+        let group = self.group(hash, key, hasher);
+        self.sizes[group as usize] += 1;
+        self.groups.push(group);
+        self.values.push(value);
+    }
+
+    /// Leaves room for a heavy key's values.
+    fn leave(&mut self, run: usize, heavy: Heavy<K>, hasher: &impl BuildHasher) {
+        let Heavy { hash, key, id, len } = heavy;
+        let group = self.group(hash, key, hasher);
+        self.sizes[group as usize] += len;
+        let before = self.groups.len();
+        self.gaps.push(Gap { before, group, len });
+        self.from.push((run, id));
+    }
+
+    fn lay(self) -> Draft<K, T> {
+        let mut offsets = Vec::with_capacity(self.sizes.len() + 1);
+        let mut end = 0;
+        offsets.push(0);
+        offsets.extend(self.sizes.iter().map(|size| {
+            end += size;
+            end
+        }));
+        let values = settle(self.values, &self.groups, &offsets, &self.gaps);
+        Draft {
+            places: self.places,
+            keys: self.keys,
+            offsets,
+            values,
+            from: self.from,
+        }
+    }
+}
+
+impl<K: Eq + Hash, T> Rows<K, T> {
+    /// The rows of these pairs.
+    pub(super) fn new(pairs: Vec<(K, T)>, hasher: &impl BuildHasher) -> Self {
+        let mut listing = Listing::new(pairs.len());
+        pairs.into_iter().for_each(|pair| {
+            listing.add(hasher.hash_one(&pair.0), pair, hasher);
+        });
+        listing.lay().finish()
+    }
+}
+
+impl<K, T> Rows<K, T> {
+    pub(super) fn row(&self, group: usize) -> &[T] {
+        &self.values[self.offsets[group]..self.offsets[group + 1]]
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &[T])> {
+        self.keys
+            .iter()
+            .enumerate()
+            .map(|(group, key)| (key, self.row(group)))
+    }
+
+    /// Takes the values out group by group, from the last to the first.
+    pub(super) fn into_pairs(self) -> impl Iterator<Item = (K, Vec<T>)> {
+        let Rows {
+            keys,
+            offsets,
+            mut values,
+            ..
+        } = self;
+        let mut groups = keys.len();
+        keys.into_iter().rev().map(move |key| {
+            groups -= 1;
+            (key, values.drain(offsets[groups]..).collect())
+        })
+    }
+
+    /// As a map's table, each group a vector.
+    pub(super) fn into_table(self, hasher: &impl BuildHasher) -> HashTable<(K, Vec<T>)>
+    where
+        K: Hash,
+    {
+        let mut table = HashTable::with_capacity(self.keys.len());
+        for pair in self.into_pairs() {
+            let hash = hasher.hash_one(&pair.0);
+            table.insert_unique(hash, pair, |(key, _)| hasher.hash_one(key));
+        }
+        table
+    }
+}
+
+/// The rows of all that was sifted, run after run, in the order of the input.
+pub(super) fn lay<G, K, T, S>(
+    runs: Vec<Sifted<G, K, T>>,
+    parts: usize,
+    hasher: &S,
+) -> Vec<Rows<K, T>>
+where
+    G: Tag,
+    K: Eq + Hash + Send,
+    T: Send,
+    S: BuildHasher + Sync,
+{
+    let mut segments: Vec<Vec<Segment<T>>> = Vec::new();
+    let mut heavies = Vec::new();
+    let mut fars = Vec::new();
+    for Sifted { near, far } in runs {
+        let (keys, values) = near.map_or_else(
+            || (HashTable::new(), Vec::new()),
+            |Near { keys, segments }| (keys, segments),
+        );
+        heavies.push(keys);
+        segments.push(values);
+        fars.push(far);
+    }
+    let counts = count(&segments, &heavies);
+    let parts = match fars.iter().all(Option::is_none) {
+        true => wide(&segments, parts),
+        false => parts,
+    };
+    let mut shares: Vec<Vec<Share<G, K, T>>> = Vec::new();
+    shares.resize_with(parts, Vec::new);
+    for (run, (keys, far)) in heavies.into_iter().zip(fars).enumerate() {
+        let mut here: Vec<Vec<Heavy<K>>> = Vec::new();
+        here.resize_with(parts, Vec::new);
+        for (key, id) in keys {
+            let hash = hasher.hash_one(&key);
+            let all = counts[run].iter().map(|counts| counts[usize::from(id)]);
+            let len = all.sum();
+            here[part_of(hash, parts)].push(Heavy { hash, key, id, len });
+        }
+        let mut lists = far.map(|far| far.into_lists().into_iter());
+        for (share, heavy) in shares.iter_mut().zip(here) {
+            let list = lists.as_mut().and_then(Iterator::next);
+            share.push(Share { run, heavy, list });
+        }
+    }
+    let draft = |part| draft(part, hasher);
+    let mut drafts = par_map(shares, &draft);
+    fill(&mut drafts, segments, &counts);
+    drafts.into_iter().map(Draft::finish).collect()
+}
+
+/// How many values each key has in each segment of each run.
+fn count<K, T: Send>(
+    segments: &[Vec<Segment<T>>],
+    heavies: &[HashTable<(K, u16)>],
+) -> Vec<Vec<Vec<usize>>>
+where
+    K: Send,
+{
+    let keys = |run: usize| heavies[run].len();
+    let all = segments
+        .iter()
+        .enumerate()
+        .flat_map(|(run, segments)| segments.iter().map(move |segment| (run, segment)));
+    let jobs: Vec<_> = all
+        .map(|(run, segment)| (run, keys(run), &segment.ids))
+        .collect();
+    let counted = par_map(jobs, &|(run, keys, ids): (usize, usize, &Vec<u16>)| {
+        let mut counts = vec![0; keys];
+        ids.iter().for_each(|&id| counts[usize::from(id)] += 1);
+        (run, counts)
+    });
+    let mut counts: Vec<Vec<Vec<usize>>> = vec![Vec::new(); segments.len()];
+    counted
+        .into_iter()
+        .for_each(|(run, segment)| counts[run].push(segment));
+    counts
+}
+
+/// Parts enough for values that were not scattered, so that each has much.
+fn wide<T>(segments: &[Vec<Segment<T>>], most: usize) -> usize {
+    let count: usize = segments.iter().flatten().map(|one| one.ids.len()).sum();
+    let parts = count.saturating_mul(mem::size_of::<T>()) / PART;
+    parts.next_power_of_two().clamp(1, most)
+}
+
+fn draft<G, K, T>(part: Vec<Share<G, K, T>>, hasher: &impl BuildHasher) -> Draft<K, T>
+where
+    G: Tag,
+    K: Eq + Hash,
+{
+    let lists = part.iter().flat_map(|share| &share.list);
+    let mut listing = Listing::new(lists.map(List::len).sum());
+    for Share { run, heavy, list } in part {
+        for heavy in heavy {
+            listing.leave(run, heavy, hasher);
+        }
+        list.into_iter().flatten().for_each(|(tag, pair)| {
+            listing.add(tag.hash(|| hasher.hash_one(&pair.0)), pair, hasher);
+        });
+    }
+    listing.lay()
+}
+
+/// Moves the values of heavy keys to their places.
+fn fill<K: Send, T: Send>(
+    drafts: &mut [Draft<K, T>],
+    segments: Vec<Vec<Segment<T>>>,
+    counts: &[Vec<Vec<usize>>],
+) {
+    if segments.iter().all(Vec::is_empty) {
+        return;
+    }
+    let mut lanes: Vec<Vec<Lane<'_, T>>> = Vec::new();
+    for counts in counts {
+        let mut run = Vec::new();
+        run.resize_with(counts.first().map_or(0, Vec::len), Lane::default);
+        lanes.push(run);
+    }
+    for Draft { values, from, .. } in drafts {
+        for (lane, &(run, id)) in values.lanes().into_iter().zip(&*from) {
+            lanes[run][usize::from(id)] = lane;
+        }
+    }
+    let mut jobs = Vec::new();
+    for ((mut lanes, segments), counts) in lanes.into_iter().zip(segments).zip(counts) {
+        for (segment, counts) in segments.into_iter().zip(counts) {
+            let cut = |(lane, &len)| Lane::cut(lane, len);
+            let here: Vec<Lane<'_, T>> = lanes.iter_mut().zip(counts).map(cut).collect();
+            jobs.push((segment, here));
+        }
+    }
+    let bring = |(segment, mut lanes): (Segment<T>, Vec<Lane<'_, T>>)| {
+        for (value, id) in segment.values.into_iter().zip(segment.ids) {
+            lanes[usize::from(id)].put(value);
+        }
+    };
+    // No token ends it halfway, when gaps are open.
+    sheltered(|| par_map(jobs, &bring));
+}

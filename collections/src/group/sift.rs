@@ -1,0 +1,285 @@
+//! A worker's values on their way to groups: those of heavy keys apart from the others.
+//!
+//! A sample tells which keys are heavy. A heavy key's values stay in the order in which they came,
+//! each with the key's number, so they are moved only once more, to where their group lies, and by
+//! any thread. All others are scattered to parts. Within one [`Sifted`] a key is heavy from the
+//! beginning to the end or not at all, so the order of its values is known.
+//!
+//! ```text
+//! near   keys a b c     segments [a a b a c a …] [b a a …]     in the order of the input
+//! far    lists of parts, of all other keys
+//! ```
+#![forbid(unsafe_code)]
+
+use crate::gather::Heap;
+use crate::pages;
+use crate::partition::Scatter;
+use crate::parts::part_of;
+use crate::tag::Tag;
+use hashbrown::HashTable;
+use std::hash::{BuildHasher, Hash};
+use std::mem;
+
+/// A key is heavy if it is this part of the sample, or more.
+const HEAVY: usize = 1024;
+/// Heavy keys are kept apart if their values are this part of the sample, or more.
+const WORTH: usize = 8;
+/// All keys of the sample are heavy if each came this often in the mean.
+const FEW: usize = 4;
+/// Values after which a sample is given up if nearly each had a key of its own.
+const GLANCE: usize = 2048;
+/// Values in a heavy key's first segment, and in the largest.
+const FIRST: usize = if cfg!(miri) { 1 << 8 } else { 1 << 16 };
+const LAST: usize = 1 << 19;
+/// After so many values that were not of heavy keys, a worker asks whether the others pay.
+const TRIAL: usize = 1 << 16;
+
+/// Values of heavy keys, in order.
+pub(super) struct Segment<T> {
+    /// The number of each value's key.
+    pub(super) ids: Vec<u16>,
+    pub(super) values: Vec<T>,
+}
+
+/// The heavy keys, and their values.
+pub(super) struct Near<K, T> {
+    pub(super) keys: HashTable<(K, u16)>,
+    /// The last one is being filled.
+    pub(super) segments: Vec<Segment<T>>,
+}
+
+/// What came while the same keys were heavy.
+pub(super) struct Sifted<G, K, T> {
+    pub(super) near: Option<Near<K, T>>,
+    pub(super) far: Option<Scatter<(G, (K, T))>>,
+}
+
+/// All values of one piece of the input.
+pub(super) struct Sieve<G, K, T> {
+    parts: usize,
+    pub(super) done: Vec<Sifted<G, K, T>>,
+    now: Sifted<G, K, T>,
+    /// Values of this trial: of all keys, and of keys that are not heavy.
+    trial: Trial,
+}
+
+#[derive(Default)]
+struct Trial {
+    near: usize,
+    far: usize,
+}
+
+impl<T> Segment<T> {
+    fn new(room: usize) -> Self {
+        let mut values = Vec::with_capacity(room);
+        pages::expect_fill(values.spare_capacity_mut());
+        Segment {
+            ids: Vec::with_capacity(room),
+            values,
+        }
+    }
+}
+
+impl<K, T> Near<K, T> {
+    #[inline]
+    fn push(&mut self, id: u16, value: T) {
+        let mut last = self.segments.last_mut().expect("one segment");
+        if last.ids.len() == last.ids.capacity() {
+            last = self.turn();
+        }
+        last.ids.push(id);
+        last.values.push(value);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn turn(&mut self) -> &mut Segment<T> {
+        let room = FIRST << self.segments.len().min(3);
+        self.segments.push(Segment::new(room.min(LAST)));
+        self.segments.last_mut().expect("it was pushed")
+    }
+}
+
+impl<G: Tag, K, T> Sifted<G, K, T> {
+    #[inline]
+    fn scatter(&mut self, parts: usize, hash: u64, pair: (K, T)) {
+        let far = self.far.get_or_insert_with(|| Scatter::new(parts));
+        far.push(part_of(hash, parts), (G::keep(hash), pair));
+    }
+}
+
+impl<G, K, T> Sieve<G, K, T> {
+    pub(super) fn into_sifted(mut self) -> Vec<Sifted<G, K, T>> {
+        self.done.push(self.now);
+        self.done
+    }
+}
+
+/// Which values of a sample have heavy keys.
+struct Choice {
+    /// For each value the number of its key in the sample. Empty if no key is heavy.
+    keys: Vec<u32>,
+    /// For each key of the sample its number among the heavy ones.
+    ids: Vec<Option<u16>>,
+    heavy: usize,
+}
+
+fn choose<K: Eq, T>(sample: &[(K, T)], hashes: &[u64]) -> Choice {
+    let mut table: HashTable<u32> = HashTable::new();
+    let mut firsts: Vec<usize> = Vec::new();
+    let mut counts: Vec<usize> = Vec::new();
+    let mut keys = Vec::with_capacity(sample.len());
+    for (at, ((key, _), &hash)) in sample.iter().zip(hashes).enumerate() {
+        if at == GLANCE && counts.len() > GLANCE / 8 * 7 {
+            counts.clear();
+            break;
+        }
+        let found = table.find(hash, |&nth| sample[firsts[nth as usize]].0 == *key);
+        let nth = found.copied().unwrap_or_else(|| {
+            let nth = counts.len() as u32;
+            firsts.push(at);
+            counts.push(0);
+            table.insert_unique(hash, nth, |&nth| hashes[firsts[nth as usize]]);
+            nth
+        });
+        counts[nth as usize] += 1;
+        keys.push(nth);
+    }
+    let least = match counts.len() * FEW <= sample.len() {
+        true => 1,
+        false => (sample.len() / HEAVY).max(FEW),
+    };
+    let mut heavy: u16 = 0;
+    let mut covered = 0;
+    let ids: Vec<Option<u16>> = counts
+        .iter()
+        .map(|&count| {
+            (count >= least && heavy < u16::MAX).then(|| {
+                covered += count;
+                heavy += 1;
+                heavy - 1
+            })
+        })
+        .collect();
+    if heavy == 0 || covered < sample.len() / WORTH {
+        return Choice {
+            keys: Vec::new(),
+            ids: Vec::new(),
+            heavy: 0,
+        };
+    }
+    Choice {
+        keys,
+        ids,
+        heavy: usize::from(heavy),
+    }
+}
+
+impl<G, K, T, S> Heap<Vec<(K, T)>, K, T, S> for Sieve<G, K, T>
+where
+    G: Tag,
+    K: Hash + Eq + Send,
+    T: Send,
+    S: BuildHasher,
+{
+    fn begin(parts: usize, sample: Vec<(K, T)>, hasher: &S) -> Self {
+        let hashes: Vec<u64> = sample.iter().map(|(key, _)| hasher.hash_one(key)).collect();
+        let Choice { keys, ids, heavy } = choose(&sample, &hashes);
+        let mut now = Sifted {
+            near: None,
+            far: None,
+        };
+        if heavy == 0 {
+            for (pair, hash) in sample.into_iter().zip(hashes) {
+                now.scatter(parts, hash, pair);
+            }
+        } else {
+            let mut near = Near {
+                keys: HashTable::with_capacity(heavy),
+                segments: vec![Segment::new(FIRST)],
+            };
+            let mut seen = vec![false; heavy];
+            for (((key, value), hash), nth) in sample.into_iter().zip(hashes).zip(keys) {
+                let Some(id) = ids[nth as usize] else {
+                    now.scatter(parts, hash, (key, value));
+                    continue;
+                };
+                near.push(id, value);
+                if !mem::replace(&mut seen[usize::from(id)], true) {
+                    let again = |(key, _): &(K, u16)| hasher.hash_one(key);
+                    near.keys.insert_unique(hash, (key, id), again);
+                }
+            }
+            now.near = Some(near);
+        }
+        Sieve {
+            parts,
+            done: Vec::new(),
+            now,
+            trial: Trial::default(),
+        }
+    }
+
+    #[inline]
+    fn pour(&mut self, mut values: impl Iterator<Item = (K, T)>, hasher: &S) {
+        if self.now.near.is_some() && self.sift(&mut values, hasher) {
+            return;
+        }
+        let parts = self.parts;
+        let far = self.now.far.get_or_insert_with(|| Scatter::new(parts));
+        Heap::<Vec<_>, _, _, _>::pour(far, values, hasher);
+    }
+}
+
+impl<G: Tag, K: Hash + Eq + Send, T: Send> Sieve<G, K, T> {
+    /// Puts values of heavy keys apart, until there are no more values, and returns true; or until
+    /// too few are found.
+    #[inline]
+    fn sift<S: BuildHasher>(
+        &mut self,
+        values: &mut impl Iterator<Item = (K, T)>,
+        hasher: &S,
+    ) -> bool {
+        let Sifted {
+            near: Some(near),
+            far,
+        } = &mut self.now
+        else {
+            return false;
+        };
+        let (parts, trial) = (self.parts, &mut self.trial);
+        let gone = values.try_for_each(|(key, value)| {
+            let hash = hasher.hash_one(&key);
+            if let Some(&(_, id)) = near.keys.find(hash, |(known, _)| *known == key) {
+                near.push(id, value);
+                trial.near += 1;
+                return Ok(());
+            }
+            let far = far.get_or_insert_with(|| Scatter::new(parts));
+            far.push(part_of(hash, parts), (G::keep(hash), (key, value)));
+            trial.far += 1;
+            match trial.far == TRIAL && !trial.pays() {
+                true => Err(()),
+                false => Ok(()),
+            }
+        });
+        if gone.is_err() {
+            // No key is heavy from here on.
+            let next = Sifted {
+                near: None,
+                far: None,
+            };
+            self.done.push(mem::replace(&mut self.now, next));
+        }
+        gone.is_ok()
+    }
+}
+
+impl Trial {
+    /// Whether enough values were of heavy keys. Begins another trial.
+    #[cold]
+    fn pays(&mut self) -> bool {
+        let Trial { near, far } = mem::take(self);
+        near >= (near + far) / WORTH
+    }
+}

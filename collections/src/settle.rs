@@ -1,0 +1,331 @@
+//! Values on their way to their groups: each group lies in a row, and some stretches of it may be left
+//! open for values that other jobs bring.
+//!
+//! ```text
+//! values   ■ ■ ■ ■ □ □ □ □ □ ■ ■ ■ □ □ ■      □ a gap, lent out as a slice
+//! group    0─────────────────── 1───────
+//! ```
+
+use crate::pages;
+use std::mem::{self, MaybeUninit};
+use std::ops::Range;
+use std::ptr;
+use std::slice::IterMut;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Room in a group for values that come from elsewhere.
+pub(crate) struct Gap {
+    /// It lies before this one of the values that are settled.
+    pub(crate) before: usize,
+    pub(crate) group: u32,
+    pub(crate) len: usize,
+}
+
+/// Rows of values, in which gaps are open.
+pub(crate) struct Gapped<T> {
+    /// Its length is 0 until nothing is open.
+    room: Vec<T>,
+    /// The length that it will have.
+    count: usize,
+    /// All gaps, from left to right, and which of those in [`settle`] each is.
+    open: Vec<(Range<usize>, usize)>,
+    /// How many lanes have places left, or `UNLENT`.
+    pending: AtomicUsize,
+}
+
+/// Gaps are open, and no lanes were made of them.
+const UNLENT: usize = usize::MAX;
+
+/// The places of a gap, or of a part of one, that are not yet written.
+pub(crate) struct Lane<'a, T> {
+    places: IterMut<'a, MaybeUninit<T>>,
+    /// Counts lanes until each was written to its end.
+    pending: Option<&'a AtomicUsize>,
+}
+
+impl<T> Default for Lane<'_, T> {
+    fn default() -> Self {
+        Lane {
+            places: IterMut::default(),
+            pending: None,
+        }
+    }
+}
+
+impl<T> Lane<'_, T> {
+    /// Writes the next place.
+    #[inline]
+    pub(crate) fn put(&mut self, value: T) {
+        self.places.next().expect("a place in the gap").write(value);
+    }
+
+    /// The first `len` places, as a lane of their own.
+    pub(crate) fn cut(&mut self, len: usize) -> Self {
+        let (here, rest) = mem::take(&mut self.places).into_slice().split_at_mut(len);
+        self.places = rest.iter_mut();
+        // Relaxed here and below: the count is read when no lane is in use.
+        if let Some(pending) = self.pending {
+            pending.fetch_add(1, Ordering::Relaxed);
+        }
+        Lane {
+            places: here.iter_mut(),
+            pending: self.pending,
+        }
+    }
+}
+
+/// A lane with places left stays pending for ever, and so does one that is forgotten.
+impl<T> Drop for Lane<'_, T> {
+    fn drop(&mut self) {
+        if let (0, Some(pending)) = (self.places.len(), self.pending) {
+            pending.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Moves values to where their group begins, keeping the order within each group.
+///
+/// `groups[i]` is the group of `values[i]`. Group `g` occupies `offsets[g]..offsets[g + 1]` of the
+/// result. `gaps` are in the order of the values before which they lie.
+///
+/// # Panics
+/// If `offsets` does not say how many values and open places each group has.
+pub(crate) fn settle<T>(
+    mut values: Vec<T>,
+    groups: &[u32],
+    offsets: &[usize],
+    gaps: &[Gap],
+) -> Gapped<T> {
+    assert!(groups.len() == values.len(), "one group for each value");
+    let count = offsets[offsets.len() - 1];
+    let mut settled: Vec<T> = Vec::with_capacity(count);
+    pages::expect_fill(settled.spare_capacity_mut());
+    let room = settled.spare_capacity_mut();
+    // First, without moving anything, check that each place occurs once.
+    let mut sizes = vec![0; offsets.len()];
+    groups.iter().for_each(|&group| sizes[group as usize] += 1);
+    gaps.iter()
+        .for_each(|gap| sizes[gap.group as usize] += gap.len);
+    let exact = offsets
+        .windows(2)
+        .zip(&sizes)
+        .all(|(pair, &size)| pair[1] - pair[0] == size);
+    let sum: usize = sizes.iter().sum();
+    assert!(
+        exact && offsets[0] == 0 && sum == count && room.len() >= count,
+        "groups add up"
+    );
+    assert!(
+        gaps.is_sorted_by_key(|gap| gap.before)
+            && gaps.last().is_none_or(|gap| gap.before <= values.len()),
+        "gaps lie among the values"
+    );
+    let mut next: Vec<usize> = offsets.to_vec();
+    let mut open = Vec::with_capacity(gaps.len());
+    let mut done = 0;
+    // SAFETY: from here on the values belong to `settled`; nothing can panic
+    // before `Gapped` knows which there are.
+    unsafe { values.set_len(0) };
+    let mut move_until = |end: usize, next: &mut [usize]| {
+        for (at, &group) in groups.iter().enumerate().take(end).skip(done) {
+            let place = next[group as usize];
+            next[group as usize] = place + 1;
+            // SAFETY: `at` is below the former length.
+            let from = unsafe { values.as_ptr().add(at) };
+            // SAFETY: the value is initialised and read once, here.
+            room[place].write(unsafe { ptr::read(from) });
+        }
+        done = end;
+    };
+    for (nth, gap) in gaps.iter().enumerate() {
+        move_until(gap.before, &mut next);
+        let start = next[gap.group as usize];
+        next[gap.group as usize] = start + gap.len;
+        open.push((start..start + gap.len, nth));
+    }
+    move_until(groups.len(), &mut next);
+    open.sort_unstable_by_key(|(place, _)| place.start);
+    Gapped {
+        room: settled,
+        count,
+        pending: AtomicUsize::new(if open.is_empty() { 0 } else { UNLENT }),
+        open,
+    }
+}
+
+impl<T> Gapped<T> {
+    /// The open places of each gap, in the order in which [`settle`] was told of them.
+    ///
+    /// # Panics
+    /// If it was asked before: the places may have been written.
+    pub(crate) fn lanes(&mut self) -> Vec<Lane<'_, T>> {
+        let pending = self.pending.get_mut();
+        assert!(*pending == UNLENT || self.open.is_empty(), "asked twice");
+        *pending = self.open.len();
+        let mut lanes: Vec<Lane<'_, T>> = Vec::new();
+        lanes.resize_with(self.open.len(), Lane::default);
+        let mut rest = self.room.spare_capacity_mut();
+        let mut at = 0;
+        for (place, nth) in &self.open {
+            let (_, here) = mem::take(&mut rest).split_at_mut(place.start - at);
+            let (lane, more) = here.split_at_mut(place.len());
+            lanes[*nth].places = lane.iter_mut();
+            lanes[*nth].pending = Some(&self.pending);
+            rest = more;
+            at = place.end;
+        }
+        lanes
+    }
+
+    /// The values.
+    ///
+    /// # Panics
+    /// If a place in a gap was not written.
+    pub(crate) fn whole(mut self) -> Vec<T> {
+        assert!(*self.pending.get_mut() == 0, "gaps are open");
+        let mut values = mem::take(&mut self.room);
+        self.open.clear();
+        let count = mem::take(&mut self.count);
+        // SAFETY: the groups add up, so `settle` wrote every place outside of the gaps. Those inside
+        // of them were written through their lanes, which are all done: none is pending.
+        unsafe { values.set_len(count) };
+        values
+    }
+}
+
+/// Drops what lies between the gaps. What was written into them leaks: nobody knows what was.
+impl<T> Drop for Gapped<T> {
+    fn drop(&mut self) {
+        if !mem::needs_drop::<T>() {
+            return;
+        }
+        let mut at = 0;
+        let mut written = Vec::with_capacity(self.open.len() + 1);
+        for (place, _) in &self.open {
+            written.push(at..place.start);
+            at = place.end;
+        }
+        written.push(at..self.count);
+        let room = &mut self.room.spare_capacity_mut()[..self.count];
+        Rest { room, written }.drop_all();
+    }
+}
+
+/// Values that are dropped, also if the destructor of one panics.
+struct Rest<'a, T> {
+    room: &'a mut [MaybeUninit<T>],
+    written: Vec<Range<usize>>,
+}
+
+impl<T> Rest<'_, T> {
+    fn drop_all(&mut self) {
+        while let Some(last) = self.written.last_mut() {
+            let Some(at) = last.next() else {
+                self.written.pop();
+                continue;
+            };
+            // SAFETY: it lies between two gaps, where `settle` wrote each place, and is stepped over
+            // before it is dropped, so it is dropped once.
+            unsafe { self.room[at].assume_init_drop() };
+        }
+    }
+}
+
+impl<T> Drop for Rest<'_, T> {
+    fn drop(&mut self) {
+        self.drop_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Gap, Gapped, Lane, settle};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    #[test]
+    fn settling_is_stable() {
+        let values = vec!["b0", "a0", "b1", "c0", "a1"]
+            .into_iter()
+            .map(String::from)
+            .collect();
+        let settled = settle(values, &[1, 0, 1, 2, 0], &[0, 2, 4, 5], &[]).whole();
+        assert_eq!(settled, ["a0", "a1", "b0", "b1", "c0"]);
+    }
+
+    #[test]
+    #[should_panic(expected = "groups add up")]
+    fn settling_refuses_lies() {
+        settle(vec![1, 2, 3], &[0, 0, 1], &[0, 1, 3], &[]);
+    }
+
+    fn gap(before: usize, group: u32, len: usize) -> Gap {
+        Gap { before, group, len }
+    }
+
+    #[test]
+    #[should_panic(expected = "gaps lie among the values")]
+    fn gaps_beyond_the_end() {
+        settle(vec![1, 2], &[0, 0], &[0, 3], &[gap(3, 0, 1)]);
+    }
+
+    #[test]
+    fn gaps_are_filled_in_place() {
+        let gaps = [gap(0, 1, 2), gap(2, 0, 1), gap(3, 1, 3), gap(3, 2, 0)];
+        let text = |text: &str| String::from(text);
+        let values = vec![text("a0"), text("b2"), text("b3")];
+        let mut settled = settle(values, &[0, 1, 1], &[0, 2, 9, 9], &gaps);
+        let mut brought = ["b0", "b1", "a1", "b4", "b5", "b6"].into_iter();
+        for (lane, len) in settled.lanes().into_iter().zip([2, 1, 3, 0]) {
+            let mut lane: Lane<'_, String> = lane;
+            let mut half = lane.cut(len / 2);
+            let mut next = || text(brought.next().expect("six"));
+            (0..len / 2).for_each(|_| half.put(next()));
+            (len / 2..len).for_each(|_| lane.put(next()));
+        }
+        assert_eq!(settled.whole().concat(), "a0a1b0b1b2b3b4b5b6");
+    }
+
+    /// Lanes that were left, forgotten, or never made: the values are not given out.
+    #[test]
+    fn open_gaps_are_noticed() {
+        type Leave = fn(&mut Gapped<u8>);
+        let leaves: [Leave; 4] = [
+            |_| {},
+            |settled| drop(settled.lanes()),
+            |settled| settled.lanes().into_iter().for_each(std::mem::forget),
+            |settled| {
+                let mut lane = settled.lanes().remove(0);
+                let mut part = lane.cut(1);
+                part.put(1);
+            },
+        ];
+        for leave in leaves {
+            let mut settled = settle(vec![1, 2], &[0, 0], &[0, 4], &[gap(1, 0, 2)]);
+            leave(&mut settled);
+            assert!(catch_unwind(AssertUnwindSafe(|| settled.whole())).is_err());
+        }
+    }
+
+    /// Values between open gaps are dropped once each, also if a destructor panics.
+    #[test]
+    fn what_is_given_up_is_dropped() {
+        struct Touchy<'a>(bool, &'a AtomicUsize);
+
+        impl Drop for Touchy<'_> {
+            fn drop(&mut self) {
+                self.1.fetch_add(1, Relaxed);
+                assert!(!self.0, "on purpose");
+            }
+        }
+
+        let dropped = AtomicUsize::new(0);
+        for angry in 0..5 {
+            let values = (0..4).map(|at| Touchy(at == angry, &dropped)).collect();
+            let gaps = [gap(0, 0, 1), gap(1, 1, 2), gap(4, 1, 1)];
+            let settled = settle(values, &[0, 1, 0, 1], &[0, 3, 8], &gaps);
+            let panicked = catch_unwind(AssertUnwindSafe(|| drop(settled))).is_err();
+            assert_eq!((panicked, dropped.swap(0, Relaxed)), (angry < 4, 4));
+        }
+    }
+}
