@@ -145,11 +145,17 @@ impl Spares {
         self.0.fetch_add(OPEN, Ordering::Relaxed);
     }
 
+    /// How many are open and how many needed.
+    #[cfg(any(tine_sched, all(loom, test)))]
+    pub(crate) fn balance(&self) -> (usize, usize) {
+        let now = self.0.load(Ordering::Relaxed);
+        ((now / OPEN) as usize, (now % OPEN) as usize)
+    }
+
     /// What is wrong once no thread is left.
     #[cfg(tine_sched)]
     pub(crate) fn miscount(&self, spare: &[Seat]) -> Option<String> {
-        let now = self.0.load(Ordering::Relaxed);
-        let (open, needed) = ((now / OPEN) as usize, now % OPEN);
+        let (open, needed) = self.balance();
         let there = spare.iter().filter(|seat| !is_closed(seat)).count();
         let wrong = needed != 0 || open != there;
         wrong.then(|| format!("{needed} spare seats are needed, {open} open, {there} there"))

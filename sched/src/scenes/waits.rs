@@ -53,7 +53,14 @@ pub(super) fn all() -> Vec<Scene> {
         // The thief blocks beside a half that only the owner, which waits for it, can run.
         scene(
             "wait-thief-stuck-beside-a-half",
-            left_alone(2, [join([Await(1)], [Set(1), join([Await(0)], [Set(0)])])]),
+            left_alone(
+                2,
+                [join(
+                    [Await(1)],
+                    // The first of these joins answers what was asked of the thief before.
+                    [join([], []), Set(1), join([Await(0)], [Set(0)])],
+                )],
+            ),
         ),
         // The same with a task: the owner is told because it left its name with the thief.
         scene(
