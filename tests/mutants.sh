@@ -3,11 +3,12 @@
 #
 #   tests/mutants.sh                    every mutant; prints those that survive, and fails then
 #   tests/mutants.sh pop_slow latch     those with one of these words in their heading
-#   tests/mutants.sh --list             their headings
+#   tests/mutants.sh --list             their headings, of all or of those with one of the words that follow
 #   tests/mutants.sh --check            only whether each one's text is still to be found, once
 #   JOBS=2 tests/mutants.sh             on so many copies of the project at once
 #   tests/mutants.sh --put WORD         puts the first of these into target/mutants/put, and leaves it there
-#   EVERY=3 tests/mutants.sh            each third
+#   EVERY=3 tests/mutants.sh            each third of all: the third, the sixth …
+#   EVERY=3 OFFSET=1 tests/mutants.sh   the first, the fourth …
 #   LEVELS=own tests/mutants.sh         own, unit, models, tests, schedules: only these, in this order
 #
 # The mutants are data, tests/mutants/*.mutants:
@@ -32,7 +33,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 root=$PWD
 work=$root/target/mutants
 mkdir -p "$work"
-: "${JOBS:=1}" "${EVERY:=1}" "${LEVELS:=own unit models tests schedules}"
+: "${JOBS:=1}" "${EVERY:=1}" "${OFFSET:=0}" "${LEVELS:=own unit models tests schedules}"
 : "${MODEL_LIMIT:=60}" "${TEST_LIMIT:=120}" "${SCHEDULE_LIMIT:=60}"
 models=(nested spawned slab injector latch job park seats scope spares sleep)
 
@@ -119,7 +120,7 @@ mutants() {
 
 chosen() {
     local all word
-    all=$(mutants)
+    all=$(mutants | awk -v every="$EVERY" -v offset="$OFFSET" 'NR % every == offset % every')
     [ $# -gt 0 ] || { echo "$all"; return; }
     for word in "$@"; do awk -F'\t' -v w="$word" 'index($3, w)' <<<"$all"; done | sort -u
 }
@@ -273,7 +274,7 @@ make_copy() {
 
 case ${1:-} in
 --list)
-    mutants | cut -f 3
+    chosen "${@:2}" | cut -f 3
     exit
     ;;
 --check)
@@ -301,7 +302,7 @@ fi
 results=$work/results
 : >"$results"
 list=$work/list
-chosen "$@" | awk -v every="$EVERY" 'NR % every == 0' >"$list"
+chosen "$@" >"$list"
 worker() {
     local copy=$work/copy-$1 data number heading source first mark
     make_copy "$copy"

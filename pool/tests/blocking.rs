@@ -338,3 +338,26 @@ fn pools_with_a_spawn_handler_have_no_spare_threads() {
     pool.join(move || get(receive), move || send.send(()).unwrap());
     assert_eq!(pool.stats().seats.len(), 2);
 }
+
+/// The only thread of a pool that takes no guests waits for a lock, which a thread holds that joins a
+/// task there.
+#[test]
+fn a_task_is_joined_under_a_lock_that_blocks_its_pool() {
+    let watch = Watch::new("a_task_is_joined_under_a_lock_that_blocks_its_pool");
+    let pool = watch.pool(1);
+    let lock = Mutex::new(());
+    thread::scope(|s| {
+        let held = lock.lock().unwrap();
+        let (begin, begun) = mpsc::channel();
+        let (pool, lock) = (&pool, &lock);
+        s.spawn(move || {
+            pool.install(move || {
+                begin.send(()).unwrap();
+                drop(lock.lock().unwrap());
+            });
+        });
+        begun.recv().unwrap();
+        assert_eq!(pool.spawn_join(|| 7).join().unwrap(), 7);
+        drop(held);
+    });
+}

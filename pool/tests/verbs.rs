@@ -271,6 +271,28 @@ fn a_guest_that_waits_lends_its_seat_for_mail() {
 }
 
 #[test]
+fn a_guest_that_runs_any_job_runs_no_letter_of_its_seat() {
+    let me = std::thread::current().id();
+    let ids = std::thread::scope(|s| {
+        let writer = std::sync::Mutex::new(None);
+        join(
+            || {
+                let all = s.spawn(|| tine_pool::broadcast(|_| std::thread::current().id()));
+                *writer.lock().unwrap() = Some(all);
+                for _ in 0..100 {
+                    tine_pool::yield_now();
+                    std::thread::sleep(Duration::from_micros(200));
+                }
+            },
+            || (),
+        );
+        let writer = writer.into_inner().unwrap().unwrap();
+        writer.join().unwrap()
+    });
+    assert!(!ids.contains(&me), "a guest ran a broadcast closure");
+}
+
+#[test]
 fn spawned_jobs_run_after_the_pool_is_dropped() {
     for size in SIZES {
         let (send, receive) = mpsc::channel();

@@ -2,13 +2,15 @@
 
 use crate::check::{self, Frame, Lasting, Often, Token, fail};
 use crate::line;
-use crate::program::{Block, End, Global, LOCKS, Loop, Meeting, Node, Pool, Program, Verb, panics};
+use crate::program::{
+    Block, EVENTS, End, Global, LOCKS, Loop, Meeting, Node, Pool, Program, Verb, panics,
+};
 use crate::rt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Barrier, Mutex, OnceLock, PoisonError};
+use std::sync::{Barrier, Condvar, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Waker};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
@@ -20,6 +22,8 @@ pub(crate) struct Planned;
 
 static POOLS: OnceLock<Vec<AtomicPtr<ThreadPool>>> = OnceLock::new();
 static HELD: [Mutex<()>; LOCKS] = [const { Mutex::new(()) }; LOCKS];
+static EVENT: [(Mutex<bool>, Condvar); EVENTS] =
+    [const { (Mutex::new(false), Condvar::new()) }; EVENTS];
 
 /// Threads that handlers have seen begin and end, by pool.
 static BEGUN: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
@@ -298,6 +302,23 @@ fn step(node: &'static Node, within: &Within<'_, '_>, home: Option<usize>) -> u6
                 Err(payload) if payload.is::<Planned>() && panics(body) => {}
                 Err(_) => fail("a panic that nobody has planned"),
             }
+            1
+        }
+        Verb::Set(which) => {
+            let (come, news) = &EVENT[*which];
+            *come.lock().unwrap_or_else(PoisonError::into_inner) = true;
+            news.notify_all();
+            1
+        }
+        Verb::Await(which) => {
+            let (come, news) = &EVENT[*which];
+            let come = come.lock().unwrap_or_else(PoisonError::into_inner);
+            let come = news.wait_while(come, |come| !*come);
+            drop(come.unwrap_or_else(PoisonError::into_inner));
+            1
+        }
+        Verb::Refuse(more) => {
+            rt::refuse_after(*more);
             1
         }
         Verb::Panic => resume_unwind(Box::new(Planned)),

@@ -4,7 +4,7 @@
 //! tine-sched                         scenes, then invented programs, for 120 s
 //! tine-sched --seconds N             for this long
 //! tine-sched --seed N                from this program on
-//! tine-sched --scenes [--name X]     scenes alone: after how many schedules each fails
+//! tine-sched --scenes [--scene X]     scenes alone: after how many schedules each fails
 //! tine-sched --program N --schedule M [--without 1,2]   one schedule again, told at length
 //! tine-sched --scene X --schedule M                     the same for a scene
 //! tine-sched --no Lock,Exit          invented programs without these (the names of `Kind`)

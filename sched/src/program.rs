@@ -5,6 +5,9 @@ use std::fmt;
 /// How many locks there are.
 pub(crate) const LOCKS: usize = 3;
 
+/// How many events there are.
+pub(crate) const EVENTS: usize = 4;
+
 /// Steps that run one after the other.
 pub(crate) type Block = Vec<Node>;
 
@@ -117,6 +120,12 @@ pub(crate) enum Verb {
     Catch(Block),
     Panic,
     Sleep(u64),
+    /// An event has come, for good.
+    Set(usize),
+    /// Blocks until an event has come, as a lock would.
+    Await(usize),
+    /// From here on the system starts this many threads more.
+    Refuse(usize),
 }
 
 /// How the global pool comes about.

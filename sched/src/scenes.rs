@@ -1,6 +1,8 @@
 //! Programs that are written down, not invented: one for each fault that was found in the pool
 //! before, as small as possible.
 
+mod waits;
+
 use crate::program::{Block, Flow, Global, Loop, Meeting, Node, Pool, Program, Verb};
 
 /// A scene and its name.
@@ -379,4 +381,7 @@ pub(crate) fn all() -> Vec<Scene> {
             },
         ),
     ]
+    .into_iter()
+    .chain(waits::all())
+    .collect()
 }

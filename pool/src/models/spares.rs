@@ -20,6 +20,8 @@ struct Model {
     jobs: AtomicUsize,
     ending: AtomicBool,
     done: CountLatch,
+    /// Whether the spare thread was called back to a seat that was closed already.
+    recalled: AtomicBool,
 }
 
 impl Model {
@@ -34,6 +36,7 @@ impl Model {
             jobs: AtomicUsize::new(0),
             ending: AtomicBool::new(false),
             done: CountLatch::with_count(jobs, parker()),
+            recalled: AtomicBool::new(false),
         })
     }
 
@@ -104,6 +107,7 @@ impl Model {
                     if !(over && self.sleep.take(seat, Step::Resume)) {
                         self.block(seat);
                     } else {
+                        self.recalled.store(true, Ordering::Relaxed);
                         assert!(self.sleep.take(seat, Step::Search));
                     }
                     break;
@@ -154,10 +158,15 @@ impl Model {
         self.ending.store(true, Ordering::Release);
         self.sleep.post(self.seats.count());
         let seat = &self.seats[1];
-        if self.sleep.take(seat, Step::Wake) || self.sleep.take(seat, Step::Recall) {
+        let wake = self.sleep.take(seat, Step::Wake);
+        let recall = !wake && self.sleep.take(seat, Step::Recall);
+        if wake || recall {
             seat.idle_parker().unpark();
         }
         thread.join().unwrap();
+        // One seat is there, and is counted unless it was closed before.
+        let closed = recall || self.recalled.load(Ordering::Relaxed);
+        assert_eq!(self.spares.balance(), (usize::from(!closed), 0));
         let census = self.sleep.census();
         assert_eq!((census.sleeping(), census.inactive()), (0, 0));
     }
@@ -219,5 +228,39 @@ fn back_before_anybody_came() {
         model.done.latch().wait();
         model.dismiss();
         model.finish(thread);
+    });
+}
+
+/// A poster wakes the spare thread while the thread that is back closes its seat: the right to close
+/// it, taken in vain, is given back.
+#[test]
+fn woken_while_it_is_closed() {
+    explore(2, || {
+        let model = Model::new(1);
+        let thread = model.start();
+        model.replace(true);
+        let poster = beside(&model, |model| model.post());
+        model.dismiss();
+        poster.join().unwrap();
+        while model.run_one() {}
+        model.done.latch().wait();
+        model.finish(thread);
+    });
+}
+
+/// An ordinary thread that finds no closed seat leaves no count behind.
+#[test]
+fn no_seat_to_sit_on() {
+    explore(2, || {
+        let model = Model::new(0);
+        let seat = model.spares.sit(&model.sleep, model.seats.spare());
+        assert!(seat.is_some());
+        assert!(
+            model
+                .spares
+                .sit(&model.sleep, model.seats.spare())
+                .is_none()
+        );
+        assert_eq!(model.spares.balance(), (1, 1));
     });
 }

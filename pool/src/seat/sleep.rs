@@ -182,19 +182,18 @@ impl Sleep {
             if !self.census().wants_more(seats.first().len()) {
                 return None;
             }
-            let (mut spared, mut missed, mut searched) = (None, false, false);
+            let (mut spared, mut searched) = (None, false);
             for seat in self.hinted(seats).chain(seats) {
                 match seat.word.load().holder() {
                     Holder::Parked if last == Some(seat.index) => spared = Some(seat),
                     Holder::Parked if self.take(seat, Step::Wake) => return Some(seat),
-                    Holder::Parked => missed = true,
                     Holder::Searching | Holder::Notified => searched = true,
+                    // Another thread was faster. If it did not wake the sleeper, which then searches,
+                    // it is a guest there, and is asked below.
+                    Holder::Parked => {}
                     Holder::Guest | Holder::Lent => {}
                     Holder::Awake | Holder::Alone | Holder::Vacant | Holder::Closed => {}
                 }
-            }
-            if missed {
-                continue;
             }
             match spared {
                 Some(seat) if self.take(seat, Step::Wake) => return Some(seat),

@@ -81,8 +81,7 @@ impl Spares {
         seat
     }
 
-    /// It is back.
-    /// Says whether a seat was closed.
+    /// It is back. Says whether a seat was closed.
     pub(crate) fn dismiss<'a>(
         &self,
         sleep: &Sleep,
@@ -141,18 +140,24 @@ impl Spares {
         self.0.fetch_sub(OPEN, Ordering::Relaxed);
     }
 
-    /// Takes back what [`forget`](Self::forget) did.
+    /// A seat is open that was not counted so: its thread was called back, or was there after all.
     pub(crate) fn remember(&self) {
         self.0.fetch_add(OPEN, Ordering::Relaxed);
     }
 
-    /// What is wrong once no thread is left. Seats that were opened for their threads to go are not counted.
+    /// How many are open and how many needed.
+    #[cfg(any(tine_sched, all(loom, test)))]
+    pub(crate) fn balance(&self) -> (usize, usize) {
+        let now = self.0.load(Ordering::Relaxed);
+        ((now / OPEN) as usize, (now % OPEN) as usize)
+    }
+
+    /// What is wrong once no thread is left.
     #[cfg(tine_sched)]
     pub(crate) fn miscount(&self, spare: &[Seat]) -> Option<String> {
-        let now = self.0.load(Ordering::Relaxed);
-        let (open, needed) = ((now / OPEN) as usize, now % OPEN);
+        let (open, needed) = self.balance();
         let there = spare.iter().filter(|seat| !is_closed(seat)).count();
-        let wrong = needed != 0 || open > there;
+        let wrong = needed != 0 || open != there;
         wrong.then(|| format!("{needed} spare seats are needed, {open} open, {there} there"))
     }
 }

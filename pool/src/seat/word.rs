@@ -261,7 +261,7 @@ impl Step {
         let (from, to, by, flags) = match self {
             Self::Wake => (Parked, Notified, Anybody, Keep),
             Self::Rise => (Parked, Searching, Thread, Keep),
-            Self::Answer => (Notified, Searching, Thread, Answered),
+            Self::Answer => (Notified, Searching, Thread, Keep),
             Self::Search => (Awake, Searching, Thread, Keep),
             Self::Begin => (Searching, Awake, Thread, Keep),
             Self::LieDown => (Searching, Parked, Thread, Down),
@@ -433,6 +433,96 @@ mod tests {
                     assert_eq!(seen.0, now as u32 | kept);
                 }
             }
+        }
+    }
+
+    /// Every word that a seat of the pool's own can come to, spare ones apart: from a thread that is
+    /// there, or not yet.
+    fn all_words() -> Vec<u32> {
+        use Step::{Close, Open, Recall, RefuseSpare, Resume, SitSpare, StandDown};
+        let spare = [
+            Close,
+            Open,
+            Recall,
+            RefuseSpare,
+            Resume,
+            SitSpare,
+            StandDown,
+        ];
+        let mut all = vec![Holder::Parked as u32, Holder::Awake as u32];
+        let mut looked = 0;
+        while let Some(&from) = all.get(looked) {
+            looked += 1;
+            let word = || {
+                let word = SeatWord::new(Holder::Parked);
+                word.0.store(from, super::Ordering::Relaxed);
+                word
+            };
+            let mut come_to = |change: &dyn Fn(&SeatWord)| {
+                let word = word();
+                change(&word);
+                let to = word.load().0;
+                if !all.contains(&to) {
+                    all.push(to);
+                }
+            };
+            for step in Step::ALL.into_iter().filter(|step| !spare.contains(step)) {
+                come_to(&|word| {
+                    word.step(step.row());
+                });
+            }
+            come_to(&|word| {
+                word.ask();
+            });
+            come_to(&|word| {
+                word.post();
+            });
+            come_to(&|word| word.lower_mail());
+        }
+        all
+    }
+
+    /// A thread that has a seat, or could have it, is never kept from the step by which it goes on,
+    /// whatever flags are up: no other thread would take that step for it.
+    #[test]
+    fn no_word_is_an_end() {
+        for now in all_words() {
+            let free = |step: Step| at(Holder::from_bits(now), now & super::FLAGS).step(step.row());
+            let goes_on = match Holder::from_bits(now) {
+                Holder::Parked => free(Step::Wake) && free(Step::Rise) && free(Step::Sit),
+                Holder::Notified => free(Step::Answer) && free(Step::Refuse),
+                Holder::Searching => free(Step::Begin) && free(Step::Displace),
+                Holder::Awake => free(Step::Search),
+                Holder::Guest => free(Step::LeaveAndWake) && free(Step::Lend),
+                Holder::Lent => free(Step::Return) && free(Step::NoBorrower),
+                Holder::Alone => free(Step::LeaveAlone),
+                Holder::Vacant => free(Step::SitAlone),
+                // Only spare seats are ever closed.
+                Holder::Closed => false,
+            };
+            assert!(goes_on, "{:?}", super::State(now));
+        }
+    }
+
+    /// WAKE is lowered where it is answered, as the guest leaves. A thread that wakes up, or works,
+    /// never finds it.
+    #[test]
+    fn a_guest_that_leaves_answers_what_it_was_asked() {
+        for now in all_words() {
+            let asleep_or_at_work = !matches!(
+                Holder::from_bits(now),
+                Holder::Guest | Holder::Lent | Holder::Alone | Holder::Vacant
+            );
+            let state = super::State(now);
+            assert!(!(asleep_or_at_work && state.is_asked_for()), "{state:?}");
+        }
+    }
+
+    /// The census counts threads: where there is none, none sleeps and none is without work.
+    #[test]
+    fn only_a_thread_is_counted() {
+        for holder in [Holder::Alone, Holder::Vacant, Holder::Closed] {
+            assert_eq!(holder.census(), (0, 0), "{holder:?}");
         }
     }
 

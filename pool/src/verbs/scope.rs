@@ -406,7 +406,7 @@ impl<'scope> ScopeFifo<'scope> {
                 self.queue.push(parcel);
                 // SAFETY: the ticket lives as long as the scope, which waits for the task.
                 unsafe { worker.push_spawned(self.ticket(), base.tag) };
-                base.shared.announce();
+                worker.announce_task();
             }
             None => {
                 base.count_one(None);
@@ -661,7 +661,7 @@ impl<'scope> Base<'scope> {
                 // SAFETY: the body is `Send`, and what it borrows outlives the scope, which
                 // waits.
                 unsafe { worker.push_new(self.tag, task) };
-                self.shared.announce();
+                worker.announce_task();
             } else {
                 // SAFETY: the body is `Send`, and what it borrows outlives the scope, which
                 // waits.

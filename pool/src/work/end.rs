@@ -43,6 +43,9 @@ impl Shared {
                     _ => break,
                 };
                 if self.sleep.take(seat, step) {
+                    if step == Step::Recall {
+                        self.spares.remember();
+                    }
                     self.ring(seat);
                 }
             }

@@ -191,13 +191,15 @@ impl Worker<'_> {
             if seat.idle_parker().park_timeout(interval(looks)) {
                 continue;
             }
-            let now = self.look_after_others();
+            let (now, published) = self.look_after_others();
             looks = if now == activity { looks + 1 } else { 0 };
             activity = now;
             if looks == LOOKS_AT_REST {
                 shared.looker.stop();
             }
-            if shared.has_news(seat) {
+            // Under decided schedules a look makes good no wake-up that was lost: see `Worker::nap`.
+            let relevant = published || !cfg!(tine_sched);
+            if relevant && shared.has_news(seat) {
                 if shared.sleep.take(seat, Step::Rise) {
                     break;
                 }
@@ -241,19 +243,20 @@ impl Worker<'_> {
         patience.set(learnt.clamp(PATIENCE.0, PATIENCE.1));
     }
 
-    /// Publishes for owners that have been asked and did not answer. Gives a number that changes
-    /// while the pool is in use.
-    fn look_after_others(&self) -> u64 {
-        let mut activity = 0;
+    /// Publishes for owners that have been asked and did not answer, and says whether it did. Gives a
+    /// number that changes while the pool is in use.
+    fn look_after_others(&self) -> (u64, bool) {
+        let (mut activity, mut published) = (0, false);
         for other in &self.shared.seats {
             let stuck = other.nested.has_private() && other.nested.is_wanted();
             if stuck && other.nested.publish_for_owner(sys::barrier_everywhere) > 0 {
                 self.shared.wake_waiters(other);
+                published = true;
             }
             other.nested.want();
             activity = other.activity().wrapping_add(activity);
         }
-        activity
+        (activity, published)
     }
 }
 

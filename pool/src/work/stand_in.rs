@@ -111,6 +111,10 @@ impl Shared {
         }
         self.end_if_idle();
         // Either this sees that the pool is over, or the thread that ends it sees the seat closed.
-        !(self.is_over() && self.sleep.take(seat, Step::Resume))
+        let resumed = self.is_over() && self.sleep.take(seat, Step::Resume);
+        if resumed {
+            self.spares.remember();
+        }
+        !resumed
     }
 }

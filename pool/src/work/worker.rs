@@ -240,6 +240,14 @@ impl<'a> Worker<'a> {
         unsafe { self.seat.spawned.push(entry) };
     }
 
+    /// Tells the threads that may run a task which this worker has just pushed: sleepers, and those that
+    /// wait for what is under way here, of which the task may be a piece.
+    pub(crate) fn announce_task(&self) {
+        // The fence in `announce` pairs with those of waiters.
+        self.shared.announce();
+        self.shared.wake_waiters(self.seat);
+    }
+
     /// Makes nested jobs public, the outermost first, and tells the threads that wait for them.
     pub(crate) fn publish(&self, count: usize) {
         let published = self.nested().publish(count);

@@ -9,3 +9,4 @@ mod system;
 
 pub(crate) use machine::{How, Limits, living, quiesce, report, start, steps, stop, work};
 pub(crate) use random::Random;
+pub(crate) use system::refuse_after;

@@ -309,6 +309,14 @@ extern "C" fn leave(_: *mut c_void) {
     machine::end();
 }
 
+/// How many more threads may be started.
+static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+/// From now on the system starts this many threads more, and refuses the others.
+pub(crate) fn refuse_after(more: usize) {
+    LEFT.store(more, Ordering::Relaxed);
+}
+
 /// Starts a thread that the machine runs.
 ///
 /// # Safety
@@ -324,6 +332,12 @@ pub unsafe extern "C" fn pthread_create(
     let own = own!(c"pthread_create", Own);
     if !machine::is_running() {
         return own(thread, attributes, start, argument);
+    }
+    // Threads run one at a time.
+    match LEFT.load(Ordering::Relaxed) {
+        usize::MAX => {}
+        0 => return libc::EAGAIN,
+        left => LEFT.store(left - 1, Ordering::Relaxed),
     }
     let task = machine::add();
     let birth = Box::into_raw(Box::new(Birth {

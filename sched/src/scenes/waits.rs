@@ -1,0 +1,307 @@
+//! Scenes in which a wait depends on one step of a protocol: leave that step out, and no other
+//! mechanism makes it good. Events say which part has begun where, and a part that awaits one blocks,
+//! as user code may.
+
+use super::{Scene, block, global, pool, scene};
+use crate::program::{Block, End, Global, Loop, Pool, Program, Verb};
+use Verb::{Await, Refuse, Set, Work};
+
+/// A job that no thread waits for, in a pool that then ends.
+fn left_alone(threads: usize, job: impl IntoIterator<Item = Verb>) -> Program {
+    let job = block(job);
+    in_pool(pool(threads), [spawn(job)])
+}
+
+fn in_pool(pool: Pool, job: impl IntoIterator<Item = Verb>) -> Program {
+    Program {
+        global: None,
+        pools: vec![pool],
+        threads: vec![block([Verb::Install(0, block(job))])],
+    }
+}
+
+fn guests(threads: usize, lazy: bool, blocks: Vec<Block>) -> Program {
+    Program {
+        global: Some(Global { threads, lazy }),
+        pools: Vec::new(),
+        threads: blocks,
+    }
+}
+
+fn spawn(body: Block) -> Verb {
+    Verb::Spawn { fifo: false, body }
+}
+
+fn scope(body: impl IntoIterator<Item = Verb>) -> Verb {
+    Verb::Scope {
+        fifo: false,
+        in_place: false,
+        body: block(body),
+    }
+}
+
+fn task(body: impl IntoIterator<Item = Verb>) -> Verb {
+    Verb::Task(block(body))
+}
+
+fn join<const N: usize, const M: usize>(a: [Verb; N], b: [Verb; M]) -> Verb {
+    Verb::Join(block(a), block(b))
+}
+
+pub(super) fn all() -> Vec<Scene> {
+    vec![
+        // The thief blocks beside a half that only the owner, which waits for it, can run.
+        scene(
+            "wait-thief-stuck-beside-a-half",
+            left_alone(
+                2,
+                [join(
+                    [Await(1)],
+                    // The first of these joins answers what was asked of the thief before.
+                    [join([], []), Set(1), join([Await(0)], [Set(0)])],
+                )],
+            ),
+        ),
+        // The same with a task: the owner is told because it left its name with the thief.
+        scene(
+            "wait-thief-stuck-beside-a-task",
+            left_alone(
+                2,
+                [join(
+                    [Await(1)],
+                    [Set(1), scope([task([Set(0)]), Await(0)])],
+                )],
+            ),
+        ),
+        scene(
+            "wait-thief-stuck-beside-late-tasks",
+            left_alone(
+                2,
+                [join(
+                    [Await(1)],
+                    [
+                        Set(1),
+                        scope([task([Set(0)]), Await(0), task([Set(2)]), Await(2)]),
+                    ],
+                )],
+            ),
+        ),
+        // What lies below the awaited piece on the thief's seat waits for what lies below the wait.
+        scene(
+            "wait-below-the-base",
+            left_alone(
+                2,
+                [join(
+                    [
+                        scope([
+                            task([join([Work(2000)], [join([], []), Work(8000), join([], [])])]),
+                            Work(5000),
+                        ]),
+                        Set(0),
+                    ],
+                    [Await(0)],
+                )],
+            ),
+        ),
+        // A task comes from a thread that has stepped aside from its seat, and there are no more threads.
+        scene(
+            "wait-scope-owner-is-told",
+            in_pool(
+                pool(2),
+                [
+                    Refuse(0),
+                    scope([
+                        task([Set(1), Verb::Blocking(block([task([Set(0)]), Await(0)]))]),
+                        Await(1),
+                    ]),
+                ],
+            ),
+        ),
+        // The first job of a stolen lot waits for the second, and all others for both.
+        scene(
+            "lot-whose-jobs-wait",
+            in_pool(
+                pool(3),
+                [
+                    spawn(block([Await(0), Set(2)])),
+                    spawn(block([Set(0)])),
+                    spawn(Vec::new()),
+                    Await(2),
+                ],
+            ),
+        ),
+        // The same from outside.
+        scene(
+            "batch-whose-jobs-wait",
+            guests(
+                2,
+                false,
+                vec![block([
+                    spawn(block([Await(0)])),
+                    spawn(block([Set(0)])),
+                    spawn(Vec::new()),
+                    spawn(Vec::new()),
+                    spawn(Vec::new()),
+                ])],
+            ),
+        ),
+        // A job comes from outside while a guest takes the seat of the thread that looked.
+        scene(
+            "guest-on-the-seat-of-a-searcher",
+            guests(
+                2,
+                false,
+                vec![
+                    block([join([Await(0)], [])]),
+                    block([spawn(block([Set(0)]))]),
+                ],
+            ),
+        ),
+        // All seats blocked, and no thread to be had: the waiter itself sits on a spare seat.
+        scene(
+            "refused-seats-blocked",
+            Program {
+                global: global(2),
+                pools: Vec::new(),
+                threads: vec![block([Verb::Lock(
+                    0,
+                    block([
+                        Refuse(0),
+                        spawn(block([Verb::Lock(0, Vec::new())])),
+                        spawn(block([Verb::Lock(0, Vec::new())])),
+                        Verb::Sleep(100_000_000),
+                        Verb::Loop(Loop::Sum, 100, 10),
+                    ]),
+                )])],
+            },
+        ),
+        // The same; the errand has come along with the job that blocks.
+        scene(
+            "refused-errand-beside-what-blocks",
+            guests(
+                1,
+                false,
+                vec![
+                    block([
+                        spawn(block([Set(0), Await(1)])),
+                        Await(0),
+                        Verb::Lock(
+                            0,
+                            block([
+                                Refuse(0),
+                                spawn(block([Verb::Lock(0, Vec::new())])),
+                                Verb::Loop(Loop::Sum, 100, 10),
+                            ]),
+                        ),
+                    ]),
+                    block([Await(0), Verb::Sleep(4_000_000), Set(1)]),
+                ],
+            ),
+        ),
+        // Two letters to a thread that is refused while the second is written.
+        scene(
+            "refused-thread-and-two-letters",
+            guests(
+                2,
+                true,
+                vec![
+                    block([Refuse(0), Verb::Broadcast(Vec::new())]),
+                    block([Verb::Broadcast(Vec::new())]),
+                ],
+            ),
+        ),
+        scene(
+            "refused-thread-that-a-job-calls",
+            guests(
+                3,
+                true,
+                vec![
+                    block([Refuse(1), Verb::Broadcast(Vec::new()), join([], [])]),
+                    block([spawn(Vec::new()), Verb::Broadcast(Vec::new())]),
+                ],
+            ),
+        ),
+        // Every thread is refused, and each verb is done by guests.
+        scene(
+            "refused-all",
+            guests(
+                2,
+                true,
+                vec![
+                    block([
+                        Refuse(0),
+                        scope([task([]), Verb::TaskToAll(Vec::new()), join([], [])]),
+                        Verb::Handle(End::Cancel, Vec::new()),
+                        Verb::SpawnBroadcast(block([spawn(Vec::new())])),
+                    ]),
+                    block([
+                        Verb::Handle(End::Join, block([join([], [])])),
+                        Verb::Blocking(block([scope([task([])])])),
+                        spawn(block([spawn(Vec::new())])),
+                    ]),
+                ],
+            ),
+        ),
+        // A spare thread is refused: its seat is closed, and counted no more.
+        scene(
+            "refused-spare-thread",
+            in_pool(
+                pool(1),
+                [
+                    Refuse(0),
+                    spawn(Vec::new()),
+                    Verb::Blocking(block([Work(100)])),
+                    spawn(Vec::new()),
+                    Verb::Blocking(block([Work(100)])),
+                ],
+            ),
+        ),
+        // Exit handlers that spawn and write, where spare threads are refused.
+        scene(
+            "refused-while-a-pool-ends",
+            in_pool(
+                Pool {
+                    exit: Some(block([
+                        spawn(Vec::new()),
+                        Verb::Blocking(block([Work(100)])),
+                        scope([Verb::TaskToAll(Vec::new())]),
+                    ])),
+                    ..pool(2)
+                },
+                [
+                    Refuse(1),
+                    Verb::Broadcast(block([Verb::Blocking(block([Work(50)]))])),
+                ],
+            ),
+        ),
+        // A token inside a scope inside a broadcast, beside a thread that blocks.
+        scene(
+            "token-in-a-broadcast",
+            in_pool(
+                pool(2),
+                [Verb::Broadcast(block([scope([
+                    task([Verb::Under(block([scope([
+                        task([Verb::Blocking(block([Work(50)]))]),
+                        task([join([Work(20)], [Work(20)])]),
+                    ])]))]),
+                    Verb::Under(block([Verb::Handle(End::Drop, block([Work(100)]))])),
+                ])]))],
+            ),
+        ),
+        // A start handler that panics, one that spawns, and letters to the thread that runs it.
+        scene(
+            "start-handler-panics",
+            in_pool(
+                Pool {
+                    start: Some(block([spawn(Vec::new()), Verb::Panic])),
+                    ..pool(2)
+                },
+                [
+                    Verb::Broadcast(Vec::new()),
+                    spawn(Vec::new()),
+                    Verb::Blocking(block([Work(100)])),
+                ],
+            ),
+        ),
+    ]
+}
