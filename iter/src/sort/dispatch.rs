@@ -43,7 +43,7 @@ macro_rules! as_word {
 }
 
 /// The kind of a primitive, and whether it is wrapped in `Reverse`.
-#[inline]
+#[inline(always)]
 fn kind<K, W: Words>() -> Option<(Kind, bool)> {
     W::kind(typeid::of::<K>())
 }
@@ -64,15 +64,13 @@ unsafe fn cast<T, U>(v: &mut [T]) -> &mut [U] {
 
 /// Sorts a slice by the order of its elements if their type has a faster way than comparing.
 /// Returns whether it did.
-#[inline]
+#[inline(always)]
 pub(super) fn by_type<T: Send>(v: &mut [T]) -> bool {
-    if v.len() < plain::SHORTEST {
-        return false;
-    }
     as_word!(T, W => by_words::<T, W>(v), else by_bytes(v))
 }
 
 /// Sorts elements that are their own keys.
+#[inline(always)]
 fn by_words<T: Send, W: Words>(v: &mut [T]) -> bool {
     let Some((kind, reversed)) = kind::<T, W>() else {
         return false;

@@ -1,5 +1,8 @@
 //! The two ways in which the sorts divide their work: by slices and by part
 //! numbers. Everything here halves and calls `join`.
+//!
+//! A piece is long, so the way to it takes the closure by reference: the halving is compiled once
+//! for each type of element, and not for each closure.
 #![forbid(unsafe_code)]
 
 use std::ops::Range;
@@ -22,7 +25,7 @@ pub(super) fn grain(len: usize, threads: usize) -> usize {
 }
 
 /// Calls `f` once for every number in `parts`, in parallel.
-pub(super) fn each<F: Fn(usize) + Sync>(parts: Range<usize>, f: &F) {
+pub(super) fn each(parts: Range<usize>, f: &(dyn Fn(usize) + Sync)) {
     match parts.len() {
         0 => {}
         1 => f(parts.start),
@@ -36,12 +39,8 @@ pub(super) fn each<F: Fn(usize) + Sync>(parts: Range<usize>, f: &F) {
 
 /// Calls `f` with consecutive pieces of `v`, none longer than `grain`, and
 /// the index at which each starts.
-pub(super) fn each_slice<T, F>(v: &mut [T], grain: usize, f: &F)
-where
-    T: Send,
-    F: Fn(usize, &mut [T]) + Sync,
-{
-    fn go<T: Send, F: Fn(usize, &mut [T]) + Sync>(at: usize, v: &mut [T], grain: usize, f: &F) {
+pub(super) fn each_slice<T: Send>(v: &mut [T], grain: usize, f: &(dyn Fn(usize, &mut [T]) + Sync)) {
+    fn go<T: Send>(at: usize, v: &mut [T], grain: usize, f: &(dyn Fn(usize, &mut [T]) + Sync)) {
         if v.len() <= grain {
             return f(at, v);
         }

@@ -181,6 +181,15 @@ impl Misplaced {
     }
 }
 
+/// Whether an element is less than the pivot. One closure for all that partition by it, so that
+/// each way of partitioning is compiled once.
+pub(super) fn before<T, F>(compare: &F, pivot: &T) -> impl Fn(&T) -> bool
+where
+    F: Fn(&T, &T) -> Ordering,
+{
+    move |x| compare(x, pivot).is_lt()
+}
+
 /// Partitions `v` on two threads by its first element, and returns the index at which that ends:
 /// after those that are less, before the others. The other half needs a pivot equal to it, since no
 /// two threads may look at one element. If there is none, returns `None` and leaves `v` alone.
@@ -202,7 +211,7 @@ where
     let grain = back.len() / 2;
     let part = |v: &mut [T]| {
         let (pivot, rest) = v.split_first_mut().expect("half of two or more");
-        let less = partition(rest, |x| compare(x, pivot).is_lt());
+        let less = partition(rest, before(compare, pivot));
         v.swap(0, less);
         less
     };

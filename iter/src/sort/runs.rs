@@ -101,7 +101,7 @@ where
     let rest = &mut v[alone - 1..];
     let grain = fork::grain(rest.len(), current_num_threads());
     let broken = AtomicBool::new(false);
-    search(rest, grain, breaks, &broken);
+    search(rest, grain, &|v: &[T]| scan(v, breaks), &broken);
     !broken.into_inner()
 }
 
@@ -123,36 +123,40 @@ fn scan<T>(v: &[T], breaks: &impl Fn(&T, &T) -> bool) -> bool {
     rest.windows(2).any(|pair| breaks(&pair[0], &pair[1]))
 }
 
-/// Raises `broken` if any two neighbours break the run. It takes the slice by unique reference
-/// because it hands the halves to different threads. The pair at the seam is compared before they
-/// part.
-fn search<T, B>(v: &mut [T], grain: usize, breaks: &B, broken: &AtomicBool)
-where
-    T: Send,
-    B: Fn(&T, &T) -> bool + Sync,
-{
+/// Raises `broken` if `scan` finds that any two neighbours break the run. It takes the slice by
+/// unique reference because it hands the halves to different threads. The pair at the seam is
+/// compared before they part.
+///
+/// `scan` is behind a reference, so that this is compiled once for each type of element: there are
+/// two orders for each run, and several for words.
+fn search<T: Send>(
+    v: &mut [T],
+    grain: usize,
+    scan: &(dyn Fn(&[T]) -> bool + Sync),
+    broken: &AtomicBool,
+) {
     if broken.load(Relaxed) {
         return;
     }
     if v.len() <= grain {
-        let found = v.chunks(BLOCK).enumerate().any(|(i, block)| {
-            let seam = i > 0 && breaks(&v[i * BLOCK - 1], &block[0]);
-            seam || broken.load(Relaxed) || scan(block, breaks)
-        });
+        // Blocks overlap by one element, so that the seams are looked at.
+        let found = (0..v.len().saturating_sub(1))
+            .step_by(BLOCK)
+            .any(|at| broken.load(Relaxed) || scan(&v[at..(at + BLOCK + 1).min(v.len())]));
         if found {
             broken.store(true, Relaxed);
         }
         return;
     }
     let mid = v.len() / 2;
-    if breaks(&v[mid - 1], &v[mid]) {
+    if scan(&v[mid - 1..=mid]) {
         broken.store(true, Relaxed);
         return;
     }
     let (left, right) = v.split_at_mut(mid);
     both(
-        || search(left, grain, breaks, broken),
-        || search(right, grain, breaks, broken),
+        || search(left, grain, scan, broken),
+        || search(right, grain, scan, broken),
     );
 }
 

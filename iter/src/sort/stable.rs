@@ -54,6 +54,19 @@ where
     });
 }
 
+/// Sorts words that a sample showed to be in runs. Their order is known to be one, so std's sort
+/// is compiled as it is, and not once more for comparisons that lie.
+pub(super) fn sort_runs<W: Copy + Ord + Send>(v: &mut [W]) {
+    let threads = match v.len() < CUTOFF {
+        true => 1,
+        false => current_num_threads(),
+    };
+    if threads == 1 {
+        return v.sort();
+    }
+    in_chunks(v, threads, &W::cmp, &|chunk: &mut [W]| chunk.sort());
+}
+
 /// Sorts by `leaf` in chunks and merges those.
 pub(super) fn in_chunks<T, F, L>(v: &mut [T], threads: usize, compare: &F, leaf: &L)
 where

@@ -165,7 +165,7 @@ fn quicksort<'v, T, F>(
             v = &mut v[1 + equal..];
             continue;
         }
-        let less = plan.part(rest, |x| compare(x, pivot).is_lt());
+        let less = plan.part(rest, partition::before(compare, pivot));
         let len = v.len();
         if less.min(len - less) < len / 8 {
             patience -= 1;

@@ -144,6 +144,9 @@ const SHARED: usize = if cfg!(test) { 1 << 12 } else { 1 << 16 };
 
 /// Sorts words by the order of their images.
 fn by_image<W: OwnKey>(v: &mut [W], image: Image<W>) {
+    if v.len() < plain::SHORTEST {
+        return by_std(v, image);
+    }
     if image.is_identity() {
         return by_own_order(v);
     }
@@ -154,6 +157,17 @@ fn by_image<W: OwnKey>(v: &mut [W], image: Image<W>) {
     turn(v, image, &|bits| image.of(bits));
     by_own_order(v);
     turn(v, image, &|word| image.back(word));
+}
+
+/// Sorts a short slice of words by the order of their images. Equal words cannot be told apart, so
+/// any sort is stable.
+fn by_std<W: OwnKey>(v: &mut [W], image: Image<W>) {
+    if image.is_identity() {
+        return v.sort_unstable_by(W::cmp);
+    }
+    v.iter_mut().for_each(|word| *word = image.of(*word));
+    v.sort_unstable_by(W::cmp);
+    v.iter_mut().for_each(|word| *word = image.back(*word));
 }
 
 /// Whether the images are in order now, because they already were, in one direction or the other.
@@ -208,7 +222,7 @@ fn by_own_order<W: OwnKey>(v: &mut [W]) {
     let done = match Shape::of_words(v) {
         // Equal words cannot be told apart, so any sort is stable.
         Shape::Runs => {
-            stable::sort_by(v, &W::cmp);
+            stable::sort_runs(v);
             true
         }
         Shape::Tidy => special && strays::sort(v, current_num_threads()),

@@ -15,6 +15,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
+use std::sync::{Mutex, PoisonError};
 
 use crate::plumbing::both;
 use tine_pool::loops::requested;
@@ -198,11 +199,12 @@ impl<B: RadixBits> Cut<B> {
     {
         let mut counts = std::mem::take(&mut self.counts);
         let (first, digits) = (key(&v[0]), self.digits);
-        let count = |counts: &mut [usize], part: &mut [T]| {
+        let whole = Mutex::new(Varying::new(first));
+        let through = each_part(&mut counts, self.buckets, v, &|counts, part| {
             let mut varying = Varying::new(first);
             for stretch in part.chunks(STRETCH) {
                 if requested() {
-                    return None;
+                    return false;
                 }
                 for value in stretch {
                     let key = key(value);
@@ -210,39 +212,19 @@ impl<B: RadixBits> Cut<B> {
                     counts[digits.of(key)] += 1;
                 }
             }
-            Some(varying)
-        };
-        let merge = |a: Option<Varying<B>>, b: Option<_>| Some(a?.merge(b?));
-        let varying = self.each_part(&mut counts, v, &count, &merge);
+            // No code panics under the lock.
+            let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
+            *whole = whole.merge(varying);
+            true
+        });
         self.counts = counts;
-        varying
+        through.then(|| whole.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// How many of the counted values are outside the bounds.
     fn outside(&self) -> usize {
         let counts = self.counts.chunks_exact(self.buckets);
         counts.map(|part| part[0] + part[self.buckets - 1]).sum()
-    }
-
-    /// Calls `f` with each part and its numbers, in parallel, and merges the results.
-    fn each_part<T, R, F, M>(&self, numbers: &mut [usize], v: &mut [T], f: &F, merge: &M) -> R
-    where
-        T: Send,
-        R: Send,
-        F: Fn(&mut [usize], &mut [T]) -> R + Sync,
-        M: Fn(R, R) -> R + Sync,
-    {
-        let parts = numbers.len() / self.buckets;
-        if parts == 1 {
-            return f(numbers, v);
-        }
-        let (n0, n1) = numbers.split_at_mut(parts / 2 * self.buckets);
-        let (v0, v1) = v.split_at_mut(v.len() / parts * (parts / 2));
-        let (a, b) = both(
-            || self.each_part(n0, v0, f, merge),
-            || self.each_part(n1, v1, f, merge),
-        );
-        merge(a, b)
     }
 
     /// Turns the counts into places. Within a bucket the values of the first part come first.
@@ -291,7 +273,7 @@ impl<B: RadixBits> Cut<B> {
         let places = Places(to.as_mut_ptr().cast::<T>());
         let (places, first) = (&places, &first);
         let digits = self.digits;
-        let scatter = |next: &mut [usize], part: &mut [T]| {
+        each_part(&mut numbers, self.buckets, from, &|next, part| {
             let ends = match CHECKED {
                 true => {
                     let at = (next.as_ptr().addr() - first.0.addr()) / size_of::<usize>();
@@ -318,8 +300,7 @@ impl<B: RadixBits> Cut<B> {
                 }
             }
             true
-        };
-        self.each_part(&mut numbers, from, &scatter, &|a, b| a && b)
+        })
     }
 
     /// For places that begin at `places`, where those of each part end.
@@ -334,6 +315,28 @@ impl<B: RadixBits> Cut<B> {
             .map(|at| if at == last { len } else { later(at) })
             .collect()
     }
+}
+
+/// Calls `f` with each part of `v` and its numbers, in parallel: `buckets` numbers for each part.
+/// Returns whether all the calls returned `true`. A part is long, so `f` is behind a reference, and
+/// this is compiled once for each type of value.
+fn each_part<T: Send>(
+    numbers: &mut [usize],
+    buckets: usize,
+    v: &mut [T],
+    f: &(dyn Fn(&mut [usize], &mut [T]) -> bool + Sync),
+) -> bool {
+    let parts = numbers.len() / buckets;
+    if parts == 1 {
+        return f(numbers, v);
+    }
+    let (n0, n1) = numbers.split_at_mut(parts / 2 * buckets);
+    let (v0, v1) = v.split_at_mut(v.len() / parts * (parts / 2));
+    let (a, b) = both(
+        || each_part(n0, buckets, v0, f),
+        || each_part(n1, buckets, v1, f),
+    );
+    a && b
 }
 
 #[cfg(test)]
