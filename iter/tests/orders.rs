@@ -4,13 +4,14 @@
 
 use std::cell::Cell;
 use std::cmp::Ordering::{self, Equal, Less};
+use std::cmp::Reverse;
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use tine_iter::prelude::*;
 use tine_iter::smallest::Smallest;
-use tine_iter::sort::{ParallelDedup, ParallelSort};
+use tine_iter::sort::{ParallelDedup, ParallelSort, Total};
 
 /// Lengths on both sides of every way to sort; unoptimised, fewer large ones.
 const LENGTHS: &[usize] = if cfg!(debug_assertions) {
@@ -231,4 +232,50 @@ fn a_panic_of_the_comparison_travels() {
             n[2]
         });
     }
+}
+
+/// Short slices of every kind of word, which are sorted by other means than long ones, against std.
+#[test]
+fn short_slices_of_primitives_are_sorted_as_std_sorts_them() {
+    fn check<T: Ord + Send + Copy + Debug>(make: fn(u64) -> T) {
+        for len in (0..40).chain([100, 511, 512, 513, 600]) {
+            for pattern in 0..5 {
+                let numbers = (0..len).map(|i| match pattern {
+                    0 => i as u64,
+                    1 => !(i as u64),
+                    2 => number(i) % 3,
+                    3 => number(i) << 7,
+                    _ => (number(i) % 2).wrapping_sub(1) ^ (i as u64 / 9),
+                });
+                let input: Vec<T> = numbers.map(make).collect();
+                let mut expected = input.clone();
+                expected.sort();
+                let (mut unstable, mut stable) = (input.clone(), input);
+                unstable.par_sort_unstable();
+                stable.par_sort();
+                assert_eq!(unstable, expected);
+                assert_eq!(stable, expected);
+            }
+        }
+    }
+    check(|n| n as u8);
+    check(|n| n as i8);
+    check(|n| n as u16);
+    check(|n| n as i16);
+    check(|n| n as u32);
+    check(|n| n as i32);
+    check(|n| n);
+    check(|n| n as i64);
+    check(|n| n as usize);
+    check(|n| n as isize);
+    check(|n| u128::from(n) << 64 | u128::from(n));
+    check(|n| (i128::from(n) << 65) - i128::from(n));
+    check(|n| n & 1 == 1);
+    check(|n| char::from(n as u8));
+    check(Reverse::<u64>);
+    check(|n| Reverse(n as i64));
+    check(|n| Reverse(n as i32));
+    check(|n| Total(f64::from_bits(n)));
+    check(|n| Total(f32::from_bits(n as u32)));
+    check(|n| Reverse(Total(f64::from_bits(n))));
 }

@@ -165,6 +165,13 @@ fn by_std<W: OwnKey>(v: &mut [W], image: Image<W>) {
     if image.is_identity() {
         return v.sort_unstable_by(W::cmp);
     }
+    if image == Image::new(Kind::Signed, false) {
+        // Turning them would take longer than the sort where they are in order.
+        return v.sort_unstable_by(|a, b| {
+            let image = Image::new(Kind::Signed, false);
+            image.of(*a).cmp(&image.of(*b))
+        });
+    }
     v.iter_mut().for_each(|word| *word = image.of(*word));
     v.sort_unstable_by(W::cmp);
     v.iter_mut().for_each(|word| *word = image.back(*word));
