@@ -12,3 +12,5 @@ mod kit;
 mod ordered;
 #[path = "ranks/sums.rs"]
 mod sums;
+#[path = "ranks/user.rs"]
+mod user;

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tine_cluster::{Error, run_threads};
 
 /// A directory of this test's own, removed in the end.
-struct Dir(PathBuf);
+pub(crate) struct Dir(pub(crate) PathBuf);
 
 impl Dir {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let n = NEXT.fetch_add(1, Ordering::Relaxed);
         let dir = std::env::temp_dir().join(format!("tine-cluster-{}-{n}", std::process::id()));
