@@ -447,7 +447,7 @@ fn no_file_is_too_long() {
 fn examples_name_the_crate_that_users_add() {
     let mut wrong = Vec::new();
     let mut right = 0;
-    for below in ["pool", "iter", "collections"] {
+    for below in ["pool", "iter", "collections", "cluster"] {
         let mut files = Vec::new();
         read(&root().join(below).join("src"), "", &mut files);
         for file in &files {

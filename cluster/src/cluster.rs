@@ -461,7 +461,7 @@ fn parted(names: &[String]) -> String {
 /// ```
 /// tine_cluster::run_threads(1, |c| {
 ///     let rank = c.rank();
-///     tine_pool::join(|| rank, || ());
+///     tine::join(|| rank, || ());
 ///     std::thread::scope(|s| drop(s.spawn(move || rank)));
 ///     Ok(())
 /// }).unwrap();
@@ -469,7 +469,7 @@ fn parted(names: &[String]) -> String {
 /// ```
 /// ```compile_fail,E0277
 /// tine_cluster::run_threads(1, |c| {
-///     tine_pool::join(|| c.rank(), || ());
+///     tine::join(|| c.rank(), || ());
 ///     Ok(())
 /// }).unwrap();
 /// ```

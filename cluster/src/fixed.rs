@@ -32,7 +32,7 @@ impl<I: IndexedParallelIterator<Item: Travel>> DistIter<I> {
     /// threads, and the same as tine's own `deterministic` makes them on one machine.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// let part = |i: usize| 1.0 / (i as f64 + 0.5);
     /// let here: f64 = (0..5000).into_par_iter().map(part).deterministic().sum();

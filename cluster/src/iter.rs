@@ -115,7 +115,7 @@ impl<I: ParallelIterator> DistIter<I> {
     /// so rank by rank.
     ///
     /// ```
-    /// use tine_iter::prelude::*;
+    /// use tine::prelude::*;
     ///
     /// tine_cluster::run_threads(2, |c| {
     ///     let v = c.generate(8, |i| i).into_par_iter().local(|part| part.chunks(3)).collect();
