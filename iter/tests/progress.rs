@@ -161,14 +161,22 @@ fn all_items_of_a_known_short_loop_meet() {
         };
         (0..len).into_par_iter().map(meet).sum()
     }
-    in_pools("a meeting of all", || {
-        let threads = tine_pool::current_num_threads();
-        for _ in 0..3 {
-            for _ in 0..2000 {
-                go(None, threads);
-            }
-            let sum = go(Some(&Barrier::new(threads)), threads);
-            assert_eq!(sum, threads * (threads - 1) / 2);
+    // Every thread is wanted, so none may wait for the loop from within the pool.
+    watched("a meeting of all", || {
+        for threads in [2, 3, 4, 8] {
+            let pool = ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| {
+                for _ in 0..3 {
+                    for _ in 0..2000 {
+                        go(None, threads);
+                    }
+                    let sum = go(Some(&Barrier::new(threads)), threads);
+                    assert_eq!(sum, threads * (threads - 1) / 2);
+                }
+            });
         }
     });
 }
