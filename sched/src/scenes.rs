@@ -374,7 +374,7 @@ pub(crate) fn all() -> Vec<Scene> {
                     0,
                     block([Verb::LoopMeet {
                         kind: Meeting::All,
-                        len: 64,
+                        len: 8,
                         before: 20,
                     }]),
                 )])],
