@@ -3,9 +3,20 @@
 //!
 //!     FAULT=panic TINE_RANKS=4 cargo run -p tine-cluster --example faults
 
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::time::Duration;
 use std::{env, process, thread};
+use tine::prelude::*;
+use tine::{StopToken, with_token};
 use tine_cluster::prelude::*;
+
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("what a rank has thrown is dropped");
+    }
+}
 
 fn main() -> ExitCode {
     let fault = env::var("FAULT").unwrap_or_default();
@@ -40,6 +51,27 @@ fn main() -> ExitCode {
                 thread::sleep(Duration::from_secs(3600));
             }
             "memory" if c.rank() == 1 => assert_eq!(vec![1_u8; 1 << 46].len(), 1 << 46),
+            // What it throws panics as it is dropped.
+            "bomb" if c.rank() == 3 => panic_any(Bomb),
+            // The last rank panics when it meets items of another, and gets over it.
+            "caught" => {
+                let ids = v();
+                let here = ids.local().len();
+                let sorted = catch_unwind(AssertUnwindSafe(|| {
+                    ids.sort_by(|a, b| {
+                        assert!(!last || a / here == b / here, "items of two ranks");
+                        a.cmp(b)
+                    })
+                }));
+                assert!(sorted.is_err() || !last);
+            }
+            // Its own pool stops early, of which the others know nothing.
+            "stopped" if c.rank() == 2 => {
+                let token = StopToken::new();
+                token.stop();
+                let sum = with_token(&token, || v().local().par_iter().sum::<usize>());
+                return Err(Error::new(sum.expect_err("the token is stopped")));
+            }
             "stuck" if c.rank() == 1 => return Err(Error::new("the others do not look")),
             "stuck" => thread::sleep(Duration::from_secs(3600)),
             _ => {}

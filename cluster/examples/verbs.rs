@@ -72,6 +72,13 @@ fn main() -> ExitCode {
             "count_by texts",
             digest(&texts().par_iter().count_by(|t| t.to_string()).into_vec()),
         );
+        say(
+            "count_items",
+            digest(&texts().into_par_iter().count_items().into_vec()),
+        );
+        let lines = texts();
+        let words = lines.par_iter().flat_map_iter(|t| t.split('7'));
+        say("count_refs", digest(&words.count_refs().into_vec()));
         let rows = tagged().into_par_iter().group_by(|item| item.0);
         say("group_by", digest(&rows.into_vec()));
         let lists = tagged().into_par_iter().fold_by(

@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         let counts = lines
             .par_iter()
             .flat_map_iter(|line| line.split(' '))
-            .count_by(|word| word.to_string());
+            .count_refs();
         let top = counts
             .into_vec()
             .sort_by_key(|(word, count)| (Reverse(*count), word.clone()));

@@ -12,7 +12,7 @@
 
 use crate::cluster::{Call, Cluster};
 use crate::fault::Error;
-use crate::travel::{Travel, decode, encode};
+use crate::travel::{Travel, encode, try_decode};
 use crate::vec::DistVec;
 use crate::write::{gone, write_file};
 use std::any::type_name;
@@ -85,6 +85,10 @@ impl<T: Travel> DistVec<T> {
 
 impl Cluster {
     /// The vector that was kept in a directory, in even parts, on any number of ranks. (C)
+    ///
+    /// The type is compared by its path. A type that changed its fields and kept its path is most
+    /// often found out, for blocks have no names of fields in them: then this is an error. It may
+    /// also be read as other values, so give such a type a new name.
     ///
     /// # Errors
     /// On all ranks, if nothing was kept there, or a vector of another type, or if it cannot be
@@ -198,17 +202,23 @@ impl Manifest {
     fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         (lines.next()? == TITLE).then_some(())?;
-        let generation = lines.next()?.parse().ok()?;
+        let generation: u64 = lines.next()?.parse().ok()?;
+        // There is a next one.
+        generation.checked_add(1)?;
         let type_name = lines.next()?.to_owned();
         let mut lens: Vec<&str> = lines.collect();
         (lens.pop()? == "end").then_some(())?;
+        let lens: Vec<usize> = lens
+            .into_iter()
+            .map(|len| len.parse().ok())
+            .collect::<Option<_>>()?;
+        // They are the lengths of parts of one vector.
+        lens.iter()
+            .try_fold(0_usize, |total, len| total.checked_add(*len))?;
         Some(Manifest {
             generation,
             type_name,
-            lens: lens
-                .into_iter()
-                .map(|len| len.parse().ok())
-                .collect::<Option<_>>()?,
+            lens,
         })
     }
 
@@ -246,7 +256,7 @@ fn read_blocks<T: Travel>(
                 .map(|()| u64::from_le_bytes(bytes))
         };
         let (count, size, sum) = (word()? as usize, word()?, word()?);
-        if count == 0 || count > BLOCK || at + count > len {
+        if count == 0 || count > BLOCK || count > len - at {
             return Err(Error::new("the file is damaged"));
         }
         if at + count <= first {
@@ -259,7 +269,12 @@ fn read_blocks<T: Travel>(
         if block.len() as u64 != size || check(&block) != sum {
             return Err(Error::new("the file is damaged"));
         }
-        let found: Vec<T> = decode(&block);
+        let found: Vec<T> = try_decode(&block).map_err(|e| {
+            let name = type_name::<T>();
+            Error::new(format!(
+                "these are no items of type {name} as it is now: {e}"
+            ))
+        })?;
         if found.len() != count {
             return Err(Error::new("the file is damaged"));
         }

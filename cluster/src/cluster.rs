@@ -21,6 +21,7 @@ use std::fmt::{self, Display, Write};
 use std::hash::BuildHasher;
 use std::panic::Location;
 use std::rc::Rc;
+use std::thread;
 use std::time::Instant;
 
 use foldhash::quality::FixedState;
@@ -36,7 +37,7 @@ const NAME: usize = 248;
 /// A handle stays on its thread: closures run on other threads, and no collective may be called
 /// there.
 ///
-/// ```compile_fail
+/// ```compile_fail,E0277
 /// # tine_cluster::run_threads(1, |c| {
 /// let v = c.generate(10, |i| i);
 /// v.par_iter().map(|_| c.rank()).collect(); // a closure may not hold it
@@ -61,6 +62,10 @@ struct Inner {
     limits: Limits,
     calls: Cell<u64>,
     stats: RefCell<Stats>,
+    /// Whether this rank waits in the engine.
+    waiting: Cell<bool>,
+    /// The reason why this rank takes part in nothing any more.
+    over: RefCell<Option<Stop>>,
 }
 
 /// How much may be under way at once.
@@ -93,6 +98,8 @@ impl Cluster {
                 limits,
                 calls: Cell::new(0),
                 stats: RefCell::new(Stats::default()),
+                waiting: Cell::new(false),
+                over: RefCell::new(None),
             }),
         }
     }
@@ -160,14 +167,12 @@ impl Cluster {
 
     /// Begins a collective.
     pub(crate) fn enter(&self, what: &'static str, site: Site, word: u64) -> Call<'_> {
+        if let Some(why) = &*self.inner.over.borrow() {
+            stop(why.clone());
+        }
         let nth = self.inner.calls.get() + 1;
         self.inner.calls.set(nth);
-        let mut call = Call {
-            cluster: self,
-            what,
-            site,
-            words: vec![word],
-        };
+        let mut call = self.call(what, site, vec![word]);
         let once = Counts {
             calls: 1,
             ..Counts::default()
@@ -184,6 +189,16 @@ impl Cluster {
         }
         call.words = all.chunks(3).map(|header| header[2]).collect();
         call
+    }
+
+    fn call(&self, what: &'static str, site: Site, words: Vec<u64>) -> Call<'_> {
+        Call {
+            cluster: self,
+            what,
+            site,
+            words,
+            panicked: thread::panicking(),
+        }
     }
 
     /// Waits until all ranks have come here. (C)
@@ -261,21 +276,68 @@ pub(crate) struct Call<'c> {
     site: Site,
     /// The word that each rank brought.
     pub(crate) words: Vec<u64>,
+    /// Whether the thread was unwinding when the call began.
+    panicked: bool,
+}
+
+/// A panic that leaves a call while the other ranks are still in it. If the body catches it and
+/// goes on, this rank is not where the others are, and no header can tell.
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        let inner = &self.cluster.inner;
+        if !thread::panicking() || self.panicked || self.cluster.size() == 1 {
+            return;
+        }
+        // The engine says a second time why it gives up.
+        if !inner.waiting.replace(false) {
+            let (what, site) = (self.what, self.site);
+            inner.over.borrow_mut().get_or_insert_with(|| {
+                Stop::Alone(format!(
+                    "its body has caught a panic that came out of `{what}` at {site}, and cannot \
+                     go on: the others may still be there"
+                ))
+            });
+        }
+    }
 }
 
 impl Call<'_> {
     /// Runs an operation of the engine, and counts it.
     fn meet<R>(&self, met: usize, op: impl FnOnce(&dyn Link) -> R) -> R {
+        let inner = &self.cluster.inner;
         let begun = Instant::now();
-        let result = op(&*self.cluster.inner.link);
+        inner.waiting.set(true);
+        let result = op(&*inner.link);
+        inner.waiting.set(false);
         let more = Counts {
             rounds: 1,
             met: met as u64,
             waited: begun.elapsed(),
             ..Counts::default()
         };
-        self.cluster.inner.stats.borrow_mut().note(self.what, more);
+        inner.stats.borrow_mut().note(self.what, more);
         result
+    }
+
+    /// Gives up for good.
+    fn give_up(&self, why: Stop) -> ! {
+        *self.cluster.inner.over.borrow_mut() = Some(why.clone());
+        stop(why);
+    }
+
+    /// Room for what arrives.
+    pub(crate) fn room(&self, size: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.more_room(&mut bytes, size);
+        bytes.resize(size, 0);
+        bytes
+    }
+
+    /// Room for more items.
+    pub(crate) fn more_room<T>(&self, items: &mut Vec<T>, more: usize) {
+        if items.try_reserve_exact(more).is_err() {
+            self.no_room(more.saturating_mul(size_of::<T>()));
+        }
     }
 
     /// The sum of the words, which are lengths.
@@ -298,18 +360,15 @@ impl Call<'_> {
         self.meet(8 * mine.len(), |link| link.all_gather(mine))
     }
 
-    /// The bytes of all ranks, rank by rank.
-    pub(crate) fn all_gather_bytes(&self, mine: &[u8]) -> Vec<Vec<u8>> {
-        let lens = self.all_gather(&[mine.len() as u64]);
-        let lens: Vec<usize> = lens.into_iter().map(|len| len as usize).collect();
-        let all = self.meet(mine.len(), |link| link.all_gather_bytes(mine, &lens));
-        let mut rest = &all[..];
-        let part = |&len: &usize| {
-            let (part, after) = rest.split_at(len);
-            rest = after;
-            part.to_vec()
-        };
-        lens.iter().map(part).collect()
+    /// The lengths of what each rank gives.
+    pub(crate) fn lens(&self, mine: usize) -> Vec<usize> {
+        let lens = self.all_gather(&[mine as u64]);
+        lens.into_iter().map(|len| len as usize).collect()
+    }
+
+    /// Puts the bytes of all ranks, `lens[r]` of rank `r`, into `all`.
+    pub(crate) fn all_gather_into(&self, mine: &[u8], lens: &[usize], all: &mut [u8]) {
+        self.meet(mine.len(), |link| link.all_gather_bytes(mine, lens, all));
     }
 
     /// A value of each rank, on all ranks.
@@ -317,13 +376,28 @@ impl Call<'_> {
         if self.cluster.size() == 1 {
             return vec![mine];
         }
-        let blocks = self.all_gather_bytes(&encode(&mine));
+        let me = self.cluster.rank();
+        let mut values = Vec::with_capacity(self.cluster.size());
         let mut mine = Some(mine);
-        let value = |(rank, block): (usize, &Vec<u8>)| match rank == self.cluster.rank() {
-            true => mine.take().expect("a rank is met once"),
-            false => decode(block),
-        };
-        blocks.iter().enumerate().map(value).collect()
+        let block = encode(mine.as_ref().expect("it is there until its turn"));
+        self.each_block(&block, |rank, block| {
+            let own = if rank == me { mine.take() } else { None };
+            values.push(own.unwrap_or_else(|| decode(block)));
+        });
+        values
+    }
+
+    /// Shows `f` the block of each rank, in their order.
+    pub(crate) fn each_block(&self, mine: &[u8], mut f: impl FnMut(usize, &[u8])) {
+        let lens = self.lens(mine.len());
+        let mut all = self.room(lens.iter().sum());
+        self.all_gather_into(mine, &lens, &mut all);
+        let mut rest = &all[..];
+        for (rank, &len) in lens.iter().enumerate() {
+            let (block, after) = rest.split_at(len);
+            rest = after;
+            f(rank, block);
+        }
     }
 
     pub(crate) fn all_to_all(&self, mine: &[u64]) -> Vec<u64> {
@@ -336,8 +410,10 @@ impl Call<'_> {
 
     /// The bytes that `root` has.
     pub(crate) fn broadcast(&self, root: usize, mut bytes: Vec<u8>) -> Vec<u8> {
-        let len = self.all_gather(&[bytes.len() as u64])[root];
-        bytes.resize(len as usize, 0);
+        let len = self.lens(bytes.len())[root];
+        if self.cluster.rank() != root {
+            bytes = self.room(len);
+        }
         self.meet(0, |link| link.broadcast(root, &mut bytes));
         bytes
     }
@@ -373,15 +449,11 @@ impl Call<'_> {
 
     /// The same collective with other words.
     pub(crate) fn again(&self, word: u64) -> Call<'_> {
-        Call {
-            cluster: self.cluster,
-            what: self.what,
-            site: self.site,
-            words: match self.cluster.size() {
-                1 => vec![word],
-                _ => self.all_gather(&[word]),
-            },
-        }
+        let words = match self.cluster.size() {
+            1 => vec![word],
+            _ => self.all_gather(&[word]),
+        };
+        self.cluster.call(self.what, self.site, words)
     }
 
     /// Within a collective: an error on one rank becomes an error on all.
@@ -392,7 +464,7 @@ impl Call<'_> {
     /// There is no memory for `bytes` bytes.
     pub(crate) fn no_room(&self, bytes: usize) -> ! {
         let (what, site) = (self.what, self.site);
-        stop(Stop::Alone(format!(
+        self.give_up(Stop::Alone(format!(
             "`{what}` at {site} wants room for {bytes} bytes, and there is none"
         )));
     }
@@ -413,7 +485,7 @@ impl Call<'_> {
         }));
         let all = self.all_gather(&words);
         let names: Vec<String> = all.chunks(words.len()).map(name_of).collect();
-        stop(Stop::Common(parted(&names)));
+        self.give_up(Stop::Common(parted(&names)));
     }
 }
 

@@ -20,6 +20,7 @@ use crate::travel::Travel;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
 use std::mem;
 use tine_collections::raw::{expect_fill, par_map};
@@ -61,7 +62,7 @@ fn grow<T>(list: &mut Vec<T>) {
 /// The hash by which a dealer's own table finds a key: quicker than the one that names the owner,
 /// which only those keys need that leave the table.
 #[inline]
-fn table_hash<K: Hash>(key: &K) -> u64 {
+fn table_hash<K: Hash + ?Sized>(key: &K) -> u64 {
     FixedState::with_seed(1).hash_one(key)
 }
 
@@ -203,6 +204,35 @@ impl<K: Hash + Eq> Dealer<K, usize> {
             put(&mut self.ones[to], key);
         } else {
             self.fold(key, (), |()| 1, |count, ()| *count += 1);
+        }
+    }
+
+    /// Counts a key that is borrowed. Only a new one, or one that is dealt, is made an owned key.
+    #[inline(always)]
+    pub(crate) fn count_ref<Q>(&mut self, key: &Q)
+    where
+        K: Borrow<Q>,
+        Q: ToOwned<Owned = K> + Hash + Eq + ?Sized,
+    {
+        if self.deals() {
+            let to = owner(hash_of(key), self.ones.len());
+            put(&mut self.ones[to], key.to_owned());
+            return;
+        }
+        self.seen += 1;
+        let hash = table_hash(key);
+        let rehash = |known: &(K, usize)| table_hash(&known.0);
+        match self
+            .table
+            .entry(hash, |known| known.0.borrow() == key, rehash)
+        {
+            Entry::Occupied(entry) => entry.into_mut().1 += 1,
+            Entry::Vacant(entry) => {
+                entry.insert((key.to_owned(), 1));
+                if self.table.len() == self.look {
+                    self.consider();
+                }
+            }
         }
     }
 }

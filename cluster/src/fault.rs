@@ -10,7 +10,8 @@
 
 use std::any::Any;
 use std::fmt;
-use std::panic::resume_unwind;
+use std::mem::forget;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The reason why a body, or a part of it, failed.
 ///
@@ -117,6 +118,7 @@ impl From<Error> for Box<dyn std::error::Error> {
 }
 
 /// With this a collective unwinds.
+#[derive(Clone)]
 pub(crate) enum Stop {
     /// All ranks know, and report the same.
     Common(String),
@@ -139,5 +141,14 @@ pub(crate) fn text_of(payload: &(dyn Any + Send)) -> String {
     match payload.downcast_ref::<String>() {
         Some(text) => text.clone(),
         None => "a value that is no text".to_owned(),
+    }
+}
+
+/// Drops what a body has returned or thrown. Its destructor may panic, which is no news: the rank
+/// has failed, and must still say so.
+pub(crate) fn let_go<T>(value: T) {
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        // Nor is it asked to drop what it threw then.
+        forget(second);
     }
 }

@@ -17,7 +17,7 @@
 //!             .par_iter()
 //!             .flat_map_iter(|line| line.split(' '))
 //!             .filter(|word| !stop.contains(word))
-//!             .count_by(|word| word.to_string());
+//!             .count_refs();
 //!         let top = counts.into_vec().sort_by_key(|(word, count)| (Reverse(*count), word.clone()));
 //!         assert_eq!(top.all_gather()[0], ("fork".to_owned(), 3));
 //!         Ok(())
@@ -45,7 +45,8 @@
 //!   ranks.
 //! * [`Travel`] is what can be sent: types that serde can write and read, and that borrow nothing.
 //! * A panic, or an `Err`, on any rank ends the job. [`Cluster::agree`] makes an error one of all
-//!   ranks, which may then go on.
+//!   ranks, which may then go on. A body may catch a panic of its own; if that came out of a
+//!   collective, the rank cannot go on, since the others may still be there.
 //!
 //! # Limits
 //!

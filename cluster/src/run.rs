@@ -11,7 +11,7 @@
 #![forbid(unsafe_code)]
 
 use crate::cluster::{Cluster, Limits, THE_END};
-use crate::fault::{Error, Stop, text_of};
+use crate::fault::{Error, Stop, let_go, text_of};
 use crate::launch::{Engine, engine, limits};
 use crate::link::Link;
 use crate::link::alone::Alone;
@@ -227,7 +227,9 @@ where
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => {
             let text = format!("{name} failed: {error}");
-            let Some(first) = error.agreed_rank() else {
+            let first = error.agreed_rank();
+            let_go(error);
+            let Some(first) = first else {
                 return Err(alone(text));
             };
             let speaker = if first == me {
@@ -257,7 +259,11 @@ where
                 speaker: Speaker::Another,
                 together: false,
             }),
-            Err(payload) => Err(alone(panicked(&name, &*payload))),
+            Err(payload) => {
+                let text = panicked(&name, &*payload);
+                let_go(payload);
+                Err(alone(text))
+            }
         },
     }
 }

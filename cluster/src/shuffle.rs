@@ -225,7 +225,7 @@ fn send_blocks<T: Travel>(call: &Call<'_>, parts: Vec<Vec<T>>) -> Arrived<T> {
         let incoming = call.all_to_all(&sizes);
         let mut landing: Vec<Vec<u8>> = incoming
             .iter()
-            .map(|&size| landing(call, (size >> 1) as usize))
+            .map(|&size| call.room((size >> 1) as usize))
             .collect();
         let send: Vec<&[u8]> = blocks.iter().map(Vec::as_slice).collect();
         let mut recv: Vec<&mut [u8]> = landing.iter_mut().map(Vec::as_mut_slice).collect();
@@ -243,15 +243,6 @@ fn send_blocks<T: Travel>(call: &Call<'_>, parts: Vec<Vec<T>>) -> Arrived<T> {
     joined(call, arrived)
 }
 
-fn landing(call: &Call<'_>, size: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    if bytes.try_reserve_exact(size).is_err() {
-        call.no_room(size);
-    }
-    bytes.resize(size, 0);
-    bytes
-}
-
 /// The items of all sources in one row.
 fn joined<T>(call: &Call<'_>, arrived: Vec<Vec<T>>) -> Arrived<T> {
     let counts: Vec<u64> = arrived.iter().map(|items| items.len() as u64).collect();
@@ -259,9 +250,7 @@ fn joined<T>(call: &Call<'_>, arrived: Vec<Vec<T>>) -> Arrived<T> {
     let mut sources = arrived.into_iter();
     let mut items = sources.next().unwrap_or_default();
     let more = starts.total() - items.len();
-    if items.try_reserve_exact(more).is_err() {
-        call.no_room(more.saturating_mul(size_of::<T>()));
-    }
+    call.more_room(&mut items, more);
     sources.for_each(|mut source| items.append(&mut source));
     Arrived {
         items,

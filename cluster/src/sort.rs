@@ -288,12 +288,12 @@ fn meet<T, P: Probe<T>>(
     let items: Vec<&T> = places.iter().map(|&place| &part[place]).collect();
     let mine = encode(&(places, probe.encode(&items)));
     let mut offers = Vec::new();
-    for (rank, block) in call.all_gather_bytes(&mine).iter().enumerate() {
+    call.each_block(&mine, |rank, block| {
         let (places, shown): (Vec<usize>, Vec<u8>) = decode(block);
         let shown: Vec<P::Shown> = decode(&shown);
         let theirs = places.into_iter().zip(shown);
         offers.extend(theirs.map(|(place, shown)| Offer { shown, rank, place }));
-    }
+    });
     offers
 }
 

@@ -157,8 +157,12 @@ pub(crate) fn encode<T: Serialize + ?Sized>(values: &T) -> Vec<u8> {
 
 /// The values of a block.
 pub(crate) fn decode<T: DeserializeOwned>(block: &[u8]) -> T {
+    try_decode(block).unwrap_or_else(|e| panic!("a value cannot be read after its journey: {e}"))
+}
+
+/// The values of a block that another program may have written.
+pub(crate) fn try_decode<T: DeserializeOwned>(block: &[u8]) -> Result<T, bitcode::Error> {
     bitcode::deserialize(block)
-        .unwrap_or_else(|e| panic!("a value cannot be read after its journey: {e}"))
 }
 
 #[cfg(test)]

@@ -178,22 +178,25 @@ pub(crate) fn all_gathered<T: Travel + Clone>(call: &Call<'_>, part: &[T]) -> Ve
         return part.to_vec();
     }
     let Some(plain) = cluster.form::<T>() else {
-        let blocks = call.all_gather_bytes(&encode(part));
         let mut all = Vec::new();
-        for (rank, block) in blocks.iter().enumerate() {
-            match rank == cluster.rank() {
-                true => all.extend_from_slice(part),
-                false => all.append(&mut decode::<Vec<T>>(block)),
+        call.each_block(&encode(part), |rank, block| {
+            if rank == cluster.rank() {
+                call.more_room(&mut all, part.len());
+                all.extend_from_slice(part);
+            } else {
+                let mut part = decode::<Vec<T>>(block);
+                call.more_room(&mut all, part.len());
+                all.append(&mut part);
             }
-        }
+        });
         return all;
     };
-    let blocks = call.all_gather_bytes(plain.bytes(part)).concat();
-    let count = blocks.len() / size_of::<T>();
-    let mut all = plain
-        .zeros(count)
-        .unwrap_or_else(|| call.no_room(blocks.len()));
-    plain.bytes_mut(&mut all).copy_from_slice(&blocks);
+    let mine = plain.bytes(part);
+    let lens = call.lens(mine.len());
+    let size: usize = lens.iter().sum();
+    let room = plain.zeros(size / size_of::<T>());
+    let mut all = room.unwrap_or_else(|| call.no_room(size));
+    call.all_gather_into(mine, &lens, plain.bytes_mut(&mut all));
     all
 }
 

@@ -78,6 +78,17 @@ fn the_first_line_says_rank_and_reason() {
             "rank 0 of 4: the ranks have parted: ranks 0, 1, 2 are in `count` at ",
             "rank 3 is at its end (after 0 collectives)",
         ),
+        (
+            "bomb",
+            "rank 3 of 4 panicked at ",
+            ": a value that is no text",
+        ),
+        ("stopped", "rank 2 of 4 failed: ", ""),
+        (
+            "caught",
+            "rank 3 of 4: its body has caught a panic ",
+            ": the others may still be there",
+        ),
     ];
     for (fault, begin, end) in cases {
         let failed = start(&example("faults"), &[("TINE_RANKS", "4"), ("FAULT", fault)]);

@@ -130,6 +130,13 @@ fn the_first_line_says_rank_and_reason() {
             "rank 0 of 4: the ranks have parted: ranks 0, 1, 2 are in `count` at ",
         ),
         ("exit", 3, "rank 3 of 4 left: "),
+        ("bomb", 101, "rank 3 of 4 panicked at "),
+        ("stopped", 101, "rank 2 of 4 failed: "),
+        (
+            "caught",
+            101,
+            "rank 3 of 4: its body has caught a panic that came out of `sort_by` at ",
+        ),
         ("stuck", 101, "rank 1 of 4 failed: the others do not look"),
     ];
     for (fault, code, begin) in cases {

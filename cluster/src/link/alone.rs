@@ -23,8 +23,8 @@ impl Link for Alone {
         mine.to_vec()
     }
 
-    fn all_gather_bytes(&self, mine: &[u8], _: &[usize]) -> Vec<u8> {
-        mine.to_vec()
+    fn all_gather_bytes(&self, mine: &[u8], _: &[usize], all: &mut [u8]) {
+        all.copy_from_slice(mine);
     }
 
     fn all_to_all(&self, mine: &[u64]) -> Vec<u64> {

@@ -20,8 +20,8 @@ pub(crate) trait Link {
     /// The words of all ranks, in their order. All give equally many.
     fn all_gather(&self, mine: &[u64]) -> Vec<u64>;
 
-    /// The bytes of all ranks, in their order; rank `r` gives `lens[r]`.
-    fn all_gather_bytes(&self, mine: &[u8], lens: &[usize]) -> Vec<u8>;
+    /// Puts the bytes of all ranks into `all`, in the order of the ranks; rank `r` gives `lens[r]`.
+    fn all_gather_bytes(&self, mine: &[u8], lens: &[usize], all: &mut [u8]);
 
     /// Word `d` of each rank goes to rank `d`; returns them in the senders' order.
     fn all_to_all(&self, mine: &[u64]) -> Vec<u64>;

@@ -158,15 +158,16 @@ impl Link for Threads {
         words.flatten().copied().collect()
     }
 
-    fn all_gather_bytes(&self, mine: &[u8], lens: &[usize]) -> Vec<u8> {
-        let mut all = Vec::with_capacity(lens.iter().sum());
-        for post in self.post(Post::Bytes(mine.into())) {
-            match &*post {
-                Post::Bytes(bytes) => all.extend_from_slice(bytes),
+    fn all_gather_bytes(&self, mine: &[u8], lens: &[usize], all: &mut [u8]) {
+        let mut rest = all;
+        for (post, &len) in self.post(Post::Bytes(mine.into())).iter().zip(lens) {
+            let (room, after) = rest.split_at_mut(len);
+            rest = after;
+            match &**post {
+                Post::Bytes(bytes) => room.copy_from_slice(bytes),
                 _ => unreachable!("ranks meet in the same operation"),
             }
         }
-        all
     }
 
     fn all_to_all(&self, mine: &[u64]) -> Vec<u64> {

@@ -43,6 +43,12 @@ const VERBS: &[Verb] = &[
     ("count_by", |c| {
         done(c.generate(9, |i| i).par_iter().count_by(|i| *i % 3))
     }),
+    ("count_items", |c| {
+        done(c.generate(9, |i| i % 3).into_par_iter().count_items())
+    }),
+    ("count_refs", |c| {
+        done(c.generate(9, |i| i % 3).par_iter().count_refs())
+    }),
     ("fold_by", |c| {
         let v = c.generate(9, |i| i);
         done(
@@ -326,4 +332,159 @@ fn nobody_gets_over_a_failure() {
         }
     });
     assert_eq!(said, "rank 0 of 2 failed: at once");
+}
+
+/// What a rank has thrown or returned panics as it is dropped, and throws such a value again.
+struct Bomb(u32);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if self.0 > 0 {
+            std::panic::panic_any(Bomb(self.0 - 1));
+        }
+    }
+}
+
+#[derive(Debug)]
+struct BombError(Bomb);
+
+impl std::fmt::Display for BombError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} seconds left", self.0.0)
+    }
+}
+
+impl std::fmt::Debug for Bomb {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Bomb")
+    }
+}
+
+impl std::error::Error for BombError {}
+
+#[test]
+fn destructors_panic_in_what_a_rank_leaves() {
+    for nested in 1..4 {
+        let said = failure(4, |c| {
+            if c.rank() == 2 {
+                std::panic::panic_any(Bomb(nested));
+            }
+            c.barrier();
+            Ok(())
+        });
+        assert_eq!(said, "rank 2 of 4 panicked: a value that is no text");
+        let said = failure(4, |c| {
+            if c.rank() == 1 {
+                return Err(BombError(Bomb(nested)).into());
+            }
+            c.barrier();
+            Ok(())
+        });
+        assert_eq!(said, format!("rank 1 of 4 failed: {nested} seconds left"));
+        let said = failure(4, |c| {
+            c.agree(match c.rank() {
+                3 => Err(BombError(Bomb(nested))),
+                _ => Ok(()),
+            })
+        });
+        assert_eq!(said, "rank 3 of 4 panicked: a value that is no text");
+    }
+}
+
+fn caught(f: impl FnOnce()) -> bool {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).is_err()
+}
+
+/// A rank that gets over a panic is no longer where the others are, if they are in the midst of a
+/// collective. The next header cannot tell, so the rank itself does.
+#[test]
+fn a_caught_panic_ends_all() {
+    // Each rank sorts its hundred items, and panics when it meets those of another.
+    let sort = |c: &Cluster| {
+        c.generate(300, |i| i).sort_by(|a, b| {
+            assert_eq!(a / 100, b / 100, "items of two ranks");
+            a.cmp(b)
+        });
+    };
+    let is_told = |said: &str| {
+        assert!(
+            said.contains(" of 3: its body has caught a panic that came out of `sort_by` at "),
+            "{said}"
+        );
+        assert!(said.contains("faults.rs:"), "{said}");
+    };
+    for tries in 1..3 {
+        is_told(&failure(3, |c| {
+            for _ in 0..tries {
+                caught(|| sort(c));
+            }
+            // As long a course of the engine as that of a sort.
+            for _ in 0..20 {
+                c.generate(300, |i| 300 - i).sort();
+            }
+            Ok(())
+        }));
+    }
+    // Nor may it leave.
+    is_told(&failure(3, |c| {
+        caught(|| sort(c));
+        Ok(())
+    }));
+}
+
+/// What is caught outside of a collective, or on the only rank, hurts no other.
+#[test]
+fn bodies_may_catch_their_own_panics() {
+    for ranks in [1, 3] {
+        let ran = ThreadRanks::new(ranks).run(|c| {
+            assert!(caught(|| panic!("here")));
+            assert!(caught(|| done(
+                c.generate(9, |_| -> u8 { panic!("there") })
+            )));
+            c.barrier();
+            if ranks == 1 {
+                let all = c.generate(9, |i| i);
+                assert!(caught(|| done(all.sort_by(|_, _| panic!("in a sort")))));
+            }
+            assert_eq!(c.generate(9, |i| i).par_iter().count(), 9);
+            Ok(())
+        });
+        ran.unwrap();
+    }
+}
+
+/// A collective in a destructor, run as a panic passes, is a whole one.
+#[test]
+fn collectives_in_destructors() {
+    struct AtLast<'c>(&'c Cluster);
+    impl Drop for AtLast<'_> {
+        fn drop(&mut self) {
+            self.0.barrier();
+        }
+    }
+    let ran = ThreadRanks::new(3).run(|c| {
+        assert!(caught(|| {
+            let _at_last = AtLast(c);
+            panic!("on all ranks");
+        }));
+        assert_eq!(c.generate(9, |i| i).par_iter().count(), 9);
+        Ok(())
+    });
+    ran.unwrap();
+}
+
+/// A rank that catches the news of another's failure adds none of its own.
+#[test]
+fn caught_failures_of_others_are_theirs() {
+    for _ in 0..20 {
+        let said = failure(4, |c| {
+            if c.rank() == 3 {
+                panic!("the third");
+            }
+            caught(|| c.barrier());
+            caught(|| c.barrier());
+            Ok(())
+        });
+        assert_eq!(said, "rank 3 of 4 panicked: the third");
+    }
 }

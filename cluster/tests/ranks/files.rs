@@ -5,7 +5,7 @@ use quickcheck::quickcheck;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tine_cluster::{Error, run_threads};
+use tine_cluster::{Cluster, Error, run_threads};
 
 /// A directory of this test's own, removed in the end.
 pub(crate) struct Dir(pub(crate) PathBuf);
@@ -227,4 +227,62 @@ fn damaged_checkpoints_are_told() {
         text(again).contains("this is no checkpoint"),
         "what is there is not overwritten"
     );
+    // Lengths that no vector has.
+    for lens in [
+        "18446744073709551615\n1",
+        "1\n-1",
+        "",
+        "99999999999999999999",
+    ] {
+        fs::write(&manifest, format!("{}{lens}\nend\n", head_of(&listed))).unwrap();
+        let said = run_threads(2, |c| match c.restore::<u64>(&dir.0)?.len() {
+            0 => Err(Error::new("this is no checkpoint, or an empty one")),
+            _ => Ok(()),
+        });
+        assert!(text(said).contains("this is no checkpoint"), "{lens}");
+    }
+    // Longer than what is there, and with a generation that has no next one.
+    fs::write(&manifest, format!("{}500\n501\nend\n", head_of(&listed))).unwrap();
+    assert!(text(restore()).contains("1-00001: "));
+    let last = listed.replacen("\n1\n", "\n18446744073709551615\n", 1);
+    fs::write(&manifest, last).unwrap();
+    assert!(text(restore()).contains("this is no checkpoint"));
+}
+
+/// The lines before the lengths.
+fn head_of(manifest: &str) -> String {
+    manifest
+        .lines()
+        .take(3)
+        .map(|line| format!("{line}\n"))
+        .collect()
+}
+
+/// The program has changed since: the type has its old name, and other fields.
+#[test]
+fn changed_types_are_told() {
+    let dir = Dir::new();
+    let name = |i: usize| "many words ".repeat(i % 7);
+    run_threads(2, |c| c.generate(100, name).checkpoint(&dir.0)).unwrap();
+    let manifest = dir.0.join("manifest");
+    let listed = fs::read_to_string(&manifest).unwrap();
+    let old = std::any::type_name::<String>();
+    let restored = |new: &str, restore: &(dyn Fn(&Cluster) -> Result<(), Error> + Sync)| {
+        fs::write(&manifest, listed.replace(old, new)).unwrap();
+        run_threads(3, restore).unwrap_err().to_string()
+    };
+    type More = (String, u64, String);
+    type Less = (u8, bool);
+    let said = [
+        restored(std::any::type_name::<More>(), &|c| {
+            c.restore::<More>(&dir.0).map(drop)
+        }),
+        restored(std::any::type_name::<Less>(), &|c| {
+            c.restore::<Less>(&dir.0).map(drop)
+        }),
+    ];
+    for said in said {
+        assert!(said.starts_with("rank 0 of 3 failed: "), "{said}");
+        assert!(said.contains("these are no items of type"), "{said}");
+    }
 }

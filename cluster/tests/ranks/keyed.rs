@@ -56,6 +56,17 @@ fn counts() {
         let texts = v.par_iter().count_by(|key| key.to_string());
         assert_eq!(texts.len(), expected.len());
         assert_eq!(texts.get("3"), expected.get(&3).copied(), "{what}");
+        assert_eq!(all(v.par_iter().copied().count_items()), expected, "{what}");
+        assert_eq!(all(v.par_iter().count_refs()), expected, "{what}");
+        let lines = v.par_iter().map(|key| format!("{key} a{key} b")).collect();
+        let words = lines.par_iter().flat_map_iter(|line| line.split(' '));
+        let words = all(words.count_refs());
+        assert_eq!(words.get("b").copied().unwrap_or(0), keys.len(), "{what}");
+        assert_eq!(words.get("a3"), expected.get(&3), "{what}");
+        assert_eq!(
+            words.len(),
+            2 * expected.len() + usize::from(!keys.is_empty())
+        );
         let pairs = v.par_iter().count_by(|key| (**key as u8, **key));
         assert_eq!(pairs.get(&(3, 3)), expected.get(&3).copied());
         let top = v.par_iter().top_k_by_count(3, |key| **key);

@@ -224,7 +224,7 @@ fn books(dir: &Dir, count: usize) -> (String, String) {
     (lines.concat(), cities)
 }
 
-/// A day on so many ranks: what the ranks answered, or how it ended.
+/// A day on N ranks: what the ranks answered, or how it ended.
 fn day(
     ranks: usize,
     dir: &Dir,
