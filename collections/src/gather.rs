@@ -28,7 +28,7 @@ pub(crate) trait Bag<T, S>: IntoIterator<Item = T> + Default + Send {
     /// items are cheap.
     const WORTH: u64 = 0;
 
-    /// The first of all bags; so many values may come to all of them together.
+    /// The first of all bags; this number of values may come to all of them together.
     fn first(_expected: usize) -> Self {
         Self::default()
     }

@@ -50,6 +50,10 @@ mod partition;
 mod parts;
 #[cfg(not(loom))]
 pub mod prelude;
+#[cfg(loom)]
+#[path = "map/published.rs"]
+#[allow(dead_code)] // the models take nothing out
+mod published;
 #[cfg(not(loom))]
 #[doc(hidden)]
 pub mod raw;

@@ -1,12 +1,14 @@
 //! Loom models: every order in which two or three threads can take turns.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p tine-collections --lib --release`
+//! `tests/models.sh -p tine-collections models`
 
 use crate::lock::RawLock;
+use crate::published::Published;
 use crate::vec::buckets::Buckets;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The value behind a lock, as loom sees it.
 struct Shared {
@@ -137,5 +139,109 @@ fn a_prefix_found_by_another() {
         }
         pusher.join().unwrap();
         finder.join().unwrap();
+    });
+}
+
+/// No part of what loom explores.
+type Count = std::sync::Arc<std::sync::atomic::AtomicUsize>;
+
+/// What is published: two numbers that are always one apart, and a count of those that are alive.
+struct Pair(usize, usize, Count);
+
+impl Pair {
+    fn of(number: usize, alive: &Count) -> Self {
+        alive.fetch_add(1, Relaxed);
+        Pair(number, number + 1, alive.clone())
+    }
+
+    fn next(&self) -> Option<(Self, usize)> {
+        Some((Pair::of(self.1, &self.2), self.0))
+    }
+
+    fn whole(&self) -> usize {
+        assert_eq!(self.0 + 1, self.1);
+        self.0
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        let before = self.2.fetch_sub(1, Relaxed);
+        assert_ne!(before, 0, "dropped twice");
+        // A reader that looks at it after this finds no pair.
+        self.1 = self.0;
+    }
+}
+
+fn published() -> (Arc<Published<Pair>>, Count) {
+    let alive = std::sync::Arc::default();
+    let first = loom::sync::Arc::new(Pair::of(0, &alive));
+    (Arc::new(Published::new(first)), alive)
+}
+
+/// Two writers and a reader that holds on to what it has read: no change is lost, what was read stays
+/// as it was, and numbers only rise.
+#[test]
+fn publishing_and_reading() {
+    explore(3, || {
+        let (place, alive) = published();
+        let other = place.clone();
+        let writer = thread::spawn(move || other.renew(Pair::next).unwrap());
+        let other = place.clone();
+        let reader = thread::spawn(move || {
+            let held = other.load();
+            let before = held.whole();
+            let later = other.load_full().whole();
+            assert!(before <= later && later <= 2);
+            assert_eq!(held.whole(), before);
+        });
+        let mine = place.renew(Pair::next).unwrap();
+        let others = writer.join().unwrap();
+        reader.join().unwrap();
+        assert_eq!(mine + others, 1, "both began at one value");
+        assert_eq!(place.load().whole(), 2);
+        // The reader has let go, and those that were replaced are gone.
+        assert_eq!(alive.load(Relaxed), 1);
+    });
+}
+
+/// The place goes away while a reader holds what was in it: the last of both drops it.
+#[test]
+fn dropping_under_a_reader() {
+    explore(3, || {
+        let (place, alive) = published();
+        let other = place.clone();
+        let reader = thread::spawn(move || {
+            let held = other.load_full();
+            drop(other);
+            held.whole()
+        });
+        place.renew(Pair::next).unwrap();
+        // A change that makes nothing leaves the value in its place.
+        assert_eq!(place.renew(|_| None::<(Pair, ())>), None);
+        assert_eq!(place.load().whole(), 1);
+        drop(place);
+        assert!(reader.join().unwrap() <= 1);
+        assert_eq!(alive.load(Relaxed), 0);
+    });
+}
+
+/// A writer that does not ask whether its value is still there loses the change of another: the models
+/// above would see it.
+#[test]
+#[should_panic(expected = "a change is lost")]
+fn without_a_look_a_change_is_lost() {
+    explore(3, || {
+        let (place, _alive) = published();
+        let other = place.clone();
+        let add = |place: &Published<Pair>| {
+            let (mine, _) = place.load_full().next().unwrap();
+            let next = mine.0;
+            place.renew(|now| Some((Pair::of(next, &now.2), ())));
+        };
+        let writer = thread::spawn(move || add(&other));
+        add(&place);
+        writer.join().unwrap();
+        assert_eq!(place.load().whole(), 2, "a change is lost");
     });
 }

@@ -63,7 +63,7 @@ struct Cursor<T> {
 }
 
 /// Values, scattered into as many lists as there are parts.
-pub struct Scatter<T> {
+pub(crate) struct Scatter<T> {
     cursors: Box<[Cursor<T>]>,
     full: Vec<Vec<Block<T>>>,
     chunks: Chunks,
@@ -77,7 +77,7 @@ unsafe impl<T: Send> Send for Scatter<T> {}
 
 impl<T> Scatter<T> {
     /// Empty lists for `parts` parts.
-    pub fn new(parts: usize) -> Self {
+    pub(crate) fn new(parts: usize) -> Self {
         let cursor = || Cursor {
             start: NonNull::dangling(),
             len: 0,
@@ -99,7 +99,7 @@ impl<T> Scatter<T> {
 
     /// Appends a value to a part's list.
     #[inline]
-    pub fn push(&mut self, part: usize, value: T) {
+    pub(crate) fn push(&mut self, part: usize, value: T) {
         if self.cursors[part].len == self.cursors[part].cap {
             self.turn(part);
         }
@@ -167,7 +167,7 @@ impl<T> Scatter<T> {
     }
 
     /// All lists, part by part.
-    pub fn into_lists(mut self) -> Vec<List<T>> {
+    pub(crate) fn into_lists(mut self) -> Vec<List<T>> {
         self.take()
     }
 
@@ -206,7 +206,7 @@ impl<T> Drop for Scatter<T> {
 }
 
 /// The values of one part from one worker, in order: an iterator over them.
-pub struct List<T> {
+pub(crate) struct List<T> {
     /// The blocks still to come, last one first.
     blocks: Vec<Block<T>>,
     /// The values still to come of the block in hand.
@@ -305,7 +305,7 @@ impl<T> Drop for List<T> {
 }
 
 /// For each part, the lists of all workers, in the order of the workers.
-pub fn transpose<T>(scatters: impl IntoIterator<Item = Scatter<T>>) -> Vec<Vec<List<T>>> {
+pub(crate) fn transpose<T>(scatters: impl IntoIterator<Item = Scatter<T>>) -> Vec<Vec<List<T>>> {
     let mut parts: Vec<Vec<List<T>>> = Vec::new();
     for scatter in scatters {
         let lists = scatter.into_lists();

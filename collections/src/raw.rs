@@ -3,4 +3,4 @@
 
 pub use crate::group::{count_keys, fold_pairs};
 pub use crate::pages::expect_fill;
-pub use crate::partition::{List, Scatter, par_map, transpose};
+pub use crate::partition::par_map;

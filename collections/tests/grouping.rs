@@ -2,6 +2,9 @@
 //! what a table in the cache holds, on pools of several sizes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use quickcheck::QuickCheck;
 use tine_collections::prelude::*;
@@ -245,6 +248,66 @@ fn joins() {
     QuickCheck::new()
         .tests(200)
         .quickcheck(agree as fn(Vec<(u8, u16)>, Vec<(u8, u16)>));
+}
+
+/// Stretches of new keys and of known ones, in any order and of any length.
+#[test]
+fn distinct_of_any_course() {
+    fn agree(course: Vec<(u8, u8)>) {
+        let mut input: Vec<u64> = Vec::new();
+        let mut fresh = 1 << 40;
+        for (i, (kind, length)) in course.into_iter().take(6).enumerate() {
+            let length = usize::from(length) << (7 + i % 4);
+            match kind % 4 {
+                0 => input.extend(fresh..fresh + length as u64),
+                1 => input.extend(numbers(length, 1 << 20)),
+                2 => input.extend(numbers(length, 1000)),
+                _ => input.extend_from_within(..length.min(input.len())),
+            }
+            fresh += length as u64;
+        }
+        let mut seen = HashSet::new();
+        let firsts: Vec<u64> = (input.iter().copied())
+            .filter(|&key| seen.insert(key))
+            .collect();
+        let of_known_length = input.par_iter().copied().distinct();
+        assert!(of_known_length == firsts, "{} items", input.len());
+        let of_any = input.par_iter().copied().filter(|_| true).distinct();
+        assert!(of_any == firsts, "{} items", input.len());
+    }
+    QuickCheck::new()
+        .tests(if cfg!(debug_assertions) { 12 } else { 60 })
+        .quickcheck(agree as fn(Vec<(u8, u8)>));
+}
+
+/// A key that is equal to another now and then, and whose hash is another one each time.
+struct Liar(usize, Arc<AtomicUsize>);
+
+impl Hash for Liar {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_usize(self.1.fetch_add(1, Relaxed) % 100_000);
+    }
+}
+
+impl PartialEq for Liar {
+    fn eq(&self, _: &Liar) -> bool {
+        self.1.fetch_add(1, Relaxed).is_multiple_of(3)
+    }
+}
+
+impl Eq for Liar {}
+
+/// What comes out are items in their order, whatever their keys say of themselves.
+#[test]
+fn distinct_of_liars() {
+    for count in [0, 1, 1000, 60_000, 200_000] {
+        let lies = Arc::new(AtomicUsize::new(0));
+        let all = (0..count).into_par_iter().map(|i| Liar(i, lies.clone()));
+        let some = all.filter(|_| true).distinct();
+        assert!(some.is_sorted_by(|a, b| a.0 < b.0) && some.len() <= count);
+        assert_eq!(Arc::strong_count(&lies), some.len() + 1);
+        assert_eq!(some.is_empty(), count == 0);
+    }
 }
 
 /// More keys than a worker's table should have: at once, after a while, with many repeats, and hardly any.

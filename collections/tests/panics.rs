@@ -152,13 +152,14 @@ fn hashing_blows_while_room_is_made_among_traces() {
         map
     };
     // Each key is hashed once as it comes; more is for those that are there.
+    let mut extended = vec![];
     for (new, after) in [(40_000, 40_000), (80_000, 80_010), (100_000, 100_200)] {
         let fuse = Fuse::new();
         let mut map = dug_over(&fuse);
         fuse.hash.store(after, Ordering::Relaxed);
         let pairs = (0..new as u32).into_par_iter();
         let pairs = pairs.map(|i| (Key(1_000_000 + i, fuse.clone()), 0));
-        blows(|| map.par_extend(pairs));
+        extended.push(blows(|| map.par_extend(pairs)));
         fuse.mend();
         (0..8000).for_each(|i| {
             assert_eq!(
@@ -170,13 +171,18 @@ fn hashing_blows_while_room_is_made_among_traces() {
         drop(map);
         assert_eq!(Arc::strong_count(&fuse), 1);
     }
-    for after in [0, 1, 100, 7000] {
-        let fuse = Fuse::new();
-        let mut map = dug_over(&fuse);
-        fuse.hash.store(after, Ordering::Relaxed);
-        blows(|| map.reserve(40_000));
-        fuse.mend();
-        intact(&map, 8000, &fuse);
+    assert!(extended.contains(&true), "no key was hashed again");
+    // The first room may lie under the traces; for the second every table grows.
+    for (room, grows) in [(40_000, false), (400_000, true)] {
+        for after in [0, 1, 100, 7000] {
+            let fuse = Fuse::new();
+            let mut map = dug_over(&fuse);
+            fuse.hash.store(after, Ordering::Relaxed);
+            let blew = blows(|| map.reserve(room));
+            assert!(blew || !grows, "{room} {after}");
+            fuse.mend();
+            intact(&map, 8000, &fuse);
+        }
     }
 }
 
@@ -348,6 +354,37 @@ fn grouping_blows_anywhere() {
         fuse.hash.store(100, Ordering::Relaxed);
         keys.par_iter().count_by(|key| Key(key.0, fuse.clone()))
     }));
+}
+
+/// In the first table, at a look at it, in scattering what comes later, in the parts' tables.
+#[test]
+fn distinct_blows_while_it_scatters() {
+    let fuse = Fuse::new();
+    let count = 140_000;
+    let firsts = || {
+        // A filter hides how many there are: many are expected.
+        let keys = (0..count).into_par_iter();
+        let keys = keys.map(|i| Key(i % 120_000, fuse.clone()));
+        keys.filter(|_| true).distinct()
+    };
+    assert!(firsts().iter().map(|key| key.0).eq(0..120_000));
+    for after in [0, 32_767, 32_768, 33_000, 60_000, 139_999, 150_000] {
+        fuse.hash.store(after, Ordering::Relaxed);
+        let blew = blows(firsts);
+        assert!(blew || after > 139_999, "hash after {after}");
+        fuse.mend();
+        assert_eq!(Arc::strong_count(&fuse), 1, "hash after {after}");
+        fuse.eq.store(after / 10, Ordering::Relaxed);
+        assert!(blows(firsts), "eq after {after}");
+        fuse.mend();
+        assert_eq!(Arc::strong_count(&fuse), 1, "eq after {after}");
+        // The first drops are those of keys that came again.
+        fuse.drop.store(after / 10, Ordering::Relaxed);
+        assert!(blows(firsts), "drop after {after}");
+        fuse.mend();
+        // A destructor that panics keeps back its own table at most.
+        assert!(Arc::strong_count(&fuse) < 2000, "drop after {after}");
+    }
 }
 
 /// Large maps that were built in parallel are dropped by all threads.

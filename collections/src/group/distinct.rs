@@ -1,9 +1,9 @@
 //! Distinct items, in the order in which they first occur.
 //!
-//! A worker puts items into a table, each with its rank. If the keys become too many for that, what
-//! comes later is scattered by hash; an item whose key is in the table is known to be no first one, and
-//! is dropped on the spot. One job for each part finds the first items; then they are brought into
-//! order by place, in parallel.
+//! A worker puts items into a table, each with its rank. If the keys become too many for that, or are
+//! new with nearly every item, what comes later is scattered by hash; an item whose key is in the table
+//! is known to be no first one, and is dropped on the spot. One job for each part finds the first items;
+//! then they are brought into order by place, in parallel.
 #![forbid(unsafe_code)]
 
 use crate::foresight::Foresight;
@@ -20,13 +20,18 @@ use std::iter::Flatten;
 use std::vec;
 use tine_iter::iter::ParallelIterator;
 
-/// Up to this many keys are few.
+/// Up to this many items, if their number is known, stay in tables whatever their keys.
+const SHORT: usize = 1 << 17;
+/// Up to this many keys of other inputs are few.
 const FEW: usize = 1 << 20;
-/// At so many keys a table is given up if hardly an item was of a key that it had.
-const TRIED: usize = 1 << 17;
-/// Ranges of places, each brought into order by one job.
-const RANGES: usize = 1024;
-/// After so many items whose keys a table has not, a worker asks whether looking into it pays.
+/// A worker looks at its table when it holds this many keys, and each time that the number of keys has
+/// doubled. If hardly an item since the last look had a key that the table knew, the worker gives the
+/// table up. It notices 200,000 keys that come equally often at its first look: a table of them would
+/// miss the cache at each item, and would have to be merged.
+const TRIED: usize = if cfg!(miri) { 1 << 9 } else { 1 << 15 };
+/// A table is kept if it met a known key at least once for each N new keys; this is N.
+const STALE: usize = 12;
+/// After this number of items whose keys the table lacks, a worker asks whether looking into it pays.
 const TRIAL: usize = 1 << 14;
 
 /// What `make` returns for the first item of each key. `read` takes items apart.
@@ -215,56 +220,116 @@ where
     }
     let last = |table: &mut HashTable<(K, (usize, V))>| table.iter().map(|(_, (at, _))| *at).max();
     let places: Vec<_> = par_map(tables.iter_mut().collect(), &last);
-    let last = places.into_iter().flatten().max().unwrap_or(0);
-    let range = |at: usize| (RANGES - 1).saturating_sub(step(last) - step(at));
+    let ranges = Ranges::new(count, places.into_iter().flatten().max().unwrap_or(0));
     let mut groups: Vec<Vec<_>> = Vec::new();
-    let each = tables.len().div_ceil(GROUPS);
+    let each = tables.len().div_ceil((count >> 16).clamp(4, GROUPS));
     let mut tables = tables.into_iter().peekable();
     while tables.peek().is_some() {
         groups.push(tables.by_ref().take(each).collect());
     }
     let scattered = par_map(groups, &|tables| {
-        let mut scatter = Scatter::new(RANGES);
+        let mut scatter = Scatter::new(ranges.count());
         for (key, (at, value)) in tables.into_iter().flatten() {
-            scatter.push(range(at), (at, (key, value)));
+            scatter.push(ranges.of(at), (at, (key, value)));
         }
         scatter
     });
-    let sorted = par_map(transpose(scattered), &|lists: Vec<List<_>>| {
-        let found: Vec<(usize, (K, V))> = lists.into_iter().flatten().collect();
-        let (least, most) = found
-            .iter()
-            .fold((usize::MAX, 0), |(least, most), (at, _)| {
-                (least.min(*at), most.max(*at))
-            });
+    let numbered = transpose(scattered).into_iter().enumerate().collect();
+    let sorted = par_map(numbered, &|(range, lists): (usize, Vec<List<_>>)| {
+        let count: usize = lists.iter().map(List::len).sum();
+        let (least, end) = ranges.places(range);
         // Where most places hold a first occurrence, each has a slot; else comparing is cheaper.
-        if most.saturating_sub(least) >= 4 * found.len() {
-            return sort(found);
+        if end - least >= 4 * count {
+            return sort(lists.into_iter().flatten().collect());
         }
         let mut slots: Vec<Option<(K, V)>> = Vec::new();
-        slots.resize_with(most - least + 1, || None);
-        for (at, entry) in found {
-            slots[at - least] = Some(entry);
+        slots.resize_with(end - least, || None);
+        for list in lists {
+            list.for_each(|(at, entry)| slots[at - least] = Some(entry));
         }
-        let made = slots
-            .into_iter()
-            .flatten()
-            .map(|(key, value)| make(key, value));
-        made.collect()
+        let mut made = Vec::with_capacity(count);
+        let entries = slots.into_iter().flatten();
+        made.extend(entries.map(|(key, value)| make(key, value)));
+        made
     });
     concat(sorted)
 }
 
-/// A place's step: sixty-four to each power of two. First occurrences crowd at the beginning where keys
-/// come again and again, so ranges of one length would not hold alike many.
-fn step(place: usize) -> usize {
-    let place = place as u64 + 1;
-    let power = place.ilog2();
-    let fine = (place << (63 - power) >> 57) as usize & 63;
-    power as usize * 64 + fine
+/// Ranges of places, each brought into order by one job. As many to each power of two: first
+/// occurrences crowd at the beginning where keys come again and again, so ranges of one length would not
+/// hold alike many.
+struct Ranges {
+    /// The places from one power of two to the next are cut into 2^N ranges; this is N.
+    cuts: u32,
+    /// The step of the last place.
+    last: usize,
+    /// One past the last place.
+    end: usize,
 }
 
-/// Parts of the tables, each scattered by one job.
+/// This many powers of two are cut, the highest ones; the first range has all places below them.
+const POWERS: usize = 16;
+
+impl Ranges {
+    /// For `count` items at places up to `last`.
+    fn new(count: usize, last: usize) -> Self {
+        let cuts = match count >> 19 {
+            0 => 4,
+            1 => 5,
+            _ => 6,
+        };
+        Ranges {
+            cuts,
+            last: Self::step(cuts, last),
+            end: last + 1,
+        }
+    }
+
+    fn count(&self) -> usize {
+        POWERS << self.cuts
+    }
+
+    /// The range that a place lies in.
+    #[inline]
+    fn of(&self, place: usize) -> usize {
+        (self.count() - 1).saturating_sub(self.last - Self::step(self.cuts, place))
+    }
+
+    /// The first place of a range, and one past its last place.
+    fn places(&self, range: usize) -> (usize, usize) {
+        let back = self.count() - 1 - range;
+        let from = match range {
+            0 => 0,
+            _ => self.begin(back),
+        };
+        let to = match back {
+            0 => self.end,
+            _ => self.begin(back - 1),
+        };
+        (from, to)
+    }
+
+    /// The first place of the range that is `back` before the last one.
+    fn begin(&self, back: usize) -> usize {
+        let Some(step) = self.last.checked_sub(back) else {
+            return 0;
+        };
+        let power = step >> self.cuts;
+        let fine = step & ((1 << self.cuts) - 1);
+        // Where a power of two has fewer places than steps, several steps begin at one place.
+        let above = ((fine as u64) << power).div_ceil(1 << self.cuts);
+        ((1 << power) + above - 1) as usize
+    }
+
+    fn step(cuts: u32, place: usize) -> usize {
+        let place = place as u64 + 1;
+        let power = place.ilog2();
+        let fine = (place << (63 - power) >> (63 - cuts)) & ((1 << cuts) - 1);
+        ((power as usize) << cuts) + fine as usize
+    }
+}
+
+/// The tables are scattered by at most this many jobs.
 const GROUPS: usize = 16;
 
 /// First items, with their ranks.
@@ -272,8 +337,13 @@ struct Row<K, V> {
     table: HashTable<(K, (u32, V))>,
     /// All ranks are below; some of them may be of no item.
     ranks: u32,
-    /// The number of items, up to [`TRIED`] keys.
+    /// The number of items since the last look.
     seen: usize,
+    /// Keys at the next look, and how many of them are new since the last one.
+    look: usize,
+    new: usize,
+    /// Whether a look has found that nearly all keys are new.
+    stale: bool,
 }
 
 impl<K, V> Default for Row<K, V> {
@@ -282,6 +352,9 @@ impl<K, V> Default for Row<K, V> {
             table: HashTable::new(),
             ranks: 0,
             seen: 0,
+            look: TRIED,
+            new: TRIED,
+            stale: false,
         }
     }
 }
@@ -309,12 +382,21 @@ impl<K, V> Row<K, V> {
 }
 
 impl<K: Eq + Hash, V> Row<K, V> {
+    /// A look at how many items found their key.
+    #[cold]
+    fn judge(&mut self) {
+        self.stale = self.seen.saturating_sub(self.new) < self.new / STALE;
+        self.seen = 0;
+        self.new = self.look;
+        self.look *= 2;
+    }
+
     #[inline]
     fn has(&self, hash: u64, key: &K) -> bool {
         self.table.find(hash, |(k, _)| *k == *key).is_some()
     }
 
-    /// Puts in first items until there are so many.
+    /// Puts in first items until the table holds `most`.
     #[inline]
     fn put(
         &mut self,
@@ -322,7 +404,9 @@ impl<K: Eq + Hash, V> Row<K, V> {
         most: usize,
         hasher: &impl BuildHasher,
     ) {
-        let Row { table, ranks, seen } = self;
+        let Row {
+            table, ranks, seen, ..
+        } = self;
         pairs.any(|(key, value)| {
             *seen += 1;
             let hash = hasher.hash_one(&key);
@@ -342,7 +426,7 @@ impl<K: Eq + Hash, V> Row<K, V> {
 const SAMPLE: usize = 64;
 
 impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<K, V> {
-    const FEW: usize = FEW;
+    const FEW: usize = SHORT;
     const UNKNOWN: usize = FEW;
     // Another table is filled from nothing, and then merged.
     const WORTH: u64 = 2_000_000;
@@ -352,19 +436,23 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<K, V> 
     }
 
     fn is_full(&self, few: usize) -> bool {
-        let len = self.table.len();
-        len > few || (len == TRIED && self.seen < TRIED / 8 * 9)
+        self.stale || self.table.len() > few
     }
 
     #[inline]
     fn fill(&mut self, pairs: &mut impl Iterator<Item = (K, V)>, most: usize, hasher: &S) {
-        if self.table.len() < TRIED && most >= TRIED {
-            self.put(pairs, TRIED, hasher);
-            if self.table.len() < TRIED || Bag::<(K, V), S>::is_full(self, most) {
+        let most = most.saturating_add(1);
+        while most > SHORT + 1 && self.look < most {
+            self.put(pairs, self.look, hasher);
+            if self.table.len() < self.look {
+                return;
+            }
+            self.judge();
+            if self.stale {
                 return;
             }
         }
-        self.put(pairs, most.saturating_add(1), hasher);
+        self.put(pairs, most, hasher);
     }
 
     /// Ranks of later items follow those of the items here.
@@ -392,5 +480,34 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<K, V> 
         let is_there = |(key, _): &&(K, _)| many.has(hasher.hash_one(key), key);
         let there = sample.clone().filter(is_there).count();
         2 * there > few.table.len().min(SAMPLE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ranges;
+
+    /// Each place lies in its range, and ranges follow one another without a gap.
+    #[test]
+    fn ranges_cover_all_places() {
+        for count in [1, 1 << 19, 1 << 22] {
+            for last in [0, 1, 2, 30, 31, 1000, 65_535, 65_536, 100_000] {
+                let ranges = Ranges::new(count, last);
+                let mut next = 0;
+                for range in 0..ranges.count() {
+                    let (from, to) = ranges.places(range);
+                    assert_eq!(from, next);
+                    assert!(to >= from);
+                    next = to;
+                    assert!((from..to).all(|place| ranges.of(place) == range));
+                }
+                assert_eq!(next, last + 1);
+            }
+            let ranges = Ranges::new(count, 1 << 40);
+            for range in 1..ranges.count() {
+                let (from, to) = ranges.places(range);
+                assert_eq!((ranges.of(from), ranges.of(to - 1)), (range, range));
+            }
+        }
     }
 }

@@ -31,7 +31,7 @@ const GLANCE: usize = 2048;
 /// Values in a heavy key's first segment, and in the largest.
 const FIRST: usize = if cfg!(miri) { 1 << 8 } else { 1 << 16 };
 const LAST: usize = 1 << 19;
-/// After so many values that were not of heavy keys, a worker asks whether the others pay.
+/// After this number of values without a heavy key, a worker asks whether looking for one pays.
 const TRIAL: usize = 1 << 16;
 
 /// Values of heavy keys, in order.

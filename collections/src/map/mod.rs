@@ -2,9 +2,10 @@
 //!
 //! The type and the methods with `&self` are in `concurrent`, those with `&mut self` in
 //! `exclusive`, and the parallel ones in `par`. `frozen` is a map that is only read, `read_map` one
-//! that is read without locks and changed by publishing. Beneath them: `shard` (which table a key is in),
-//! `lock` (one table's lock), `table` (surgery on one table), `chart` (fetching ahead) and
-//! `reentry` (a thread that enters a map again panics instead of waiting for itself).
+//! that is read without locks and changed by publishing: `published` holds one of its tables. Beneath
+//! them: `shard` (which table a key is in), `lock` (one table's lock), `table` (surgery on one table),
+//! `chart` (fetching ahead) and `reentry` (a thread that enters a map again panics instead of waiting
+//! for itself).
 #![deny(unsafe_code)]
 
 mod chart;
@@ -16,6 +17,7 @@ mod frozen;
 mod iter;
 pub(crate) mod lock;
 mod par;
+mod published;
 mod read_map;
 pub(crate) mod reentry;
 pub(crate) mod shard;

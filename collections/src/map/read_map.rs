@@ -3,19 +3,18 @@
 //!
 //! Each of its parts is an immutable table behind a pointer. A reader notes in a slot of its own
 //! which table it looks at (`arc-swap`), and takes no lock. A writer copies the table of one part,
-//! changes the copy, and puts it in the old one's place if that is still there; if not, it begins
-//! again. A table is freed when no reader looks at it any more: a reader that never leaves keeps
-//! the tables that it looks at, and no later ones.
+//! changes the copy, and puts it in the old one's place (`published`). A table is freed when no reader
+//! looks at it any more. A reader that never leaves keeps the tables that it looks at, and no later ones.
 #![forbid(unsafe_code)]
 
 use super::concurrent::ParHashMap;
 use super::frozen::FrozenMap;
+use super::published::Published;
 use super::table::divide;
 use crate::gather::{Gathered, gather};
 use crate::hasher::DefaultHashBuilder;
 use crate::partition::par_map;
 use crate::parts::{breadth, part_of};
-use arc_swap::ArcSwap;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
@@ -50,7 +49,7 @@ type Table<K, V> = HashTable<(K, V)>;
 /// assert_eq!(rates.get_cloned("EUR"), None);
 /// ```
 pub struct ReadMap<K, V, S = DefaultHashBuilder> {
-    parts: Box<[ArcSwap<Table<K, V>>]>,
+    parts: Box<[Published<Table<K, V>>]>,
     hasher: S,
 }
 
@@ -86,7 +85,7 @@ impl<K, V, S> ReadMap<K, V, S> {
         let empty = Arc::new(HashTable::new());
         ReadMap {
             parts: (0..breadth())
-                .map(|_| ArcSwap::new(empty.clone()))
+                .map(|_| Published::new(empty.clone()))
                 .collect(),
             hasher,
         }
@@ -145,7 +144,7 @@ impl<K, V, S> ReadMap<K, V, S> {
 
 impl<K: Eq + Hash, V, S: BuildHasher> ReadMap<K, V, S> {
     #[inline]
-    fn part(&self, hash: u64) -> &ArcSwap<Table<K, V>> {
+    fn part(&self, hash: u64) -> &Published<Table<K, V>> {
         &self.parts[part_of(hash, self.parts.len())]
     }
 
@@ -208,18 +207,14 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
     /// thread was quicker. If it panics, nothing has changed.
     fn renew<R>(
         &self,
-        part: &ArcSwap<Table<K, V>>,
+        part: &Published<Table<K, V>>,
         change: impl Fn(&mut Table<K, V>) -> Option<R>,
     ) -> Option<R> {
-        loop {
-            let old = part.load_full();
-            let mut table = (*old).clone();
+        part.renew(|old| {
+            let mut table = old.clone();
             let result = change(&mut table)?;
-            let found = part.compare_and_swap(&old, Arc::new(table));
-            if Arc::ptr_eq(&found, &old) {
-                return Some(result);
-            }
-        }
+            Some((table, result))
+        })
     }
 
     fn put(&self, table: &mut Table<K, V>, hash: u64, key: K, value: V) -> Option<V> {
@@ -312,7 +307,7 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
         par_map(work, &|(part, changes)| self.renew_all(part, changes));
     }
 
-    fn renew_all(&self, part: &ArcSwap<Table<K, V>>, changes: Vec<(u64, (K, Option<V>))>) {
+    fn renew_all(&self, part: &Published<Table<K, V>>, changes: Vec<(u64, (K, Option<V>))>) {
         if changes.is_empty() {
             return;
         }
@@ -336,7 +331,7 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
     /// assert_eq!(map.freeze()[&1], 10);
     /// ```
     pub fn freeze(self) -> FrozenMap<K, V, S> {
-        let table = |part: ArcSwap<Table<K, V>>| Arc::unwrap_or_clone(part.into_inner());
+        let table = |part: Published<Table<K, V>>| Arc::unwrap_or_clone(part.into_inner());
         let tables = self.parts.into_iter().map(table).collect();
         FrozenMap::from_tables(tables, self.hasher)
     }
@@ -350,7 +345,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> From<ParHashMap<K, V, S>> for ReadMap<K, V
         if let [stem] = &mut tables[..] {
             tables = divide(stem, breadth(), &|(key, _)| hasher.hash_one(key));
         }
-        let part = |table| ArcSwap::new(Arc::new(table));
+        let part = |table| Published::new(Arc::new(table));
         ReadMap {
             parts: tables.into_iter().map(part).collect(),
             hasher,

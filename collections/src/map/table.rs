@@ -88,3 +88,95 @@ fn refresh<T>(
     }
     Ok(fresh)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{grow, make_room};
+    use hashbrown::HashTable;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::rc::Rc;
+
+    /// A table without room, most of whose buckets are traces of removals. All entries have one hash, so
+    /// they lie side by side, and each removal leaves a trace.
+    fn worn(alive: &Rc<()>, kept: usize) -> HashTable<(usize, Rc<()>)> {
+        let mut table = HashTable::with_capacity(448);
+        for i in 0..448 {
+            table.insert_unique(0, (i, alive.clone()), |_| unreachable!("room was made"));
+        }
+        for i in kept..448 {
+            let entry = table
+                .find_entry(0, |(key, _)| *key == i)
+                .expect("it is there");
+            drop(entry.remove());
+        }
+        assert_eq!((table.num_buckets(), table.len()), (512, kept));
+        assert!(
+            table.capacity() < kept + 40,
+            "{} free",
+            table.capacity() - kept
+        );
+        table
+    }
+
+    /// A hasher that panics at its `nth` call.
+    fn blows(nth: usize) -> impl Fn(&(usize, Rc<()>)) -> u64 {
+        let calls = std::cell::Cell::new(0);
+        move |_| {
+            calls.set(calls.get() + 1);
+            assert!(calls.get() != nth, "on purpose");
+            0
+        }
+    }
+
+    fn is_whole(table: &HashTable<(usize, Rc<()>)>, kept: usize, alive: &Rc<()>) {
+        assert_eq!((table.len(), table.iter().count()), (kept, kept));
+        assert!((0..kept).all(|i| table.find(0, |(key, _)| *key == i).is_some()));
+        assert_eq!(Rc::strong_count(alive), kept + 1);
+    }
+
+    /// hashbrown itself works in place where this table asks for room, and loses what it has not moved
+    /// yet. If this fails one day, [`grow`] need not look after it any more.
+    #[test]
+    fn room_in_place_loses_entries() {
+        let alive = Rc::new(());
+        let mut table = worn(&alive, 100);
+        let hasher = blows(50);
+        assert!(catch_unwind(AssertUnwindSafe(|| table.reserve(100, hasher))).is_err());
+        assert_eq!(table.num_buckets(), 512, "it has grown");
+        assert!(table.len() < 100, "it has lost nothing");
+    }
+
+    #[test]
+    fn a_hasher_that_panics_loses_nothing() {
+        for kept in [1, 100, 223, 224, 225, 400] {
+            for nth in [1, kept / 2 + 1, kept] {
+                let alive = Rc::new(());
+                let mut table = worn(&alive, kept);
+                for more in [60, 124, 500] {
+                    let hasher = blows(nth);
+                    let grown = catch_unwind(AssertUnwindSafe(|| grow(&mut table, more, hasher)));
+                    assert!(grown.is_err() || table.capacity() >= kept + more);
+                    is_whole(&table, kept, &alive);
+                }
+                drop(table);
+                // Until there is no room for the next one.
+                let mut table = worn(&alive, kept);
+                let mut count = kept;
+                while table.len() < table.capacity() {
+                    let entry = (count, alive.clone());
+                    table.insert_unique(0, entry, |_| unreachable!("there is room"));
+                    count += 1;
+                }
+                let hasher = blows(nth);
+                let made = catch_unwind(AssertUnwindSafe(|| make_room(&mut table, hasher)));
+                assert!(made.is_err(), "{kept} entries were not hashed");
+                is_whole(&table, count, &alive);
+                make_room(&mut table, |_| 0);
+                assert!(table.capacity() > count);
+                is_whole(&table, count, &alive);
+                drop(table);
+                assert_eq!(Rc::strong_count(&alive), 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! A value that is read without a lock, and changed by putting another in its place.
+//!
+//! A reader takes hold of the value that is there, and keeps it for as long as it looks at it. A writer
+//! makes a new value from the one that it found, and puts it in the place of that one alone: if another
+//! writer was quicker, it begins again, so no change is lost. A value is dropped once, when it is in its
+//! place no more and the last reader has let go of it.
+#![forbid(unsafe_code)]
+
+use crate::sync::{Arc, Loaded, Swap};
+
+pub(crate) struct Published<T>(Swap<T>);
+
+impl<T> Published<T> {
+    pub(crate) fn new(value: Arc<T>) -> Self {
+        Published(Swap::new(value))
+    }
+
+    /// The value that is there, for a short look.
+    #[inline]
+    pub(crate) fn load(&self) -> Loaded<T> {
+        self.0.load()
+    }
+
+    /// The value that is there, for a look of any length.
+    pub(crate) fn load_full(&self) -> Arc<T> {
+        self.0.load_full()
+    }
+
+    pub(crate) fn into_inner(self) -> Arc<T> {
+        self.0.into_inner()
+    }
+
+    /// Puts what `change` makes of the value in its place, unless it makes nothing. `change` is called
+    /// again if another thread was quicker. If it panics, nothing has changed.
+    pub(crate) fn renew<R>(&self, change: impl Fn(&T) -> Option<(T, R)>) -> Option<R> {
+        loop {
+            let old = self.0.load_full();
+            let (new, result) = change(&old)?;
+            let found = self.0.compare_and_swap(&old, Arc::new(new));
+            if Arc::ptr_eq(&found, &old) {
+                return Some(result);
+            }
+        }
+    }
+}
