@@ -7,7 +7,7 @@ use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Barrier, Mutex, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tine_iter::prelude::*;
 use tine_pool::ThreadPoolBuilder;
 
@@ -151,6 +151,32 @@ fn a_site_is_known_to_be_short() {
     });
 }
 
+/// No more items than a large pool could begin at once, known to take microseconds, and then two wait for each
+/// other.
+#[test]
+fn a_call_of_few_items_is_known_to_be_brief() {
+    fn go(meeting: Option<&Barrier>, len: usize) {
+        (0..len).into_par_iter().for_each(|i| {
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_nanos(200) {}
+            if let Some(meeting) = meeting
+                && (i == 0 || i == len - 1)
+            {
+                meeting.wait();
+            }
+        });
+    }
+    watched("a brief call in a large pool", || {
+        let pool = ThreadPoolBuilder::new().num_threads(16).build().unwrap();
+        for len in [2, 17, 30, 32] {
+            pool.install(|| {
+                (0..1000).for_each(|_| go(None, len));
+                go(Some(&Barrier::new(2)), len);
+            });
+        }
+    });
+}
+
 /// As many items as there are threads, and each waits for all others.
 #[test]
 fn all_items_of_a_known_short_loop_meet() {
@@ -181,6 +207,70 @@ fn all_items_of_a_known_short_loop_meet() {
     });
 }
 
+/// As many items as there are threads wait for each other, and each has others beside it. So the last
+/// thread that does not block may be one that waits for its own part of the loop.
+#[test]
+fn items_meet_beside_others() {
+    watched("a meeting of some", || {
+        for threads in [2, 3, 5, 8] {
+            let pool = ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            for every in [2, 8, 60] {
+                let run = |meeting: Option<&Barrier>| {
+                    (0..threads * every).into_par_iter().for_each(|i| {
+                        if i % every == 0 {
+                            meeting.map(Barrier::wait);
+                        }
+                    });
+                };
+                pool.install(|| {
+                    for _ in 0..6 {
+                        (0..500).for_each(|_| run(None));
+                        run(Some(&Barrier::new(threads)));
+                    }
+                });
+            }
+        }
+    });
+}
+
+/// A thread that waits for a part of its loop, for long, takes other parts of it, and nothing else: its
+/// caller holds a lock that others want.
+#[test]
+fn a_waiting_loop_runs_no_strangers() {
+    watched("a lock held across a long loop", || {
+        for threads in [2, 4, 6] {
+            let pool = ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            for _ in 0..6 {
+                let lock = Mutex::new(0);
+                let want = || *lock.lock().unwrap() += 1;
+                let all = Barrier::new(threads);
+                pool.scope(|s| {
+                    let held = lock.lock().unwrap();
+                    (0..8 * threads).into_par_iter().for_each(|i| {
+                        // Once every thread is in the loop: a task that wants the lock would keep one from it.
+                        if i % 8 == 0 {
+                            all.wait();
+                            (0..4).for_each(|_| s.spawn(|_| want()));
+                        }
+                        // Those that gave it away wait for long enough to look farther.
+                        if i + 8 == 8 * threads {
+                            thread::sleep(Duration::from_millis(60));
+                        }
+                    });
+                    drop(held);
+                });
+                assert_eq!(lock.into_inner().unwrap(), 4 * threads);
+            }
+        }
+    });
+}
+
 /// One item of each of the outermost even pieces waits for the rest.
 #[test]
 fn all_other_pieces_are_run_while_an_item_blocks() {
@@ -206,25 +296,37 @@ fn all_other_pieces_are_run_while_an_item_blocks() {
 
 /// A thread that waits for half of a loop takes part in the rest of it, again and again: no thread
 /// runs much more than its share of a loop whose last items are the long ones.
+///
+/// A machine that is busy with other things may keep threads from their shares, and the others then run more: that
+/// happens to a loop in five. Where pieces are not shared again, four threads share a loop in five like this by chance,
+/// and not ten in 24.
 #[test]
 fn a_skewed_loop_is_shared_again_and_again() {
+    fn shares(threads: usize) -> Vec<usize> {
+        let micros: Vec<_> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
+        (0..300_u32).into_par_iter().for_each(|i| {
+            let x = f64::from(i) / 300.0;
+            let long = (x.powi(4) * 3_000.0) as u64 + 5;
+            thread::sleep(Duration::from_micros(long));
+            let index = tine_pool::current_thread_index().unwrap();
+            micros[index].fetch_add(long as usize, SeqCst);
+        });
+        micros.iter().map(|n| n.load(SeqCst)).collect()
+    }
     in_pools("a skewed loop", || {
         let threads = tine_pool::current_num_threads();
-        let nanos: Vec<_> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
-        for _ in 0..2 {
-            (0..300_u32).into_par_iter().for_each(|i| {
-                let x = f64::from(i) / 300.0;
-                let micros = (x.powi(4) * 3_000.0) as u64 + 5;
-                thread::sleep(Duration::from_micros(micros));
-                let index = tine_pool::current_thread_index().unwrap();
-                nanos[index].fetch_add(micros as usize, SeqCst);
-            });
+        let (mut good, mut bad) = (0, Vec::new());
+        while good < 10 {
+            let shares = shares(threads);
+            let (most, all) = (shares.iter().max().unwrap(), shares.iter().sum::<usize>());
+            // Half of the loop would be more than nine tenths of its length.
+            if most * threads * 10 < all * 16 {
+                good += 1;
+            } else {
+                bad.push(shares);
+            }
+            assert!(bad.len() < 15, "{bad:?}");
         }
-        let shares: Vec<usize> = nanos.iter().map(|n| n.load(SeqCst)).collect();
-        let all: usize = shares.iter().sum();
-        let most = shares.iter().max().unwrap();
-        // Half of the loop would be more than nine tenths of its length.
-        assert!(most * threads * 10 < all * 16, "{shares:?}");
     });
 }
 

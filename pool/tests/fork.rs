@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc;
 use std::thread;
-use tine_pool::{ThreadPoolBuilder, current_thread_index, join, scope, spawn};
+use tine_pool::{ThreadPoolBuilder, current_thread_index, join, scope, spawn, spawn_async};
 
 /// Everything that a program may do with the global pool.
 fn use_global() {
@@ -23,6 +23,10 @@ fn use_global() {
     spawn(move || send.send(5).unwrap());
     assert_eq!(receive.recv(), Ok(5));
     tine_pool::broadcast(|_| ());
+    let jobs = tine_pool::Bounded::new(1);
+    scope(|s| (0..10).for_each(|_| s.spawn_bounded(1, |_| jobs.spawn(use_nothing))));
+    let both = tine_pool::select(spawn_async(|| 1), spawn_async(|| tine_pool::blocking(|| 2)));
+    ignore(both.join());
 }
 
 /// One test: a fork copies whatever the others are at.

@@ -579,6 +579,69 @@ fn the_first_of_two_stops_the_other() {
             select(spawn_async(|| 1), spawn_async(slow)).join()
         });
         assert!(matches!(first, First::Left(Ok(Ok(1)))));
+        // On a worker that runs the one whose end is the other's, which has begun elsewhere.
+        let pool = tine_pool::ThreadPoolBuilder::new()
+            .num_threads(2)
+            .build()
+            .unwrap();
+        for turned in [false, true] {
+            let [begun, met] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+            let (quick_begun, quick_met) = (Arc::clone(&begun), Arc::clone(&met));
+            let first = pool.install(|| {
+                let quick = spawn_async(move || {
+                    quick_begun.store(1, SeqCst);
+                    while quick_met.load(SeqCst) == 0 {
+                        thread::yield_now();
+                    }
+                });
+                while begun.load(SeqCst) == 0 {
+                    thread::yield_now();
+                }
+                let slow = spawn_async(move || {
+                    met.store(1, SeqCst);
+                    while !stop::requested() {
+                        thread::yield_now();
+                    }
+                });
+                match turned {
+                    false => select(quick, slow).join(),
+                    true => select(slow, quick).join(),
+                }
+            });
+            match first {
+                First::Left(end) => assert!(!turned && end.unwrap().is_ok()),
+                First::Right(end) => assert!(turned && end.unwrap().is_ok()),
+            }
+        }
+        // Both under one token: the first to end stops itself as well, too late.
+        for turned in [false, true].repeat(20) {
+            let begun = Arc::new(AtomicUsize::new(0));
+            let slow_begun = Arc::clone(&begun);
+            let first = pool.install(|| {
+                let token = StopToken::new();
+                let slow = move || {
+                    slow_begun.store(1, SeqCst);
+                    while !stop::requested() {
+                        thread::yield_now();
+                    }
+                    0
+                };
+                let slow = spawn_join_with(&token, slow).stopped_by(token.clone());
+                while begun.load(SeqCst) == 0 {
+                    thread::yield_now();
+                }
+                // Run by `join`, since the other thread is busy.
+                let quick = spawn_join_with(&token, || 7).stopped_by(token.clone());
+                match turned {
+                    false => select(quick, slow).join(),
+                    true => select(slow, quick).join(),
+                }
+            });
+            match first {
+                First::Left(end) => assert!(!turned && end.unwrap() == Ok(7)),
+                First::Right(end) => assert!(turned && end.unwrap() == Ok(7)),
+            }
+        }
         // As a future.
         let flag = Arc::new(Flag(AtomicUsize::new(0)));
         let waker = Waker::from(Arc::clone(&flag));

@@ -11,13 +11,13 @@
 //!   them, are as few as the pieces that really changed hands, and one.
 //! - *In advance*, into about as many pieces as a thread and each thief should
 //!   have to choose from: calls of a few items, which may be heavy or even wait
-//!   for each other, unless they are known to be short; calls with a greatest length; consumers and producers that
-//!   are cut only at a cost.
+//!   for each other, unless they are known to be short; calls with a greatest
+//!   length; consumers and producers that are cut only at a cost.
 //! - *By splitting*, for producers that do not know their length.
 
 use tine_pool::current_num_threads;
 
-use tine_pool::loops::{self, Part};
+use tine_pool::loops::{self, Part, Timer};
 
 use super::fork::{both_told, done, enter_part};
 use super::lazy::{Forked, Kind, Piece, Ran, Task, Way};
@@ -141,13 +141,15 @@ where
         job.result()
     } else {
         let cuts = threads;
-        let what = Do::Cut(Pieces { cuts, min, max });
+        let timer = blocks.then(|| Timer::start(site)).flatten();
+        let what = Do::Cut(Pieces { cuts, min, max }, timer.as_ref());
         let mut job = Job::new(rest, &what);
-        match blocks {
-            true => loops::known(site, len, |_| job.run(false)),
-            false => job.run(false),
+        enter_part(&mut job);
+        let result = job.result();
+        if let Some(timer) = &timer {
+            timer.end(len);
         }
-        job.result()
+        result
     }
 }
 
@@ -413,19 +415,19 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Strand<P, C> {
 /// A piece that a thread is to do, and what it came to.
 struct Job<'a, P: Producer, C: Consumer<P::Item>> {
     rest: Option<Rest<P, C>>,
-    what: &'a Do,
+    what: &'a Do<'a>,
     result: Option<C::Result>,
 }
 
 /// How it is to be done.
-enum Do {
+enum Do<'a> {
     Lazily(Task),
-    /// In advance, into so many pieces.
-    Cut(Pieces),
+    /// In advance, into these pieces, which a timer may watch.
+    Cut(Pieces, Option<&'a Timer>),
 }
 
 impl<'a, P: Producer, C: Consumer<P::Item>> Job<'a, P, C> {
-    fn new(rest: Rest<P, C>, what: &'a Do) -> Self {
+    fn new(rest: Rest<P, C>, what: &'a Do<'a>) -> Self {
         Job {
             rest: Some(rest),
             what,
@@ -455,18 +457,23 @@ impl<P: Producer, C: Consumer<P::Item>> Part for Job<'_, P, C> {
                 }
             }
             Do::Lazily(_) => rest.in_one(),
-            Do::Cut(pieces) => {
+            Do::Cut(pieces, timer) => {
                 check();
                 let mut pieces = *pieces;
                 if pieces.cut(rest.len, migrated) {
                     let mid = rest.len / 2;
                     let (near, far, reducer) = rest.cut(mid);
-                    let what = Do::Cut(pieces);
+                    let what = Do::Cut(pieces, *timer);
                     let (mut near, mut far) = (Job::new(near, &what), Job::new(far, &what));
-                    loops::both(&mut near, &mut far);
+                    loops::halves(&mut near, &mut far);
                     reducer.reduce(near.result(), far.result())
                 } else {
-                    rest.whole()
+                    let start = timer.map(Timer::now);
+                    let result = rest.whole();
+                    if let (Some(timer), Some(start)) = (timer, start) {
+                        timer.add(start);
+                    }
+                    result
                 }
             }
         });

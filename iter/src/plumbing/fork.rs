@@ -52,9 +52,9 @@ pub(crate) fn enter<R: Send>(op: impl FnOnce() -> R + Send) -> R {
     call.result()
 }
 
-/// Does `part` on a thread of a pool: this one, if it is.
+/// Does all of a loop on a thread of a pool: this one, if it is.
 pub(super) fn enter_part(part: &mut (dyn Part + Send)) {
-    loops::enter(part);
+    loops::enter_loop(part);
 }
 
 /// Runs both closures, in parallel if another thread is free. Each is told

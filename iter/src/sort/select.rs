@@ -8,8 +8,10 @@ use tine_pool::current_num_threads;
 
 use super::{fork, leaf, partition, unstable};
 
-/// Shorter slices are left to std.
+/// Shorter slices are left to std, and what is left of longer ones is partitioned by this thread alone.
 const CUTOFF: usize = if cfg!(miri) { 128 } else { 50_000 };
+/// What is left of a longer slice is left to std from here on.
+const FEW: usize = if cfg!(miri) { 64 } else { 500 };
 
 /// Puts at `index` what sorting would put there. Nothing before it is greater, nothing after it is
 /// less.
@@ -35,7 +37,7 @@ where
     // Pivots come from samples. If several in a row are bad, the order is no order. Then std's
     // selection would drop one element at a time, and sorting does not.
     let mut patience = len.ilog2();
-    while rest.len() >= CUTOFF {
+    while rest.len() >= FEW {
         if patience == 0 {
             return unstable::sort_by(rest, compare);
         }
@@ -44,10 +46,10 @@ where
         rest.swap(0, at);
         let (pivot, others) = rest.split_first_mut().expect("longer than the cut-off");
         let pivot = &*pivot;
-        let less = partition::par_partition(others, grain, &|x| compare(x, pivot).is_lt());
+        let less = parted(others, grain, &|x| compare(x, pivot).is_lt());
         if less == 0 {
             // The pivot is the least element, so those equal to it are in place.
-            let equal = partition::par_partition(others, grain, &|x| compare(pivot, x).is_ge());
+            let equal = parted(others, grain, &|x| compare(pivot, x).is_ge());
             if index <= equal {
                 return;
             }
@@ -64,6 +66,14 @@ where
         }
     }
     rest.select_nth_unstable_by(index, compare);
+}
+
+/// Puts the elements that satisfy `left` first and returns their number.
+fn parted<T: Send>(v: &mut [T], grain: usize, left: &(impl Fn(&T) -> bool + Sync)) -> usize {
+    match v.len() + 1 < CUTOFF {
+        true => partition::partition(v, left),
+        false => partition::par_partition(v, grain, left),
+    }
 }
 
 /// The position of an element that belongs near `index`, and most likely on that side of it where

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::iter::from_fn;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
-use std::sync::{Barrier, Mutex};
+use std::sync::{Barrier, Condvar, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -69,6 +69,61 @@ fn a_hint_may_be_wrong() {
             assert_eq!(Boaster(5000, hint).par_bridge().sum::<usize>(), 4999 * 2500);
             let batched = Boaster(5000, hint).par_bridge().batched();
             assert_eq!(batched.sum::<usize>(), 4999 * 2500);
+        }
+    });
+}
+
+#[test]
+fn next_waits_until_all_items_have_begun() {
+    in_pools_of(&[2, 7, 17, 32], || {
+        for pause in [0, 20, 200] {
+            let (begun, all_begun) = (Mutex::new(0), Condvar::new());
+            let patient = (0..500).inspect(|n| {
+                drop(all_begun.wait_while(begun.lock().unwrap(), |begun| *begun < *n));
+                thread::sleep(Duration::from_micros(pause * (n % 2)));
+            });
+            hesitant(patient).par_bridge().for_each(|_| {
+                *begun.lock().unwrap() += 1;
+                all_begun.notify_all();
+            });
+            assert_eq!(begun.into_inner().unwrap(), 500);
+        }
+    });
+}
+
+#[test]
+fn panics_where_many_threads_wait() {
+    in_pools_of(&[17, 24], || {
+        for (at, hinting) in [0, 3, 40, 400]
+            .into_iter()
+            .flat_map(|at| [(at, false), (at, true)])
+        {
+            let census = Census::default();
+            let begun = AtomicUsize::new(0);
+            let values = || {
+                (0..800).map(|n| {
+                    assert!(n != at, "next");
+                    census.value(n)
+                })
+            };
+            let run = |_| {
+                begun.fetch_add(1, Ordering::Relaxed);
+            };
+            if hinting {
+                assert!(panics(|| values().par_bridge().for_each(run)));
+                assert!(begun.into_inner() <= at);
+            } else {
+                assert!(panics(|| hesitant(values()).par_bridge().for_each(run)));
+                // What was given has begun.
+                assert_eq!(begun.into_inner(), at);
+            }
+            assert_eq!(census.alive(), 0);
+            // An item panics, in the hands of a thread that others draw for.
+            let items = hesitant((0..800).map(|n| census.value(n))).par_bridge();
+            assert!(panics(
+                || items.for_each(|value| assert!(value.number != at))
+            ));
+            assert_eq!(census.alive(), 0);
         }
     });
 }

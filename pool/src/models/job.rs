@@ -1,6 +1,6 @@
 //! The job's word as its latch.
 
-use super::{Load, beside, check, explore, parker};
+use super::{Load, alone, beside, check, explore, parker};
 use crate::base::sync::{AtomicUsize, Ordering, yield_now};
 use crate::queue::job::{StackJob, State, Taken, execute};
 use loom::thread;
@@ -70,7 +70,7 @@ fn slept_on_with_a_stale_token() {
 /// An untaken word is not slept on.
 #[test]
 fn untaken_words_refuse_sleepers() {
-    check(|| {
+    alone(|| {
         let job = StackJob::new(|_| ());
         assert!(!job.head().word().sleep_on(parker()));
         assert_eq!(job.head().word().state(), State::Untaken);

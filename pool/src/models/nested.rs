@@ -1,7 +1,7 @@
 //! The deque of joins: each job runs once and its contents are visible, requests are not lost,
 //! others publish in an owner's place, and helpers stay within what they wait for.
 
-use super::{Load, beside, check, explore};
+use super::{Load, alone, beside, check, explore};
 use crate::base::sync::{Ordering, fence, yield_now};
 use crate::base::unwind;
 use crate::queue::job::{StackJob, State, Taken, execute};
@@ -373,7 +373,7 @@ fn a_helper_leaves_what_was_published_for_its_owner() {
 /// What its owner had pushed before the awaited job began is no piece of it.
 #[test]
 fn a_helper_takes_nothing_below_its_base() {
-    check(|| {
+    alone(|| {
         let nested = Nested::new(2);
         let (stranger, piece) = (Load::new(), Load::new());
         nested.push(0, stranger.erase());

@@ -9,6 +9,7 @@ use crate::queue::latch::{CountLatch, Latch};
 use crate::queue::spawned::{Entry, LOT, Spawned};
 use crate::queue::steal::Steal;
 use crate::seat::Seat;
+use crate::seat::sleep::before_last_look;
 use crate::seat::word::Holder;
 use loom::thread;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ fn wait(latch: &Latch, owner: &Parker, look: impl Fn() -> bool) {
             continue;
         }
         if latch.fall_asleep() {
-            fence(Ordering::SeqCst);
+            before_last_look();
             if !look() {
                 owner.park();
             }

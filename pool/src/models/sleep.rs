@@ -6,7 +6,7 @@ use crate::base::row::Row;
 use crate::base::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, UnsafeCell, fence};
 use crate::queue::latch::CountLatch;
 use crate::seat::Seat;
-use crate::seat::sleep::{Bedtime, Left, Sleep};
+use crate::seat::sleep::{Bedtime, Left, Sleep, before_last_look};
 use crate::seat::word::{Holder, Posted, Step};
 use loom::thread;
 use std::sync::Arc;
@@ -139,7 +139,7 @@ impl Model {
     }
 
     fn sleep_displaced(&self, seat: &Seat) {
-        self.sleep.before_last_look();
+        before_last_look();
         if self.has_news() {
             self.wake_one();
         }
@@ -150,7 +150,7 @@ impl Model {
     fn go_to_bed(&self, seat: &Seat) {
         let mut bedtime = self.sleep.lie_down(seat);
         if bedtime == Bedtime::Down {
-            self.sleep.before_last_look();
+            before_last_look();
             bedtime = self.sleep.after_last_look(seat, self.has_news());
         }
         match bedtime {
@@ -378,6 +378,38 @@ fn a_letter_is_read_whoever_sits_there() {
 #[should_panic(expected = "deadlock")]
 fn twin_that_raises_no_flag() {
     letter(false);
+}
+
+/// Two letters come to a thread that waits. A look into the box that misses the second one comes before the flag
+/// that this raises, so none stays behind without a flag.
+#[test]
+fn no_letter_is_left_without_its_flag() {
+    type Letters = [AtomicBool; 2];
+    check(|| {
+        let letters: Letters = [false, false].map(AtomicBool::new);
+        let model = Arc::new((Seat::new(0, 1, Holder::Awake), Sleep::new(1, 1), letters));
+        let posters = [0, 1].map(|i| {
+            beside(&model, move |(seat, sleep, letters)| {
+                letters[i].store(true, Ordering::Relaxed);
+                assert!(matches!(sleep.post_letter(seat), Posted::Up(_)));
+                seat.wait_parker().unpark();
+            })
+        });
+        let (seat, _, letters) = &*model;
+        let mut read = 0;
+        while read < 2 {
+            if !seat.word.load().has_mail() {
+                seat.wait_parker().park();
+                continue;
+            }
+            seat.word.lower_mail();
+            for letter in letters.iter().filter(|l| l.load(Ordering::Relaxed)) {
+                letter.store(false, Ordering::Relaxed);
+                read += 1;
+            }
+        }
+        posters.into_iter().for_each(|p| p.join().unwrap());
+    });
 }
 
 /// Twins of the counters: one sleeper, one poster, one job. `last_look` is the look after

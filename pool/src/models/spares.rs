@@ -1,12 +1,12 @@
 //! Spare seats: while a thread blocks, there is a thread for every job. When it is back, there is
 //! one thread too many for no longer than a job takes.
 
-use super::{beside, explore, parker};
+use super::{alone, beside, explore, parker};
 use crate::base::row::Row;
 use crate::base::sync::{AtomicBool, AtomicUsize, Ordering, fence};
 use crate::queue::latch::CountLatch;
 use crate::seat::Seat;
-use crate::seat::sleep::{Bedtime, Sleep};
+use crate::seat::sleep::{Bedtime, Sleep, before_last_look};
 use crate::seat::spares::Spares;
 use crate::seat::word::{Holder, Step};
 use loom::thread;
@@ -99,7 +99,7 @@ impl Model {
             loop {
                 if self.spares.claim() {
                     assert!(self.sleep.take(seat, Step::StandDown));
-                    self.sleep.before_last_look();
+                    before_last_look();
                     if self.has_work() && self.sleep.post(self.seats.count()) {
                         self.wake_one();
                     }
@@ -129,12 +129,12 @@ impl Model {
             }
             let mut bedtime = self.sleep.lie_down(seat);
             if bedtime == Bedtime::Down {
-                self.sleep.before_last_look();
+                before_last_look();
                 bedtime = self.sleep.after_last_look(seat, look());
             }
             if bedtime == Bedtime::Displaced {
                 // Closed just now.
-                self.sleep.before_last_look();
+                before_last_look();
                 if look() {
                     self.wake_one();
                 }
@@ -251,7 +251,7 @@ fn woken_while_it_is_closed() {
 /// An ordinary thread that finds no closed seat leaves no count behind.
 #[test]
 fn no_seat_to_sit_on() {
-    explore(2, || {
+    alone(|| {
         let model = Model::new(0);
         let seat = model.spares.sit(&model.sleep, model.seats.spare());
         assert!(seat.is_some());

@@ -258,6 +258,20 @@ fn goes_round() {
     });
 }
 
+/// The same beside a thief of several, whose slots the owner uses again at once.
+#[test]
+fn goes_round_beside_a_thief_of_several() {
+    check(|| {
+        let model = Model::new(3);
+        model.push(0);
+        model.push(1);
+        let thief = beside(&model, |model| model.steal_lot());
+        model.push(2);
+        thief.join().unwrap();
+        model.finish();
+    });
+}
+
 /// Memory goes down as soon as the deque is empty.
 #[test]
 fn shrinks_with_a_thief_inside() {

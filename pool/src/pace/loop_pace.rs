@@ -36,8 +36,8 @@ const LEAST: (u64, u64) = (1_000, 250);
 const LONG: u64 = 15_000;
 /// The least rest that is given to a thread that is awake, in nanoseconds.
 const JOURNEY: u64 = 4_000;
-/// Where another folder costs much, this much work, in nanoseconds, is given away all the same if its
-/// items take so many each: then the folder is the lesser part of it.
+/// Where another folder costs much, work of this length is given away all the same if each of its items
+/// takes at least this long, both in nanoseconds: then the folder is the lesser part of it.
 const DEAR: (u64, u64) = (100_000, 150);
 /// The least rest for which a sleeper is woken: this many times as long as it takes to come.
 const LATE: u64 = 3;

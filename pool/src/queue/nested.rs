@@ -41,6 +41,7 @@ use crate::base::sync::{
 };
 use crate::queue::steal::Steal;
 use std::ops::Deref;
+use std::ptr;
 
 /// How deep joins may be nested; deeper ones run in sequence.
 #[cfg(not(loom))]
@@ -110,6 +111,8 @@ pub(crate) struct Front {
     skips_left: AtomicU32,
     /// The context has changed since something was last published.
     turned: AtomicBool,
+    /// The loop whose own course runs here, on top of all else: see `work/course.rs`.
+    course: AtomicPtr<()>,
 }
 
 impl Front {
@@ -124,6 +127,7 @@ impl Front {
             skip_site: AtomicUsize::new(0),
             skips_left: AtomicU32::new(0),
             turned: AtomicBool::new(false),
+            course: AtomicPtr::new(ptr::null_mut()),
         }
     }
 
@@ -136,6 +140,7 @@ impl Front {
             skip_site: AtomicUsize::new(0),
             skips_left: AtomicU32::new(0),
             turned: AtomicBool::new(false),
+            course: AtomicPtr::new(ptr::null_mut()),
         }
     }
 
@@ -225,7 +230,7 @@ impl Nested {
             ends: CachePadded::new(AtomicU64::new(0)),
             wanted: CachePadded::new(AtomicBool::new(false)),
             overseen: AtomicBool::new(false),
-            slots: std::array::from_fn(|_| AtomicPtr::new(std::ptr::null_mut())),
+            slots: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
         })
     }
 
@@ -261,6 +266,18 @@ impl Nested {
         // Relaxed: the thread that won the job may read its slot.
         let is_it = |slot: &AtomicPtr<()>| slot.load(Ordering::Relaxed) == job;
         self.slots.iter().position(is_it)
+    }
+
+    /// The loop whose course runs here; null if it is none's.
+    #[inline(always)]
+    pub(crate) fn course(&self) -> *mut () {
+        self.course.load(Ordering::Relaxed)
+    }
+
+    /// From now on this one's does.
+    #[inline(always)]
+    pub(crate) fn set_course(&self, course: *mut ()) {
+        self.course.store(course, Ordering::Relaxed);
     }
 
     /// The next pushes at `site`, as many as given, need no look.

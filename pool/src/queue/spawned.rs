@@ -397,7 +397,7 @@ impl Spawned {
     /// # Safety
     /// The caller holds the seat.
     unsafe fn reclaim(&self) {
-        // SeqCst: pairs with the fence in `steal_if`; see the top of this file.
+        // SeqCst: pairs with the fence in `look`; see the top of this file.
         fence(Ordering::SeqCst);
         // Acquire: pairs with the Release with which a reader leaves.
         if self.thieves.readers.load(Ordering::Acquire) != 0 {
@@ -475,7 +475,8 @@ impl Spawned {
     fn look(&self) -> (Top, u32) {
         // Acquire: pairs with the exchange of the thief before, and with the owner's.
         let top = self.top(Ordering::Acquire);
-        // SeqCst: pairs with the fence in `pop`.
+        // SeqCst: pairs with the fence in `pop`, and with the one in `reclaim`: a reader has entered its name
+        // before, and loads the buffer after.
         fence(Ordering::SeqCst);
         // Acquire: pairs with the store in `push`.
         (top, self.bottom.load(Ordering::Acquire))
@@ -516,10 +517,9 @@ impl Spawned {
             .map_err(Top)
     }
 
+    /// Enters. [`Self::look`] is to follow before [`Reading::buffer`]: its fence stands between the two.
     fn read(&self) -> Reading<'_> {
         self.thieves.readers.fetch_add(1, Ordering::Relaxed);
-        // SeqCst: pairs with the fence in `reclaim`.
-        fence(Ordering::SeqCst);
         Reading(self)
     }
 }
@@ -542,7 +542,7 @@ impl Reading<'_> {
     fn buffer(&self) -> &Buffer {
         // Acquire: pairs with the swap in `resize`.
         let buffer = self.0.buffer.load(Ordering::Acquire);
-        // SAFETY: loaded after entering, so the owner sees this reader before it frees it.
+        // SAFETY: loaded after entering and a fence, so the owner sees this reader before it frees it.
         unsafe { &*buffer }
     }
 }

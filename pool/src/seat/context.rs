@@ -13,7 +13,20 @@ pub(crate) struct Context {
     /// Its stamp: scopes with this one or a later one were opened in it.
     pub(crate) since: u64,
     /// Which writing of the context this is: no two are alike.
-    pub(super) version: u32,
+    pub(crate) version: u32,
+}
+
+/// Where a loop began, as `work/course.rs` has it.
+#[derive(Debug)]
+pub(crate) struct Course {
+    /// The root's seat.
+    pub(crate) seat: usize,
+    /// Jobs that are pushed there at this depth or above it are pieces of the loop, or of its items.
+    pub(crate) base: usize,
+    /// Scopes that were opened there with this stamp or a later one belong to its items.
+    pub(crate) since: u64,
+    /// The stamp of the context there.
+    pub(crate) context: u64,
 }
 
 /// Where it stands. The version is odd while the words are written.

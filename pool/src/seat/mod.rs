@@ -128,6 +128,17 @@ impl Seat {
         (inner, outer)
     }
 
+    /// What was begun is found to be part of something with that tag.
+    pub(crate) fn tag_context(&self, tag: u64) {
+        let context = self.context.own();
+        self.context.write(Context { tag, ..context });
+    }
+
+    /// The stamp of what is under way: no two have the same.
+    pub(crate) fn stamp(&self) -> u64 {
+        self.context.own().since
+    }
+
     /// Ends it.
     pub(crate) fn end(&self, outer: Context) {
         self.nested.change_context();
@@ -141,14 +152,16 @@ impl Seat {
 
     // ---- waiters ---------------------------------------------------------------------
 
-    /// The holder of the seat `waiter` is hungry for pieces of what runs here.
-    pub(crate) fn add_waiter(&self, waiter: usize) {
+    /// The holder of the seat `waiter` is hungry for pieces of what runs here. Says whether that is new.
+    pub(crate) fn add_waiter(&self, waiter: usize) -> bool {
         let bit = 1 << (waiter % 64);
         // Relaxed, here and below: a waiter fences before it looks for the last time, a holder
         // after it has published.
-        if self.waiters.load(Ordering::Relaxed) & bit == 0 {
+        let new = self.waiters.load(Ordering::Relaxed) & bit == 0;
+        if new {
             self.waiters.fetch_or(bit, Ordering::Relaxed);
         }
+        new
     }
 
     /// It waits no more.

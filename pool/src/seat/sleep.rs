@@ -88,6 +88,13 @@ pub(crate) struct Sleep {
     parked: Box<[AtomicU64]>,
 }
 
+/// What comes between lying down, when everything is registered, and the last look; and between the word that
+/// a waiter leaves, and its last look.
+pub(crate) fn before_last_look() {
+    // SeqCst: pairs with the fences in `post`, after a spawn and in `publish`.
+    fence(Ordering::SeqCst);
+}
+
 impl Sleep {
     /// For `seats` seats, all of whose threads are `asleep` (not started yet) or awake.
     pub(crate) fn new(seats: usize, asleep: usize) -> Self {
@@ -241,12 +248,6 @@ impl Sleep {
         }
         // The guest has counted this thread already.
         Bedtime::Displaced
-    }
-
-    /// What comes between lying down, when everything is registered, and the last look.
-    pub(crate) fn before_last_look(&self) {
-        // SeqCst: pairs with the fence in `post`.
-        fence(Ordering::SeqCst);
     }
 
     /// The last look has found work, or not.

@@ -399,13 +399,12 @@ impl SeatWord {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{By, Flags, Holder, Posted, SeatWord, Step};
+    use super::{By, Flags, Holder, MAIL, Ordering, Posted, SeatWord, Step, WAKE};
 
     /// A word as it is at each holder, with and without flags.
     fn at(holder: Holder, flags: u32) -> SeatWord {
         let word = SeatWord::new(holder);
-        word.0
-            .store(holder as u32 | flags, super::Ordering::Relaxed);
+        word.0.store(holder as u32 | flags, Ordering::Relaxed);
         word
     }
 
@@ -527,6 +526,16 @@ mod tests {
     }
 
     /// No letter is forgotten: a step to a holder that would not come to it keeps the flag down.
+    /// The thread that reads mail on a lent seat leaves what the guest was asked.
+    #[test]
+    fn mail_that_is_read_lowers_its_own_flag() {
+        for holder in [Holder::Guest, Holder::Lent] {
+            let word = at(holder, WAKE | MAIL);
+            word.lower_mail();
+            assert_eq!(word.0.load(Ordering::Relaxed), holder as u32 | WAKE);
+        }
+    }
+
     #[test]
     fn mail_goes_with_the_seat() {
         for step in Step::ALL {

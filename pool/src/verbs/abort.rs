@@ -10,7 +10,9 @@ use crate::work::kin::Task;
 use crate::work::worker::Worker;
 use std::fmt;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
 /// Starts a job under `token`, as [`with_token`] runs it: once the token is stopped, it ends at its next
@@ -241,6 +243,26 @@ impl<T> AbortOnDrop<T> {
 }
 
 impl<T> AbortOnDrop<T> {
+    /// Stops the job when it is woken, since the `other` one has ended, if that is the first to end.
+    fn stopper(&self, other: u8, first: &Arc<AtomicU8>) -> Waker {
+        struct Stopper(Option<StopToken>, u8, Arc<AtomicU8>);
+        impl Wake for Stopper {
+            fn wake(self: Arc<Self>) {
+                let Self(token, other, first) = &*self;
+                // Relaxed: a job that has been stopped for it sees it by its token.
+                let swapped =
+                    first.compare_exchange(NEITHER, *other, Ordering::Relaxed, Ordering::Relaxed);
+                if swapped.is_ok()
+                    && let Some(token) = token
+                {
+                    token.stop();
+                }
+            }
+        }
+        let first = Arc::clone(first);
+        Waker::from(Arc::new(Stopper(self.token.clone(), other, first)))
+    }
+
     fn abort(&self) {
         if self.armed {
             self.stop();
@@ -327,9 +349,14 @@ pub struct Select<A, B> {
     right: AbortOnDrop<B>,
 }
 
+/// Which of two jobs was the first to end.
+const NEITHER: u8 = 0;
+const LEFT: u8 = 1;
+const RIGHT: u8 = 2;
+
 impl<A, B> Select<A, B> {
     /// Waits as [`JoinHandle::join`] does: a worker of the pool runs a job of the two that no thread has
-    /// begun, the first before the second.
+    /// begun, the first before the second, and stops it when the other ends elsewhere meanwhile.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -337,18 +364,25 @@ impl<A, B> Select<A, B> {
     /// assert!(matches!(select(spawn_async(|| 1), spawn_async(|| 2)).join(), First::Left(_) | First::Right(_)));
     /// ```
     pub fn join(self) -> First<A, B> {
-        let pool = self.left.handle.pool();
+        let (left, right) = (&self.left, &self.right);
+        let pool = left.handle.pool();
         let here = Worker::with(|worker| worker.is_some_and(|w| w.is_of(pool)));
-        let run = || self.left.handle.run() || self.right.handle.run();
-        let ran = !self.is_done() && (here || pool.is_deserted()) && run();
-        if !ran && !self.is_done() {
+        let first = Arc::new(AtomicU8::new(NEITHER));
+        let run = || {
+            left.handle.wake_at_end(right.stopper(LEFT, &first));
+            right.handle.wake_at_end(left.stopper(RIGHT, &first));
+            !self.is_done() && (left.handle.run() || right.handle.run())
+        };
+        if !((here || pool.is_deserted()) && run() || self.is_done()) {
             wait(pool, here, &self, &|| {
                 run();
             });
         }
-        match self.left.is_finished() {
-            true => First::Left(self.left.join()),
-            false => First::Right(self.right.join()),
+        // A job that was run here has ended as well if the other's end has stopped it.
+        match first.load(Ordering::Relaxed) {
+            RIGHT => First::Right(self.right.join()),
+            NEITHER if !left.is_finished() => First::Right(self.right.join()),
+            _ => First::Left(self.left.join()),
         }
     }
 }

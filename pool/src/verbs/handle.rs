@@ -296,6 +296,17 @@ impl<T> JoinHandle<T> {
         self.task.run()
     }
 
+    /// Has `waker` woken at the end, in place of another, unless that has come.
+    pub(super) fn wake_at_end(&self, waker: Waker) {
+        let mut state = self.task.state();
+        if !state.done {
+            let old = state.future.replace(waker);
+            // Outside of the lock: it may be the user's code.
+            drop(state);
+            drop(old);
+        }
+    }
+
     /// Drops the job, unless it was begun.
     pub(super) fn take_back(&self) {
         self.task.cancel();

@@ -8,11 +8,14 @@ use crate::base::clock;
 use crate::base::stop;
 use crate::base::unwind;
 use crate::pace::join_pace::{self, Offer, Push};
-use crate::queue::job::{Head, StackJob};
+use crate::queue::job::StackJob;
 use crate::queue::nested::{CAPACITY, Front, Nested, Pop};
 use crate::work::errand;
+use crate::work::kin::PartWait;
 use crate::work::under;
+use crate::work::wait::Wait;
 use crate::work::worker::Worker;
+use std::ptr;
 
 /// Says whether a closure of [`join_context`] runs on another thread than the call.
 ///
@@ -91,11 +94,11 @@ where
     let frame = ();
     let (front, whole) = Worker::front(&frame);
     let depth = front.depth();
-    if !is_ready::<B, RB>(front, depth) {
+    if !is_ready::<false, B, RB>(front, depth) {
         return join_elsewhere(a, b);
     }
     // SAFETY: there is room, so this is not the front of no worker.
-    join_at(unsafe { Nested::behind(whole) }, depth, a, b)
+    join_at::<false, _, _, _, _>(unsafe { Nested::behind(whole) }, depth, a, b)
 }
 
 /// The calling thread is no worker, or there is something to think about.
@@ -109,7 +112,7 @@ where
     RB: Send,
 {
     let _under = under::look();
-    pool::in_worker(|worker, _| join_with_care(worker, a, b))
+    pool::in_worker(|worker, _| join_with_care::<false, _, _, _, _>(worker, a, b))
 }
 
 /// As [`join`], telling each closure whether it changed threads.
@@ -147,7 +150,7 @@ where
                 migrated: injected || stolen,
             })
         };
-        join_on(worker, a, b)
+        join_on::<false, _, _, _, _>(worker, a, b)
     })
 }
 
@@ -167,13 +170,16 @@ impl ThreadPool {
         RB: Send,
     {
         let _under = under::look();
-        errand::run_inside(self.shared(), |worker| join_on(worker, a, |_| b()))
+        errand::run_inside(self.shared(), |worker| {
+            join_on::<false, _, _, _, _>(worker, a, |_| b())
+        })
     }
 }
 
-/// The join of a worker.
+/// The join of a worker; `PART` says whether it is one of a loop's course (`work/course.rs`), and its
+/// second half a part of that.
 #[inline(always)]
-fn join_on<A, B, RA, RB>(worker: &Worker<'_>, a: A, b: B) -> (RA, RB)
+pub(crate) fn join_on<const PART: bool, A, B, RA, RB>(worker: &Worker<'_>, a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
     B: FnOnce(bool) -> RB + Send,
@@ -182,15 +188,15 @@ where
 {
     let nested = worker.nested();
     let depth = nested.depth();
-    if !is_ready::<B, RB>(nested, depth) {
-        return join_with_care(worker, a, b);
+    if !is_ready::<PART, B, RB>(nested, depth) {
+        return join_with_care::<PART, _, _, _, _>(worker, a, b);
     }
-    join_at(nested, depth, a, b)
+    join_at::<PART, _, _, _, _>(nested, depth, a, b)
 }
 
 /// Whether a push at this depth needs no thought.
 #[inline(always)]
-fn is_ready<B, RB>(front: &Front, depth: usize) -> bool
+fn is_ready<const PART: bool, B, RB>(front: &Front, depth: usize) -> bool
 where
     B: FnOnce(bool) -> RB + Send,
     RB: Send,
@@ -199,13 +205,13 @@ where
         return true;
     }
     unlikely();
-    front.skips_check(depth, site::<B, RB>())
+    front.skips_check(depth, site::<PART, B, RB>())
 }
 
 /// The join of a worker that has nothing to think about. In the common case this and the two
 /// closures are all there is: what needs a thought, or a wait, is out of line.
 #[inline(always)]
-fn join_at<A, B, RA, RB>(nested: &Nested, depth: usize, a: A, b: B) -> (RA, RB)
+fn join_at<const PART: bool, A, B, RA, RB>(nested: &Nested, depth: usize, a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA,
     B: FnOnce(bool) -> RB + Send,
@@ -213,7 +219,7 @@ where
 {
     let job = StackJob::new(b);
     nested.push(depth, job.erase());
-    finish(nested, depth, &job, a)
+    finish::<PART, _, _, _, _>(nested, depth, &job, a)
 }
 
 /// Tells the compiler to lay out the branch that calls it apart from the common one.
@@ -223,7 +229,12 @@ fn unlikely() {}
 
 /// The rest of a join whose second half has been pushed.
 #[inline(always)]
-fn finish<A, B, RA, RB>(nested: &Nested, depth: usize, job: &StackJob<B, RB>, a: A) -> (RA, RB)
+fn finish<const PART: bool, A, B, RA, RB>(
+    nested: &Nested,
+    depth: usize,
+    job: &StackJob<B, RB>,
+    a: A,
+) -> (RA, RB)
 where
     A: FnOnce() -> RA,
     B: FnOnce(bool) -> RB + Send,
@@ -232,23 +243,23 @@ where
     // The job must not outlive its frame: should `a` panic, it is taken back or waited for.
     let guard = TakeBack { nested, depth, job };
     let ra = a();
-    (ra, end(guard))
+    (ra, end::<PART, _, _>(guard))
 }
 
 /// The address by which the ledger knows the joins of these closures.
 #[inline(always)]
-fn site<B, RB>() -> usize
+fn site<const PART: bool, B, RB>() -> usize
 where
     B: FnOnce(bool) -> RB + Send,
     RB: Send,
 {
-    wait::<B, RB> as fn(usize, &StackJob<B, RB>) -> RB as usize
+    wait::<PART, B, RB> as fn(usize, &StackJob<B, RB>) -> RB as usize
 }
 
 /// A join at an outermost depth, or while a thread waits for work, or without room.
 #[cold]
 #[inline(never)]
-fn join_with_care<A, B, RA, RB>(worker: &Worker<'_>, a: A, b: B) -> (RA, RB)
+fn join_with_care<const PART: bool, A, B, RA, RB>(worker: &Worker<'_>, a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA,
     B: FnOnce(bool) -> RB + Send,
@@ -265,11 +276,11 @@ where
     nested.push(depth, job.erase());
     let timed = match easy {
         true => 0,
-        false => consider(worker, depth, site::<B, RB>()),
+        false => consider(worker, depth, site::<PART, B, RB>()),
     };
-    let both = finish(nested, depth, &job, a);
+    let both = finish::<PART, _, _, _, _>(nested, depth, &job, a);
     if timed != 0 {
-        join_pace::record(site::<B, RB>(), timed);
+        join_pace::record(site::<PART, B, RB>(), timed);
     }
     both
 }
@@ -324,11 +335,11 @@ fn answer(worker: &Worker<'_>) {
 /// A join for loops, which know what they give away: its second half is public at once, with a thread
 /// woken for it if one sleeps, or (not `open`) private until it is wanted or this thread is stuck. It is
 /// for others alone: where no thread takes it, it is called with `false`, or, without a worker or room,
-/// not at all.
+/// not at all. `part` makes it, of the loop whose course runs here.
 ///
 /// Of this, a program holds for each `a` only the push and the pop.
 #[inline(always)]
-pub(crate) fn share<A, B, RA>(open: bool, a: A, b: B) -> RA
+pub(crate) fn share<A, B, RA>(open: bool, a: A, part: impl FnOnce(*mut ()) -> B) -> RA
 where
     A: FnOnce() -> RA,
     B: FnOnce(bool) + Send,
@@ -342,7 +353,8 @@ where
     } else {
         look_for_room(&frame)
     };
-    let job = StackJob::new(b);
+    let course = place.map_or(ptr::null_mut(), |(nested, _)| nested.course());
+    let job = StackJob::new(part(course));
     // Should `a` panic, the job is taken back or waited for, so that it does not outlive its frame.
     let guard = place.map(|(nested, depth)| {
         nested.push(depth, job.erase());
@@ -354,7 +366,7 @@ where
     }
     let ra = a();
     if let Some(guard) = guard {
-        end(guard);
+        end::<true, _, _>(guard);
     }
     ra
 }
@@ -370,14 +382,18 @@ fn look_for_room(frame: &()) -> Option<(&Nested, usize)> {
 
 /// The end of a join whose first half has come to its own.
 #[inline(always)]
-fn end<B: FnOnce(bool) -> RB + Send, RB: Send>(guard: TakeBack<'_, B, RB>) -> RB {
+fn end<const PART: bool, B, RB>(guard: TakeBack<'_, B, RB>) -> RB
+where
+    B: FnOnce(bool) -> RB + Send,
+    RB: Send,
+{
     let TakeBack { nested, depth, job } = *std::mem::ManuallyDrop::new(guard);
     if let Pop::Mine = nested.pop(depth) {
         // SAFETY: popped, so no other thread has it or ever will.
         let b = unsafe { job.take_body() };
         b(false)
     } else {
-        wait(depth, job)
+        wait::<PART, _, _>(depth, job)
     }
 }
 
@@ -414,23 +430,29 @@ where
 /// Waits for the stolen half.
 #[cold]
 #[inline(never)]
-fn wait<B, RB>(depth: usize, job: &StackJob<B, RB>) -> RB
+fn wait<const PART: bool, B, RB>(depth: usize, job: &StackJob<B, RB>) -> RB
 where
     B: FnOnce(bool) -> RB + Send,
     RB: Send,
 {
-    match wait_for_result(depth, job) {
+    match wait_for_result::<PART, _, _>(depth, job) {
         Ok(result) => result,
         Err(panic) => unwind::resume(panic),
     }
 }
 
-fn wait_for_result<B, RB>(depth: usize, job: &StackJob<B, RB>) -> Result<RB, unwind::Payload>
+fn wait_for_result<const PART: bool, B, RB>(
+    depth: usize,
+    job: &StackJob<B, RB>,
+) -> Result<RB, unwind::Payload>
 where
     B: FnOnce(bool) -> RB + Send,
     RB: Send,
 {
-    wait_until_done(depth, job.head());
+    match PART {
+        true => wait_until_done(depth, &PartWait(job.head())),
+        false => wait_until_done(depth, job.head()),
+    }
     // SAFETY: Done, and each job is waited for once.
     unsafe { job.take_result() }
 }
@@ -438,10 +460,10 @@ where
 /// Waits for the job at `depth`, which was stolen, whatever its types.
 #[cold]
 #[inline(never)]
-fn wait_until_done(depth: usize, head: &Head) {
+fn wait_until_done(depth: usize, what: &dyn Wait) {
     Worker::with(|worker| match worker {
         Some(worker) => {
-            worker.wait(head);
+            worker.wait(what);
             worker.nested().retire(depth);
         }
         None => unreachable!("a job was pushed by no worker"),
@@ -483,7 +505,7 @@ where
         }
         unwind::catch(|| body(false))
     } else {
-        wait_for_result(depth, job)
+        wait_for_result::<false, _, _>(depth, job)
     };
     // Dropping what the second closure gave must not end in a second panic on top of the one
     // under way.

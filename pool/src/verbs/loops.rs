@@ -7,10 +7,12 @@ use super::join;
 use super::pool;
 use crate::base::clock;
 use crate::base::stop;
+use crate::base::sync::{AtomicU64, Ordering};
 use crate::pace::loop_pace::{self, Demand, View};
 use crate::pace::wakes::Wakes;
 use crate::work::under;
 use crate::work::worker::Worker;
+use std::sync::atomic::AtomicPtr;
 
 pub use crate::pace::loop_pace::{Plain, Step};
 
@@ -173,11 +175,46 @@ impl Pace {
     }
 }
 
-/// Whether all `items` of the loop `site` are known to take no longer than other threads take to
-/// come.
+/// Whether all `items` of the loop `site`, or any four of them, are known to take no longer than other
+/// threads take to come: then none is worth a piece of its own.
 #[must_use]
 pub fn is_brief(site: usize, items: usize) -> bool {
-    items <= loop_pace::few(site)
+    items.min(4) <= loop_pace::few(site)
+}
+
+/// What the pieces of a call take that is cut in advance.
+#[derive(Debug)]
+pub struct Timer {
+    site: usize,
+    ticks: AtomicU64,
+}
+
+impl Timer {
+    /// For a call of the loop `site`, once in a while.
+    #[must_use]
+    pub fn start(site: usize) -> Option<Self> {
+        let known = loop_pace::few(site) != 0;
+        let ticks = AtomicU64::new(0);
+        (!known || Here.chance(8)).then_some(Self { site, ticks })
+    }
+
+    /// A piece begins.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        clock::now()
+    }
+
+    /// A piece that began at `start` has come to its end.
+    pub fn add(&self, start: u64) {
+        // Relaxed: the join of the pieces orders it before the last look.
+        self.ticks.fetch_add(clock::since(start), Ordering::Relaxed);
+    }
+
+    /// All pieces have come to their end; together they had this number of `items`.
+    pub fn end(&self, items: usize) {
+        let ticks = self.ticks.load(Ordering::Relaxed);
+        loop_pace::note(self.site, items, ticks, 1);
+    }
 }
 
 /// Tells `op` how many items of the loop `site` take no longer than it takes other threads to come,
@@ -209,6 +246,12 @@ pub fn enter(part: &mut (dyn Part + Send)) {
     pool::in_worker(|_, injected| part.run(injected));
 }
 
+/// The same with all of a loop: its parts are then taken by [`lend`] and [`halves`].
+#[inline(never)]
+pub fn enter_loop(part: &mut (dyn Part + Send)) {
+    pool::in_worker(|worker, injected| worker.begin_course(|| part.run(injected)));
+}
+
 /// Does both, in parallel if a thread is free.
 #[inline(never)]
 pub fn both(a: &mut (dyn Part + Send), b: &mut (dyn Part + Send)) {
@@ -217,6 +260,37 @@ pub fn both(a: &mut (dyn Part + Send), b: &mut (dyn Part + Send)) {
         |context| a.run(context.migrated()),
         |context| b.run(context.migrated()),
     );
+}
+
+/// The same, in the course of a loop.
+#[inline(never)]
+pub fn halves(a: &mut (dyn Part + Send), b: &mut (dyn Part + Send)) {
+    let _shelter = under::shelter();
+    pool::in_worker(|worker, injected| {
+        let stolen_part = part_of(worker.nested().course());
+        join::join_on::<true, _, _, _, _>(
+            worker,
+            || a.run(injected),
+            |stolen| match stolen {
+                true => stolen_part(b),
+                false => b.run(injected),
+            },
+        )
+    });
+}
+
+/// How a part of the loop is done that was stolen.
+fn part_of(course: *mut ()) -> impl FnOnce(&mut (dyn Part + Send)) + Send {
+    // So that it may go to another thread: it is an address, and looked at by threads alone that are in
+    // the loop.
+    let course = AtomicPtr::new(course);
+    move |part| {
+        let course = course.into_inner();
+        Worker::with(|worker| match worker {
+            Some(worker) => worker.join_course(course, || part.run(true)),
+            None => unreachable!("a job was stolen by no worker"),
+        });
+    }
 }
 
 /// Whether the calling thread works under a token, and so is to [`check`] once in a while.
@@ -288,15 +362,16 @@ pub struct Look(#[expect(dead_code, reason = "kept for its drop")] Option<Box<un
 /// was offered: then it was not done.
 #[inline(always)]
 pub fn lend<R>(open: bool, keep: impl FnOnce() -> R, take: &mut (dyn Part + Send)) -> R {
-    join::share(open, keep, if_stolen(take))
+    join::share(open, keep, |course| if_stolen(course, take))
 }
 
 /// The same closure type for all loops.
 #[inline(always)]
-fn if_stolen(take: &mut (dyn Part + Send)) -> impl FnOnce(bool) + Send {
+fn if_stolen(course: *mut (), take: &mut (dyn Part + Send)) -> impl FnOnce(bool) + Send {
+    let stolen_part = part_of(course);
     move |stolen| {
         if stolen {
-            take.run(true);
+            stolen_part(take);
         }
     }
 }

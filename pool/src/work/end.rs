@@ -145,15 +145,20 @@ impl Shared {
     }
 }
 
-/// A wrong count costs a thread or a wake-up too many or too few, which no program sees. So the schedules
-/// ask for what the counts are once all threads have gone.
+/// A wrong count costs a thread or a wake-up too many or too few, and a job that does not end misleads those
+/// that would help: no program sees either. So the schedules ask for both once all threads have gone.
 #[cfg(tine_sched)]
 impl Drop for Shared {
     fn drop(&mut self) {
         let wrong = self.sleep.miscount(&self.seats);
         let wrong = wrong.or_else(|| self.spares.miscount(self.seats.spare()));
+        let busy = |seat: &Seat| seat.context().is_none_or(|c| (c.tag, c.base) != (0, 0));
+        let wrong = wrong.or_else(|| {
+            let busy = self.seats.iter().find(|seat| busy(seat))?;
+            Some(format!("seat {} still says that it is at work", busy.index))
+        });
         if let Some(wrong) = wrong {
-            eprintln!("FAILED: a count that is wrong when the pool has ended: {wrong}");
+            eprintln!("FAILED: what is wrong when the pool has ended: {wrong}");
             std::process::abort();
         }
     }

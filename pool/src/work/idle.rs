@@ -6,10 +6,9 @@ use super::worker::Worker;
 use crate::base::clock;
 use crate::base::patience::Patience;
 use crate::base::sync::{Ordering, fence};
-use crate::base::sys;
 use crate::base::trace::{self, Act};
 use crate::seat::Seat;
-use crate::seat::sleep::Bedtime;
+use crate::seat::sleep::{Bedtime, before_last_look};
 use crate::seat::word::{Holder, Step};
 use std::time::Duration;
 
@@ -106,7 +105,7 @@ impl Worker<'_> {
         let mut bedtime = shared.sleep.lie_down(seat);
         if bedtime == Bedtime::Down {
             shared.seats.iter().for_each(|s| s.nested.want());
-            shared.sleep.before_last_look();
+            before_last_look();
             bedtime = shared.sleep.after_last_look(seat, self.has_reason());
         }
         match bedtime {
@@ -248,12 +247,7 @@ impl Worker<'_> {
     fn look_after_others(&self) -> (u64, bool) {
         let (mut activity, mut published) = (0, false);
         for other in &self.shared.seats {
-            let stuck = other.nested.has_private() && other.nested.is_wanted();
-            if stuck && other.nested.publish_for_owner(sys::barrier_everywhere) > 0 {
-                self.shared.wake_waiters(other);
-                published = true;
-            }
-            other.nested.want();
+            published |= self.oversee(other);
             activity = other.activity().wrapping_add(activity);
         }
         (activity, published)

@@ -15,7 +15,7 @@ use crate::seat::context::Context;
 impl Worker<'_> {
     /// Takes a piece of what `by` describes, while `still` says that it is being run: a nested job
     /// that was pushed inside it, or a task of a scope that was opened inside it.
-    fn take_piece(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
+    pub(super) fn take_piece(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
         if by.seat == self.seat.index {
             return None;
         }
@@ -68,6 +68,31 @@ impl Wait for Head {
     /// On an untaken word too the answer is no: the thief has won the job but not yet said so.
     fn leave_word(&self, parker: &'static Parker) -> bool {
         self.word().sleep_on(parker)
+    }
+}
+
+/// A part of the loop whose course runs on top here, which was stolen.
+pub(crate) struct PartWait<'a>(pub(crate) &'a Head);
+
+impl Wait for PartWait<'_> {
+    fn is_done(&self) -> bool {
+        self.0.is_done()
+    }
+
+    fn find(&self, worker: &Worker<'_>) -> Option<Entry> {
+        self.0.find(worker)
+    }
+
+    fn find_further(&self, worker: &Worker<'_>) -> Option<Entry> {
+        worker.take_of_course()
+    }
+
+    fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat)) {
+        self.0.helped(worker, each);
+    }
+
+    fn leave_word(&self, parker: &'static Parker) -> bool {
+        self.0.leave_word(parker)
     }
 }
 

@@ -7,6 +7,7 @@ use super::worker::Worker;
 use crate::base::sync::{Ordering, fence};
 use crate::queue::nested::CAPACITY;
 use crate::seat::Seat;
+use crate::seat::sleep::before_last_look;
 use crate::seat::word::{Holder, Step};
 
 /// A thread that blocks, for as long as this lives. What it has pushed is open to all, and a spare
@@ -105,7 +106,7 @@ impl Shared {
         let closed = self.sleep.take(seat, Step::StandDown);
         debug_assert!(closed, "{:?}", seat.word.load());
         // A poster that still saw this thread awake is seen by the look that follows.
-        self.sleep.before_last_look();
+        before_last_look();
         if self.has_work() {
             self.announce();
         }

@@ -4,6 +4,8 @@
 //! for itself ([`Wait`]; `kin.rs` has them all):
 //!
 //! * **A join** whose job was stolen helps the thief.
+//! * **A loop's course** (`course.rs`) that waits for a part does so too. After a while it takes any piece of
+//!   the loop, wherever it lies.
 //! * **A scope** runs its own tasks, wherever they lie, then helps the threads that run them.
 //! * **A task** behind a handle is helped as a join is.
 //! * **Mail**, a broadcast's closure for this very thread, is read while waiting for whatever:
@@ -21,12 +23,12 @@
 use super::worker::Worker;
 use crate::base::park::Parker;
 use crate::base::patience::Patience;
-use crate::base::sync::{Ordering, fence};
 use crate::base::sys;
 use crate::base::trace::{self, Act};
 use crate::base::unwind::AbortOnUnwind;
 use crate::queue::spawned::Entry;
 use crate::seat::Seat;
+use crate::seat::sleep::before_last_look;
 use crate::seat::word::{Holder, Step};
 use std::time::Duration;
 
@@ -43,6 +45,12 @@ pub(crate) trait Wait {
 
     /// Takes a job that the wait depends on.
     fn find(&self, worker: &Worker<'_>) -> Option<Entry>;
+
+    /// Takes one from farther away, where that is a long way to look. Called when the waiter has slept
+    /// for long.
+    fn find_further(&self, _: &Worker<'_>) -> Option<Entry> {
+        None
+    }
 
     /// Calls `each` with the other seats from which such jobs may come.
     fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat));
@@ -116,12 +124,11 @@ impl Worker<'_> {
         }
         let mut found = None;
         if what.leave_word(parker) {
-            self.get_hungry(what);
-            // SeqCst: pairs with the fences after a spawn, in `publish` and in `post`.
-            fence(Ordering::SeqCst);
+            before_last_look();
             found = self.take_for(what, anything);
-            if found.is_none() && !self.seat.word.load().has_mail() {
-                self.nap(what, parker, nap);
+            if found.is_none() {
+                // A letter that came meanwhile has left a token.
+                found = self.nap(what, parker, nap);
             }
             what.take_back_word();
         }
@@ -131,32 +138,35 @@ impl Worker<'_> {
         found
     }
 
-    /// Sleeps. A thread that is long in one piece of user code may have private jobs that it cannot
-    /// publish itself, and that are pieces of what is waited for here: after a while they are
-    /// published for it.
-    fn nap(&self, what: &dyn Wait, parker: &'static Parker, nap: &mut Duration) {
-        let mut helps = false;
-        what.helped(self, &mut |_| helps = true);
-        if !helps {
-            return parker.park();
+    /// Sleeps. What is waited for may be on its way to a thread that does not say so yet: once that has begun,
+    /// it is to know that this one waits. And a thread that is long in one piece of user code may have
+    /// private jobs that it cannot publish itself, and that are pieces of what is waited for here. So
+    /// after a while the names are left anew, and what is private is published.
+    fn nap(&self, what: &dyn Wait, parker: &'static Parker, nap: &mut Duration) -> Option<Entry> {
+        if what.runs_anything() {
+            parker.park();
+            return None;
         }
         while !parker.park_timeout(*nap) {
             *nap = (*nap * 2).min(STUCK.1);
-            let mut published = false;
+            let mut news = false;
             what.helped(self, &mut |seat| {
+                news |= seat.add_waiter(self.seat.index);
                 if seat.nested.has_private()
                     && seat.nested.publish_for_owner(sys::barrier_everywhere) > 0
                 {
-                    published = true;
+                    news = true;
                     self.shared.wake_waiters(seat);
                 }
             });
+            let further = what.find_further(self);
             // Under decided schedules the wait goes on: a wake-up that was lost is to be seen there, and not
             // to be made good by the next look.
-            if published || !cfg!(tine_sched) {
-                return;
+            if news || further.is_some() || !cfg!(tine_sched) {
+                return further;
             }
         }
+        None
     }
 
     // ---- mail -------------------------------------------------------------------------------

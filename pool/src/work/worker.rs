@@ -12,6 +12,7 @@ use crate::queue::job::{self, HeapJob, Taken};
 use crate::queue::nested::{Front, Nested};
 use crate::queue::spawned::Entry;
 use crate::seat::Seat;
+use crate::seat::context::Course;
 use crate::seat::sleep::Census;
 use crate::seat::tokens::Tokens;
 use crate::seat::word::Holder;
@@ -122,6 +123,12 @@ pub(crate) mod tag {
             0 | NO_SEAT | UNDER => None,
             seat => Some(seat as usize - 1),
         }
+    }
+
+    /// The tag of what runs in the course of a loop: where that is kept, as no other loop's is at the
+    /// same time.
+    pub(crate) fn course(course: *mut ()) -> u64 {
+        course.addr() as u64 & STAMP
     }
 
     /// Opened on `seat`, with the stamp `since` or a later one.
@@ -246,6 +253,14 @@ impl<'a> Worker<'a> {
         // The fence in `announce` pairs with those of waiters.
         self.shared.announce();
         self.shared.wake_waiters(self.seat);
+    }
+
+    /// The loop whose course runs here, on top of all else.
+    pub(super) fn course(&self) -> Option<&Course> {
+        let course = self.nested().course().cast::<Course>();
+        // SAFETY: alive: it is null, or set by the loop's root or by a thief of a part of it, and taken
+        // back before either ends; the root's frame keeps it until all parts are done.
+        unsafe { course.as_ref() }
     }
 
     /// Makes nested jobs public, the outermost first, and tells the threads that wait for them.

@@ -2,12 +2,13 @@
 //!
 //! The iterator stays in one piece: a thread that needs an item calls `next`, one
 //! thread at a time. The threads draw from [`tap`], or from [`batched`] if items do not wait for
-//! each other. [`turn`] says how threads wait for the iterator, and [`crew`] which threads take
+//! each other. [`turn`] and [`line`] say how threads wait for the iterator, and [`crew`] which threads take
 //! part. The bridge in order is a pipeline.
 #![forbid(unsafe_code)]
 
 mod batched;
 mod crew;
+mod line;
 mod tap;
 mod turn;
 

@@ -8,6 +8,10 @@
 //! stay open: before a thread calls `next` without such a promise, it takes what is left in all
 //! batches. So does a thread that finds the iterator empty.
 //!
+//! Where many threads take part, those that wait for the source stand in a line ([`line`](super::line)),
+//! and the thread that has it draws for them, before it draws for itself. An item that is drawn for a
+//! thread in the line is as good as started: that thread does nothing else.
+//!
 //! Locks are taken in the order source, batch. No closure of an item runs
 //! under either, and `next` runs under its own thread's batch lock only when
 //! it was promised.
@@ -18,10 +22,12 @@
 
 use std::collections::VecDeque;
 use std::iter::Fuse;
+use std::mem::take;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use super::crew::Crew;
+use super::line::{Led, Line, Place};
 use super::turn::{Drawn, Turn};
 use crate::kit::sync::{Mutex, MutexGuard};
 use crate::plumbing::{Folder, UnindexedProducer};
@@ -32,6 +38,17 @@ const LASTS: (Duration, Duration) = (Duration::from_micros(8), Duration::from_mi
 /// The most that it should last where threads wait longer for their turn.
 const LASTS_IN_A_CROWD: Duration = Duration::from_micros(256);
 
+/// Where more threads than this may take part, those that wait stand in a line. Up to here it costs more to
+/// look through the line than to find the lock taken.
+const CROWD: usize = if cfg!(all(target_family = "wasm", target_os = "unknown")) {
+    usize::MAX
+} else {
+    16
+};
+
+/// A thread that has drawn for this many others looks for more of them.
+const ROUND: usize = 3;
+
 /// The most bytes that a batch should hold.
 const BATCH_BYTES: usize = 32 << 10;
 
@@ -39,6 +56,7 @@ const BATCH_BYTES: usize = 32 << 10;
 pub(super) struct Tap<I: Iterator> {
     crew: Crew,
     source: Mutex<Source<I>>,
+    led: Led,
     drawn: Drawn,
     batches: Box<[Batch<I::Item>]>,
 }
@@ -49,14 +67,25 @@ struct Source<I> {
     batched: bool,
 }
 
-/// The items that one thread has drawn and not started, on its own cache line.
+/// The items that one thread has drawn and not started, and its place in the line, on its own cache
+/// line.
 #[repr(align(128))]
-struct Batch<T>(Mutex<VecDeque<T>>);
+struct Batch<T> {
+    place: Place,
+    items: Mutex<VecDeque<T>>,
+}
 
 impl<T> Batch<T> {
+    fn new() -> Self {
+        Batch {
+            place: Place::default(),
+            items: Mutex::default(),
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, VecDeque<T>> {
         // Poison means that `next` panicked; the items before it are whole.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn take(&self) -> Option<T> {
@@ -67,11 +96,11 @@ impl<T> Batch<T> {
 impl<I: Iterator> Tap<I> {
     pub(super) fn new(iter: I) -> Self {
         let crew = Crew::new();
-        let empty = || Batch(Mutex::default());
         Tap {
-            batches: (0..crew.size()).map(|_| empty()).collect(),
+            batches: (0..crew.size()).map(|_| Batch::new()).collect(),
             crew,
             drawn: Drawn::default(),
+            led: Led::default(),
             source: Mutex::new(Source {
                 iter: iter.fuse(),
                 batched: false,
@@ -82,18 +111,104 @@ impl<I: Iterator> Tap<I> {
     /// Draws an item to start on, and some for `batch`.
     fn draw(&self, batch: &Batch<I::Item>, pace: &mut Pace) -> Option<I::Item> {
         pace.arrive();
+        if self.batches.len() > CROWD {
+            return self.draw_in_line(batch, pace);
+        }
         let mut source = pace.turn.lock(&self.source, &self.drawn)?;
+        pace.begin();
         let more = pace.more();
+        self.draw_for(batch, more, &mut source, pace)
+    }
+
+    #[inline(never)]
+    fn draw_in_line(&self, batch: &Batch<I::Item>, pace: &mut Pace) -> Option<I::Item> {
+        // By what it waited for the last items.
+        let more = pace.more();
+        loop {
+            let (place, waited) = (&batch.place, &mut pace.waited);
+            let turn = place.wait(more, &self.led, &self.source, &self.drawn, waited);
+            if let Line::Led(mut source) = turn {
+                self.led.begin();
+                pace.batched |= pace.waited;
+                pace.begin();
+                // This thread has no item in its hands, so it may draw for all others first.
+                let drawn = match self.serve(&mut source) {
+                    Drew::ForAll => self.draw_for(batch, more, &mut source, pace),
+                    Drew::ForThis(item) => Some(item),
+                    Drew::TheLast => None,
+                };
+                self.led.end();
+                drop(source);
+                // Any one of those who wait will do.
+                let _ = self.batches.iter().any(|other| other.place.lead());
+                return drawn;
+            }
+            if let Some(item) = batch.take() {
+                pace.begin();
+                (pace.promised, pace.batched) = (true, true);
+                return Some(item);
+            }
+            if let Line::Over = turn {
+                return None;
+            }
+        }
+    }
+
+    /// Draws for the threads that wait.
+    fn serve(&self, source: &mut Source<I>) -> Drew<I::Item> {
+        loop {
+            let mut served = 0;
+            for other in &self.batches {
+                let Some(more) = other.place.asks() else {
+                    continue;
+                };
+                let Some(item) = self.draw_one(other, more, source, &mut (false, false)) else {
+                    return Drew::TheLast;
+                };
+                other.lock().push_front(item);
+                if !other.place.serve()
+                    && let Some(item) = other.take()
+                {
+                    return Drew::ForThis(item);
+                }
+                served += 1;
+            }
+            if served < ROUND {
+                return Drew::ForAll;
+            }
+        }
+    }
+
+    fn draw_for(
+        &self,
+        batch: &Batch<I::Item>,
+        more: usize,
+        source: &mut Source<I>,
+        pace: &mut Pace,
+    ) -> Option<I::Item> {
+        let mut seen = (pace.promised, pace.batched);
+        let item = self.draw_one(batch, more, source, &mut seen);
+        (pace.promised, pace.batched) = seen;
+        item
+    }
+
+    /// Draws an item, and up to `more` others for a batch. Notes whether the iterator has promised
+    /// another item, and whether the batch may hold one.
+    fn draw_one(
+        &self,
+        batch: &Batch<I::Item>,
+        more: usize,
+        source: &mut Source<I>,
+        (has_promised, batched): &mut (bool, bool),
+    ) -> Option<I::Item> {
         self.drawn.one_more();
         let promised = source.iter.size_hint().0;
-        pace.promised = promised > 1;
+        *has_promised = promised > 1;
         if promised == 0 {
-            return self
-                .left_in_batches(&mut source)
-                .or_else(|| source.iter.next());
+            return self.left_in_batches(source).or_else(|| source.iter.next());
         }
         let Some(first) = source.iter.next() else {
-            return self.left_in_batches(&mut source);
+            return self.left_in_batches(source);
         };
         // The last items are shared out in ever smaller batches.
         let more = more
@@ -101,7 +216,7 @@ impl<I: Iterator> Tap<I> {
             .min(promised - 1);
         if more > 0 {
             source.batched = true;
-            pace.batched = true;
+            *batched = true;
             batch.lock().extend(source.iter.by_ref().take(more));
         }
         Some(first)
@@ -145,6 +260,16 @@ impl<I: Iterator<Item: Send> + Send> UnindexedProducer for &Tap<I> {
     }
 }
 
+/// What a thread has drawn for those in the line.
+enum Drew<T> {
+    /// What each asked for.
+    ForAll,
+    /// And an item for one that had left the line meanwhile.
+    ForThis(T),
+    /// No item is left.
+    TheLast,
+}
+
 /// How many items one thread draws at once, and how long it waits.
 struct Pace {
     more: usize,
@@ -156,6 +281,9 @@ struct Pace {
     promised: bool,
     /// Whether this thread's batch may hold an item.
     batched: bool,
+    /// Whether this thread has waited in line, and how long it last waited.
+    waited: bool,
+    wait: Duration,
     turn: Turn,
 }
 
@@ -169,6 +297,8 @@ impl Pace {
             took: None,
             promised: false,
             batched: false,
+            waited: false,
+            wait: Duration::ZERO,
             turn: Turn::new(threads),
         }
     }
@@ -182,19 +312,23 @@ impl Pace {
         }
     }
 
-    /// The number of items to draw beyond the first, from the time that the last ones took. Called when
-    /// the thread has its turn: what it has waited for that is no time of the items.
+    /// The thread has its turn, or its items: what it has waited for them is no time of the items.
+    fn begin(&mut self) {
+        let waited = self.turn.has_waited() | take(&mut self.waited);
+        self.wait = Duration::ZERO;
+        if let Some(last) = self.last.filter(|_| waited) {
+            let now = Instant::now();
+            self.wait = now - last;
+            self.last = Some(now);
+        }
+    }
+
+    /// The number of items to draw beyond the first, from the time that the last ones took.
     fn more(&mut self) -> usize {
-        let waited = self.turn.has_waited();
         let Some(took) = self.took.take() else {
             return 0;
         };
-        let mut wait = Duration::ZERO;
-        if let Some(last) = self.last.filter(|_| waited) {
-            let now = Instant::now();
-            wait = now - last;
-            self.last = Some(now);
-        }
+        let wait = self.wait;
         let crowded = wait > took && took < LASTS_IN_A_CROWD;
         if took < LASTS.0 || crowded {
             self.more = (2 * self.more + 1).min(self.most);

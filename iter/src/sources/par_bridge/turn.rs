@@ -49,7 +49,7 @@ impl Drawn {
     }
 
     /// How many were drawn since `before`.
-    fn since(&self, before: usize) -> usize {
+    pub(super) fn since(&self, before: usize) -> usize {
         self.0.load(Ordering::Relaxed).wrapping_sub(before)
     }
 }

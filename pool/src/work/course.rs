@@ -1,0 +1,121 @@
+//! A loop as the threads see it that run its *course*: that cut and lend its pieces, run them, and wait
+//! for those that others took. The items are not part of it.
+//!
+//! ```text
+//!   root     … user's code │ course │ course │ wait for a part
+//!   thief                  │ course │ item │ user's code │ join │ wait for a half
+//! ```
+//!
+//! A thread that waits in the course of a loop may run any piece of that loop: whatever lies below it on
+//! its stack would lie there if it had run the piece as its own, and above the root there is no code
+//! but the loop's. So if it has slept for long, it looks for pieces wherever the loop is run, and not
+//! only where the part is run that it waits for. Otherwise pieces could lie beside a blocked item for
+//! ever, while the last thread that does not block waits for another one.
+//!
+//! The root keeps a [`Course`] until its loop has ended. A seat's stack of jobs says which loop's course
+//! is the last one there, and a thief of a part writes its address into the context of its seat. Items
+//! see the course of their own loop; it is of no use to them, since each loop that they call begins
+//! its own, and joins of theirs are of the common kind.
+#![forbid(unsafe_code)]
+
+use super::worker::{Worker, tag};
+use crate::base::sys;
+use crate::queue::job::Taken;
+use crate::queue::nested::Nested;
+use crate::queue::spawned::Entry;
+use crate::seat::Seat;
+use crate::seat::context::Course;
+use std::ptr;
+
+/// A course runs on top of a stack, for as long as this lives.
+struct OnTop<'a> {
+    nested: &'a Nested,
+    before: *mut (),
+}
+
+impl Drop for OnTop<'_> {
+    fn drop(&mut self) {
+        self.nested.set_course(self.before);
+    }
+}
+
+impl Worker<'_> {
+    /// Runs a loop from its root.
+    #[inline(always)]
+    pub(crate) fn begin_course(&self, op: impl FnOnce()) {
+        let course = Course {
+            seat: self.seat.index,
+            base: self.nested().depth(),
+            since: self.seat.notes.next_stamp(),
+            context: self.seat.stamp(),
+        };
+        self.on_top(ptr::from_ref(&course).cast_mut().cast(), op);
+    }
+
+    /// Runs a part of a loop that was stolen.
+    pub(crate) fn join_course(&self, course: *mut (), op: impl FnOnce()) {
+        self.seat.tag_context(tag::course(course));
+        self.on_top(course, op);
+    }
+
+    #[inline(always)]
+    fn on_top(&self, course: *mut (), op: impl FnOnce()) {
+        let nested = self.nested();
+        let _on_top = OnTop {
+            nested,
+            before: nested.course(),
+        };
+        nested.set_course(course);
+        op();
+    }
+
+    /// Takes a piece of the loop whose course runs here, from any seat. Owners that keep pieces to
+    /// themselves are asked; if they were asked before, what they keep is published for them.
+    pub(super) fn take_of_course(&self) -> Option<Entry> {
+        let course = self.course()?;
+        let root = Taken {
+            seat: course.seat,
+            base: course.base,
+            since: course.since,
+        };
+        let seat = &self.shared.seats[root.seat];
+        // The root cannot leave its loop as long as this thread is in it. But while it waits there, it may read
+        // letters.
+        let still = || {
+            seat.context()
+                .is_some_and(|now| now.since == course.context)
+        };
+        if let Some(entry) = self.oversee_and_take(root, still) {
+            return Some(entry);
+        }
+        let tag = tag::course(self.nested().course());
+        self.shared.seats.iter().find_map(|seat| {
+            let context = seat.context().filter(|context| context.tag == tag)?;
+            let by = Taken {
+                seat: seat.index,
+                base: context.base,
+                since: context.since,
+            };
+            self.oversee_and_take(by, || seat.is_at(context))
+        })
+    }
+
+    fn oversee_and_take(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
+        if by.seat == self.seat.index {
+            return None;
+        }
+        self.oversee(&self.shared.seats[by.seat]);
+        self.take_piece(by, still)
+    }
+
+    /// Publishes for an owner that was asked and did not answer, and says whether it did; asks it.
+    pub(super) fn oversee(&self, owner: &Seat) -> bool {
+        let stuck = owner.nested.has_private() && owner.nested.is_wanted();
+        let published = stuck && owner.nested.publish_for_owner(sys::barrier_everywhere) > 0;
+        if published {
+            self.shared.wake_waiters(owner);
+        }
+        owner.nested.want();
+        published
+    }
+}
