@@ -1,5 +1,6 @@
 //! How a program is run.
 
+use crate::bridge;
 use crate::check::{self, Frame, Lasting, Often, Token, fail};
 use crate::line;
 use crate::program::{
@@ -156,7 +157,10 @@ fn value(block: &Block) -> u64 {
         let of = |b: &Block| value(b);
         let own = match &node.verb {
             Verb::Join(a, b) | Verb::Meet(a, b) => of(a).wrapping_mul(3).wrapping_add(of(b)),
-            Verb::Loop(_, len, _) | Verb::Line { len, .. } | Verb::LoopMeet { len, .. } => *len,
+            Verb::Loop(_, len, _)
+            | Verb::Bridge(_, len, _)
+            | Verb::Line { len, .. }
+            | Verb::LoopMeet { len, .. } => *len,
             Verb::Scope { body, .. }
             | Verb::Install(_, body)
             | Verb::Blocking(body)
@@ -189,6 +193,7 @@ fn step(node: &'static Node, within: &Within<'_, '_>, home: Option<usize>) -> u6
         Verb::Meet(a, b) => join(id, a, b, Some(&Barrier::new(2)), within, home),
         Verb::Loop(kind, len, nanos) => over(id, *kind, *len, *nanos),
         Verb::Line { flow, len, limit } => line::run(id, *flow, *len, *limit),
+        Verb::Bridge(draw, len, nanos) => bridge::run(id, *draw, *len, *nanos),
         Verb::LoopMeet { kind, len, before } => over_meeting(id, *kind, *len, *before),
         Verb::Scope {
             fifo,
@@ -451,7 +456,7 @@ fn over_meeting(id: usize, kind: Meeting, len: u64, before: u64) -> u64 {
         let item = move |i: u64| {
             token.run();
             if let Some(meet) = &meet
-                && i % every == 0
+                && i.is_multiple_of(every)
             {
                 meet.wait();
             }

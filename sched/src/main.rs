@@ -21,6 +21,8 @@ fn main() {
 }
 
 #[cfg(tine_sched)]
+mod bridge;
+#[cfg(tine_sched)]
 mod check;
 #[cfg(tine_sched)]
 mod command;

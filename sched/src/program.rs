@@ -64,6 +64,21 @@ pub(crate) enum Flow {
     Panics(u64, u64),
 }
 
+/// What the iterator of a bridge does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Draw {
+    /// It says how many items it has.
+    Promised,
+    /// It promises nothing.
+    Singly,
+    /// It promises nothing, and waits until all items that it has given have begun.
+    Waits,
+    /// It promises nothing, and its items meet in pairs.
+    Meets,
+    /// It panics at this item, and has said (`ahead`) how many it has.
+    Panics { at: u64, ahead: bool },
+}
+
 /// What a step does.
 #[derive(Clone, Debug)]
 pub(crate) enum Verb {
@@ -79,6 +94,8 @@ pub(crate) enum Verb {
         len: u64,
         limit: usize,
     },
+    /// A bridge over a number of items, each of which takes a number of nanoseconds.
+    Bridge(Draw, u64, u64),
     /// A loop that is called `times` times, and then once more, so that its first and last items
     /// wait for each other.
     LoopMeet {

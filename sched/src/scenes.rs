@@ -1,6 +1,7 @@
 //! Programs that are written down, not invented: one for each fault that was found in the pool
 //! before, as small as possible.
 
+mod bridges;
 mod waits;
 
 use crate::program::{Block, Flow, Global, Loop, Meeting, Node, Pool, Program, Verb};
@@ -380,8 +381,26 @@ pub(crate) fn all() -> Vec<Scene> {
                 )])],
             },
         ),
+        // A thread that waits for its part of the loop is the last that does not block, and what the others
+        // wait for lies elsewhere.
+        scene(
+            "some-items-meet",
+            Program {
+                global: None,
+                pools: vec![pool(5)],
+                threads: vec![block([Verb::Install(
+                    0,
+                    block([Verb::LoopMeet {
+                        kind: Meeting::All,
+                        len: 40,
+                        before: 8,
+                    }]),
+                )])],
+            },
+        ),
     ]
     .into_iter()
+    .chain(bridges::all())
     .chain(waits::all())
     .collect()
 }

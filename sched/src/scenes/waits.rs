@@ -48,6 +48,11 @@ fn join<const N: usize, const M: usize>(a: [Verb; N], b: [Verb; M]) -> Verb {
     Verb::Join(block(a), block(b))
 }
 
+/// So deep inside of joins that a half is private, at first, though a thread has asked.
+fn deep(innermost: Verb) -> Verb {
+    (0..10).fold(innermost, |inner, _| join([inner], []))
+}
+
 pub(super) fn all() -> Vec<Scene> {
     vec![
         // The thief blocks beside a half that only the owner, which waits for it, can run.
@@ -60,6 +65,14 @@ pub(super) fn all() -> Vec<Scene> {
                     // The first of these joins answers what was asked of the thief before.
                     [join([], []), Set(1), join([Await(0)], [Set(0)])],
                 )],
+            ),
+        ),
+        // The same so deep inside of other joins that the thief keeps the half private.
+        scene(
+            "wait-thief-stuck-deep-inside",
+            left_alone(
+                2,
+                [join([Await(1)], [Set(1), deep(join([Await(0)], [Set(0)]))])],
             ),
         ),
         // The same with a task: the owner is told because it left its name with the thief.
@@ -91,7 +104,7 @@ pub(super) fn all() -> Vec<Scene> {
             "wait-below-the-base",
             left_alone(
                 2,
-                [join(
+                [deep(join(
                     [
                         scope([
                             task([join([Work(2000)], [join([], []), Work(8000), join([], [])])]),
@@ -100,7 +113,7 @@ pub(super) fn all() -> Vec<Scene> {
                         Set(0),
                     ],
                     [Await(0)],
-                )],
+                ))],
             ),
         ),
         // A task comes from a thread that has stepped aside from its seat, and there are no more threads.
@@ -116,6 +129,50 @@ pub(super) fn all() -> Vec<Scene> {
                     ]),
                 ],
             ),
+        ),
+        // A task was stolen and has not begun when its scope's owner goes to sleep; what it then spawns is for
+        // the owner.
+        scene(
+            "wait-scope-for-a-task-on-its-way",
+            left_alone(
+                2,
+                [scope([
+                    task([scope([task([Set(0)]), Await(0)])]),
+                    Work(3000),
+                ])],
+            ),
+        ),
+        // An ordinary thread waits for a task of a scope in place, and what blocks the only seat waits for it too.
+        scene(
+            "scope-in-place-beside-a-blocked-seat",
+            guests(
+                1,
+                false,
+                vec![block([
+                    spawn(block([Set(1), Await(0)])),
+                    Await(1),
+                    Verb::Scope {
+                        fifo: false,
+                        in_place: true,
+                        body: block([task([Set(0)])]),
+                    },
+                ])],
+            ),
+        ),
+        // A job comes while the only thread goes to sleep in another pool.
+        scene(
+            "job-for-a-thread-abroad",
+            Program {
+                global: global(1),
+                pools: vec![pool(1)],
+                threads: vec![block([
+                    spawn(block([Set(1), Verb::Install(0, block([Await(0)])), Set(2)])),
+                    Await(1),
+                    Verb::Sleep(14_000),
+                    spawn(block([Set(0)])),
+                    Await(2),
+                ])],
+            },
         ),
         // The first job of a stolen lot waits for the second, and all others for both.
         scene(
@@ -154,6 +211,18 @@ pub(super) fn all() -> Vec<Scene> {
                 vec![
                     block([join([Await(0)], [])]),
                     block([spawn(block([Set(0)]))]),
+                ],
+            ),
+        ),
+        // The same with a single seat: the guest is asked to see to the job when it leaves.
+        scene(
+            "guest-on-the-only-seat",
+            guests(
+                1,
+                false,
+                vec![
+                    block([join([Work(500)], []), join([Work(500)], [])]),
+                    block([Work(200), spawn(Vec::new())]),
                 ],
             ),
         ),
@@ -219,6 +288,21 @@ pub(super) fn all() -> Vec<Scene> {
                     block([Refuse(1), Verb::Broadcast(Vec::new()), join([], [])]),
                     block([spawn(Vec::new()), Verb::Broadcast(Vec::new())]),
                 ],
+            ),
+        ),
+        // A job calls a thread that is refused while a letter to it is written, and no guest comes later.
+        scene(
+            "refused-thread-and-a-late-letter",
+            guests(
+                3,
+                true,
+                vec![block([
+                    Refuse(1),
+                    spawn(block([Set(0), Await(1), Verb::Broadcast(Vec::new())])),
+                    Await(0),
+                    Set(1),
+                    spawn(Vec::new()),
+                ])],
             ),
         ),
         // Every thread is refused, and each verb is done by guests.
