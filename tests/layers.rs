@@ -194,7 +194,7 @@ const HOUSE: &[Crate] = &[
                 "sources::par_bridge::crew",
                 "sources::par_bridge::turn",
             ],
-            &["sources::character"],
+            &["sources::character", "sources::par_bridge::line"],
             &[
                 "sources::slice",
                 "sources::empty",
@@ -274,6 +274,7 @@ const HOUSE: &[Crate] = &[
                 "map::lock",
                 "map::chart",
                 "map::table",
+                "map::published",
                 "partition",
                 "settle",
             ],

@@ -5,23 +5,27 @@
 #   tests/mutants.sh pop_slow latch     those with one of these words in their heading
 #   tests/mutants.sh --list             their headings, of all or of those with one of the words that follow
 #   tests/mutants.sh --check            only whether each one's text is still to be found, once
-#   JOBS=2 tests/mutants.sh             on so many copies of the project at once
+#   JOBS=2 tests/mutants.sh             on this number of copies of the project at once
 #   tests/mutants.sh --put WORD         puts the first of these into target/mutants/put, and leaves it there
 #   EVERY=3 tests/mutants.sh            each third of all: the third, the sixth …
 #   EVERY=3 OFFSET=1 tests/mutants.sh   the first, the fourth …
 #   LEVELS=own tests/mutants.sh         own, unit, models, tests, schedules: only these, in this order
+#   tests/mutants.sh --keep             puts what the last run found into tests/mutants/verdicts.tsv, and
+#                                       what --table says into ARCHITECTURE.md
+#   tests/mutants.sh --table            counts what lies there, a line for each protocol
 #
 # The mutants are data, tests/mutants/*.mutants:
 #
 #   == HEADING
-#   FILE [FUNCTION] : MODEL…            a file of pool/src by its name, wherever it lies
+#   FILE [FUNCTION] : CHECK…            a file of pool/src by its name, wherever it lies; then its own checks:
+#                                       MODEL, @SCENE of the schedules, PACKAGE:TEST
 #   - the text to find                  lines are trimmed, lines of comments do not count;
 #   + the text to put                   the first and the last may be parts of a line
 #   ! WHY                               nothing can notice it, and why
 #
 # The text stands once in the function (of one of the functions of that name), or once in the file
 # if none is named. A text that is not found is an error that names its mutant. A mutant is put
-# into a copy of the project, below target/mutants. Its own models are asked first, then the tests
+# into a copy of the project, below target/mutants. Its own checks are asked first, then the tests
 # beside the code, then all models, then the tests of the pool, then the schedules where there is a tests/schedules.sh, each within a
 # limit of time. What is marked with `!` must survive all of them, or the mark is wrong.
 #
@@ -34,7 +38,7 @@ root=$PWD
 work=$root/target/mutants
 mkdir -p "$work"
 : "${JOBS:=1}" "${EVERY:=1}" "${OFFSET:=0}" "${LEVELS:=own unit models tests schedules}"
-: "${MODEL_LIMIT:=60}" "${TEST_LIMIT:=120}" "${SCHEDULE_LIMIT:=60}"
+: "${MODEL_LIMIT:=60}" "${TEST_LIMIT:=120}" "${SCHEDULE_LIMIT:=60}" "${SCENE_MOST:=6000}"
 models=(nested spawned slab injector latch job park seats scope spares sleep)
 
 # mutate <mutant's number> <file of mutants> <source>: the source with the mutant in it.
@@ -155,16 +159,40 @@ built() {
     sed -n 's/.*Executable .*(\(.*\))$/\1/p' "$log"
 }
 
-loom() {
-    RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=2 CARGO_TARGET_DIR=$copy/target/loom \
-        CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_INCREMENTAL=1 "$@"
-}
-
 # Each level says what noticed the mutant in <copy>, if anything did (0), that nothing did (1),
 # that it does not compile (2).
 level_own() {
+    local word rc own=""
+    for word in $1; do
+        case $word in
+        @*) ask_scene "${word#@}" ;;
+        *:*) ask_test "${word%:*}" "${word#*:}" ;;
+        *) own+=" $word"; continue ;;
+        esac
+        rc=$?
+        [ $rc -eq 1 ] || return $rc
+    done
     # shellcheck disable=SC2086
-    ask_models $1
+    ask_models $own
+}
+
+ask_scene() {
+    (cd "$copy" && ask 400 "$copy/log" tests/schedules.sh --scenes --scene "$1" --seed 1 \
+        --most "$SCENE_MOST" --jobs 1 --seconds 60)
+    [ $? -ne 1 ] || { echo "scene $1"; return 0; }
+    return 1
+}
+
+ask_test() {
+    local program rc
+    program=$(CARGO_TARGET_DIR=$copy/target/tests built "$copy/log" cargo test -p "$1" --test "$2" \
+        --no-run) || return 2
+    program=$(realpath "$program")
+    (cd "$copy" && TINE_SHORT=1 ask "$TEST_LIMIT" "$copy/log" "$program")
+    rc=$?
+    [ $rc -ne 0 ] || return 1
+    [ $rc -ne 1 ] || { echo "test $2: $(failure "$copy/log")"; return 0; }
+    echo "test $2: hangs"
 }
 
 level_models() {
@@ -174,12 +202,13 @@ level_models() {
 ask_models() {
     local program model rc
     [ $# -gt 0 ] || return 1
-    program=$(loom built "$copy/log" cargo test -p tine-pool --release --lib --no-run) || return 2
+    program=$(CARGO_TARGET_DIR=$copy/target/loom CARGO_INCREMENTAL=1 built "$copy/log" tests/models.sh \
+        -p tine-pool --no-run) || return 2
     for model in "$@"; do
         [[ " $asked " != *" $model "* ]] || continue
         asked+=" $model"
         [ -e pool/src/models/"$model".rs ] || continue
-        loom ask "$MODEL_LIMIT" "$copy/log" "$program" "models::$model::"
+        LOOM_MAX_PREEMPTIONS=2 ask "$MODEL_LIMIT" "$copy/log" "$program" "models::$model::"
         rc=$?
         [ $rc -ne 1 ] || { echo "model $model: $(failure "$copy/log")"; return 0; }
         [ $rc -ne 2 ] || slow+=" $model"
@@ -272,7 +301,61 @@ make_copy() {
     cp -r pool/src "$1/whole/pool/src"
 }
 
+verdicts=tests/mutants/verdicts.tsv
+
+# How many mutants of each protocol were noticed by what.
+table() {
+    awk -F'\t' '
+        BEGIN {
+            count = split("nested=deque of joins;spawned=deque of spawns;injector=injector, job memory;" \
+                "slab=injector, job memory;latch=latch, job word, parker;job=latch, job word, parker;" \
+                "parker=latch, job word, parker;word=the word of a seat, its steps;" \
+                "table=the word of a seat, its steps;census=the word of a seat, its steps;context=context;" \
+                "sleep=sleep;spares=spare seats;end=spare seats;scope=scopes;kept=scopes;mail=mail, posting;" \
+                "ring=mail, posting;post=mail, posting;worker=workers, waits;wait=workers, waits;" \
+                "course=workers, waits;errand=errands;fault=faults of old", pairs, ";")
+            for (i = 1; i <= count; i++) {
+                split(pairs[i], pair, "=")
+                name[pair[1]] = pair[2]
+                if (!(pair[2] in rank)) { rank[pair[2]] = ++rows; row[rows] = pair[2] }
+            }
+            row[++rows] = "all"
+        }
+        FNR == 1 { file++ }
+        file == 1 { verdict[$2] = $1; by[$2] = $3; next }
+        {
+            split($3, words, /[ :]/)
+            kind = $6 != "" ? "equal" : verdict[$3] == "SURVIVED" ? "open" : verdict[$3] == "" ? "not run" : \
+                by[$3] ~ /^model/ ? "models" : by[$3] ~ /^(schedules|scene)/ ? "schedules" : "tests"
+            split(name[words[1]] ";all", both, ";")
+            for (i in both) { sum[both[i]]++; of[both[i], kind]++ }
+        }
+        END {
+            columns = split("models,schedules,tests,equal,open,not run", column, ",")
+            line = "| protocol | mutants |"
+            rule = "|---|---|"
+            for (i = 1; i <= columns; i++) { line = line " " column[i] " |"; rule = rule "---|" }
+            print line "\n" rule
+            for (r = 1; r <= rows; r++) {
+                line = "| " row[r] " | " sum[row[r]] " |"
+                for (i = 1; i <= columns; i++) line = line " " of[row[r], column[i]] + 0 " |"
+                print line
+            }
+        }' "$verdicts" <(mutants)
+}
+
+# ARCHITECTURE.md with that table in it.
+page() {
+    TABLE=$(table) awk '/^<!-- mutants: end/ { skip = 0 }
+        !skip { print }
+        /^<!-- mutants: from/ { skip = 1; print "\n" ENVIRON["TABLE"] "\n" }' ARCHITECTURE.md
+}
+
 case ${1:-} in
+--table)
+    table
+    exit
+    ;;
 --list)
     chosen "${@:2}" | cut -f 3
     exit
@@ -284,10 +367,24 @@ case ${1:-} in
         why=$(mutate "$number" "$data" "${path:-/dev/null}" 2>&1 >/dev/null) ||
             { [ -n "$path" ] || why="there is no such file"; echo "$heading ($source): $why"; wrong=1; }
     done < <(mutants)
+    page | cmp -s - ARCHITECTURE.md || { echo "ARCHITECTURE.md has another table than --table; --keep writes it"; wrong=1; }
     echo "$(mutants | wc -l) mutants, $(mutants | cut -f 6 | grep -c .) of them marked as equal"
     exit $wrong
     ;;
 esac
+
+# What was found, and what still is of mutants that are there.
+if [ "${1:-}" = --keep ]; then
+    awk -F'\t' -v OFS='\t' 'FNR == 1 { file++ }
+        file == 1 { there[$3] = 1; next }
+        ($2 in there) && ($1 == "noticed" || $1 == "SURVIVED") { verdict[$2] = $1; by[$2] = $3 }
+        END { for (heading in verdict) print verdict[heading], heading, by[heading] }' \
+        <(mutants) "$verdicts" "$work/results" | sort -t$'\t' -k2 >"$work/verdicts"
+    mv "$work/verdicts" "$verdicts"
+    page >"$work/page"
+    cp "$work/page" ARCHITECTURE.md
+    exit
+fi
 
 if [ "${1:-}" = --put ]; then
     copy=$work/put
