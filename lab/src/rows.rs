@@ -56,8 +56,10 @@ pub(crate) const ROWS: &[Row] = &[
     ("counter-1000000x20", counter),
     ("push-1000000x20", push),
     ("sort-1000000x0", sort),
+    ("sort-10000000x0", sort),
     ("sortkeys-300000x0", sort_by),
     ("group-1000000x0", group),
+    ("group-10000000x0", group),
     ("map-300000x0", map),
 ];
 
