@@ -131,6 +131,109 @@ pub(crate) mod fork {
     pub(crate) use handler::watch;
 
     #[cfg(all(unix, not(miri)))]
+    pub(crate) use by_system::start;
+    #[cfg(not(all(unix, not(miri))))]
+    pub(crate) use std_alone::start;
+
+    #[cfg(not(all(unix, not(miri))))]
+    mod std_alone {
+        use std::{io, thread};
+
+        pub(crate) fn start(
+            builder: thread::Builder,
+            _stack: Option<usize>,
+            run: impl FnOnce() + Send + 'static,
+        ) -> io::Result<()> {
+            builder.spawn(run).map(drop)
+        }
+    }
+
+    #[cfg(all(unix, not(miri)))]
+    mod by_system {
+        use std::ffi::c_void;
+        use std::mem::MaybeUninit;
+        use std::{io, ptr, thread};
+
+        type Run = Box<dyn FnOnce() + Send>;
+
+        /// What std gives a thread.
+        const STACK: usize = 2 << 20;
+
+        /// Starts a thread: as `builder` says, or, in a child, by the system alone.
+        ///
+        /// Each thread of std takes a lock of std as it begins and as it ends. A child that was
+        /// forked while a thread of its parent held that lock would wait for it in each thread
+        /// that std starts. A thread of the system's own does not take it. It has no name, and
+        /// a stack that overflows ends the process without a message.
+        pub(crate) fn start(
+            builder: thread::Builder,
+            stack: Option<usize>,
+            run: impl FnOnce() + Send + 'static,
+        ) -> io::Result<()> {
+            if super::generation() == 0 {
+                return builder.spawn(run).map(drop);
+            }
+            let how = Attributes::new(stack.unwrap_or(STACK))?;
+            let run: *mut Run = Box::into_raw(Box::new(Box::new(run)));
+            let mut thread = MaybeUninit::uninit();
+            // SAFETY: the attributes are made, and `thread` is a place for the answer. The new
+            // thread gets `run`, and nothing else does unless there is no thread.
+            let failed = unsafe {
+                libc::pthread_create(thread.as_mut_ptr(), &raw const how.0, begin, run.cast())
+            };
+            if failed != 0 {
+                // SAFETY: it came from a box, and there is no thread that has it.
+                drop(unsafe { Box::from_raw(run) });
+                return Err(io::Error::from_raw_os_error(failed));
+            }
+            Ok(())
+        }
+
+        /// How a thread is to be: that no thread joins it, and how large its stack is.
+        struct Attributes(libc::pthread_attr_t);
+
+        impl Attributes {
+            fn new(stack: usize) -> io::Result<Self> {
+                let mut how = MaybeUninit::uninit();
+                // SAFETY: `how` is a place for attributes.
+                said(unsafe { libc::pthread_attr_init(how.as_mut_ptr()) })?;
+                // SAFETY: they were made by the line above.
+                let mut how = Self(unsafe { how.assume_init() });
+                let stack = stack.max(libc::PTHREAD_STACK_MIN);
+                // The system may want whole pages.
+                let stack = stack.checked_next_multiple_of(1 << 16).unwrap_or(stack);
+                let detached = libc::PTHREAD_CREATE_DETACHED;
+                // SAFETY: these are attributes that were made.
+                said(unsafe { libc::pthread_attr_setstacksize(&raw mut how.0, stack) })?;
+                // SAFETY: as above.
+                said(unsafe { libc::pthread_attr_setdetachstate(&raw mut how.0, detached) })?;
+                Ok(how)
+            }
+        }
+
+        impl Drop for Attributes {
+            fn drop(&mut self) {
+                // SAFETY: they were made, and nothing uses them any more.
+                unsafe { libc::pthread_attr_destroy(&raw mut self.0) };
+            }
+        }
+
+        fn said(failed: i32) -> io::Result<()> {
+            match failed {
+                0 => Ok(()),
+                _ => Err(io::Error::from_raw_os_error(failed)),
+            }
+        }
+
+        extern "C" fn begin(run: *mut c_void) -> *mut c_void {
+            // SAFETY: `start` gave the box to this thread alone.
+            let run = unsafe { Box::from_raw(run.cast::<Run>()) };
+            run();
+            ptr::null_mut()
+        }
+    }
+
+    #[cfg(all(unix, not(miri)))]
     mod handler {
         use super::GENERATION;
         use std::mem::transmute;

@@ -150,10 +150,11 @@ impl ThreadBuilder {
         if let Some(name) = self.name() {
             builder = builder.name(name.to_owned());
         }
-        if let Some(size) = self.stack_size() {
+        let size = self.stack_size();
+        if let Some(size) = size {
             builder = builder.stack_size(size);
         }
-        builder.spawn(|| self.run()).map(drop)
+        sys::fork::start(builder, size, || self.run())
     }
 }
 

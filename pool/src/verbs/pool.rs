@@ -154,7 +154,9 @@ pub fn max_num_threads() -> usize {
 ///
 /// A child process that `fork` makes has none of them: there, the methods that would need them
 /// panic, and dropping the pool does nothing. (The global pool is made anew in such a child when it
-/// is first used. A child must not return into a parallel call that it was made in.)
+/// is first used. A child must not return into a parallel call that it was made in. The threads of
+/// a child's pools have no name. A closure there that starts a thread with std may wait for ever: std
+/// takes a lock as a thread begins, and a thread of the parent may have held it.)
 ///
 /// Closures given to its methods run on these threads, and what they call in turn, `join` or a
 /// parallel iterator, runs there too. Dropping the pool returns at once; its threads finish what

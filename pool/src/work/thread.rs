@@ -3,6 +3,7 @@
 
 use super::shared::Shared;
 use super::worker::Worker;
+use crate::base::sys;
 use crate::base::unwind::{self, AbortOnUnwind};
 use std::sync::Arc;
 use std::thread;
@@ -46,7 +47,7 @@ pub(crate) fn start_when_needed(shared: &Arc<Shared>, index: usize) -> bool {
     }
     shared.count_thread(true);
     let own = Arc::clone(shared);
-    let started = builder.spawn(move || live(own, index)).is_ok();
+    let started = sys::fork::start(builder, shared.stack_size, move || live(own, index)).is_ok();
     if !started {
         shared.count_thread(false);
     }
