@@ -236,6 +236,38 @@ fn items_meet_beside_others() {
     });
 }
 
+/// The same in a loop of a length that is not known, which is cut in advance: in twice as many pieces as there are
+/// threads, if their number is a power of two. The thief of the farther half has soon done its own share, waits for
+/// the last piece, and is wanted in the nearer half.
+#[test]
+fn characters_meet_beside_others() {
+    watched("a meeting of characters", || {
+        for threads in [2, 4, 8] {
+            let pool = ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            for every in [2, 8, 60] {
+                let text = "x".repeat(2 * threads * every);
+                let run = |meeting: Option<&Barrier>| {
+                    text.par_char_indices().for_each(|(i, _)| {
+                        let piece = i / every;
+                        if i % every == 0 && (piece + 1 < threads || piece + 1 == 2 * threads) {
+                            meeting.map(Barrier::wait);
+                        }
+                    });
+                };
+                pool.install(|| {
+                    for _ in 0..20 {
+                        (0..20).for_each(|_| run(None));
+                        run(Some(&Barrier::new(threads)));
+                    }
+                });
+            }
+        }
+    });
+}
+
 /// A thread that waits for a part of its loop, for long, takes other parts of it, and nothing else: its
 /// caller holds a lock that others want.
 #[test]

@@ -19,7 +19,7 @@ use tine_pool::current_num_threads;
 
 use tine_pool::loops::{self, Part, Timer};
 
-use super::fork::{both_told, done, enter_part};
+use super::fork::{Call, done, enter_part, halves_told};
 use super::lazy::{Forked, Kind, Piece, Ran, Task, Way};
 use super::looks::{Looked, check, is_under, look};
 use super::pace::{Pace, Plain};
@@ -192,7 +192,9 @@ where
         min: 1,
         max: usize::MAX,
     };
-    run_unindexed(false, pieces, producer, consumer)
+    let mut call = Call::new(|_| run_unindexed(false, pieces, producer, consumer));
+    enter_part(&mut call);
+    call.result()
 }
 
 /// What is left of a piece.
@@ -555,7 +557,7 @@ where
     };
     let reducer = consumer.to_reducer();
     let to_left = consumer.split_off_left();
-    let (a, b) = both_told(
+    let (a, b) = halves_told(
         |migrated| run_unindexed(migrated, pieces, producer, to_left),
         |migrated| run_unindexed(migrated, pieces, right, consumer),
     );

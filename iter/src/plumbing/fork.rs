@@ -9,13 +9,13 @@
 use tine_pool::loops::{self, Part};
 
 /// A closure to be called once, and what it came to.
-struct Call<F, R> {
+pub(super) struct Call<F, R> {
     op: Option<F>,
     result: Option<R>,
 }
 
 impl<F, R> Call<F, R> {
-    fn new(op: F) -> Self {
+    pub(super) fn new(op: F) -> Self {
         let result = None;
         Call {
             op: Some(op),
@@ -23,7 +23,7 @@ impl<F, R> Call<F, R> {
         }
     }
 
-    fn result(self) -> R {
+    pub(super) fn result(self) -> R {
         done(self.result)
     }
 }
@@ -57,14 +57,14 @@ pub(super) fn enter_part(part: &mut (dyn Part + Send)) {
     loops::enter_loop(part);
 }
 
-/// Runs both closures, in parallel if another thread is free. Each is told
-/// whether it migrated to another thread.
-pub(super) fn both_told<A: Send, B: Send>(
+/// Runs both halves of a loop that was entered by [`enter_part`], in parallel if another thread is
+/// free. Each is told whether it migrated to another thread.
+pub(super) fn halves_told<A: Send, B: Send>(
     a: impl FnOnce(bool) -> A + Send,
     b: impl FnOnce(bool) -> B + Send,
 ) -> (A, B) {
     let (mut a, mut b) = (Call::new(a), Call::new(b));
-    loops::both(&mut a, &mut b);
+    loops::halves(&mut a, &mut b);
     (a.result(), b.result())
 }
 
@@ -73,7 +73,9 @@ pub(crate) fn both<A: Send, B: Send>(
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    both_told(|_| a(), |_| b())
+    let (mut a, mut b) = (Call::new(|_| a()), Call::new(|_| b()));
+    loops::both(&mut a, &mut b);
+    (a.result(), b.result())
 }
 
 /// Offers what lies laid out behind a piece and was not begun yet; false if
