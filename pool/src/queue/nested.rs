@@ -468,6 +468,12 @@ impl Nested {
         self.turned.store(true, Ordering::Relaxed);
     }
 
+    /// Whether what is published next begins an epoch.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn has_turned(&self) -> bool {
+        self.turned.swap(false, Ordering::Relaxed)
+    }
+
     // ---- the thieves' side ------------------------------------------------------------------
 
     /// Takes the outermost public job.

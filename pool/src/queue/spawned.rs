@@ -553,3 +553,23 @@ impl Drop for Reading<'_> {
         self.0.thieves.readers.fetch_sub(1, Ordering::Release);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Entry, Spawned, Steal};
+
+    #[test]
+    fn a_thief_takes_what_it_wants_alone() {
+        let deque = Spawned::new();
+        let entry = Entry {
+            tag: 1,
+            ..Entry::NONE
+        };
+        // SAFETY: this is the owner's thread, and the deque lives on.
+        unsafe { deque.push(entry) };
+        assert!(matches!(deque.steal_if(|tag| tag == 2), Steal::Empty));
+        let taken = deque.steal_if(|tag| tag == 1);
+        assert!(matches!(taken, Steal::Taken(Entry { tag: 1, .. })));
+        assert!(deque.is_empty());
+    }
+}

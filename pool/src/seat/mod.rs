@@ -222,3 +222,20 @@ impl Seat {
         self.word.load().is_held()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Seat;
+    use super::word::Holder;
+
+    /// A thief that looked before must not take what is published after.
+    #[test]
+    fn what_begins_and_what_ends_is_another_context() {
+        let seat = Seat::new(0, 1, Holder::Awake);
+        assert!(!seat.nested.has_turned());
+        let (_, outer) = seat.begin(1);
+        assert!(seat.nested.has_turned());
+        seat.end(outer);
+        assert!(seat.nested.has_turned());
+    }
+}

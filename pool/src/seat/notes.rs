@@ -70,3 +70,15 @@ impl Notes {
         x
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Notes;
+
+    #[test]
+    fn each_stamp_is_greater_than_all_before() {
+        let notes = Notes::new(0);
+        let stamps = [(); 5].map(|()| notes.next_stamp());
+        assert!(stamps.windows(2).all(|two| two[0] < two[1]), "{stamps:?}");
+    }
+}

@@ -165,3 +165,34 @@ impl Spares {
 fn is_closed(seat: &Seat) -> bool {
     seat.word.load().holder() == Holder::Closed
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Holder, Seat, Sleep, Spares};
+
+    fn closed_seat() -> ([Seat; 1], Sleep) {
+        ([Seat::new(0, 1, Holder::Closed)], Sleep::new(1, 1))
+    }
+
+    #[test]
+    fn a_seat_is_there_while_a_thread_blocks() {
+        let (seats, sleep) = closed_seat();
+        let spares = Spares::new();
+        assert!(spares.replace(&sleep, &seats).is_some());
+        assert_eq!(seats[0].word.load().holder(), Holder::Parked);
+        assert!(spares.dismiss(&sleep, seats.iter()));
+        assert_eq!(seats[0].word.load().holder(), Holder::Closed);
+        assert!(!spares.claim());
+    }
+
+    #[test]
+    fn a_seat_is_not_opened_for_a_thread_that_was_refused() {
+        let (seats, sleep) = closed_seat();
+        seats[0].thread.set_gone();
+        let spares = Spares::new();
+        assert!(spares.replace(&sleep, &seats).is_none());
+        assert_eq!(seats[0].word.load().holder(), Holder::Closed);
+        assert!(!spares.dismiss(&sleep, seats.iter()));
+        assert!(!spares.claim());
+    }
+}

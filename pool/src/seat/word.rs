@@ -435,6 +435,20 @@ mod tests {
         }
     }
 
+    /// A step that fails at a flag has a caller that sees to the flag and comes again. The callers of all
+    /// others do not come again.
+    #[test]
+    fn these_steps_alone_fail_at_a_flag() {
+        use Step::{Close, Go, Leave, LieDown, Open, Recall, Resume, SitSpare, StandDown};
+        let these = [
+            LieDown, SitSpare, Leave, Go, Open, Close, StandDown, Recall, Resume,
+        ];
+        for step in Step::ALL {
+            let fails = step.row().flags == Flags::Down;
+            assert_eq!(fails, these.contains(&step), "{step:?}");
+        }
+    }
+
     /// Every word that a seat of the pool's own can come to, spare ones apart: from a thread that is
     /// there, or not yet.
     fn all_words() -> Vec<u32> {
