@@ -121,6 +121,11 @@ impl State {
         self.0 & WAKE != 0
     }
 
+    /// Whether a guest sits here.
+    pub(crate) fn is_visited(self) -> bool {
+        matches!(self.holder(), Holder::Guest | Holder::Lent | Holder::Alone)
+    }
+
     /// Whether some thread sits here.
     pub(crate) fn is_held(self) -> bool {
         use Holder::{Alone, Awake, Guest, Lent};

@@ -40,7 +40,7 @@ impl View for Here {
         Worker::with(|worker| {
             let worker = worker.filter(|w| !w.nested().has_public())?;
             if worker.seat.is_waited_for() {
-                return Some(Demand::Awake);
+                return Some(Demand::Waiting);
             }
             let census = worker.shared.sleep.census();
             Some(match (census.searching(), worker.sleepers(census)) {
@@ -49,6 +49,10 @@ impl View for Here {
                 _ => Demand::Awake,
             })
         })
+    }
+
+    fn is_crowded(&self) -> bool {
+        Worker::with(|worker| worker.is_some_and(Worker::is_crowded))
     }
 
     fn with_wakes<R>(&self, f: impl FnOnce(&Wakes) -> R) -> R {

@@ -281,6 +281,17 @@ impl<'a> Worker<'a> {
         census.sleeping().saturating_sub(usize::from(below))
     }
 
+    /// Whether as many calls of ordinary threads are under way as there are threads, or nearly: then none
+    /// is free for a part of what this worker does. To be told where it is easily seen.
+    pub(crate) fn is_crowded(&self) -> bool {
+        let seats = self.shared.seats.first();
+        // Relaxed: a guess.
+        let errands = self.shared.errands.load(Ordering::Relaxed);
+        let few = errands + (seats.len() - 1) / 8;
+        let free = |seat: &&Seat| !seat.word.load().is_visited();
+        (self.guest || errands > 0) && seats.iter().filter(free).nth(few).is_none()
+    }
+
     /// Wakes a thread for work on offer here, if one sleeps and too few search, and notes what that
     /// cost.
     pub(crate) fn wake_one(&self) {
