@@ -131,7 +131,7 @@ pub(crate) enum Demand {
     /// A thread that searches.
     Awake,
     /// Only threads that sleep.
-    Asleep,
+    Asleep(usize),
     /// None.
     None,
 }
@@ -436,8 +436,8 @@ impl Pace {
         match view.demand() {
             Some(Demand::Waiting) => true,
             Some(Demand::Awake) => self.has_room(view),
-            Some(Demand::Asleep) => {
-                view.with_wakes(|wakes| self.worth_a_wake(nanos, wakes)) && self.has_room(view)
+            Some(Demand::Asleep(offered)) => {
+                view.with_wakes(|wakes| self.worth_a_wake(nanos >> offered, wakes)) && self.has_room(view)
             }
             Some(Demand::None) | None => false,
         }

@@ -48,10 +48,11 @@ impl Census {
     pub(crate) fn searching(self) -> usize {
         self.inactive().saturating_sub(self.sleeping())
     }
-    /// Whether one of `threads` threads is to be woken for work on offer.
-    pub(crate) fn wants_more(self, threads: usize) -> bool {
+    /// Whether one of `threads` threads is to be woken for work on offer, where each that is at work may
+    /// have this number `each` on their way.
+    pub(crate) fn wants_more(self, threads: usize, each: usize) -> bool {
         let at_work = threads.saturating_sub(self.inactive());
-        self.sleeping() > 0 && self.searching() < at_work.max(1)
+        self.sleeping() > 0 && self.searching() < each * at_work.max(1)
     }
 }
 
@@ -166,7 +167,7 @@ impl Sleep {
     pub(crate) fn post(&self, threads: usize) -> bool {
         // SeqCst: pairs with the fences of threads that go to sleep.
         fence(Ordering::SeqCst);
-        self.census().wants_more(threads)
+        self.census().wants_more(threads, 1)
     }
 
     /// A letter lies in this seat's box: raises the flag. The answer says which thread comes to it.
@@ -184,9 +185,10 @@ impl Sleep {
         &'a self,
         seats: &'a Row<Seat>,
         last: Option<usize>,
+        each: usize,
     ) -> Option<&'a Seat> {
         loop {
-            if !self.census().wants_more(seats.first().len()) {
+            if !self.census().wants_more(seats.first().len(), each) {
                 return None;
             }
             let (mut spared, mut searched) = (None, false);

@@ -16,6 +16,7 @@ use std::sync::atomic::AtomicPtr;
 
 pub use crate::pace::loop_pace::{Plain, Step};
 
+pub(crate) const FAN: usize = 4;
 /// The pool as the calling thread sees it.
 struct Here;
 
@@ -38,14 +39,21 @@ impl View for Here {
 
     fn demand(&self) -> Option<Demand> {
         Worker::with(|worker| {
-            let worker = worker.filter(|w| !w.nested().has_public())?;
+            let worker = worker?;
+            let offered = worker.nested().public();
+            if offered > 0 {
+                let census = worker.shared.sleep.census();
+                let threads = worker.shared.len();
+                return (offered < FAN && offered <= census.searching() && census.wants_more(threads, FAN)
+                    && worker.sleepers(census) > 0).then_some(Demand::Asleep(offered));
+            }
             if worker.seat.is_waited_for() {
                 return Some(Demand::Waiting);
             }
             let census = worker.shared.sleep.census();
             Some(match (census.searching(), worker.sleepers(census)) {
                 (0, 0) => Demand::None,
-                (0, _) => Demand::Asleep,
+                (0, _) => Demand::Asleep(0),
                 _ => Demand::Awake,
             })
         })
@@ -389,7 +397,7 @@ pub fn offer() -> bool {
             return false;
         };
         worker.publish(1);
-        worker.wake_one();
+        worker.wake_beside(FAN);
         true
     })
 }

@@ -295,11 +295,16 @@ impl<'a> Worker<'a> {
     /// Wakes a thread for work on offer here, if one sleeps and too few search, and notes what that
     /// cost.
     pub(crate) fn wake_one(&self) {
+        self.wake_beside(1);
+    }
+
+    /// The same, where this number `each` may be on their way for each thread at work.
+    pub(crate) fn wake_beside(&self, each: usize) {
         let shared = self.shared;
         let census = shared.sleep.census();
-        if census.wants_more(shared.len()) && self.sleepers(census) > 0 {
+        if census.wants_more(shared.len(), each) && self.sleepers(census) > 0 {
             let start = clock::now();
-            if shared.wake_one_after(|| shared.wakes.ring_at(start)) {
+            if shared.wake_one_after(each, || shared.wakes.ring_at(start)) {
                 let cost = clock::nanos(clock::since(start));
                 shared.wakes.record_cost(cost);
                 self.seat.counters.wakes.add(1);
