@@ -17,7 +17,10 @@
 //!   caller here, and three times what sleepers have needed to come. If the rest is less than the
 //!   latter, the first loop wakes none. A second one soon after does, since a thread that is woken
 //!   for it is awake for those that follow;
-//! * none, while an earlier offer still lies there.
+//! * none, while an earlier offer still lies there; but up to four sleepers are woken one after the other
+//!   if what is left for the last of them is worth it: they come late, and more come if more wake others;
+//! * none that searches or sleeps, while as many ordinary threads have calls under way as there are
+//!   threads, or nearly: each has something to do.
 //!
 //! The blocks run so far predict the time of the rest; before the first block, the site's costs do.
 #![forbid(unsafe_code)]
@@ -114,8 +117,8 @@ pub(crate) trait View {
     fn watched(&self) -> bool;
     /// True once in `n` times.
     fn chance(&self, n: u64) -> bool;
-    /// Which threads would take work; `None` if work offered before still lies there, or none can
-    /// be offered.
+    /// Which threads would take work; `None` if enough that was offered before still lies there, or none
+    /// can be offered.
     fn demand(&self) -> Option<Demand>;
     /// Whether each thread of the pool has a call of its own to do.
     fn is_crowded(&self) -> bool;
@@ -130,8 +133,8 @@ pub(crate) enum Demand {
     Waiting,
     /// A thread that searches.
     Awake,
-    /// Only threads that sleep.
-    Asleep(usize),
+    /// Only threads that sleep, beside those that are on their way to what is `offered` already.
+    Asleep { offered: usize },
     /// None.
     None,
 }
@@ -436,8 +439,10 @@ impl Pace {
         match view.demand() {
             Some(Demand::Waiting) => true,
             Some(Demand::Awake) => self.has_room(view),
-            Some(Demand::Asleep(offered)) => {
-                view.with_wakes(|wakes| self.worth_a_wake(nanos >> offered, wakes)) && self.has_room(view)
+            Some(Demand::Asleep { offered }) => {
+                // Each offer is about half of what was left.
+                view.with_wakes(|wakes| self.worth_a_wake(nanos >> offered, wakes))
+                    && self.has_room(view)
             }
             Some(Demand::None) | None => false,
         }

@@ -12,7 +12,8 @@
 //!
 //! A single searcher at a time would wake a large pool one thread after the other. So as many may
 //! search, or be on their way, as are at work: each thread at work can have one of its own, and the
-//! number of those at work doubles with each journey.
+//! number of those at work doubles with each journey. A loop or a join that is worth it has several on
+//! their way.
 //!
 //! A thread whose seat was taken by a guest while it searched is *displaced*: it fences, looks
 //! everywhere, wakes another thread if there is work, and then sleeps like any other. The guest has
