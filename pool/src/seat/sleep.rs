@@ -280,17 +280,29 @@ impl Sleep {
         }
     }
 
-    /// The guest leaves a seat with nothing in its deques.
+    /// The guest leaves a seat with nothing in its deques. `news` says whether there is anything to do for
+    /// the seat's thread: that is asked if a poster has asked for the thread. All guests are asked at once
+    /// for what one thread may do.
     #[inline]
-    pub(crate) fn stand_up(&self, seat: &Seat) -> Left {
+    pub(crate) fn stand_up(&self, seat: &Seat, news: impl FnOnce() -> bool) -> Left {
         if self.take(seat, Step::Leave) {
             return Left::Quietly;
         }
-        self.stand_up_asked(seat)
+        self.stand_up_asked(seat, news)
     }
 
     #[cold]
-    fn stand_up_asked(&self, seat: &Seat) -> Left {
+    fn stand_up_asked(&self, seat: &Seat, news: impl FnOnce() -> bool) -> Left {
+        let state = seat.word.load();
+        if state.is_asked_for() && !state.has_mail() {
+            seat.word.lower_wake();
+            // SeqCst: pairs with the fence in `post`. What a poster has pushed that found the flag up is seen
+            // by the look; another one raises it again, and then the seat is not left quietly.
+            fence(Ordering::SeqCst);
+            if !news() && self.take(seat, Step::Leave) {
+                return Left::Quietly;
+            }
+        }
         if self.stand_up_and_wake(seat) {
             Left::Notified
         } else {
