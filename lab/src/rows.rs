@@ -250,7 +250,7 @@ fn spawn_tree(s: &Setup, name: &str) {
 /// As many ordinary threads as cores, each of which calls short loops one after the other.
 fn server(s: &Setup, name: &str) {
     let (items, nanos) = numbers(name);
-    let reps = (30_000 / items).clamp(5, 100);
+    let reps = (30_000 / items).clamp(5, 300);
     let callers = s.cores;
     all_there(s);
     let left = Arc::new(AtomicUsize::new(callers + 1));

@@ -154,7 +154,7 @@ fn a_seat_is_lent_and_given_back() {
         model.touch();
         // Mail: so leaving wakes the thread.
         assert!(matches!(sleep.post_letter(seat), Posted::Up(Holder::Guest)));
-        assert_eq!(sleep.stand_up(seat), Left::Notified);
+        assert_eq!(sleep.stand_up(seat, || false), Left::Notified);
         seat.idle_parker().unpark();
         thread.join().unwrap();
         assert_eq!(model.seat.word.load().holder(), Holder::Awake);

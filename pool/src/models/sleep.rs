@@ -63,7 +63,7 @@ impl Model {
     }
 
     fn wake_one(&self) {
-        if let Some(seat) = self.sleep.choose(&self.seats, None) {
+        if let Some(seat) = self.sleep.choose(&self.seats, None, 1) {
             Self::ring(seat);
         }
     }
@@ -171,7 +171,7 @@ impl Model {
         if self.sleep.sit_down(seat) {
             self.touch(seat);
             then();
-            match self.sleep.stand_up(seat) {
+            match self.sleep.stand_up(seat, || self.has_news()) {
                 Left::Notified => Self::ring(seat),
                 _ => {}
             }
@@ -267,6 +267,25 @@ fn a_guest_posts() {
         if !posted {
             model.post();
         }
+        model.finish(threads);
+    });
+}
+
+/// A guest was asked to see to a job, does it itself, and leaves while another job is posted.
+#[test]
+fn a_guest_that_was_asked_leaves() {
+    explore(2, || {
+        let model = Model::new(1, true, 2);
+        let threads = model.start();
+        let seat = &model.seats[0];
+        assert!(model.sleep.sit_down(seat));
+        model.post();
+        while model.run_one(seat) {}
+        let poster = beside(&model, |model| model.post());
+        if model.sleep.stand_up(seat, || model.has_news()) == Left::Notified {
+            Model::ring(seat);
+        }
+        poster.join().unwrap();
         model.finish(threads);
     });
 }

@@ -17,7 +17,10 @@
 //!   caller here, and three times what sleepers have needed to come. If the rest is less than the
 //!   latter, the first loop wakes none. A second one soon after does, since a thread that is woken
 //!   for it is awake for those that follow;
-//! * none, while an earlier offer still lies there.
+//! * none, while an earlier offer still lies there; but up to four sleepers are woken one after the other
+//!   if what is left for the last of them is worth it: they come late, and more come if more wake others;
+//! * none that searches or sleeps, while as many ordinary threads have calls under way as there are
+//!   threads, or nearly: each has something to do.
 //!
 //! The blocks run so far predict the time of the rest; before the first block, the site's costs do.
 #![forbid(unsafe_code)]
@@ -44,6 +47,8 @@ const LATE: u64 = 3;
 /// After a loop that woke no thread, a loop that begins within this many times that delay wakes
 /// one.
 const SOON: u64 = 4;
+/// A pool that was seen to be crowded counts as that for this many times as long as the look took.
+const PAUSE: u64 = 32;
 /// A loop with fewer items at a site that is not known yet is laid out in public.
 const FEW: usize = 256;
 /// A call expected to be shorter than this is timed only once in a while.
@@ -87,6 +92,7 @@ impl Seed {
             plain: None,
             probes: false,
             wakes: None,
+            crowded: 0,
             items: 0,
             ticks: 0,
             last: 0,
@@ -111,9 +117,11 @@ pub(crate) trait View {
     fn watched(&self) -> bool;
     /// True once in `n` times.
     fn chance(&self, n: u64) -> bool;
-    /// Which threads would take work; `None` if work offered before still lies there, or none can
-    /// be offered.
+    /// Which threads would take work; `None` if enough that was offered before still lies there, or none
+    /// can be offered.
     fn demand(&self) -> Option<Demand>;
+    /// Whether each thread of the pool has a call of its own to do.
+    fn is_crowded(&self) -> bool;
     /// Passes on the costs of wake-ups. Called only after `demand` has found sleepers.
     fn with_wakes<R>(&self, f: impl FnOnce(&Wakes) -> R) -> R;
 }
@@ -121,10 +129,12 @@ pub(crate) trait View {
 /// Which threads would take work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Demand {
-    /// A thread that is awake: it waits for this loop, or searches.
+    /// A thread that waits for this loop.
+    Waiting,
+    /// A thread that searches.
     Awake,
-    /// Only threads that sleep.
-    Asleep,
+    /// Only threads that sleep, beside those that are on their way to what is `offered` already.
+    Asleep { offered: usize },
     /// None.
     None,
 }
@@ -162,6 +172,8 @@ pub(crate) struct Pace {
     /// Whether a thread is woken for a rest that would be over soon after it came; `None` until
     /// that has been asked.
     wakes: Option<bool>,
+    /// Until then the pool counts as crowded, in ticks.
+    crowded: u64,
     /// The items and the ticks of earlier blocks.
     items: usize,
     ticks: u64,
@@ -256,7 +268,7 @@ impl Pace {
     /// The last block of a piece has come to its end.
     #[inline]
     pub(crate) fn pause(&mut self) {
-        self.end_block();
+        self.end_if_long();
     }
 
     /// A row of blocks has come to its end: notes what it took.
@@ -302,7 +314,7 @@ impl Pace {
 
     /// The next step for a piece with `left` items left.
     pub(crate) fn next(&mut self, left: usize, view: &impl View) -> Step {
-        self.end_block();
+        self.end_if_long();
         // Heavy items may lie together, so the last ones count if they took more.
         let last = clock::nanos(self.last.saturating_mul(left as u64) >> 8);
         let rest = self.estimate(left + self.beyond).map(|n| n.max(last));
@@ -321,7 +333,7 @@ impl Pace {
             }
             _ => {}
         }
-        Step::Run(self.block(left))
+        Step::Run(self.size(left))
     }
 
     /// Whether work of this many nanoseconds may be given away at all.
@@ -342,6 +354,7 @@ impl Pace {
 
     /// The time until the next block does not count as its time.
     fn share(&mut self) -> Step {
+        self.end_block();
         self.begun = 0;
         Step::Share
     }
@@ -349,6 +362,10 @@ impl Pace {
     /// The size of the next block, where sharing is out of the question.
     pub(crate) fn block(&mut self, left: usize) -> usize {
         self.end_block();
+        self.size(left)
+    }
+
+    fn size(&mut self, left: usize) -> usize {
         let lasting = |goal: u64| {
             let size = self.per_item().map_or(1, |cost| (goal << 8) / cost.max(1));
             (size as usize).max(1)
@@ -361,7 +378,7 @@ impl Pace {
             self.items.saturating_mul(3)
         };
         let size = lasting(BLOCK)
-            .min(left / 8)
+            .min((left + self.beyond) / 8)
             .max(lasting(least))
             .min(most)
             .min(left);
@@ -374,8 +391,18 @@ impl Pace {
         if self.begun == 0 {
             self.begun = clock::now();
         }
-        self.block = size;
+        self.block += size;
         size
+    }
+
+    /// The block has come to its end, unless it is too short to be timed alone: then it goes on in the
+    /// next piece.
+    #[inline]
+    fn end_if_long(&mut self) {
+        let short = |cost: u64| cost.saturating_mul(self.block as u64) >> 8 < LEAST.1;
+        if self.block > 0 && !self.per_item().is_some_and(short) {
+            self.end_block();
+        }
     }
 
     fn end_block(&mut self) {
@@ -410,10 +437,31 @@ impl Pace {
     /// Whether there is a thread for which work of this many nanoseconds is worth giving away.
     fn worth_sharing(&mut self, nanos: u64, view: &impl View) -> bool {
         match view.demand() {
-            Some(Demand::Awake) => true,
-            Some(Demand::Asleep) => view.with_wakes(|wakes| self.worth_a_wake(nanos, wakes)),
+            Some(Demand::Waiting) => true,
+            Some(Demand::Awake) => self.has_room(view),
+            Some(Demand::Asleep { offered }) => {
+                // Each offer is about half of what was left.
+                view.with_wakes(|wakes| self.worth_a_wake(nanos >> offered, wakes))
+                    && self.has_room(view)
+            }
             Some(Demand::None) | None => false,
         }
+    }
+
+    /// Whether threads have time for parts of this loop. Where each has a call of its own, what is given
+    /// away delays another call by as much as it furthers this one.
+    fn has_room(&mut self, view: &impl View) -> bool {
+        // The block before this ended just now.
+        if self.begun != 0 && self.begun < self.crowded {
+            return false;
+        }
+        let start = clock::now();
+        let crowded = view.is_crowded();
+        if crowded {
+            let end = clock::now();
+            self.crowded = end + PAUSE * end.saturating_sub(start);
+        }
+        !crowded
     }
 
     /// Whether work of this many nanoseconds is worth a wake-up.

@@ -12,7 +12,8 @@
 //!
 //! A single searcher at a time would wake a large pool one thread after the other. So as many may
 //! search, or be on their way, as are at work: each thread at work can have one of its own, and the
-//! number of those at work doubles with each journey.
+//! number of those at work doubles with each journey. A loop or a join that is worth it has several on
+//! their way.
 //!
 //! A thread whose seat was taken by a guest while it searched is *displaced*: it fences, looks
 //! everywhere, wakes another thread if there is work, and then sleeps like any other. The guest has
@@ -48,10 +49,11 @@ impl Census {
     pub(crate) fn searching(self) -> usize {
         self.inactive().saturating_sub(self.sleeping())
     }
-    /// Whether one of `threads` threads is to be woken for work on offer.
-    pub(crate) fn wants_more(self, threads: usize) -> bool {
+    /// Whether one of `threads` threads is to be woken for work on offer, where each that is at work may
+    /// have this number `each` on their way.
+    pub(crate) fn wants_more(self, threads: usize, each: usize) -> bool {
         let at_work = threads.saturating_sub(self.inactive());
-        self.sleeping() > 0 && self.searching() < at_work.max(1)
+        self.sleeping() > 0 && self.searching() < each * at_work.max(1)
     }
 }
 
@@ -166,7 +168,7 @@ impl Sleep {
     pub(crate) fn post(&self, threads: usize) -> bool {
         // SeqCst: pairs with the fences of threads that go to sleep.
         fence(Ordering::SeqCst);
-        self.census().wants_more(threads)
+        self.census().wants_more(threads, 1)
     }
 
     /// A letter lies in this seat's box: raises the flag. The answer says which thread comes to it.
@@ -184,9 +186,10 @@ impl Sleep {
         &'a self,
         seats: &'a Row<Seat>,
         last: Option<usize>,
+        each: usize,
     ) -> Option<&'a Seat> {
         loop {
-            if !self.census().wants_more(seats.first().len()) {
+            if !self.census().wants_more(seats.first().len(), each) {
                 return None;
             }
             let (mut spared, mut searched) = (None, false);
@@ -277,17 +280,29 @@ impl Sleep {
         }
     }
 
-    /// The guest leaves a seat with nothing in its deques.
+    /// The guest leaves a seat with nothing in its deques. `news` says whether there is anything to do for
+    /// the seat's thread: that is asked if a poster has asked for the thread. All guests are asked at once
+    /// for what one thread may do.
     #[inline]
-    pub(crate) fn stand_up(&self, seat: &Seat) -> Left {
+    pub(crate) fn stand_up(&self, seat: &Seat, news: impl FnOnce() -> bool) -> Left {
         if self.take(seat, Step::Leave) {
             return Left::Quietly;
         }
-        self.stand_up_asked(seat)
+        self.stand_up_asked(seat, news)
     }
 
     #[cold]
-    fn stand_up_asked(&self, seat: &Seat) -> Left {
+    fn stand_up_asked(&self, seat: &Seat, news: impl FnOnce() -> bool) -> Left {
+        let state = seat.word.load();
+        if state.is_asked_for() && !state.has_mail() {
+            seat.word.lower_wake();
+            // SeqCst: pairs with the fence in `post`. What a poster has pushed that found the flag up is seen
+            // by the look; another one raises it again, and then the seat is not left quietly.
+            fence(Ordering::SeqCst);
+            if !news() && self.take(seat, Step::Leave) {
+                return Left::Quietly;
+            }
+        }
         if self.stand_up_and_wake(seat) {
             Left::Notified
         } else {

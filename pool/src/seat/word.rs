@@ -19,7 +19,7 @@
 //!
 //! Two flags lie beside the holder, and every step says what becomes of them:
 //!
-//! * **WAKE**: the seat's thread is to be woken when the guest leaves.
+//! * **WAKE**: the seat's thread is to be woken when the guest leaves, if there is still anything to do.
 //! * **MAIL**: a letter lies in the seat's box. A poster puts the letter there *before* it raises the
 //!   flag; the reader lowers the flag *before* it empties the box. A flag that is up goes with the
 //!   seat from holder to holder, keeps the thread from lying down, and makes a guest that leaves wake
@@ -119,6 +119,11 @@ impl State {
     /// Whether the thread is to be woken when the guest leaves.
     pub(crate) fn is_asked_for(self) -> bool {
         self.0 & WAKE != 0
+    }
+
+    /// Whether a guest sits here.
+    pub(crate) fn is_visited(self) -> bool {
+        matches!(self.holder(), Holder::Guest | Holder::Lent | Holder::Alone)
     }
 
     /// Whether some thread sits here.
@@ -373,6 +378,12 @@ impl SeatWord {
                 Err(other) => now = other,
             }
         }
+    }
+
+    /// The guest, before it looks whether the seat's thread is needed.
+    pub(super) fn lower_wake(&self) {
+        // Relaxed: a fence follows, and the step by which the guest leaves hands the seat on.
+        self.0.fetch_and(!WAKE, Ordering::Relaxed);
     }
 
     /// The holder, before it empties the box.

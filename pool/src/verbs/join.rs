@@ -14,7 +14,7 @@ use crate::work::errand;
 use crate::work::kin::PartWait;
 use crate::work::under;
 use crate::work::wait::Wait;
-use crate::work::worker::Worker;
+use crate::work::worker::{FOR_JOIN, Worker};
 use std::ptr;
 
 /// Says whether a closure of [`join_context`] runs on another thread than the call.
@@ -299,7 +299,7 @@ fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> u64 {
     match join_pace::decide(push, || worker.shared.is_watched()) {
         Offer::Everything => {
             worker.publish(usize::MAX);
-            worker.wake_one();
+            worker.wake(FOR_JOIN);
             clock::now()
         }
         Offer::Part { skips } => {

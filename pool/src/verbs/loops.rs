@@ -11,7 +11,7 @@ use crate::base::sync::{AtomicU64, Ordering};
 use crate::pace::loop_pace::{self, Demand, View};
 use crate::pace::wakes::Wakes;
 use crate::work::under;
-use crate::work::worker::Worker;
+use crate::work::worker::{FOR_LOOP, Worker};
 use std::sync::atomic::AtomicPtr;
 
 pub use crate::pace::loop_pace::{Plain, Step};
@@ -38,17 +38,25 @@ impl View for Here {
 
     fn demand(&self) -> Option<Demand> {
         Worker::with(|worker| {
-            let worker = worker.filter(|w| !w.nested().has_public())?;
+            let worker = worker?;
+            let offered = worker.nested().public();
+            if offered > 0 {
+                return beside(worker, offered);
+            }
             if worker.seat.is_waited_for() {
-                return Some(Demand::Awake);
+                return Some(Demand::Waiting);
             }
             let census = worker.shared.sleep.census();
             Some(match (census.searching(), worker.sleepers(census)) {
                 (0, 0) => Demand::None,
-                (0, _) => Demand::Asleep,
+                (0, _) => Demand::Asleep { offered: 0 },
                 _ => Demand::Awake,
             })
         })
+    }
+
+    fn is_crowded(&self) -> bool {
+        Worker::with(|worker| worker.is_some_and(Worker::is_crowded))
     }
 
     fn with_wakes<R>(&self, f: impl FnOnce(&Wakes) -> R) -> R {
@@ -57,6 +65,18 @@ impl View for Here {
             None => f(&pool::global().wakes),
         })
     }
+}
+
+/// Which threads would take more than what is offered already: some that sleep, as long as those that
+/// are on their way suffice for no more than that.
+#[inline(never)]
+fn beside(worker: &Worker<'_>, offered: usize) -> Option<Demand> {
+    let census = worker.shared.sleep.census();
+    let more = offered < FOR_LOOP
+        && offered <= census.searching()
+        && census.wants_more(worker.shared.len(), FOR_LOOP)
+        && worker.sleepers(census) > 0;
+    more.then_some(Demand::Asleep { offered })
 }
 
 /// The pace of one loop on one contiguous piece.
@@ -385,7 +405,7 @@ pub fn offer() -> bool {
             return false;
         };
         worker.publish(1);
-        worker.wake_one();
+        worker.wake(FOR_LOOP);
         true
     })
 }

@@ -45,7 +45,7 @@ pub(crate) fn attend(shared: &Shared) {
             // What the letters have spawned.
             while guest.run_own() {}
         });
-        if shared.sleep.stand_up(seat) == Left::Notified {
+        if shared.sleep.stand_up(seat, || shared.has_news(seat)) == Left::Notified {
             shared.ring(seat);
         }
     }

@@ -116,9 +116,12 @@ fn errand(
     // SAFETY: this frame is not left before the latch is set, and `wait` does not unwind. The
     // cells are touched by the thread that runs the job until then, and by this one after.
     let parcel = unsafe { job.parcel() };
+    // Relaxed, here and below: a count for guesses.
+    shared.errands.fetch_add(1, Ordering::Relaxed);
     shared.inject(parcel);
     attend_if_deserted(shared);
     wait(&latch, tag, &begun);
+    shared.errands.fetch_sub(1, Ordering::Relaxed);
     match result.take() {
         Some(Ok(Some(()))) => {}
         Some(Err(panic)) => unwind::resume(panic),

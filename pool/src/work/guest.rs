@@ -65,17 +65,23 @@ impl<'a> Guest<'a> {
 impl Drop for Guest<'_> {
     #[inline]
     fn drop(&mut self) {
-        let seat = self.worker.seat;
+        let Worker { seat, shared, .. } = self.worker;
         // A guest that has put nothing there need not look.
         if seat.spawning.get() != 0 && !seat.spawned.is_empty() {
             leave_jobs(&self.worker);
         } else {
-            match self.worker.shared.sleep.stand_up(seat) {
+            match shared.sleep.stand_up(seat, || needs_thread(shared, seat)) {
                 Left::Quietly => {}
                 left => see_to(&self.worker, left),
             }
         }
     }
+}
+
+/// Whether there is anything to do for the thread of a seat that a guest leaves.
+#[cold]
+fn needs_thread(shared: &Shared, seat: &Seat) -> bool {
+    shared.has_news(seat) || shared.could_end()
 }
 
 #[cold]
@@ -113,7 +119,10 @@ fn leave_jobs(guest: &Worker<'_>) {
         }
         jobs.reverse();
         shared.move_to_injector(jobs, Some(seat.index));
-        see_to(guest, shared.sleep.stand_up(seat));
+        see_to(
+            guest,
+            shared.sleep.stand_up(seat, || needs_thread(shared, seat)),
+        );
         return attend(shared);
     }
     if shared.sleep.stand_up_and_wake(seat) {

@@ -11,7 +11,7 @@ use super::place::Place;
 use crate::base::config::Handlers;
 use crate::base::row::Row;
 use crate::base::stats::PoolStats;
-use crate::base::sync::{CachePadded, Ordering};
+use crate::base::sync::{AtomicUsize, CachePadded, Ordering};
 use crate::base::sys;
 use crate::base::unwind::{self, Payload};
 use crate::pace::wakes::Wakes;
@@ -56,6 +56,8 @@ pub(crate) struct Shared {
     pub(crate) sleep: Sleep,
     pub(crate) looker: CachePadded<Looker>,
     pub(crate) wakes: CachePadded<Wakes>,
+    /// The calls from outside whose callers wait.
+    pub(super) errands: CachePadded<AtomicUsize>,
     pub(crate) handlers: Handlers,
     pub(crate) stack_size: Option<usize>,
     /// Whether ordinary threads may sit down here.
@@ -105,6 +107,7 @@ impl Shared {
             sleep: Sleep::new(threads + SPARES, asleep),
             looker: CachePadded::new(Looker::new()),
             wakes: CachePadded::new(Wakes::new()),
+            errands: CachePadded::new(AtomicUsize::new(0)),
             handlers,
             stack_size: plan.stack_size,
             guests: plan.guests,

@@ -21,6 +21,12 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicPtr;
 
+/// How many threads may be on their way for each that is at work, as far as a loop or a join wakes them.
+/// A thread that is woken is long on its way, and wakes others only when it is there: so a large pool is
+/// at work sooner if each wakes several. A loop knows what it has left, a join only that it is not short.
+pub(crate) const FOR_LOOP: usize = 4;
+pub(crate) const FOR_JOIN: usize = 2;
+
 thread_local! {
     static CURRENT: Cell<*const Worker<'static>> = const { Cell::new(ptr::null()) };
     /// The front of the current worker's stack of jobs: all that most joins need of it.
@@ -281,14 +287,31 @@ impl<'a> Worker<'a> {
         census.sleeping().saturating_sub(usize::from(below))
     }
 
+    /// Whether as many calls of ordinary threads are under way as there are threads, or nearly: then none
+    /// is free for a part of what this worker does. To be told where it is easily seen.
+    pub(crate) fn is_crowded(&self) -> bool {
+        let seats = self.shared.seats.first();
+        // Relaxed: a guess.
+        let errands = self.shared.errands.load(Ordering::Relaxed);
+        let few = errands + (seats.len() - 1) / 8;
+        let free = |seat: &&Seat| !seat.word.load().is_visited();
+        (self.guest || errands > 0) && seats.iter().filter(free).nth(few).is_none()
+    }
+
     /// Wakes a thread for work on offer here, if one sleeps and too few search, and notes what that
     /// cost.
     pub(crate) fn wake_one(&self) {
+        self.wake(1);
+    }
+
+    /// The same, where this number `each` may be on their way for each thread at work: what they come for is
+    /// known to be worth it.
+    pub(crate) fn wake(&self, each: usize) {
         let shared = self.shared;
         let census = shared.sleep.census();
-        if census.wants_more(shared.len()) && self.sleepers(census) > 0 {
+        if census.wants_more(shared.len(), each) && self.sleepers(census) > 0 {
             let start = clock::now();
-            if shared.wake_one_after(|| shared.wakes.ring_at(start)) {
+            if shared.wake_one_after(each, || shared.wakes.ring_at(start)) {
                 let cost = clock::nanos(clock::since(start));
                 shared.wakes.record_cost(cost);
                 self.seat.counters.wakes.add(1);
