@@ -68,7 +68,11 @@ mod tests {
     use std::rc::Rc;
 
     /// A key whose hash panics at one place of the row.
-    struct Touchy(usize, usize, Rc<()>);
+    struct Touchy(
+        usize,
+        usize,
+        #[expect(dead_code, reason = "it counts")] Rc<()>,
+    );
 
     impl Hash for Touchy {
         fn hash<H: Hasher>(&self, state: &mut H) {

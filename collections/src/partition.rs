@@ -278,8 +278,10 @@ impl<T> List<T> {
             let mut seen = 0;
             while self.ready != 0 {
                 while seen < self.ready.min(AHEAD) {
-                    // SAFETY: `seen < ready`, so this is a value of the block that is still to come.
-                    ahead(unsafe { self.next.add(seen).as_ref() });
+                    // SAFETY: `seen < ready`, so this is inside of the block.
+                    let coming = unsafe { self.next.add(seen) };
+                    // SAFETY: the value is initialised, still to come, and ours alone.
+                    ahead(unsafe { coming.as_ref() });
                     seen += 1;
                 }
                 let at = self.next;
