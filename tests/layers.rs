@@ -282,6 +282,7 @@ const HOUSE: &[Crate] = &[
                 "vec::buckets",
                 "map::shard",
                 "foresight",
+                "foretaste",
                 "gather",
                 "group::fold",
             ],

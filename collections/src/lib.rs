@@ -29,6 +29,8 @@ mod collect;
 #[cfg(not(loom))]
 mod foresight;
 #[cfg(not(loom))]
+mod foretaste;
+#[cfg(not(loom))]
 mod gather;
 #[cfg(not(loom))]
 pub mod group;

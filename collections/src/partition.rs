@@ -29,6 +29,9 @@ const LAST_BLOCK: usize = 8 << 10;
 const FIRST_CHUNK: usize = 128 << 10;
 const LAST_CHUNK: usize = 4 << 20;
 
+/// How many values a list looks ahead.
+const AHEAD: usize = 16;
+
 /// Bytes that one job moves.
 const PIECE: usize = if cfg!(miri) { 64 } else { 256 << 10 };
 
@@ -267,6 +270,39 @@ impl<T> Iterator for List<T> {
     }
 }
 
+impl<T> List<T> {
+    /// Takes all values in order, and looks at each one some values before its turn.
+    #[inline]
+    pub(crate) fn for_each_ahead(mut self, ahead: impl Fn(&T), mut take: impl FnMut(T)) {
+        loop {
+            let mut seen = 0;
+            while self.ready != 0 {
+                while seen < self.ready.min(AHEAD) {
+                    // SAFETY: `seen < ready`, so this is inside of the block.
+                    let coming = unsafe { self.next.add(seen) };
+                    // SAFETY: the value is initialised, still to come, and ours alone.
+                    ahead(unsafe { coming.as_ref() });
+                    seen += 1;
+                }
+                let at = self.next;
+                // SAFETY: a block holds `ready` values from `next` on, at least one.
+                self.next = unsafe { at.add(1) };
+                self.ready -= 1;
+                self.len -= 1;
+                seen -= 1;
+                // SAFETY: the value is initialised, and stepped over before it
+                // is read, so it is read once.
+                take(unsafe { at.read() });
+            }
+            let Some(block) = self.blocks.pop() else {
+                return;
+            };
+            self.next = block.start;
+            self.ready = block.len;
+        }
+    }
+}
+
 impl<T> fmt::Debug for Scatter<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scatter")
@@ -383,7 +419,7 @@ fn halves<I: Send, O: Send>(slots: &mut [(Option<I>, Option<O>)], f: &(impl Fn(I
 
 #[cfg(test)]
 mod tests {
-    use super::{Scatter, concat, par_map, transpose};
+    use super::{AHEAD, Scatter, concat, par_map, transpose};
     use std::mem::forget;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;
@@ -427,6 +463,35 @@ mod tests {
             let panicked = catch_unwind(AssertUnwindSafe(|| drop(list))).is_err();
             assert_eq!(panicked, taken <= 3000);
             assert_eq!(dropped.swap(0, Relaxed), 5000 - taken);
+        }
+    }
+
+    /// Each value is looked at once, before its turn, and not far ahead; whatever panics, nothing is lost.
+    #[test]
+    fn values_are_seen_ahead() {
+        let token = Arc::new(());
+        let list = || {
+            let mut scatter = Scatter::new(1);
+            (0..2000).for_each(|i| scatter.push(0, (i, token.clone())));
+            scatter.into_lists().remove(0)
+        };
+        let (seen, mut taken) = (AtomicUsize::new(0), 0);
+        list().for_each_ahead(
+            |&(i, _)| assert_eq!(i, seen.fetch_add(1, Relaxed)),
+            |(i, _)| {
+                let ahead = seen.load(Relaxed) - i;
+                assert!((1..=AHEAD).contains(&ahead), "{ahead} at {i}");
+                assert_eq!(i, taken);
+                taken += 1;
+            },
+        );
+        assert_eq!((seen.into_inner(), taken), (2000, 2000));
+        for at in [0, 1, AHEAD, 700, 1999] {
+            let looking = || list().for_each_ahead(|&(i, _)| assert_ne!(i, at), drop);
+            let taking = || list().for_each_ahead(|_| {}, |(i, _)| assert_ne!(i, at));
+            assert!(catch_unwind(AssertUnwindSafe(looking)).is_err());
+            assert!(catch_unwind(AssertUnwindSafe(taking)).is_err());
+            assert_eq!(Arc::strong_count(&token), 1);
         }
     }
 

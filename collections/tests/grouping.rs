@@ -280,6 +280,44 @@ fn distinct_of_any_course() {
         .quickcheck(agree as fn(Vec<(u8, u8)>));
 }
 
+/// Keys that own memory, each kept in the result or dropped: in tables that stay, in tables that are
+/// given up when they are looked at, and in tables that are given up when they are full.
+#[test]
+fn owned_keys_are_kept_or_dropped() {
+    let count: u64 = if cfg!(debug_assertions) {
+        150_000
+    } else {
+        600_000
+    };
+    let laws: [fn(u64) -> u64; 5] = [
+        |i| i,
+        |i| i % 5,
+        |i| i % 10_000,
+        |i| (i * i) % 90_001,
+        |i| if i < 70_000 { i % 18_000 } else { i },
+    ];
+    for law in laws {
+        let mut expected = HashMap::new();
+        (0..count).for_each(|i| *expected.entry(law(i)).or_insert(0_usize) += 1);
+        let token = Arc::new(());
+        let items: Vec<_> = (0..count)
+            .map(|i| (law(i).to_string(), token.clone()))
+            .collect();
+        let key = |item: &(String, Arc<()>)| (item.0.clone(), item.1.clone());
+        let counts = items.par_iter().count_by(|item| key(item));
+        assert_eq!(Arc::strong_count(&token), items.len() + expected.len() + 1);
+        assert_eq!(counts.len(), expected.len());
+        drop(counts);
+        let counts = items.into_par_iter().map(|item| item.0).count_items();
+        assert_eq!(Arc::strong_count(&token), 1);
+        let counts: HashMap<u64, usize> = counts
+            .into_iter()
+            .map(|(key, count)| (key.parse().expect("a number"), count))
+            .collect();
+        assert_eq!(counts, expected);
+    }
+}
+
 /// A key that is equal to another now and then, and whose hash is another one each time.
 struct Liar(usize, Arc<AtomicUsize>);
 

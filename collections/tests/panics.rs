@@ -451,3 +451,31 @@ fn a_token_ends_no_move_and_no_drop() {
     assert!(reached, "it was ended halfway");
     assert_eq!(Arc::strong_count(&all), 1);
 }
+
+/// Keys are hashed, compared and dropped by workers, by the jobs of parts, and after those.
+#[test]
+fn counting_owned_keys() {
+    let count = 120_000;
+    for (which, limits) in [
+        ("hash", [5, 60_000, 130_000, 260_000]),
+        ("eq", [5, 1000, 20_000, 50_000]),
+        ("drop", [5, 1000, 30_000, 59_000]),
+    ] {
+        for after in limits {
+            let fuse = Fuse::new();
+            let keys: Vec<Key> = (0..count).map(|i| Key(i % 60_000, fuse.clone())).collect();
+            let counter = match which {
+                "hash" => &fuse.hash,
+                "eq" => &fuse.eq,
+                _ => &fuse.drop,
+            };
+            counter.store(after, Ordering::Relaxed);
+            assert!(
+                blows(|| keys.into_par_iter().count_items()),
+                "{which} {after}"
+            );
+            fuse.mend();
+            assert_eq!(Arc::strong_count(&fuse), 1, "{which} {after}");
+        }
+    }
+}

@@ -62,18 +62,8 @@ where
     S: BuildHasher + Sync,
 {
     let entry = mem::size_of::<(F::Key, F::Sum)>() + 1;
-    // Keys that own memory are freed on the spot, in the order in which they were made, if they are
-    // found in a table; once scattered, each one is a miss. So a larger table pays.
-    let bytes = match mem::needs_drop::<F::Key>() {
-        true => 8 * TABLE_BYTES,
-        false => TABLE_BYTES,
-    };
-    let most = match mem::needs_drop::<F::Key>() {
-        true => 19,
-        false => 17,
-    };
-    let buckets = (bytes / entry).max(1024);
-    let limit = (1 << buckets.ilog2().min(most)) / 8 * 7 - 1;
+    let buckets = (TABLE_BYTES / entry).max(1024);
+    let limit = (1 << buckets.ilog2().min(17)) / 8 * 7 - 1;
     let plan = Plan {
         fold,
         hasher,

@@ -4,12 +4,13 @@
 
 use super::super::fold::{Fold, Loose, Sums};
 use crate::foresight::Foresight;
+use crate::foretaste::{drop_ahead, expect_key};
 use crate::partition::{List, Scatter, par_map};
 use crate::parts::{breadth, part_of};
 use crate::tag::{Tag, Tagged};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash};
 use std::mem;
 use std::sync::atomic::AtomicBool;
 
@@ -141,10 +142,17 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
                 Run::Table(_) => unreachable!("tables were flushed"),
             }
         }
-        par_map(parts, &|part| self.fold_part(part))
+        let parts = par_map(parts, &|part| self.fold_part(part));
+        let (tables, spent): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        // Only now: while tables grow, an allocator looks at all that was freed before.
+        if mem::needs_drop::<F::Key>() {
+            par_map(spent, &drop_ahead);
+        }
+        tables
     }
 
-    fn fold_part<G: Tag>(&self, part: Vec<(usize, Share<G, F>)>) -> Sums<F> {
+    /// Folds a part into a table. Keys that own memory and were there before are handed back.
+    fn fold_part<G: Tag>(&self, part: Vec<(usize, Share<G, F>)>) -> (Sums<F>, Vec<F::Key>) {
         let (mut rows, mut least) = (0, 0);
         for (_, share) in &part {
             rows += share.len();
@@ -157,18 +165,33 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         }
         let mut foresight = Foresight::new(rows);
         let mut table = HashTable::with_capacity(least);
+        let mut spent = Vec::new();
+        let mut spend = |key| {
+            if mem::needs_drop::<F::Key>() {
+                spent.push(key);
+            }
+        };
         for (base, share) in part {
             match share {
-                Share::Entries(list) => list.for_each(|(tag, (key, mut sum))| {
+                Share::Entries(list) => walk(list, |(tag, (key, mut sum))| {
                     let hash = tag.hash(|| self.hasher.hash_one(&key));
                     self.fold.shift(&mut sum, base);
-                    self.merge(&mut table, hash, key, sum);
+                    match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
+                        Slot::Occupied(slot) => {
+                            self.fold.merge(&mut slot.into_mut().1, sum);
+                            spend(key);
+                        }
+                        Slot::Vacant(slot) => drop(slot.insert((key, sum))),
+                    }
                     foresight.step(&mut table, self.rehash());
                 }),
-                Share::Items(list) => list.for_each(|(tag, (key, raw))| {
+                Share::Items(list) => walk(list, |(tag, (key, raw))| {
                     let hash = tag.hash(|| self.hasher.hash_one(&key));
                     match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
-                        Slot::Occupied(slot) => self.fold.add(&mut slot.into_mut().1, raw),
+                        Slot::Occupied(slot) => {
+                            self.fold.add(&mut slot.into_mut().1, raw);
+                            spend(key);
+                        }
                         Slot::Vacant(slot) => {
                             let mut sum = self.fold.start(raw);
                             self.fold.shift(&mut sum, base);
@@ -179,7 +202,17 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
                 }),
             }
         }
-        table
+        (table, spent)
+    }
+}
+
+/// Takes all rows of a list. What keys own is fetched some rows ahead, for they will be compared.
+#[inline]
+fn walk<G, K: Hash, V>(list: List<Tagged<G, K, V>>, take: impl FnMut(Tagged<G, K, V>)) {
+    if mem::needs_drop::<K>() {
+        list.for_each_ahead(|(_, (key, _))| expect_key(key), take);
+    } else {
+        list.for_each(take);
     }
 }
 

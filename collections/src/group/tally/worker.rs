@@ -9,6 +9,7 @@ use crate::parts::{breadth, part_of};
 use crate::tag::Tag;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
+use std::mem;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
@@ -18,6 +19,11 @@ const WORTH: usize = 4;
 const PATIENCE: usize = 16;
 /// After this many items, a small table gets a hot table in front of it.
 pub(super) const SETTLED: usize = 1 << 14;
+/// A table of keys that own memory is looked at when it has this many: scattered, they are freed
+/// later, but side by side.
+const LOOK: usize = 1 << 14;
+/// It is given up then unless one item in this many was of a known key.
+const KNOWN: usize = 13;
 /// A table with no more entries than this is small.
 const HANDFUL: usize = 256;
 
@@ -133,6 +139,8 @@ enum Stop {
 pub(super) struct State<'a, F: Fold, S, G> {
     plan: &'a Plan<'a, F, S>,
     table: Sums<F>,
+    /// The most entries of the table before it is looked at.
+    limit: usize,
     /// How many items there had been when the table was last empty.
     since: usize,
     items: Option<Loose<G, F>>,
@@ -155,6 +163,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         State {
             plan,
             table: HashTable::new(),
+            limit: Self::first_look(plan),
             since: 0,
             items: scattered.then(|| Scatter::new(breadth())),
             hot: if scattered { Hot::new(0) } else { None },
@@ -165,6 +174,13 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
                 runs: Vec::new(),
                 count: 0,
             },
+        }
+    }
+
+    fn first_look(plan: &Plan<'a, F, S>) -> usize {
+        match mem::needs_drop::<F::Key>() {
+            true => plan.limit.min(LOOK),
+            false => plan.limit,
         }
     }
 
@@ -194,7 +210,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         let Plan { fold, hasher, .. } = *self.plan;
         let mut table = Growing {
             sums: &mut self.table,
-            limit: self.plan.limit,
+            limit: self.limit,
         };
         let mut count = self.done.count;
         let stopped = match &mut self.hot {
@@ -310,10 +326,16 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         self.end_items();
     }
 
-    /// Decides whether the table, which has outgrown the cache, was worth it.
+    /// Decides whether the table, which has outgrown the cache, was worth it, or will be.
     #[cold]
     fn overflow(&mut self) {
-        let worth = self.done.count - self.since >= WORTH * self.table.len();
+        let items = self.done.count - self.since;
+        let met = items.saturating_sub(self.table.len());
+        if self.table.len() <= self.plan.limit && met >= items / KNOWN {
+            self.limit = self.plan.limit;
+            return;
+        }
+        let worth = items >= WORTH * self.table.len();
         let entries = self.plan.flush(&mut self.table);
         self.done.runs.push((0, Run::Entries(entries)));
         self.end_items();
@@ -324,6 +346,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             self.patience = PATIENCE * self.plan.limit;
         } else {
             self.table = HashTable::new();
+            self.limit = Self::first_look(self.plan);
             self.begin_items(Hot::new(self.done.count));
             self.ahead = self.patience;
             self.patience = self.patience.saturating_mul(4);
