@@ -185,7 +185,7 @@ const WAYS: [(&str, Act); 4] = [
         unstable::in_parts(v, 2, &|a: &Counted<'_>, b: &Counted<'_>| order(a, b, fuse));
     }),
     ("scatter", |v, fuse| {
-        scattered::sort(v, 2, &|a: &Counted<'_>| {
+        scattered::sort(v, 2, false, &|a: &Counted<'_>| {
             fuse.burn();
             *a.key
         });
