@@ -21,14 +21,26 @@ use super::elements::Elements;
 use super::word::RadixBits;
 use crate::sort::fork;
 
-/// More runs than these take longer to merge than elements take to scatter.
-const MOST: usize = 64;
+/// A run of less than this part of all elements is not worth merging. What lies between long runs
+/// becomes one run by a scatter.
+const LONG: usize = 64;
+/// If more than this part of the elements lies between long runs, all are scattered.
+const LOOSE: usize = 4;
 
-/// Elements in order, or, if `down`, in the opposite order.
-#[derive(Clone)]
+/// How neighbouring elements lie.
+#[derive(Clone, Copy, PartialEq)]
+enum Order {
+    Up,
+    /// Each key is less than the one before it.
+    Down,
+    /// In short runs.
+    None,
+}
+
+/// Elements in some order.
 struct Run {
     these: Range<usize>,
-    down: bool,
+    order: Order,
 }
 
 /// What one thread merges: two rows of elements, and where they go.
@@ -47,10 +59,11 @@ pub(super) unsafe fn sort<B: RadixBits>(
     elements: &dyn Elements<B>,
     all: Range<usize>,
     threads: usize,
+    scatter: &dyn Fn(Range<usize>) -> bool,
 ) -> bool {
     let grain = fork::grain(all.len(), threads);
     // SAFETY: the caller vouches for it.
-    let Some(mut starts) = (unsafe { starts(elements, all.clone(), grain) }) else {
+    let Some(mut starts) = (unsafe { starts(elements, all.clone(), grain, scatter) }) else {
         return false;
     };
     let home = Home {
@@ -103,7 +116,8 @@ impl<B> Drop for Home<'_, B> {
     }
 }
 
-/// Where the runs start, and the end, once all are in ascending order. `None` if there are too many.
+/// Where the runs start, and the end, once all are in ascending order. `None` if too much lies between
+/// long ones.
 ///
 /// # Safety
 /// As for [`sort`].
@@ -111,13 +125,15 @@ unsafe fn starts<B: RadixBits>(
     elements: &dyn Elements<B>,
     all: Range<usize>,
     grain: usize,
+    scatter: &dyn Fn(Range<usize>) -> bool,
 ) -> Option<Vec<usize>> {
+    let long = all.len() / LONG;
     let number = all.len().div_ceil(grain);
     let found: Vec<Mutex<Vec<Run>>> = (0..number).map(|_| Mutex::default()).collect();
     fork::each(0..number, &|piece| {
         let from = all.start + piece * grain;
         // SAFETY: the caller vouches for it, and each piece is one thread's.
-        let runs = unsafe { runs(elements, from..all.end.min(from + grain)) };
+        let runs = unsafe { runs(elements, from..all.end.min(from + grain), long) };
         *found[piece].lock().expect("locked by one thread") = runs;
     });
     let mut joined: Vec<Run> = vec![];
@@ -132,31 +148,51 @@ unsafe fn starts<B: RadixBits>(
                 Some(last) if goes_on => last.these.end = run.these.end,
                 _ => joined.push(run),
             }
-            if joined.len() > MOST {
-                return None;
-            }
         }
     }
-    for run in joined.iter().filter(|run| run.down) {
-        // SAFETY: as above.
-        unsafe { elements.reverse(run.these.clone()) };
+    let loose = joined.iter().filter(|run| run.order == Order::None);
+    if loose.map(|run| run.these.len()).sum::<usize>() > all.len() / LOOSE {
+        return None;
+    }
+    for run in &joined {
+        let these = run.these.clone();
+        match run.order {
+            Order::Up => {}
+            // SAFETY: as above.
+            Order::Down => unsafe { elements.reverse(these) },
+            Order::None => {
+                if !scatter(these) {
+                    return None;
+                }
+            }
+        }
     }
     let starts = joined.iter().map(|run| run.these.start);
     Some(starts.chain([all.end]).collect())
 }
 
-/// The runs of some elements, and one more of the rest once they are too many.
+/// The runs of some elements. Short ones in a row are one, without an order.
 ///
 /// # Safety
 /// As for [`sort`].
-unsafe fn runs<B>(elements: &dyn Elements<B>, these: Range<usize>) -> Vec<Run> {
-    let mut runs = vec![];
+unsafe fn runs<B>(elements: &dyn Elements<B>, these: Range<usize>, long: usize) -> Vec<Run> {
+    let mut runs: Vec<Run> = vec![];
     let mut at = these.start;
-    while at < these.end && runs.len() <= MOST {
+    while at < these.end {
         // SAFETY: the caller vouches for it.
         let (end, down) = unsafe { elements.run(at..these.end) };
-        let these = at..end;
-        runs.push(Run { these, down });
+        let order = match (end - at < long, down) {
+            (true, _) => Order::None,
+            (_, true) => Order::Down,
+            _ => Order::Up,
+        };
+        match runs.last_mut() {
+            Some(last) if order == Order::None && last.order == order => last.these.end = end,
+            _ => runs.push(Run {
+                these: at..end,
+                order,
+            }),
+        }
         at = end;
     }
     runs
@@ -171,7 +207,12 @@ unsafe fn goes_on<B: Ord>(elements: &dyn Elements<B>, before: &Run, run: &Run) -
     let last = unsafe { elements.key_of(false, before.these.end - 1) };
     // SAFETY: as above.
     let first = unsafe { elements.key_of(false, run.these.start) };
-    before.down == run.down && (first < last) == run.down
+    before.order == run.order
+        && match run.order {
+            Order::Up => first >= last,
+            Order::Down => first < last,
+            Order::None => true,
+        }
 }
 
 /// The pieces of one step, which merges each run with the next.

@@ -90,8 +90,10 @@ unsafe fn by_eight(elements: &dyn Elements<u64>, all: Range<usize>, job: Job) ->
 /// # Safety
 /// As for [`below`].
 unsafe fn either<B: RadixBits>(elements: &dyn Elements<B>, all: Range<usize>, job: Job) -> bool {
-    // SAFETY: the caller vouches for it.
-    if job.in_runs && unsafe { joined::sort(elements, all.clone(), job.threads) } {
+    // SAFETY: the caller vouches for it, and `joined` for what it scatters.
+    let scatter = |these: Range<usize>| unsafe { below(elements, these, job, LEVELS) };
+    // SAFETY: as above.
+    if job.in_runs && unsafe { joined::sort(elements, all.clone(), job.threads, &scatter) } {
         return true;
     }
     // SAFETY: as above.
