@@ -160,8 +160,13 @@ const HOUSE: &[Crate] = &[
                 "sort::radix::alone",
                 "sort::radix::cut",
             ],
-            &["sort::stable", "sort::unstable", "sort::radix::together"],
-            &["sort::select", "sort::radix::plain"],
+            &[
+                "sort::stable",
+                "sort::unstable",
+                "sort::radix::elements",
+                "sort::radix::together",
+            ],
+            &["sort::select", "sort::radix::joined", "sort::radix::plain"],
             &[
                 "sort::radix::key",
                 "sort::radix::keyed",

@@ -239,11 +239,8 @@ where
         stable::sort_by(v, order);
         return true;
     }
-    if shape == Shape::Runs {
-        stable::sort_by(v, order);
-        return true;
-    }
-    scattered::sort(v, keyed::threads(v.len()), bits)
+    let in_runs = shape == Shape::Runs;
+    scattered::sort(v, keyed::threads(v.len()), in_runs, bits)
 }
 
 /// Sorts by radix where the caller has asked for it.

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::plumbing::both;
+use crate::plumbing::{both, halves};
 
 /// How many pieces per thread a pass over memory is cut into. Enough that a
 /// late thread does not hold up the others, and few enough that a piece is
@@ -31,8 +31,7 @@ pub(super) fn each(parts: Range<usize>, f: &(dyn Fn(usize) + Sync)) {
         1 => f(parts.start),
         len => {
             let mid = parts.start + len / 2;
-            let (left, right) = (parts.start..mid, mid..parts.end);
-            both(|| each(left, f), || each(right, f));
+            halves(|| each(parts.start..mid, f), || each(mid..parts.end, f));
         }
     }
 }
@@ -47,7 +46,7 @@ pub(super) fn each_slice<T: Send>(v: &mut [T], grain: usize, f: &(dyn Fn(usize, 
         // A multiple of the grain, so that only the last piece is short.
         let mid = (v.len().div_ceil(grain) / 2) * grain;
         let (left, right) = v.split_at_mut(mid);
-        both(|| go(at, left, grain, f), || go(at + mid, right, grain, f));
+        halves(|| go(at, left, grain, f), || go(at + mid, right, grain, f));
     }
     go(0, v, grain.max(1), f);
 }
@@ -60,7 +59,7 @@ pub(super) fn swap<T: Send>(a: &mut [T], b: &mut [T], grain: usize) {
     let mid = a.len() / 2;
     let (a0, a1) = a.split_at_mut(mid);
     let (b0, b1) = b.split_at_mut(mid);
-    both(|| swap(a0, b0, grain), || swap(a1, b1, grain));
+    halves(|| swap(a0, b0, grain), || swap(a1, b1, grain));
 }
 
 /// Reverses a slice, in parallel.
@@ -78,7 +77,7 @@ pub(super) fn reverse<T: Send>(v: &mut [T], grain: usize) {
         let mid = front.len() / 2;
         let (f0, f1) = front.split_at_mut(mid);
         let (b0, b1) = back.split_at_mut(back.len() - mid);
-        both(|| go(f0, b1, grain), || go(f1, b0, grain));
+        halves(|| go(f0, b1, grain), || go(f1, b0, grain));
     }
     go(front, back, grain.max(1));
 }

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use crate::plumbing::both;
+use crate::plumbing::halves;
 
 /// Below this length a fork costs more than it gives.
 const FORK: usize = if cfg!(miri) { 64 } else { 8192 };
@@ -40,7 +40,7 @@ where
     let (front, back) = v.split_at_mut(i + j);
     let back = &mut back[1..];
     if fork {
-        both(
+        halves(
             || merge(front, left_mid, compare),
             || merge(back, right_mid, compare),
         );

@@ -62,9 +62,11 @@ fn tamed<T, F: Fn(&T, &T) -> Ordering, S: Sort>(v: &mut [T], compare: &F) {
     if v.len() < 2 || size_of::<T>() == 0 {
         return;
     }
-    let wild = cfg!(panic = "abort") || size_of::<T>() >= NARROW;
     let site = tamed::<T, F, S> as *const () as usize;
-    if !wild && (v.len() <= FEW || !is_known(site)) {
+    // The condition is `const` so that a wide type brings one copy of std's sort, and not two.
+    if const { !cfg!(panic = "abort") && size_of::<T>() < NARROW }
+        && (v.len() <= FEW || !is_known(site))
+    {
         if unless_caught::<T, F, S>(v, compare) {
             return;
         }

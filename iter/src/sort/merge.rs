@@ -20,7 +20,7 @@ use std::hint::select_unpredictable;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use crate::plumbing::both;
+use crate::plumbing::halves;
 
 /// Shorter merges run in one lane: finding the split costs more than it gives.
 const TWO_LANES: usize = 64;
@@ -65,7 +65,7 @@ pub(super) fn merge<T, F>(
     let (a0, a1) = a.split_at_mut(i);
     let (b0, b1) = b.split_at_mut(half - i);
     let (d0, d1) = dst.split_at_mut(half);
-    both(
+    halves(
         || merge(a0, b0, d0, grain, compare),
         || merge(a1, b1, d1, grain, compare),
     );
@@ -92,7 +92,7 @@ fn copy<T: Send>(first: &mut [T], second: &mut [T], dst: &mut [MaybeUninit<T>], 
         copy_out(first, d0, grain);
         copy_out(second, d1, grain);
     } else {
-        both(
+        halves(
             || copy_out(first, d0, grain),
             || copy_out(second, d1, grain),
         );
@@ -115,12 +115,12 @@ pub(super) fn copy_out<T: Send>(src: &mut [T], dst: &mut [MaybeUninit<T>], grain
     let mid = src.len() / 2;
     let (s0, s1) = src.split_at_mut(mid);
     let (d0, d1) = dst.split_at_mut(mid);
-    both(|| copy_out(s0, d0, grain), || copy_out(s1, d1, grain));
+    halves(|| copy_out(s0, d0, grain), || copy_out(s1, d1, grain));
 }
 
 /// Merges on this thread: two lanes in step, because each waits for its own
 /// comparison and the processor can wait for both at once.
-fn alone<T, F>(a: &[T], b: &[T], dst: &mut [MaybeUninit<T>], compare: &F)
+pub(super) fn alone<T, F>(a: &[T], b: &[T], dst: &mut [MaybeUninit<T>], compare: &F)
 where
     F: Fn(&T, &T) -> Ordering,
 {

@@ -4,7 +4,7 @@
 
 use std::mem::{self, MaybeUninit};
 
-use crate::plumbing::both;
+use crate::plumbing::halves;
 use tine_pool::current_num_threads;
 
 use super::fork;
@@ -69,7 +69,7 @@ where
     let (c0, c1) = counts.split_at_mut(half);
     let (v0, v1) = v.split_at_mut(half * grain);
     let (g0, g1) = goes_left.split_at_mut(half * grain);
-    both(
+    halves(
         || ask(v0, g0, c0, grain, left),
         || ask(v1, g1, c1, grain, left),
     );
@@ -104,7 +104,7 @@ fn hand_out<T: Send>(
     let (g0, g1) = goes_left.split_at(half * grain);
     let (a0, a1) = ours.split_at_mut(on_left);
     let (b0, b1) = others.split_at_mut(half * grain - on_left);
-    both(
+    halves(
         || hand_out(v0, g0, c0, grain, a0, b0),
         || hand_out(v1, g1, c1, grain, a1, b1),
     );

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use crate::plumbing::both;
+use crate::plumbing::halves;
 
 use super::fork;
 
@@ -215,7 +215,8 @@ where
         v.swap(0, less);
         less
     };
-    let (a, b) = both(|| part(front), || part(back));
+    let (mut a, mut b) = (0, 0);
+    halves(|| a = part(front), || b = part(back));
     let exchanged = (half - a).min(b);
     fork::swap(
         &mut front[a..a + exchanged],
@@ -243,9 +244,10 @@ where
     }
     let half = v.len() / 2;
     let (front, back) = v.split_at_mut(half);
-    let (a, b) = both(
-        || par_partition(front, grain, left),
-        || par_partition(back, grain, left),
+    let (mut a, mut b) = (0, 0);
+    halves(
+        || a = par_partition(front, grain, left),
+        || b = par_partition(back, grain, left),
     );
     let exchanged = (half - a).min(b);
     fork::swap(

@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use crate::plumbing::both;
+use crate::plumbing::halves;
 use tine_pool::current_num_threads;
 
 use super::fork;
@@ -154,7 +154,7 @@ fn search<T: Send>(
         return;
     }
     let (left, right) = v.split_at_mut(mid);
-    both(
+    halves(
         || search(left, grain, scan, broken),
         || search(right, grain, scan, broken),
     );

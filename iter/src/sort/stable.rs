@@ -17,7 +17,7 @@ use std::cmp::Ordering;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use crate::plumbing::both;
+use crate::plumbing::halves;
 use tine_pool::current_num_threads;
 use tine_pool::loops::{is_bound, requested};
 
@@ -147,12 +147,12 @@ fn chunks<T: Send, L: Fn(&mut [T]) + Sync>(v: &mut [T], levels: u32, leaf: &L) {
 }
 
 /// Calls `f` for each of four parts.
-fn four<T: Send>(v: &mut [T], f: &(impl Fn(&mut [T]) + Sync)) {
+fn four<T: Send>(v: &mut [T], f: &(dyn Fn(&mut [T]) + Sync)) {
     let [one, two, three] = cuts(v.len());
     let (left, right) = v.split_at_mut(two);
     let (a, b) = left.split_at_mut(one);
     let (c, d) = right.split_at_mut(three - two);
-    both(|| both(|| f(a), || f(b)), || both(|| f(c), || f(d)));
+    halves(|| halves(|| f(a), || f(b)), || halves(|| f(c), || f(d)));
 }
 
 /// Merges chunks in place.
@@ -167,7 +167,7 @@ where
     four(v, &|part: &mut [T]| rotate(part, levels - 1, compare));
     let [one, two, three] = cuts(v.len());
     let (left, right) = v.split_at_mut(two);
-    both(
+    halves(
         || inplace::merge(left, one, compare),
         || inplace::merge(right, three - two, compare),
     );
@@ -190,15 +190,16 @@ where
     let go = |v: &mut [T], room: &mut [MaybeUninit<T>], mid: usize| {
         let (v0, v1) = v.split_at_mut(mid);
         let (r0, r1) = room.split_at_mut(mid);
-        both(
+        halves(
             || quarters(v0, r0, levels - 1, grain, compare),
             || quarters(v1, r1, levels - 1, grain, compare),
         );
         pair(v, room, mid, grain, compare)
     };
-    let (left_moved, right_moved) = both(
-        || go(left, room_left, one),
-        || go(right, room_right, three - two),
+    let (mut left_moved, mut right_moved) = (false, false);
+    halves(
+        || left_moved = go(left, room_left, one),
+        || right_moved = go(right, room_right, three - two),
     );
     let still = !left_moved && !right_moved;
     if still && (requested() || compare(&v[two], &v[two - 1]).is_ge()) {

@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use crate::plumbing::both;
+use crate::plumbing::halves;
 use tine_pool::current_num_threads;
 use tine_pool::loops::{is_bound, requested};
 
@@ -146,9 +146,9 @@ fn quicksort<'v, T, F>(
         if let Some(less) = parted {
             let (left, right) = v.split_at_mut(less);
             let (pivot, right) = right.split_first_mut().expect("the pivot is there");
-            both(
+            halves(
                 || quicksort(left, None, patience - 1, plan),
-                || quicksort(right, Some(pivot), patience - 1, plan),
+                || quicksort(right, Some(&mut *pivot), patience - 1, plan),
             );
             return;
         }
@@ -174,9 +174,9 @@ fn quicksort<'v, T, F>(
         let (left, right) = v.split_at_mut(less);
         let (pivot, right) = right.split_first_mut().expect("the pivot is there");
         if len > plan.fork {
-            both(
-                || quicksort(left, before, patience, plan),
-                || quicksort(right, Some(pivot), patience, plan),
+            halves(
+                || quicksort(left, before.as_deref_mut(), patience, plan),
+                || quicksort(right, Some(&mut *pivot), patience, plan),
             );
             return;
         }

@@ -12,12 +12,11 @@
 //! exponents of floats. They would send all others to one bucket. So there is a bucket on each side
 //! for keys outside the bounds.
 
-use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
-use crate::plumbing::both;
+use crate::plumbing::halves;
 use tine_pool::loops::requested;
 
 use super::word::{RadixBits, Varying};
@@ -34,6 +33,88 @@ const FEW: usize = 8;
 /// After this many values a thread asks whether it is to stop.
 const STRETCH: usize = 1 << 16;
 
+/// The values that a cut sends to buckets, whatever their type is. So the cut is compiled once for
+/// each type of word, and with this crate where the word is the usual one; a program holds what
+/// follows here, for each type of value and key.
+pub(super) trait Values<B>: Sync {
+    /// The key of a value.
+    ///
+    /// # Safety
+    /// The value is there, and no other thread looks at it.
+    unsafe fn key(&self, at: usize) -> B;
+    /// Counts the digits of these values, and notes which bits vary.
+    ///
+    /// # Safety
+    /// As for [`key`](Values::key), for each of them.
+    unsafe fn count(
+        &self,
+        these: Range<usize>,
+        digits: Digits<B>,
+        counts: &mut [usize],
+        varying: &mut Varying<B>,
+    );
+    /// Copies each of these values to the next place of its digit. `false` as soon as a value comes
+    /// to the end of its digit's places.
+    ///
+    /// # Safety
+    /// As for [`key`](Values::key), for each of them. They were counted, the places from `next` to
+    /// `ends` are as many as that, and no other thread uses them. Without `ends` a key depends on
+    /// nothing but the bytes of the value.
+    unsafe fn scatter(
+        &self,
+        these: Range<usize>,
+        digits: Digits<B>,
+        next: &mut [usize],
+        ends: &[usize],
+    ) -> bool;
+}
+
+/// [`Values::count`] of a slice.
+#[inline]
+pub(super) fn count<T, B: RadixBits>(
+    these: &[T],
+    key: &impl Fn(&T) -> B,
+    digits: Digits<B>,
+    counts: &mut [usize],
+    varying: &mut Varying<B>,
+) {
+    let mut noted = *varying;
+    for value in these {
+        let key = key(value);
+        noted.note(key);
+        counts[digits.of(key)] += 1;
+    }
+    *varying = noted;
+}
+
+/// [`Values::scatter`] of a slice.
+///
+/// # Safety
+/// As there, with the places from `to` on.
+#[inline]
+pub(super) unsafe fn scatter<const CHECKED: bool, T, B: RadixBits>(
+    these: &[T],
+    key: &impl Fn(&T) -> B,
+    digits: Digits<B>,
+    next: &mut [usize],
+    ends: &[usize],
+    to: *mut T,
+) -> bool {
+    for value in these {
+        let digit = digits.of(key(value));
+        let next = &mut next[digit];
+        if CHECKED && *next == ends[digit] {
+            return false;
+        }
+        let place = to.wrapping_add(*next);
+        // SAFETY: this part counted a value under this digit that it has not met yet: by the check,
+        // or because this is that value. So the place is one of those that the caller vouches for.
+        unsafe { ptr::copy_nonoverlapping(value, place, 1) };
+        *next += 1;
+    }
+    true
+}
+
 /// Some keys from all over a slice.
 struct Sample<B> {
     keys: Vec<B>,
@@ -42,13 +123,19 @@ struct Sample<B> {
 }
 
 impl<B: RadixBits> Sample<B> {
-    /// A sample of a slice that is not empty.
-    fn of<T>(v: &[T], key: &impl Fn(&T) -> B) -> Self {
+    /// A sample of some values.
+    ///
+    /// # Safety
+    /// They are there, and no other thread looks at them.
+    unsafe fn of(values: &dyn Values<B>, these: Range<usize>) -> Self {
         const SAMPLE: usize = 256;
-        let keys = v.iter().step_by((v.len() / SAMPLE).max(1)).map(key);
+        let of = these.len();
+        let some = these.step_by((of / SAMPLE).max(1));
+        // SAFETY: the caller vouches for it.
+        let keys = some.map(|at| unsafe { values.key(at) });
         Sample {
             keys: keys.collect(),
-            of: v.len(),
+            of,
         }
     }
 
@@ -86,7 +173,7 @@ impl<B: RadixBits> Sample<B> {
 
 /// The digit of each key: its bits from `shift` up, between bounds, the least of which is 1.
 #[derive(Clone, Copy)]
-struct Digits<B> {
+pub(super) struct Digits<B> {
     low: B,
     high: B,
     /// Bits below this one are ignored.
@@ -121,7 +208,7 @@ impl<B: RadixBits> Digits<B> {
     }
 }
 
-/// How a slice is cut into parts and buckets, and the counts of each part.
+/// How some values are cut into parts and buckets, and the counts of each part.
 pub(super) struct Cut<B> {
     digits: Digits<B>,
     buckets: usize,
@@ -129,12 +216,6 @@ pub(super) struct Cut<B> {
     /// For each part, for each bucket.
     counts: Vec<usize>,
 }
-
-/// A place to write to that several threads share, each its own positions.
-struct Places<T>(*mut T);
-// SAFETY: only the address is shared; values are `Send`, and `scatter` writes
-// every position once.
-unsafe impl<T: Send> Sync for Places<T> {}
 
 /// Where the buckets are when all values have been scattered.
 pub(super) struct Buckets {
@@ -153,27 +234,35 @@ impl Buckets {
     /// The values whose keys are below the bounds, and those above.
     pub(super) fn outside(&self) -> [Range<usize>; 2] {
         let ends = self.starts.len() - 1;
-        [0..self.starts[1], self.starts[ends - 1]..self.starts[ends]]
+        [
+            self.starts[0]..self.starts[1],
+            self.starts[ends - 1]..self.starts[ends],
+        ]
     }
 }
 
 impl<B: RadixBits> Cut<B> {
-    /// Cuts a slice that is not empty, and counts. `None` if all keys are the same, or if the thread is to
-    /// stop.
-    pub(super) fn of<T, F>(v: &mut [T], threads: usize, key: &F) -> Option<Self>
-    where
-        T: Send,
-        F: Fn(&T) -> B + Sync,
-    {
-        let sample = Sample::of(v, key);
+    /// Cuts values, one or more, and counts. `None` if all keys are the same, or if the thread is to stop.
+    ///
+    /// # Safety
+    /// They are there, and no other thread looks at them meanwhile.
+    pub(super) unsafe fn of(
+        values: &dyn Values<B>,
+        these: Range<usize>,
+        threads: usize,
+    ) -> Option<Self> {
+        // SAFETY: the caller vouches for the values.
+        let sample = unsafe { Sample::of(values, these.clone()) };
         let mut cut = Cut::new(&sample, sample.bounds(), threads);
-        let varying = cut.count(v, key)?;
+        // SAFETY: as above.
+        let varying = unsafe { cut.count(values, these.clone()) }?;
         if varying.height() == 0 {
             return None;
         }
-        if cut.outside() > v.len() / FEW {
+        if cut.outside() > these.len() / FEW {
             cut = Cut::new(&sample, varying.bounds(), threads);
-            cut.count(v, key)?;
+            // SAFETY: as above.
+            unsafe { cut.count(values, these) }?;
         }
         Some(cut)
     }
@@ -190,32 +279,28 @@ impl<B: RadixBits> Cut<B> {
         }
     }
 
-    /// Counts the digits of every part of `v`, and returns which bits vary. `None` if it did not get through,
-    /// since the thread is to stop.
-    fn count<T, F>(&mut self, v: &mut [T], key: &F) -> Option<Varying<B>>
-    where
-        T: Send,
-        F: Fn(&T) -> B + Sync,
-    {
+    /// Counts the digits of every part, and returns which bits vary. `None` if it did not get
+    /// through, since the thread is to stop.
+    ///
+    /// # Safety
+    /// As for [`of`](Cut::of).
+    unsafe fn count(&mut self, values: &dyn Values<B>, these: Range<usize>) -> Option<Varying<B>> {
         let mut counts = std::mem::take(&mut self.counts);
-        let (first, digits) = (key(&v[0]), self.digits);
+        let digits = self.digits;
+        // SAFETY: the caller vouches for it.
+        let first = unsafe { values.key(these.start) };
         let whole = Mutex::new(Varying::new(first));
-        let through = each_part(&mut counts, self.buckets, v, &|counts, part| {
+        let through = each_part(&mut counts, self.buckets, these, &|counts, part| {
             let mut varying = Varying::new(first);
-            for stretch in part.chunks(STRETCH) {
-                if requested() {
-                    return false;
-                }
-                for value in stretch {
-                    let key = key(value);
-                    varying.note(key);
-                    counts[digits.of(key)] += 1;
-                }
-            }
+            let through = each_stretch(part, &mut |stretch| {
+                // SAFETY: as above, and each part is one thread's.
+                unsafe { values.count(stretch, digits, counts, &mut varying) };
+                true
+            });
             // No code panics under the lock.
             let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
             *whole = whole.merge(varying);
-            true
+            through
         });
         self.counts = counts;
         through.then(|| whole.into_inner().unwrap_or_else(PoisonError::into_inner))
@@ -227,10 +312,11 @@ impl<B: RadixBits> Cut<B> {
         counts.map(|part| part[0] + part[self.buckets - 1]).sum()
     }
 
-    /// Turns the counts into places. Within a bucket the values of the first part come first.
-    pub(super) fn place(&mut self) -> Buckets {
+    /// Turns the counts into places, from the place `first` on. Within a bucket the values of the
+    /// first part come first.
+    pub(super) fn place(&mut self, first: usize) -> Buckets {
         let mut starts = Vec::with_capacity(self.buckets + 1);
-        let mut at = 0;
+        let mut at = first;
         for bucket in 0..self.buckets {
             starts.push(at);
             for part in 0..self.parts {
@@ -245,96 +331,87 @@ impl<B: RadixBits> Cut<B> {
         }
     }
 
-    /// Copies every value of `from`, which was counted and then placed, into its bucket of `to`. Returns `false`
-    /// if it did not get through: where the thread is to stop, and, if `CHECKED`, at a key that is not the one
-    /// that was counted. Otherwise there must be no such key.
+    /// Copies every one of these values, which were counted and then placed, into its bucket. Returns
+    /// `false` if it did not get through: where the thread is to stop, and, if `checked`, at a key
+    /// that is not the one that was counted. Otherwise there must be no such key.
     ///
     /// # Safety
-    /// This is the slice that was cut, and `place` has been asked. It is `CHECKED`, or
-    /// `key` depends on nothing but the bytes of the value.
-    pub(super) unsafe fn scatter<const CHECKED: bool, T, F>(
+    /// These are the values that were cut, and `place` has been asked. It is `checked`, or a key
+    /// depends on nothing but the bytes of the value. The places are free, and no other thread uses
+    /// them or the values.
+    pub(super) unsafe fn scatter(
         &mut self,
-        from: &mut [T],
-        to: &mut [MaybeUninit<T>],
-        key: &F,
-    ) -> bool
-    where
-        T: Send,
-        F: Fn(&T) -> B + Sync,
-    {
-        assert_eq!(from.len(), to.len());
+        values: &dyn Values<B>,
+        these: Range<usize>,
+        end: usize,
+        checked: bool,
+    ) -> bool {
         let mut numbers = std::mem::take(&mut self.counts);
-        let ends = if CHECKED {
-            self.ends(&numbers, to.len())
-        } else {
-            vec![]
+        let ends = match checked {
+            true => self.ends(&numbers, end),
+            false => vec![],
         };
-        let (first, ends) = (Places(numbers.as_mut_ptr()), &ends);
-        let places = Places(to.as_mut_ptr().cast::<T>());
-        let (places, first) = (&places, &first);
-        let digits = self.digits;
-        each_part(&mut numbers, self.buckets, from, &|next, part| {
-            let ends = match CHECKED {
+        let (first, digits) = (numbers.as_ptr().addr(), self.digits);
+        each_part(&mut numbers, self.buckets, these, &|next, part| {
+            let ends = match checked {
                 true => {
-                    let at = (next.as_ptr().addr() - first.0.addr()) / size_of::<usize>();
+                    let at = (next.as_ptr().addr() - first) / size_of::<usize>();
                     &ends[at..][..next.len()]
                 }
                 false => &[],
             };
-            for stretch in part.chunks(STRETCH) {
-                if requested() {
-                    return false;
-                }
-                for value in stretch {
-                    let digit = digits.of(key(value));
-                    let next = &mut next[digit];
-                    if CHECKED && *next == ends[digit] {
-                        return false;
-                    }
-                    let place = places.0.wrapping_add(*next);
-                    // SAFETY: this part counted a value under this digit that it has not met yet: by
-                    // the check, or because this is that value. So the place is within `to`, and no
-                    // other value's.
-                    unsafe { ptr::copy_nonoverlapping(value, place, 1) };
-                    *next += 1;
-                }
-            }
-            true
+            each_stretch(part, &mut |stretch| {
+                // SAFETY: the caller vouches for values and places. Each part is one thread's, and
+                // the places of each part and digit are its own.
+                unsafe { values.scatter(stretch, digits, next, ends) }
+            })
         })
     }
 
-    /// For places that begin at `places`, where those of each part end.
-    fn ends(&self, places: &[usize], len: usize) -> Vec<usize> {
+    /// For places that begin at `places`, where those of each part end; the last at `end`.
+    fn ends(&self, places: &[usize], end: usize) -> Vec<usize> {
         let later = |at: usize| match at + self.buckets {
             same if same < places.len() => places[same],
             // The last part ends where the next bucket's first part begins.
-            next => places.get(next - places.len() + 1).copied().unwrap_or(len),
+            next => places.get(next - places.len() + 1).copied().unwrap_or(end),
         };
         let last = places.len() - 1;
         (0..=last)
-            .map(|at| if at == last { len } else { later(at) })
+            .map(|at| if at == last { end } else { later(at) })
             .collect()
     }
 }
 
-/// Calls `f` with each part of `v` and its numbers, in parallel: `buckets` numbers for each part.
-/// Returns whether all the calls returned `true`. A part is long, so `f` is behind a reference, and
-/// this is compiled once for each type of value.
-fn each_part<T: Send>(
-    numbers: &mut [usize],
-    buckets: usize,
-    v: &mut [T],
-    f: &(dyn Fn(&mut [usize], &mut [T]) -> bool + Sync),
-) -> bool {
+/// Calls `f` for stretches of a part, until it returns `false` or the thread is to stop. Returns
+/// whether it got through.
+fn each_stretch(part: Range<usize>, f: &mut dyn FnMut(Range<usize>) -> bool) -> bool {
+    let mut at = part.start;
+    while at < part.end {
+        let end = part.end.min(at + STRETCH);
+        if requested() || !f(at..end) {
+            return false;
+        }
+        at = end;
+    }
+    true
+}
+
+/// What is called for each part: with its numbers, and with where it lies.
+type EachPart<'a> = &'a (dyn Fn(&mut [usize], Range<usize>) -> bool + Sync);
+
+/// Calls `f` with each part and its numbers, in parallel: `buckets` numbers for each part. Returns
+/// whether all the calls returned `true`.
+fn each_part(numbers: &mut [usize], buckets: usize, these: Range<usize>, f: EachPart<'_>) -> bool {
     let parts = numbers.len() / buckets;
     if parts == 1 {
-        return f(numbers, v);
+        return f(numbers, these);
     }
     let (n0, n1) = numbers.split_at_mut(parts / 2 * buckets);
-    let (v0, v1) = v.split_at_mut(v.len() / parts * (parts / 2));
-    let (a, b) = both(
-        || each_part(n0, buckets, v0, f),
-        || each_part(n1, buckets, v1, f),
+    let middle = these.start + these.len() / parts * (parts / 2);
+    let (mut a, mut b) = (false, false);
+    halves(
+        || a = each_part(n0, buckets, these.start..middle, f),
+        || b = each_part(n1, buckets, middle..these.end, f),
     );
     a && b
 }

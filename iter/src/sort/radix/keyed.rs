@@ -8,7 +8,7 @@
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use crate::plumbing::both;
+use crate::plumbing::halves;
 use tine_pool::current_num_threads;
 use tine_pool::loops::requested;
 
@@ -214,9 +214,10 @@ where
         let mid = v.len() / 2;
         let (v0, v1) = v.split_at_mut(mid);
         let (r0, r1) = room.split_at_mut(mid);
-        let (first, second) = both(
-            || extract(at, v0, r0, grain, key),
-            || extract(at + mid, v1, r1, grain, key),
+        let (mut first, mut second) = (false, false);
+        halves(
+            || first = extract(at, v0, r0, grain, key),
+            || second = extract(at + mid, v1, r1, grain, key),
         );
         first && second
     }
@@ -238,7 +239,7 @@ where
         if mid < v.len() {
             let (v0, v1) = v.split_at_mut(mid);
             let (r0, r1) = records.split_at(mid);
-            both(|| each_tie(v0, r0, grain, f), || each_tie(v1, r1, grain, f));
+            halves(|| each_tie(v0, r0, grain, f), || each_tie(v1, r1, grain, f));
             return;
         }
     }

@@ -3,6 +3,8 @@
 mod alone;
 pub(crate) mod counted;
 mod cut;
+mod elements;
+mod joined;
 pub(crate) mod key;
 pub(crate) mod keyed;
 pub(crate) mod plain;

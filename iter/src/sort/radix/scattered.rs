@@ -18,15 +18,20 @@
 //! written. Once the calling thread is to stop, what is scattered comes home unsorted. After the scatter the scratch memory holds the values: if a key panics then, all of
 //! them go home.
 
-use std::any::TypeId;
+//! What depends on the type of the elements is behind [`Elements`]: short loops. The rest is compiled with
+//! this crate for words of up to eight bytes, and so is the sort of the records.
+
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::ptr;
 
-use crate::plumbing::both;
+use crate::plumbing::halves;
 use tine_pool::loops::requested;
 
 use super::alone::{self, End};
 use super::cut::{Buckets, Cut};
+use super::elements::{Elements, Numbered, Slices};
+use super::joined;
 use super::word::{Keyed, RadixBits};
 use crate::sort::{fork, scratch::Scratch};
 
@@ -40,7 +45,9 @@ const LEVELS: u32 = 64;
 /// Sorts `v` by key, stably. Returns `false` if there is no memory for that, or if the keys are not
 /// the same each time. Then `v` is a permutation of its elements in which those of one key have
 /// kept their order.
-pub(crate) fn sort<T, B, F>(v: &mut [T], threads: usize, key: &F) -> bool
+///
+/// If `v` is likely to lie `in_runs`, it is merged if it does.
+pub(crate) fn sort<T, B, F>(v: &mut [T], threads: usize, in_runs: bool, key: &F) -> bool
 where
     T: Send,
     B: RadixBits,
@@ -49,72 +56,118 @@ where
     let Some(mut scratch) = Scratch::new(v.len()) else {
         return false;
     };
-    below(v, scratch.room(), threads, LEVELS, key)
+    let job = Job {
+        threads,
+        width: B::WIDTH,
+        in_runs,
+    };
+    let all = 0..v.len();
+    // The condition is `const` so that only one of the two is compiled.
+    if const { B::WIDTH <= u64::BITS } {
+        let key = |value: &T| key(value).wide();
+        let elements = Slices::new(v, scratch.room(), &key);
+        // SAFETY: the elements are there, and borrowed uniquely; and so is the room.
+        unsafe { by_eight(&elements, all, job) }
+    } else {
+        let elements = Slices::new(v, scratch.room(), key);
+        // SAFETY: as above.
+        unsafe { either(&elements, all, job) }
+    }
 }
 
-/// Sorts a slice too short for a scatter, as if it were one bucket.
-fn short<T, B, F>(v: &mut [T], room: &mut [MaybeUninit<T>], key: &F) -> bool
-where
-    T: Send,
-    B: RadixBits,
-    F: Fn(&T) -> B + Sync,
-{
-    let len = v.len();
-    let Some(mut records) = Scratch::<Numbered<B>>::new(2 * len) else {
+/// [`either`] for the usual words, compiled with this crate and not where it is used.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+unsafe fn by_eight(elements: &dyn Elements<u64>, all: Range<usize>, job: Job) -> bool {
+    // SAFETY: the caller vouches for it.
+    unsafe { either(elements, all, job) }
+}
+
+/// Sorts elements at home, by merging runs or by scattering.
+///
+/// # Safety
+/// As for [`below`].
+unsafe fn either<B: RadixBits>(elements: &dyn Elements<B>, all: Range<usize>, job: Job) -> bool {
+    // SAFETY: the caller vouches for it, and `joined` for what it scatters.
+    let scatter = |these: Range<usize>| unsafe { below(elements, these, job, LEVELS) };
+    // SAFETY: as above.
+    if job.in_runs && unsafe { joined::sort(elements, all.clone(), job.threads, &scatter) } {
+        return true;
+    }
+    // SAFETY: as above.
+    unsafe { below(elements, all, job, LEVELS) }
+}
+
+/// What all levels of a sort know.
+#[derive(Clone, Copy)]
+struct Job {
+    threads: usize,
+    /// The bits of a key, of which its word may have more.
+    width: u32,
+    /// Whether they are likely to lie in runs.
+    in_runs: bool,
+}
+
+/// Sorts elements too few for a scatter, as if they were one bucket.
+///
+/// # Safety
+/// As for [`below`].
+unsafe fn short<B: RadixBits>(elements: &dyn Elements<B>, these: Range<usize>, job: Job) -> bool {
+    let records = &mut Records::new(job.width, these.len());
+    if records.is_none() {
         return false;
-    };
-    let (here, there) = records.room().split_at_mut(len);
-    let finish = Finish {
-        shift: B::WIDTH,
-        grain: len,
-        key,
-    };
-    bucket(v, room, here, blank(there), &finish);
-    // SAFETY: the bucket has put each value of `v` in one place of the room, which is as long, and
-    // nothing has looked at `v` since.
-    unsafe { ptr::copy_nonoverlapping(room.as_ptr().cast::<T>(), v.as_mut_ptr(), len) };
+    }
+    // SAFETY: the caller vouches for elements and room. Each is in one place of the room then, and
+    // nothing has looked at those at home since.
+    unsafe { bucket(elements, false, these.clone(), records, job.width) };
+    // SAFETY: as above.
+    unsafe { elements.carry(these) };
     true
 }
 
-/// Sorts a slice in at most `levels` levels of buckets.
-fn below<T, B, F>(
-    v: &mut [T],
-    room: &mut [MaybeUninit<T>],
-    threads: usize,
+/// Sorts elements at home, in at most `levels` levels of buckets.
+///
+/// # Safety
+/// The elements are there, and no other thread uses them or their room.
+unsafe fn below<B: RadixBits>(
+    elements: &dyn Elements<B>,
+    these: Range<usize>,
+    job: Job,
     levels: u32,
-    key: &F,
-) -> bool
-where
-    T: Send,
-    B: RadixBits,
-    F: Fn(&T) -> B + Sync,
-{
+) -> bool {
     if requested() {
         return true;
     }
-    if v.len() <= HEAVY {
-        return short(v, room, key);
+    if these.len() <= HEAVY {
+        // SAFETY: the caller vouches for it.
+        return unsafe { short(elements, these, job) };
     }
     if levels == 0 {
         return false;
     }
-    let Some(mut cut) = Cut::of(v, threads, key) else {
+    // SAFETY: as above.
+    let Some(mut cut) = (unsafe { Cut::of(elements, these.clone(), job.threads) }) else {
         return true;
     };
-    let places = cut.place();
-    // SAFETY: cut and placed above, and checked.
-    if !unsafe { cut.scatter::<true, _, _>(v, room, key) } {
+    let places = cut.place(these.start);
+    // SAFETY: as above; cut and placed, and checked.
+    if !unsafe { cut.scatter(elements, these.clone(), these.end, true) } {
         return false;
     }
-    let shift = places.height;
-    let grain = fork::grain(v.len(), threads);
-    let mut sorted = come_home(room, v, &places, &Finish { shift, grain, key });
+    let finish = Finish {
+        shift: places.height,
+        grain: fork::grain(these.len(), job.threads),
+    };
+    // SAFETY: as above, and the room has been filled.
+    let mut sorted = unsafe { come_home(elements, these, &places, &finish) };
     let heavy = places.within().windows(2).filter(|pair| is_heavy(pair));
-    let heavy = heavy.filter(|_| shift > 0).map(|pair| pair[0]..pair[1]);
-    for bucket in heavy.chain(places.outside()) {
+    let heavy = heavy.filter(|_| finish.shift > 0);
+    for bucket in heavy.map(|pair| pair[0]..pair[1]).chain(places.outside()) {
         if bucket.len() > 1 {
-            let (v, room) = (&mut v[bucket.clone()], &mut room[bucket]);
-            sorted &= below(v, room, threads, levels - 1, key);
+            // SAFETY: as above: all are at home again.
+            sorted &= unsafe { below(elements, bucket, job, levels - 1) };
         }
     }
     sorted
@@ -125,212 +178,195 @@ fn is_heavy(bounds: &[usize]) -> bool {
 }
 
 /// What the threads that sort the buckets know.
-struct Finish<'a, F> {
+struct Finish {
     /// Only bits below this one may vary within a bucket.
     shift: u32,
     /// This many elements are worth a fork.
     grain: usize,
-    key: &'a F,
 }
 
-/// Moves all of `room`, which has been filled, to `v`, whose values are stale. The result is in
-/// order except for heavy buckets, for keys outside the bounds and, if this returns `false`, for
-/// other buckets.
-fn come_home<T, B, F>(
-    room: &mut [MaybeUninit<T>],
-    v: &mut [T],
+/// Moves all of these from the room, which has been filled, to their home, whose values are stale. The
+/// result is in order except for heavy buckets, for keys outside the bounds and, if this returns
+/// `false`, for other buckets.
+///
+/// # Safety
+/// The elements are in the room, and no other thread uses them or their home.
+unsafe fn come_home<B: RadixBits>(
+    elements: &dyn Elements<B>,
+    these: Range<usize>,
     bounds: &Buckets,
-    finish: &Finish<'_, F>,
-) -> bool
-where
-    T: Send,
-    B: RadixBits,
-    F: Fn(&T) -> B + Sync,
-{
+    finish: &Finish,
+) -> bool {
     /// If a key panics, everything goes home unsorted. Buckets that went home before were copied,
-    /// and no thread has looked at their values in `room` since.
-    struct Home<T> {
-        from: *const T,
-        to: *mut T,
-        len: usize,
+    /// and no thread has looked at their values in the room since.
+    struct Home<'a, B> {
+        elements: &'a dyn Elements<B>,
+        these: Range<usize>,
     }
-    impl<T> Drop for Home<T> {
+    impl<B> Drop for Home<'_, B> {
         fn drop(&mut self) {
-            // SAFETY: both are slices of `len`, of different memory.
-            unsafe { ptr::copy_nonoverlapping(self.from, self.to, self.len) }
+            // SAFETY: the threads that went through buckets are through, and the values are in
+            // the room still.
+            unsafe { self.elements.carry(self.these.clone()) }
         }
     }
-    assert_eq!(room.len(), v.len());
-    let (from, to, len) = (room.as_mut_ptr().cast::<T>(), v.as_mut_ptr(), v.len());
-    // SAFETY: the caller has filled all of the room.
-    let values = unsafe { std::slice::from_raw_parts_mut(from, len) };
-    // SAFETY: a slice of values may be written as places; `Home` and the buckets
-    // between them leave a value in each.
-    let places = unsafe { std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<T>>(), len) };
-    let home = Home { from, to, len };
+    let home = Home { elements, these };
     for outside in bounds.outside() {
-        carry(&mut values[outside.clone()], &mut places[outside]);
+        // SAFETY: the caller vouches for it.
+        unsafe { elements.carry(outside) };
     }
-    let starts = bounds.within();
-    let within = starts[0]..starts[starts.len() - 1];
-    let sorted = buckets(
-        &mut values[within.clone()],
-        &mut places[within],
-        starts,
-        finish,
-    );
+    // SAFETY: as above.
+    let sorted = unsafe { buckets(elements, bounds.within(), finish) };
     std::mem::forget(home);
     sorted
 }
 
-/// Brings every bucket home. `starts` says where they start; the first of it counts as zero.
-fn buckets<T, B, F>(
-    values: &mut [T],
-    places: &mut [MaybeUninit<T>],
+/// Brings every bucket home. `starts` says where they start.
+///
+/// # Safety
+/// As for [`come_home`].
+unsafe fn buckets<B: RadixBits>(
+    elements: &dyn Elements<B>,
     starts: &[usize],
-    finish: &Finish<'_, F>,
-) -> bool
-where
-    T: Send,
-    B: RadixBits,
-    F: Fn(&T) -> B + Sync,
-{
+    finish: &Finish,
+) -> bool {
     let number = starts.len() - 1;
-    if number == 1 || values.len() <= finish.grain {
-        return group(values, places, starts, finish);
+    let len = starts[number] - starts[0];
+    if number == 1 || len <= finish.grain {
+        // SAFETY: the caller vouches for it.
+        return unsafe { group(elements, starts, finish) };
     }
     // Halve the elements as evenly as buckets allow, not the number of buckets.
-    let half = starts[0] + values.len() / 2;
+    let half = starts[0] + len / 2;
     let middle = starts.partition_point(|&start| start <= half);
     let middle = middle.clamp(1, number - 1);
-    let (v0, v1) = values.split_at_mut(starts[middle] - starts[0]);
-    let (p0, p1) = places.split_at_mut(starts[middle] - starts[0]);
-    let (a, b) = both(
-        || buckets(v0, p0, &starts[..=middle], finish),
-        || buckets(v1, p1, &starts[middle..], finish),
+    let (mut a, mut b) = (false, false);
+    halves(
+        // SAFETY: as above, and each bucket is one thread's.
+        || a = unsafe { buckets(elements, &starts[..=middle], finish) },
+        // SAFETY: as above.
+        || b = unsafe { buckets(elements, &starts[middle..], finish) },
     );
     a && b
 }
 
 /// Brings neighbouring buckets home on one thread, all through the same records.
-fn group<T, B, F>(
-    values: &mut [T],
-    places: &mut [MaybeUninit<T>],
+///
+/// # Safety
+/// As for [`come_home`].
+unsafe fn group<B: RadixBits>(
+    elements: &dyn Elements<B>,
     starts: &[usize],
-    finish: &Finish<'_, F>,
-) -> bool
-where
-    T: Send,
-    B: RadixBits,
-    F: Fn(&T) -> B + Sync,
-{
+    finish: &Finish,
+) -> bool {
     let light = starts.windows(2).filter(|pair| !is_heavy(pair));
     let longest = light.map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-    let mut records = Scratch::<Numbered<B>>::new(2 * longest);
-    let sorted = records.is_some();
-    let mut room = records.as_mut().map(|records| {
-        let (here, there) = records.room().split_at_mut(longest);
-        (here, blank(there))
-    });
-    let (mut values, mut places) = (values, places);
+    let mut records = Records::new(finish.shift, longest);
     for pair in starts.windows(2) {
-        let (from, values_left) = values.split_at_mut(pair[1] - pair[0]);
-        let (to, places_left) = places.split_at_mut(pair[1] - pair[0]);
-        (values, places) = (values_left, places_left);
-        let room = room
-            .as_mut()
-            .filter(|_| from.len() > 1 && from.len() <= longest && !requested());
-        if let Some((here, there)) = room {
-            bucket(from, to, here, there, finish);
+        let these = pair[0]..pair[1];
+        if these.len() > 1 && these.len() <= longest && !records.is_none() && !requested() {
+            // SAFETY: the caller vouches for it.
+            unsafe { bucket(elements, true, these, &mut records, finish.shift) };
         } else {
-            carry(from, to);
+            // SAFETY: as above.
+            unsafe { elements.carry(these) };
         }
     }
-    sorted
+    !records.is_none()
 }
 
-/// Brings values home unsorted.
-fn carry<T>(from: &mut [T], to: &mut [MaybeUninit<T>]) {
-    assert!(to.len() == from.len(), "values and their places");
-    let (from, len) = (from.as_ptr(), from.len());
-    // SAFETY: as many of both.
-    unsafe { ptr::copy_nonoverlapping(from, to.as_mut_ptr().cast::<T>(), len) };
+/// Room for the records of the longest bucket, twice.
+enum Records<B> {
+    Narrow(Twice<u32>),
+    Wide(Twice<B>),
+    None,
 }
 
-/// A key, and its element's number in the bucket.
-type Numbered<B> = Keyed<B, u32>;
-
-/// Writes something to all of the room.
-fn blank<B: RadixBits>(room: &mut [MaybeUninit<Numbered<B>>]) -> &mut [Numbered<B>] {
-    for place in &mut *room {
-        place.write(Keyed {
-            key: B::default(),
-            load: 0,
-        });
+impl<B: RadixBits> Records<B> {
+    /// For keys of which the bits below `shift` count.
+    fn new(shift: u32, len: usize) -> Self {
+        match shift <= u32::BITS {
+            true => Twice::new(len).map_or(Records::None, Records::Narrow),
+            false => Twice::new(len).map_or(Records::None, Records::Wide),
+        }
     }
-    // SAFETY: all of it has been written just now.
-    unsafe { &mut *(ptr::from_mut(room) as *mut [Numbered<B>]) }
+
+    fn is_none(&self) -> bool {
+        matches!(self, Records::None)
+    }
 }
 
-/// Brings one bucket home in order, through records in `here` and `there`, which have room for at
-/// least as many.
-fn bucket<T, B, F>(
-    from: &mut [T],
-    to: &mut [MaybeUninit<T>],
-    here: &mut [MaybeUninit<Numbered<B>>],
-    there: &mut [Numbered<B>],
-    finish: &Finish<'_, F>,
-) where
-    B: RadixBits,
-    F: Fn(&T) -> B,
-{
-    let len = from.len();
-    assert!(to.len() == len, "a bucket and its places");
-    let (here, there) = (&mut here[..len], &mut there[..len]);
-    for ((number, value), place) in (0..).zip(&*from).zip(&mut *here) {
-        let key = (finish.key)(value);
-        // The bits above are known. A key that has changed must not say otherwise.
-        let key = key ^ key.above(finish.shift);
-        place.write(Keyed { key, load: number });
+/// Brings one bucket to the other half in order, through records. There is room for at least as many.
+///
+/// # Safety
+/// As for the methods of [`Elements`].
+unsafe fn bucket<B: RadixBits>(
+    elements: &dyn Elements<B>,
+    in_room: bool,
+    these: Range<usize>,
+    records: &mut Records<B>,
+    shift: u32,
+) {
+    match records {
+        Records::Narrow(records) => {
+            let (here, there) = records.of(these.len());
+            // SAFETY: the caller vouches for it.
+            unsafe { elements.number_narrow(in_room, these.clone(), shift, here) };
+            // SAFETY: a record for each element has just been written.
+            let sorted = unsafe { in_order(here, there, shift) };
+            // SAFETY: as above, and each number is there once.
+            unsafe { elements.place_narrow(in_room, these, sorted) };
+        }
+        Records::Wide(records) => {
+            let (here, there) = records.of(these.len());
+            // SAFETY: as above.
+            unsafe { elements.number(in_room, these.clone(), shift, here) };
+            // SAFETY: as above.
+            let sorted = unsafe { in_order(here, there, shift) };
+            // SAFETY: as above.
+            unsafe { elements.place(in_room, these, sorted) };
+        }
+        Records::None => unreachable!("a bucket that was to be carried"),
     }
-    // SAFETY: `len` records have been written above.
-    let here = unsafe { &mut *(ptr::from_mut(here) as *mut [Numbered<B>]) };
-    sort_numbered(here, there, finish.shift);
-    for (place, record) in to.iter_mut().zip(&*here) {
-        let value = &raw const from[record.load as usize];
-        // SAFETY: each number is there once, so each value moves to one place.
-        unsafe { ptr::copy_nonoverlapping(value, place.as_mut_ptr(), 1) };
+}
+
+/// Two rooms of as many records. Something is written to all of the second.
+struct Twice<B>(Scratch<Numbered<B>>, usize);
+
+impl<B: RadixBits> Twice<B> {
+    fn new(len: usize) -> Option<Self> {
+        let mut room = Scratch::new(2 * len)?;
+        for place in &mut room.room()[len..] {
+            place.write(Keyed {
+                key: B::default(),
+                load: 0,
+            });
+        }
+        Some(Twice(room, len))
+    }
+
+    /// Both rooms, for `len` records.
+    fn of(&mut self, len: usize) -> (&mut [MaybeUninit<Numbered<B>>], &mut [Numbered<B>]) {
+        let (here, there) = self.0.room().split_at_mut(self.1);
+        let there = ptr::from_mut(there) as *mut [Numbered<B>];
+        // SAFETY: all of it has been written by `new`.
+        let there = unsafe { &mut *there };
+        (&mut here[..len], &mut there[..len])
     }
 }
 
 /// Sorts records by their bits below `height`. No bit above it is set.
-fn sort_numbered<B: RadixBits>(here: &mut [Numbered<B>], there: &mut [Numbered<B>], height: u32) {
-    /// The usual case is compiled with this crate, and not where it is used.
-    #[inline(never)]
-    fn by_eight(here: &mut [Numbered<u64>], there: &mut [Numbered<u64>], height: u32) {
-        alone::sort(here, there, End::Here, height);
-    }
-    /// As above.
-    #[inline(never)]
-    fn by_four(here: &mut [Numbered<u32>], there: &mut [Numbered<u32>], height: u32) {
-        alone::sort(here, there, End::Here, height);
-    }
-    // The conditions are `const` so that no more than one is compiled.
-    if const { size_of::<B>() == 8 } {
-        by_eight(as_word(here), as_word(there), height);
-    } else if const { size_of::<B>() == 4 } {
-        by_four(as_word(here), as_word(there), height);
-    } else {
-        alone::sort(here, there, End::Here, height);
-    }
-}
-
-/// Sees records of words `B` as records of words `W`.
 ///
-/// # Panics
-/// If the two types differ.
-fn as_word<B: RadixBits, W: RadixBits>(records: &mut [Numbered<B>]) -> &mut [Numbered<W>] {
-    assert!(TypeId::of::<B>() == TypeId::of::<W>(), "one word");
-    // SAFETY: it is the same type.
-    unsafe { &mut *(ptr::from_mut(records) as *mut [Numbered<W>]) }
+/// # Safety
+/// All of `here` has been written.
+unsafe fn in_order<'a, B: RadixBits>(
+    here: &'a mut [MaybeUninit<Numbered<B>>],
+    there: &mut [Numbered<B>],
+    height: u32,
+) -> &'a [Numbered<B>] {
+    let here = ptr::from_mut(here) as *mut [Numbered<B>];
+    // SAFETY: the caller vouches for it.
+    let here = unsafe { &mut *here };
+    alone::sort(here, there, End::Here, height);
+    here
 }

@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use crate::plumbing::both;
+use crate::plumbing::{both, halves};
 
 use super::plain;
 use super::word::OwnKey;
@@ -157,7 +157,7 @@ fn merge_all<R: OwnKey>(v: &mut [R], pieces: &[Piece<R>], strays: &[R]) {
         let (low, high) = strays.split_at(strays.partition_point(|stray| stray.bits() < first));
         let kept = left.iter().map(|piece| piece.kept.len()).sum::<usize>();
         let (below, above) = v.split_at_mut(kept + low.len());
-        both(
+        halves(
             || merge_all(below, left, low),
             || merge_all(above, right, high),
         );

@@ -3,13 +3,14 @@
 //! and so is what the sample did not foresee. Once the calling thread is to stop, buckets stay as they are.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
-use crate::plumbing::both;
+use crate::plumbing::halves;
 use tine_pool::loops::requested;
 
 use super::alone::{self, End};
-use super::cut::Cut;
-use super::word::{RadixBits, Record};
+use super::cut::{self, Buckets, Cut, Digits, Values};
+use super::word::{RadixBits, Record, Varying};
 use crate::sort::fork;
 
 /// A bucket of more bytes is scattered again, so that it and its copy stay in a cache of the second
@@ -25,33 +26,22 @@ pub(super) fn sort<R: Record>(
     threads: usize,
 ) {
     assert_eq!(here.len(), there.len());
-    let bits = |r: &R| r.bits();
-    let cut = match here {
-        [] => None,
-        _ => Cut::of(here, threads, &bits),
-    };
+    let len = here.len();
     let leave = |here: &[R], there: &mut [MaybeUninit<R>]| {
         if end == End::There {
             copy(here, there, threads);
         }
     };
-    let Some(mut cut) = cut else {
+    let Some(places) = scattered(here, there, threads) else {
         return leave(here, there);
     };
-    let places = cut.place();
-    // SAFETY: cut and placed above; a record's bits depend on nothing but its
-    // bytes.
-    let whole = unsafe { cut.scatter::<false, _, _>(here, there, &bits) };
-    if !whole {
-        return leave(here, there);
-    }
     // SAFETY: as many places as records, each written once: all of `there`.
     let there = unsafe { &mut *(std::ptr::from_mut(there) as *mut [R]) };
     let within = Finish {
         end: end.other(),
         height: places.height,
         threads,
-        piece: fork::grain(here.len(), threads),
+        piece: fork::grain(len, threads),
     };
     let outside = Finish {
         height: R::Bits::WIDTH,
@@ -71,7 +61,68 @@ pub(super) fn sort<R: Record>(
         sort_outside();
         sort_within();
     } else {
-        both(sort_outside, sort_within);
+        halves(sort_outside, sort_within);
+    }
+}
+
+/// Scatters all records. `None` if there is nothing to sort by, or if the thread is to stop.
+fn scattered<R: Record>(
+    here: &[R],
+    there: &mut [MaybeUninit<R>],
+    threads: usize,
+) -> Option<Buckets> {
+    let len = here.len();
+    if len == 0 {
+        return None;
+    }
+    let records = Records {
+        here,
+        there: there.as_mut_ptr().cast(),
+    };
+    // SAFETY: the records are there, and only read.
+    let mut cut = unsafe { Cut::of(&records, 0..len, threads) }?;
+    let places = cut.place(0);
+    // SAFETY: cut and placed above; a record's bits depend on nothing but its bytes.
+    let whole = unsafe { cut.scatter(&records, 0..len, len, false) };
+    whole.then_some(places)
+}
+
+/// Records to be scattered, and where to.
+struct Records<'a, R> {
+    here: &'a [R],
+    there: *mut R,
+}
+// SAFETY: records are `Send` and `Sync`, and of the places each is used by one thread.
+unsafe impl<R: Record> Sync for Records<'_, R> {}
+
+impl<R: Record> Values<R::Bits> for Records<'_, R> {
+    // SAFETY: nothing is asked of the caller: the index is checked.
+    unsafe fn key(&self, at: usize) -> R::Bits {
+        self.here[at].bits()
+    }
+
+    // SAFETY: as above.
+    unsafe fn count(
+        &self,
+        these: Range<usize>,
+        digits: Digits<R::Bits>,
+        counts: &mut [usize],
+        varying: &mut Varying<R::Bits>,
+    ) {
+        cut::count(&self.here[these], &R::bits, digits, counts, varying);
+    }
+
+    // SAFETY: the duties are those that the trait states.
+    unsafe fn scatter(
+        &self,
+        these: Range<usize>,
+        digits: Digits<R::Bits>,
+        next: &mut [usize],
+        ends: &[usize],
+    ) -> bool {
+        let these = &self.here[these];
+        // SAFETY: the caller vouches for the places, and the bits of a record never change.
+        unsafe { cut::scatter::<false, _, _>(these, &R::bits, digits, next, ends, self.there) }
     }
 }
 
@@ -121,7 +172,7 @@ fn buckets<R: Record>(here: &mut [R], there: &mut [R], starts: &[usize], finish:
         .clamp(1, number - 1);
     let (h0, h1) = here.split_at_mut(starts[middle] - starts[0]);
     let (t0, t1) = there.split_at_mut(starts[middle] - starts[0]);
-    both(
+    halves(
         || buckets(h0, t0, &starts[..=middle], finish),
         || buckets(h1, t1, &starts[middle..], finish),
     );

@@ -42,6 +42,9 @@ pub trait RadixBits:
     /// The word without its `shift` lowest bits, as far as that fits a `usize`.
     #[doc(hidden)]
     fn down(self, shift: u32) -> usize;
+    /// The word as one of eight bytes, as far as it fits.
+    #[doc(hidden)]
+    fn wide(self) -> u64;
     /// The position of the highest bit that is set, counted from one.
     #[doc(hidden)]
     fn bit_len(self) -> u32;
@@ -82,6 +85,10 @@ macro_rules! words {
             #[inline(always)]
             fn down(self, shift: u32) -> usize {
                 (self >> shift) as usize
+            }
+            #[inline(always)]
+            fn wide(self) -> u64 {
+                self as u64
             }
             #[inline(always)]
             fn bit_len(self) -> u32 {

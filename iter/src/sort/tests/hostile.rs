@@ -176,7 +176,7 @@ fn panics_at_every_call_on_small_inputs() {
 }
 
 /// The ways that longer slices take, on short ones.
-const WAYS: [(&str, Act); 4] = [
+const WAYS: [(&str, Act); 5] = [
     ("chunks", |v, fuse| {
         let order = |a: &Counted<'_>, b: &Counted<'_>| order(a, b, fuse);
         stable::in_chunks(v, 2, &order, &|chunk: &mut [_]| chunk.sort_by(order));
@@ -185,7 +185,13 @@ const WAYS: [(&str, Act); 4] = [
         unstable::in_parts(v, 2, &|a: &Counted<'_>, b: &Counted<'_>| order(a, b, fuse));
     }),
     ("scatter", |v, fuse| {
-        scattered::sort(v, 2, &|a: &Counted<'_>| {
+        scattered::sort(v, 2, false, &|a: &Counted<'_>| {
+            fuse.burn();
+            *a.key
+        });
+    }),
+    ("runs", |v, fuse| {
+        scattered::sort(v, 2, true, &|a: &Counted<'_>| {
             fuse.burn();
             *a.key
         });
