@@ -39,7 +39,7 @@ work=$root/target/mutants
 mkdir -p "$work"
 : "${JOBS:=1}" "${EVERY:=1}" "${OFFSET:=0}" "${LEVELS:=own unit models tests schedules}"
 : "${MODEL_LIMIT:=60}" "${TEST_LIMIT:=120}" "${SCHEDULE_LIMIT:=60}" "${SCENE_MOST:=6000}"
-models=(nested spawned slab injector latch job park seats scope spares sleep)
+models=(census nested spawned slab injector latch job park seats scope spares sleep)
 
 # mutate <mutant's number> <file of mutants> <source>: the source with the mutant in it.
 mutate() {

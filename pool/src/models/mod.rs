@@ -12,6 +12,7 @@
 //! A lost wake-up shows as a deadlock. A job that was run twice, or seen too early, shows as a
 //! forbidden access to its [`Load`].
 
+mod census;
 mod injector;
 mod job;
 mod latch;

@@ -363,7 +363,7 @@ impl Sleep {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Seat, Sleep};
+    use super::{Bedtime, Seat, Sleep};
     use crate::seat::word::{Holder, Step};
 
     /// The census after any walk along the table is what the holder stands for.
@@ -383,5 +383,15 @@ mod tests {
                 assert_eq!(seen, now, "{step:?} from {holder:?}");
             }
         }
+    }
+
+    /// A thread that was displaced has to see to it that another one finds what it would have found.
+    #[test]
+    fn a_guest_in_its_place_is_no_news() {
+        let seat = Seat::new(0, 1, Holder::Searching);
+        let sleep = Sleep::new(1, 0);
+        sleep.add(super::INACTIVE);
+        assert!(sleep.sit_down(&seat));
+        assert_eq!(sleep.lie_down(&seat), Bedtime::Displaced);
     }
 }

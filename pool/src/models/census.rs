@@ -1,0 +1,57 @@
+//! The counts of those that sleep and search, beside the words that they are kept for: a poster
+//! believes the counts alone.
+
+use super::{beside, explore};
+use crate::base::row::Row;
+use crate::base::sync::{AtomicUsize, Ordering};
+use crate::seat::Seat;
+use crate::seat::sleep::Sleep;
+use crate::seat::word::{Holder, Step};
+use std::sync::Arc;
+
+struct Pool {
+    seats: Row<Seat>,
+    sleep: Sleep,
+    jobs: AtomicUsize,
+}
+
+/// Two seats, whose threads sleep.
+fn pool() -> Arc<Pool> {
+    Arc::new(Pool {
+        seats: Row::new((0..2).map(|i| Seat::new(i, 2, Holder::Parked))),
+        sleep: Sleep::new(2, 2),
+        jobs: AtomicUsize::new(0),
+    })
+}
+
+/// A thread that ends its search sees a job that was posted, or its poster sees that it searches no more. Else
+/// the job would lie there for as long as the thread is busy with another one.
+#[test]
+fn who_ends_its_search_is_no_searcher() {
+    explore(2, || {
+        let pool = pool();
+        assert!(pool.sleep.take(&pool.seats[0], Step::Rise));
+        let searcher = beside(&pool, |pool| {
+            assert!(pool.sleep.end_search(&pool.seats[0]));
+            pool.jobs.load(Ordering::Relaxed) > 0
+        });
+        pool.jobs.store(1, Ordering::Release);
+        let wakes = pool.sleep.post(2);
+        let seen = searcher.join().unwrap();
+        assert!(seen || wakes, "the job is seen by no thread");
+    });
+}
+
+/// A thread that sleeps is counted all the time, whatever is tried in vain with another one's seat.
+#[test]
+fn who_sleeps_is_counted() {
+    explore(2, || {
+        let pool = pool();
+        let waker = |pool: &Pool| pool.sleep.take(&pool.seats[0], Step::Wake);
+        let wakers = [beside(&pool, waker), beside(&pool, waker)];
+        assert_ne!(pool.sleep.census().sleeping(), 0);
+        let woke = wakers.map(|waker| waker.join().unwrap());
+        assert!(woke[0] != woke[1]);
+        assert_eq!(pool.sleep.census().sleeping(), 1);
+    });
+}
