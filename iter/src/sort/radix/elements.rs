@@ -23,6 +23,7 @@ pub(super) type Numbered<B> = Keyed<B, u32>;
 pub(super) trait Elements<B>: Values<B> {
     /// Writes a record for each element: its key, of which only the bits below `shift` count, and its
     /// number.
+    // SAFETY: the caller has the duties that the trait states.
     unsafe fn number(
         &self,
         in_room: bool,
@@ -31,6 +32,7 @@ pub(super) trait Elements<B>: Values<B> {
         records: &mut [MaybeUninit<Numbered<B>>],
     );
     /// [`number`](Elements::number) in records of half the size. The shift is at most 32.
+    // SAFETY: the caller has the duties that the trait states.
     unsafe fn number_narrow(
         &self,
         in_room: bool,
@@ -39,19 +41,26 @@ pub(super) trait Elements<B>: Values<B> {
         records: &mut [MaybeUninit<Numbered<u32>>],
     );
     /// Copies the elements to the other half, in the order of the records, each of which bears the number of one of them.
+    // SAFETY: the caller has the duties that the trait states.
     unsafe fn place(&self, in_room: bool, these: Range<usize>, records: &[Numbered<B>]);
     /// [`place`](Elements::place) by narrow records.
+    // SAFETY: the caller has the duties that the trait states.
     unsafe fn place_narrow(&self, in_room: bool, these: Range<usize>, records: &[Numbered<u32>]);
     /// Copies the elements from the room to their places at home.
+    // SAFETY: the caller has the duties that the trait states.
     unsafe fn carry(&self, these: Range<usize>);
     /// Where the run ends that begins with the first of these, at home, and whether each of its keys
     /// is less than the one before it. Otherwise none is.
+    // SAFETY: the caller has the duties that the trait states.
     unsafe fn run(&self, these: Range<usize>) -> (usize, bool);
     /// Reverses the elements at home.
+    // SAFETY: the caller has the duties that the trait states.
     unsafe fn reverse(&self, these: Range<usize>);
     /// Merges two runs, stably, into the places from `to` on of the other half.
+    // SAFETY: the caller has the duties that the trait states.
     unsafe fn merge(&self, in_room: bool, first: Range<usize>, second: Range<usize>, to: usize);
     /// The key of an element.
+    // SAFETY: the caller has the duties that the trait states.
     unsafe fn key_of(&self, in_room: bool, at: usize) -> B;
 }
 
