@@ -472,6 +472,52 @@ fn a_lock_is_held_while_every_seat_wants_it() {
     });
 }
 
+/// A long item is no reason to open a seat: a closure would see an index for which programs have no place.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_call_waits_for_a_pool_that_is_busy() {
+    use std::time::{Duration, Instant};
+    alone("a_call_waits_for_a_pool_that_is_busy", 2, |watch| {
+        let pool = watch.pool(1);
+        let begun = Arc::new(AtomicUsize::new(0));
+        let mine = Arc::clone(&begun);
+        pool.spawn(move || {
+            mine.store(1, SeqCst);
+            let since = Instant::now();
+            while since.elapsed() < Duration::from_millis(300) {}
+            mine.store(2, SeqCst);
+        });
+        until(|| begun.load(SeqCst) > 0);
+        let seen = pool.install(|| (begun.load(SeqCst), current_thread_index()));
+        assert_eq!(seen, (2, Some(0)));
+        pool.shutdown();
+    });
+}
+
+/// The lock that every seat wants is a spin lock: its waiters run, and get nowhere.
+#[test]
+fn a_spin_lock_is_held_while_every_seat_wants_it() {
+    alone(
+        "a_spin_lock_is_held_while_every_seat_wants_it",
+        2,
+        |watch| {
+            let pool = watch.pool(1);
+            let state = Arc::new(AtomicUsize::new(0));
+            let mine = Arc::clone(&state);
+            pool.spawn(move || {
+                mine.store(1, SeqCst);
+                while mine.load(SeqCst) != 2 {
+                    std::hint::spin_loop();
+                }
+            });
+            until(|| state.load(SeqCst) == 1);
+            assert_eq!(pool.install(|| join(|| 1, || 2)), (1, 2));
+            state.store(2, SeqCst);
+            pool.shutdown();
+        },
+    );
+}
+
 #[test]
 fn a_lock_is_held_while_every_thread_of_another_pool_wants_it() {
     alone(

@@ -5,6 +5,7 @@ pub(crate) mod config;
 pub(crate) mod park;
 pub(crate) mod patience;
 pub(crate) mod row;
+pub(crate) mod running;
 pub(crate) mod stats;
 pub(crate) mod stop;
 pub(crate) mod sync;

@@ -20,6 +20,7 @@ use self::thread_state::ThreadState;
 use self::tokens::Tokens;
 use self::word::{Holder, SeatWord};
 use crate::base::park::{Lease, Parker};
+use crate::base::running::{self, Doing};
 use crate::base::stats::Counters;
 use crate::base::sync::{AtomicU64, CachePadded, Ordering};
 use crate::queue::kept::Kept;
@@ -220,6 +221,16 @@ impl Seat {
     /// Whether some thread sits here.
     pub(crate) fn is_held(&self) -> bool {
         self.word.load().is_held()
+    }
+
+    /// What the thread does that sits here, as the system sees it.
+    #[cold]
+    pub(crate) fn doing(&self) -> Doing {
+        let holder = match self.word.load().holder() {
+            Holder::Guest | Holder::Alone => &self.notes.guest,
+            _ => &self.notes.thread,
+        };
+        running::doing(holder.get())
     }
 }
 

@@ -112,8 +112,9 @@ pub fn current_num_threads() -> usize {
     with_current(|shared, _| shared.len())
 }
 
-/// The index of the seat that the calling thread holds, less than [`current_num_threads`] but on
-/// the spare threads of [`blocking`](crate::blocking()); `None` if it holds none. No two closures that run at the same time in one pool see the same.
+/// The index of the seat that the calling thread holds, less than [`current_num_threads`] but
+/// where a spare seat is open: for [`blocking`](crate::blocking()), or for an ordinary thread's call that found
+/// every seat blocked. `None` if it holds none. No two closures that run at the same time in one pool see the same.
 ///
 /// ```
 /// # use tine_pool as tine;

@@ -2,9 +2,14 @@
 //! run while it sleeps.
 //!
 //! A pool whose every seat is *blocked* would never come to it: on a lock, say, that the waiting
-//! thread holds. So a waiter from outside looks once in a while. If no job was begun or ended on any
-//! seat since its last look, and its own errand still lies there, it takes the errand back and runs it
-//! on a spare seat; where ordinary threads hold no seats, it has a spare thread work meanwhile.
+//! thread holds. So a waiter from outside looks once in a while. If the pool stands still, and its own
+//! errand still lies there, it takes the errand back and runs it on a spare seat; where ordinary threads
+//! hold no seats, it has a spare thread work meanwhile.
+//!
+//! A pool stands still if no job was begun or ended on any seat for several looks, and the system says
+//! that every holder waits. A holder that runs is at a long item, or wants a processor that others have:
+//! it is waited for, since a closure on a spare seat sees an index that programs do not expect. Only after
+//! seconds it counts as stuck, for it may spin on a lock.
 
 use super::attend::attend_if_deserted;
 use super::guest::{may_visit, visit_spare};
@@ -15,6 +20,7 @@ use super::under::apart;
 use super::worker::{Worker, tag};
 use crate::base::clock;
 use crate::base::park::{Lease, Parker};
+use crate::base::running::Doing;
 use crate::base::stop;
 use crate::base::sync::{AtomicBool, Ordering};
 use crate::base::unwind;
@@ -26,6 +32,16 @@ use std::time::Duration;
 
 /// How often a waiter from outside looks whether the pool stands still.
 const LOOK: Duration = Duration::from_millis(10);
+
+/// How many looks in a row must find every holder waiting, how many must find no progress if some holder runs,
+/// and how many where the system does not tell.
+const WAITING: u32 = 2;
+const RUNNING: u32 = 200;
+const UNTOLD: u32 = if cfg!(any(miri, loom, tine_sched)) {
+    1
+} else {
+    20
+};
 
 thread_local! {
     /// What this thread sleeps on.
@@ -179,6 +195,9 @@ struct Outside<'a> {
     /// What the seats had come to at the last look, and when that was.
     seen: Option<u64>,
     at: u64,
+    /// How many looks in a row found no progress, and how many of the last found every holder waiting.
+    still: u32,
+    waiting: u32,
     /// The spare threads that work meanwhile.
     help: Vec<Replaced<'a>>,
 }
@@ -189,12 +208,13 @@ impl<'a> Outside<'a> {
             shared,
             seen: None,
             at: clock::now(),
+            still: 0,
+            waiting: 0,
             help: Vec::new(),
         }
     }
 
-    /// Whether no job was begun or ended on any seat since this was asked last, and there is no
-    /// free seat.
+    /// Whether there is no free seat, and all seats are stuck as far as can be told.
     fn stands_still(&mut self) -> bool {
         // A stale token may have cut the sleep short.
         let now = clock::now();
@@ -202,14 +222,27 @@ impl<'a> Outside<'a> {
             return false;
         }
         self.at = now;
-        let held = self.shared.seats.first().iter().all(Seat::is_held);
+        let seats = self.shared.seats.first();
+        let held = seats.iter().all(Seat::is_held);
         let count = |sum: u64, seat: &Seat| {
             sum.wrapping_add(u64::from(seat.begun()))
                 .wrapping_add(seat.counters.guests.get())
         };
         let now = self.shared.seats.iter().fold(0, count);
         let before = self.seen.replace(now);
-        held && before == Some(now)
+        if !held || before != Some(now) {
+            (self.still, self.waiting) = (0, 0);
+            return false;
+        }
+        self.still += 1;
+        let doing = seats.iter().map(Seat::doing).max();
+        let waiting = doing == Some(Doing::Waits);
+        self.waiting = if waiting { self.waiting + 1 } else { 0 };
+        match doing {
+            Some(Doing::Waits) => self.waiting >= WAITING,
+            Some(Doing::Runs) => self.still >= RUNNING,
+            _ => self.still >= UNTOLD,
+        }
     }
 
     /// Has one more spare thread work for as long as this lives.
@@ -217,6 +250,6 @@ impl<'a> Outside<'a> {
         if self.help.len() < SPARES {
             self.help.push(Replaced::of(self.shared));
         }
-        self.seen = None;
+        (self.seen, self.still, self.waiting) = (None, 0, 0);
     }
 }

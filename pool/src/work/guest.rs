@@ -4,6 +4,7 @@
 use super::attend::attend;
 use super::shared::Shared;
 use super::worker::Worker;
+use crate::base::running;
 use crate::base::sys;
 use crate::base::trace::{self, Act, Span};
 use crate::seat::Seat;
@@ -46,6 +47,9 @@ impl<'a> Guest<'a> {
         seat.nested.skip_checks(0, 0);
         seat.counters.guests.add(1);
         seat.spawning.set(0);
+        if running::ASKED {
+            seat.notes.guest.set(running::me());
+        }
         let worker = Worker {
             seat,
             shared,

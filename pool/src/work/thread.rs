@@ -3,6 +3,7 @@
 
 use super::shared::Shared;
 use super::worker::Worker;
+use crate::base::running;
 use crate::base::sys;
 use crate::base::unwind::{self, AbortOnUnwind};
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use std::thread;
 pub(crate) fn live(shared: Arc<Shared>, index: usize) {
     let seat = &shared.seats[index];
     let guard = AbortOnUnwind;
+    seat.notes.thread.set(running::me());
     Worker {
         seat,
         shared: &shared,
