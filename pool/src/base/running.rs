@@ -8,6 +8,7 @@ pub(crate) use self::asked::{ASKED, doing, me};
 
 /// What a thread does, the least busy first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(dead_code, reason = "where no system is asked, nothing but `Unknown` is said")]
 pub(crate) enum Doing {
     /// It waits, and not for a processor.
     Waits,
