@@ -8,7 +8,10 @@ pub(crate) use self::asked::{ASKED, doing, me};
 
 /// What a thread does, the least busy first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(dead_code, reason = "where no system is asked, nothing but `Unknown` is said")]
+#[allow(
+    dead_code,
+    reason = "where no system is asked, nothing but `Unknown` is said"
+)]
 pub(crate) enum Doing {
     /// It waits, and not for a processor.
     Waits,
@@ -29,20 +32,22 @@ mod asked {
     pub(crate) const ASKED: bool = true;
 
     thread_local! {
-        static ME: Cell<i32> = const { Cell::new(0) };
+        static ME: Cell<u64> = const { Cell::new(0) };
     }
 
     /// The calling thread's name for the system, asked once for each thread; zero where it has none.
     #[inline]
     pub(crate) fn me() -> u64 {
         let known = ME.get();
-        u64::from((if known == 0 { ask() } else { known }).unsigned_abs())
+        if known == 0 { ask() } else { known }
     }
 
     #[cold]
-    fn ask() -> i32 {
-        ME.set(elsewhere::me());
-        ME.get()
+    #[inline(never)]
+    fn ask() -> u64 {
+        let me = u64::from(elsewhere::me().unsigned_abs());
+        ME.set(me);
+        me
     }
 
     /// What the thread of that name does. A child made by `fork` has none of the names it inherits: unknown.
