@@ -9,10 +9,13 @@
 
 #[path = "soak/actions.rs"]
 mod actions;
+#[path = "soak/reach.rs"]
+mod reach;
 #[path = "soak/watch.rs"]
 mod watch;
 
 use actions::{ACTIONS, Common};
+use reach::REACH;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use std::{env, thread};
 use tine::{ThreadPool, ThreadPoolBuilder};
@@ -53,7 +56,8 @@ fn act(actor: usize, seed: u64, end: Instant, common: &Common, watch: &Watch) ->
     let mut random = actions::Random::new(seed.wrapping_mul(ACTORS as u64) + actor as u64);
     let mut rounds = 0;
     while Instant::now() < end {
-        let (name, action) = ACTIONS[random.below(ACTIONS.len() as u64) as usize];
+        let choice = random.below((ACTIONS.len() + REACH.len()) as u64) as usize;
+        let (name, action) = *ACTIONS.iter().chain(REACH).nth(choice).expect("an action");
         let pool = common.pools.get(random.below(8) as usize);
         let mut own = random.split();
         watch.step(actor, name, pool.map_or(0, ThreadPool::current_num_threads));

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tine::prelude::*;
 use tine::{ParHashMap, ParVec, ThreadPool, ThreadPoolBuilder};
 
-type Action = fn(&mut Random, &Common);
+pub(crate) type Action = fn(&mut Random, &Common);
 
 /// Name and function of each.
 pub(crate) const ACTIONS: &[(&str, Action)] = &[
@@ -102,7 +102,7 @@ impl Random {
         self.below(most) as usize
     }
 
-    fn numbers(&mut self) -> Vec<u32> {
+    pub(crate) fn numbers(&mut self) -> Vec<u32> {
         let mask = [0xf, 0xff, 0xffff, u32::MAX][self.below(4) as usize];
         (0..self.length())
             .map(|_| self.next() as u32 & mask)
