@@ -67,7 +67,11 @@ fn counts() {
         let texts = v.par_iter().count_by(|key| key.to_string());
         assert_eq!(texts.len(), expected.len());
         assert_eq!(texts.get("3"), expected.get(&3).copied(), "{what}");
-        assert_eq!(all(v.par_iter().copied().count_items()), *expected, "{what}");
+        assert_eq!(
+            all(v.par_iter().copied().count_items()),
+            *expected,
+            "{what}"
+        );
         assert_eq!(all(v.par_iter().count_refs()), *expected, "{what}");
         let lines = v.par_iter().map(|key| format!("{key} a{key} b")).collect();
         let words = lines.par_iter().flat_map_iter(|line| line.split(' '));

@@ -56,12 +56,7 @@ fn wanted(a: &[u64], b: &[u64]) -> Wanted {
 fn check(a: &[u64], b: &[u64], wanted: &Wanted) {
     for (what, wanted) in ALL.into_iter().zip(&wanted.combined) {
         let found = a.par_combined_by(b, what, u64::cmp);
-        assert!(
-            found == *wanted,
-            "{what:?} of {} and {}",
-            a.len(),
-            b.len()
-        );
+        assert!(found == *wanted, "{what:?} of {} and {}", a.len(), b.len());
     }
     assert_eq!(a.par_includes(b), wanted.includes);
 }

@@ -8,7 +8,7 @@ use crate::in_pools;
 const LENGTHS: &[usize] = if cfg!(miri) {
     &[1, 16, 17, 60]
 } else {
-    &[1, 4096, 4097, 20_000, 500_000]
+    &[1, 4096, 4097, 20_000, 300_000]
 };
 
 fn some(len: usize) -> Vec<f64> {

@@ -10,7 +10,7 @@ use crate::sort::{ParallelDedup, ParallelSort, ParallelSorted};
 
 #[test]
 fn merge() {
-    all(|name, v| {
+    all(0, |name, v| {
         let mut random = Random(v.len() as u64);
         let len = v.len();
         for mid in [0, len / 2, len, random.below(len), len.min(3)] {
@@ -30,7 +30,7 @@ fn merge() {
 
 #[test]
 fn dedup() {
-    all(|name, v| {
+    all(1, |name, v| {
         let mut expected: Vec<String> = v.iter().map(|x| (x % 100).to_string()).collect();
         let mut got = expected.clone();
         expected.dedup();
@@ -46,7 +46,7 @@ fn dedup() {
 
 #[test]
 fn partition() {
-    all(|name, v| {
+    all(0, |name, v| {
         let mut sorted = v.to_vec();
         sorted.sort();
         for modulus in [1, 2, 3, 1000] {
@@ -70,7 +70,7 @@ fn partition() {
 
 #[test]
 fn select() {
-    all(|name, v| {
+    all(1, |name, v| {
         let mut sorted = v.to_vec();
         sorted.sort();
         let len = v.len();
@@ -93,7 +93,7 @@ fn select() {
 
 #[test]
 fn is_sorted() {
-    all(|name, v| {
+    all(0, |name, v| {
         assert_eq!(v.par_is_sorted(), v.is_sorted(), "{name}");
         assert_eq!(
             v.par_is_sorted_by(|a, b| a < b),
