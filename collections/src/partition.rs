@@ -19,7 +19,7 @@ use std::iter::FusedIterator;
 use std::mem::{self, MaybeUninit};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use tine_pool::loops::{Part, both, sheltered};
+use tine_pool::loops::{Part, both, look, sheltered};
 
 /// Bytes in a part's first block, and in its largest blocks.
 const FIRST_BLOCK: usize = 256;
@@ -414,6 +414,8 @@ fn halves<I: Send, O: Send>(slots: &mut [(Option<I>, Option<O>)], f: &(impl Fn(I
         [] => {}
         [(input, output)] => *output = input.take().map(f),
         many => {
+            // As a join does: under a token, it may end here.
+            let _look = look();
             let (left, right) = many.split_at_mut(many.len() / 2);
             both(&mut Half(left, f), &mut Half(right, f));
         }
