@@ -188,7 +188,7 @@ ask_test() {
     program=$(CARGO_TARGET_DIR=$copy/target/tests built "$copy/log" cargo test -p "$1" --test "$2" \
         --no-run) || return 2
     program=$(realpath "$program")
-    (cd "$copy" && TINE_SHORT=1 ask "$TEST_LIMIT" "$copy/log" "$program")
+    (cd "$copy" && ask "$TEST_LIMIT" "$copy/log" "$program")
     rc=$?
     [ $rc -ne 0 ] || return 1
     [ $rc -ne 1 ] || { echo "test $2: $(failure "$copy/log")"; return 0; }
@@ -232,7 +232,7 @@ ask_tests() {
         # Cargo names what lies below the directory it was called in from there.
         program=$(realpath "$program")
         # From where they were built, as cargo does it.
-        (cd "$copy/pool" && TINE_SHORT=1 ask "$TEST_LIMIT" "$copy/log" "$program")
+        (cd "$copy/pool" && ask "$TEST_LIMIT" "$copy/log" "$program")
         case $? in
         1) echo "tests, $(basename "${program%-*}"): $(failure "$copy/log")"; return 0 ;;
         2) echo "tests, $(basename "${program%-*}"): hangs"; return 0 ;;

@@ -95,16 +95,16 @@ fn counts() {
 #[test]
 fn blocks() {
     for &ranks in RANKS {
+        let n = ranks * EACH / 4;
+        let text = |i| format!("{}", number(i) % 1000);
+        let mut expected: Vec<String> = (0..n).map(text).collect();
+        expected.sort();
         run_threads(ranks, |c| {
-            let n = ranks * EACH / 4;
-            let v = c.generate(n, |i| format!("{}", number(i) % 1000));
-            let mut expected: Vec<String> =
-                (0..n).map(|i| format!("{}", number(i) % 1000)).collect();
+            let v = c.generate(n, text);
             let v = v.into_par_iter().shuffle_by(String::clone);
             let shuffle = cost(c, "shuffle_by");
             assert_eq!(shuffle.rounds, 3, "{shuffle:?}");
             assert!(shuffle.messages < ranks as u64);
-            expected.sort();
             let sorted = v.sort();
             let from = n * c.rank() / ranks;
             assert_eq!(sorted.local(), &expected[from..n * (c.rank() + 1) / ranks]);

@@ -19,8 +19,7 @@ use std::iter::FusedIterator;
 use std::mem::{self, MaybeUninit};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use tine_pool::join;
-use tine_pool::loops::sheltered;
+use tine_pool::loops::{Part, both, look, sheltered};
 
 /// Bytes in a part's first block, and in its largest blocks.
 const FIRST_BLOCK: usize = 256;
@@ -395,25 +394,40 @@ pub(crate) fn concat<T: Send>(mut parts: Vec<Vec<T>>) -> Vec<T> {
 
 /// Applies `f` to each input, in parallel, one job for each.
 pub fn par_map<I: Send, O: Send>(inputs: Vec<I>, f: &(impl Fn(I) -> O + Sync)) -> Vec<O> {
-    let mut slots: Vec<(Option<I>, Option<O>)> = inputs
-        .into_iter()
-        .map(|input| (Some(input), None))
-        .collect();
+    // Loops, as `collect` of a vector's items brings ten functions for each type.
+    let mut slots: Vec<(Option<I>, Option<O>)> = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        slots.push((Some(input), None));
+    }
     halves(&mut slots, f);
-    slots
-        .into_iter()
-        .map(|(_, output)| output.expect("each job has run"))
-        .collect()
+    let mut outputs = Vec::with_capacity(slots.len());
+    for (_, output) in slots {
+        outputs.push(output.expect("each job has run"));
+    }
+    outputs
 }
 
+/// Runs the jobs of all slots. It forks through references, so that the pool's part of it is compiled
+/// once, and not for each kind of job.
 fn halves<I: Send, O: Send>(slots: &mut [(Option<I>, Option<O>)], f: &(impl Fn(I) -> O + Sync)) {
     match slots {
         [] => {}
         [(input, output)] => *output = input.take().map(f),
         many => {
+            // As a join does: under a token, it may end here.
+            let _look = look();
             let (left, right) = many.split_at_mut(many.len() / 2);
-            join(|| halves(left, f), || halves(right, f));
+            both(&mut Half(left, f), &mut Half(right, f));
         }
+    }
+}
+
+/// The slots that one of two threads runs.
+struct Half<'a, I, O, F>(&'a mut [(Option<I>, Option<O>)], &'a F);
+
+impl<I: Send, O: Send, F: Fn(I) -> O + Sync> Part for Half<'_, I, O, F> {
+    fn run(&mut self, _: bool) {
+        halves(self.0, self.1);
     }
 }
 

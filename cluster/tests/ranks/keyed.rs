@@ -31,13 +31,19 @@ where
     items
 }
 
-fn each(test: impl Fn(&Cluster, Spread, &[u64], &str) + Sync) {
+/// Keys of all shapes, on any ranks, spread in every way; `twin` is what one machine makes of them,
+/// once for all.
+fn each<E: Sync>(
+    twin: impl Fn(&[u64]) -> E,
+    test: impl Fn(&Cluster, Spread, &[u64], &E, &str) + Sync,
+) {
     for count in [0, 1, 6, 2500] {
         for (shape, keys) in shapes(count) {
+            let twin = twin(&keys);
             for &ranks in RANKS {
                 small_rounds(ranks, |c| {
                     for &how in SPREADS {
-                        test(c, how, &keys, &format!("{count} {shape} {how:?}"));
+                        test(c, how, &keys, &twin, &format!("{count} {shape} {how:?}"));
                     }
                 });
             }
@@ -47,17 +53,26 @@ fn each(test: impl Fn(&Cluster, Spread, &[u64], &str) + Sync) {
 
 #[test]
 fn counts() {
-    each(|c, how, keys, what| {
+    let twin = |keys: &[u64]| {
         let mut expected = BTreeMap::new();
         keys.iter()
             .for_each(|key| *expected.entry(*key).or_insert(0_usize) += 1);
+        let top = keys.par_iter().top_k_by_count(3, |key| **key);
+        let bins = keys.par_iter().histogram(4, |key| **key as usize % 4);
+        (expected, top, bins)
+    };
+    each(twin, |c, how, keys, (expected, top, bins), what| {
         let v = how.part(c, keys);
-        assert_eq!(all(v.par_iter().count_by(|key| **key)), expected, "{what}");
+        assert_eq!(all(v.par_iter().count_by(|key| **key)), *expected, "{what}");
         let texts = v.par_iter().count_by(|key| key.to_string());
         assert_eq!(texts.len(), expected.len());
         assert_eq!(texts.get("3"), expected.get(&3).copied(), "{what}");
-        assert_eq!(all(v.par_iter().copied().count_items()), expected, "{what}");
-        assert_eq!(all(v.par_iter().count_refs()), expected, "{what}");
+        assert_eq!(
+            all(v.par_iter().copied().count_items()),
+            *expected,
+            "{what}"
+        );
+        assert_eq!(all(v.par_iter().count_refs()), *expected, "{what}");
         let lines = v.par_iter().map(|key| format!("{key} a{key} b")).collect();
         let words = lines.par_iter().flat_map_iter(|line| line.split(' '));
         let words = all(words.count_refs());
@@ -69,83 +84,83 @@ fn counts() {
         );
         let pairs = v.par_iter().count_by(|key| (**key as u8, **key));
         assert_eq!(pairs.get(&(3, 3)), expected.get(&3).copied());
-        let top = v.par_iter().top_k_by_count(3, |key| **key);
-        assert_eq!(
-            top,
-            keys.par_iter().top_k_by_count(3, |key| **key),
-            "{what}"
-        );
-        assert_eq!(v.par_iter().count_by(|key| **key).top_k(3), top);
-        let bins = v.par_iter().histogram(4, |key| **key as usize % 4);
-        assert_eq!(bins, keys.par_iter().histogram(4, |key| **key as usize % 4));
+        let found = v.par_iter().top_k_by_count(3, |key| **key);
+        assert_eq!(found, *top, "{what}");
+        assert_eq!(v.par_iter().count_by(|key| **key).top_k(3), *top);
+        let found = v.par_iter().histogram(4, |key| **key as usize % 4);
+        assert_eq!(found, *bins);
     });
 }
 
 /// Folding by key sees the items in their order, though it does not commute.
 #[test]
 fn folds() {
-    each(|c, how, keys, what| {
+    let twin = |keys: &[u64]| {
         let at: Vec<(u64, u32)> = keys
             .iter()
             .zip(0..)
             .map(|(key, at)| (key % 50, at))
             .collect();
-        let mut expected: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+        let mut lists: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
         at.iter()
-            .for_each(|(key, at)| expected.entry(*key).or_default().push(*at));
-        let v = how.part(c, &at);
+            .for_each(|(key, at)| lists.entry(*key).or_default().push(*at));
+        let sums: BTreeMap<u64, u32> = lists
+            .iter()
+            .map(|(key, row)| (*key, row.iter().sum()))
+            .collect();
+        (at, lists, sums)
+    };
+    each(twin, |c, how, _, (at, expected, totals), what| {
+        let v = how.part(c, at);
         let lists = v.par_iter().fold_by(
             |item| item.0,
             Vec::new,
             |list, item| list.push(item.1),
             |list, mut more| list.append(&mut more),
         );
-        assert_eq!(all(lists), expected, "{what}");
+        assert_eq!(all(lists), *expected, "{what}");
         let items = || v.par_iter().copied();
-        assert_eq!(all(items().group_pairs()), expected, "{what}");
+        assert_eq!(all(items().group_pairs()), *expected, "{what}");
         let rows = items()
             .group_by(|item| item.0)
             .map_values(|row| row.into_iter().map(|item| item.1).collect::<Vec<u32>>());
-        assert_eq!(all(rows), expected, "{what}");
+        assert_eq!(all(rows), *expected, "{what}");
         let sums = items().fold_by(
             |item| item.0,
             || 0_u32,
             |sum, item| *sum += item.1,
             |a, b| *a += b,
         );
-        let expected: BTreeMap<u64, u32> = expected
-            .into_iter()
-            .map(|(key, row)| (key, row.iter().sum()))
-            .collect();
-        assert_eq!(all(sums), expected, "{what}");
+        assert_eq!(all(sums), *totals, "{what}");
     });
 }
 
 #[test]
 fn distinct_items_come_in_their_order() {
-    each(|c, how, keys, what| {
-        let expected = keys.par_iter().copied().distinct();
-        same_and_even(
-            &how.part(c, keys).into_par_iter().distinct(),
-            &expected,
-            what,
-        );
+    let twin = |keys: &[u64]| {
         let texts: Vec<String> = keys.iter().map(u64::to_string).collect();
-        let expected = texts.par_iter().cloned().distinct();
-        same_and_even(
-            &how.part(c, &texts).into_par_iter().distinct(),
-            &expected,
-            what,
-        );
+        let few = texts.par_iter().cloned().distinct();
+        (keys.par_iter().copied().distinct(), texts, few)
+    };
+    each(twin, |c, how, keys, (numbers, texts, few), what| {
+        let found = how.part(c, keys).into_par_iter().distinct();
+        same_and_even(&found, numbers, what);
+        let found = how.part(c, texts).into_par_iter().distinct();
+        same_and_even(&found, few, what);
     });
 }
 
 #[test]
 fn shuffles_bring_keys_together() {
-    each(|c, how, keys, what| {
+    let twin = |keys: &[u64]| {
         let items: Vec<(u64, u64)> = keys.iter().copied().zip(0..).collect();
+        let mut sorted = items.clone();
+        sorted.sort();
+        (items, sorted)
+    };
+    each(twin, |c, how, _, (items, in_order), what| {
         let v = how
-            .part(c, &items)
+            .part(c, items)
             .into_par_iter()
             .shuffle_by(|item| item.0 % 9);
         let here: Vec<u64> = (0..9)
@@ -163,11 +178,7 @@ fn shuffles_bring_keys_together() {
                 "{what}"
             );
         }
-        assert_eq!(sorted(v), {
-            let mut all = items.clone();
-            all.sort();
-            all
-        });
+        assert_eq!(sorted(v), *in_order);
     });
 }
 

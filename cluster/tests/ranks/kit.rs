@@ -7,6 +7,11 @@ pub(crate) const RANKS: &[usize] = &[1, 2, 3, 5, 8];
 
 /// Runs `body` with rounds of 1 KiB, so that exchanges take many.
 pub(crate) fn small_rounds(ranks: usize, body: impl Fn(&Cluster) + Sync) {
+    rounds_of_it(ranks, &body);
+}
+
+/// Compiled once for all bodies.
+fn rounds_of_it(ranks: usize, body: &(dyn Fn(&Cluster) + Sync)) {
     let ran = ThreadRanks::new(ranks).round(1024).run(|c| {
         body(c);
         Ok(())

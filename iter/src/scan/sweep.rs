@@ -234,10 +234,7 @@ where
         let rest = self.cut(producer, items);
         let (op, slots) = (self.op, &mut self.slots[..blocks]);
         let last = rest.is_none().then(|| blocks - 1);
-        slots
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(k, slot)| slot.tally(op, Some(k) == last));
+        tally_all(slots, op, last);
 
         let mut carry = self.carry.take();
         for slot in &mut *slots {
@@ -319,10 +316,7 @@ where
         };
         let consumer = self.close(consumer);
         let (op, len) = (self.op, self.left);
-        let mut items = Vec::new();
-        write_in_place(&mut items, len, |place| {
-            (bridge_producer_consumer(len, producer, place), ())
-        });
+        let items = made(producer, len);
         let acc = &mut self.acc;
         let items = items.into_iter();
         let run = Run::<_, _, _, EXCLUSIVE> { items, op, acc };
@@ -391,6 +385,30 @@ struct Slot<P: Producer> {
     kept: Vec<P::Item>,
     /// Its tally, then its carry, then its last running value.
     value: Option<P::Item>,
+}
+
+// These two know neither the consumer nor the kind of scan, so that a program compiles their loops
+// once for each producer.
+
+/// Tallies the blocks; that of the `last` is not needed.
+fn tally_all<P, O>(slots: &mut [Slot<P>], op: &O, last: Option<usize>)
+where
+    P: Producer<Item: Clone + Send>,
+    O: Operation<P::Item>,
+{
+    slots
+        .par_iter_mut()
+        .enumerate()
+        .for_each(|(k, slot)| slot.tally(op, Some(k) == last));
+}
+
+/// All items of a producer, made in parallel.
+fn made<P: Producer<Item: Send>>(producer: P, len: usize) -> Vec<P::Item> {
+    let mut items = Vec::new();
+    write_in_place(&mut items, len, |place| {
+        (bridge_producer_consumer(len, producer, place), ())
+    });
+    items
 }
 
 impl<P: Producer> Default for Slot<P> {

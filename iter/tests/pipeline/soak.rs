@@ -36,10 +36,10 @@ fn delay(seed: u64, stage: u64, number: usize) {
 
 #[test]
 fn random_delays() {
-    let rounds = if std::env::var_os("TINE_SHORT").is_some() {
-        8
-    } else {
+    let rounds = if std::env::var_os("TINE_LONG").is_some() {
         40
+    } else {
+        8
     };
     in_pools_of(POOLS, move || {
         let mut random = Random(0x5EED);

@@ -7,7 +7,7 @@ use crate::in_pools;
 
 #[test]
 fn as_many_items_as_there_can_be() {
-    in_pools(|| {
+    in_pools(&|| {
         let all = || (0..usize::MAX).into_par_iter();
         let add = |a: usize, b: usize| a.wrapping_add(b);
         assert_eq!(all().scan_inclusive(|| 0, add).len(), usize::MAX);
@@ -49,7 +49,7 @@ fn more_items_than_that_are_refused() {
 
 #[test]
 fn nothing_at_all() {
-    in_pools(|| {
+    in_pools(&|| {
         let (mut a, mut b) = (7, 7);
         let none: [i32; 0] = [];
         assert!(
@@ -79,7 +79,7 @@ fn nothing_at_all() {
 #[test]
 fn units_in_place() {
     let mut units = [(); 10_000];
-    in_pools(|| ());
+    in_pools(&|| ());
     units.par_scan_by(|| (), |(), ()| ());
 }
 
@@ -87,7 +87,7 @@ fn units_in_place() {
 fn searches_end_early() {
     let len = if cfg!(miri) { 100 } else { 300_000 };
     let v: Vec<usize> = vec![1; len];
-    in_pools(|| {
+    in_pools(&|| {
         for at in [0, 1, len / 3, len - 1] {
             let scan = || v.par_iter().prefix_sum::<usize>();
             assert_eq!(scan().position_first(|n| n == at + 1), Some(at));

@@ -26,12 +26,16 @@ pub(crate) fn pools() -> &'static [ThreadPool] {
 }
 
 /// What `op` comes to in each of them, several times: a site is shared or not as it is known.
-pub(crate) fn in_pools<R: Send>(op: impl Fn() -> R + Sync) -> Vec<R> {
+/// (It takes a reference, so that the way into a pool is compiled once for each result.)
+pub(crate) fn in_pools<R: Send>(op: &(dyn Fn() -> R + Sync)) -> Vec<R> {
     let times = if cfg!(miri) { 1 } else { 2 };
-    let runs = pools()
-        .iter()
-        .flat_map(|pool| (0..times).map(move |_| pool));
-    runs.map(|pool| pool.install(&op)).collect()
+    let mut made = Vec::new();
+    for pool in pools() {
+        for _ in 0..times {
+            made.push(pool.install(op));
+        }
+    }
+    made
 }
 
 /// An operation that is associative, not commutative, and tells every mistake: functions

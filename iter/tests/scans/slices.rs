@@ -38,7 +38,7 @@ fn whole_slices() {
         let v: Vec<_> = (0..len as u64).map(affine).collect();
         for exclusive in [false, true] {
             let want = looped(v.iter().copied(), exclusive, SAME(), then);
-            for made in in_pools(|| {
+            for made in in_pools(&|| {
                 let mut v = v.clone();
                 let total = if exclusive {
                     v.par_scan_exclusive_by(SAME, then)
@@ -59,7 +59,7 @@ fn sums() {
         let v: Vec<u64> = (0..len as u64).collect();
         let ends = looped(v.iter().copied(), false, 0, |a, b| a + b);
         let starts = looped(v.iter().copied(), true, 0, |a, b| a + b);
-        in_pools(|| {
+        in_pools(&|| {
             let mut a = v.clone();
             let total = a.par_prefix_sum();
             assert!((a, total) == ends);
@@ -79,7 +79,7 @@ fn segments_of_many_lengths() {
             let flags: Vec<_> = (0..len).map(|i| i > 0 && i % every == 0).collect();
             for exclusive in [false, true] {
                 let want = segments(&v, |i| flags[i], exclusive, SAME, then);
-                for made in in_pools(|| {
+                for made in in_pools(&|| {
                     let (mut by_key, mut by_flags) = (v.clone(), v.clone());
                     if exclusive {
                         by_key.par_scan_exclusive_by_key(&keys, SAME, then);
@@ -110,7 +110,7 @@ fn segments_of_integers() {
             let flags: Vec<_> = (0..len).map(|i| i > 0 && i % every == 0).collect();
             for exclusive in [false, true] {
                 let want = segments(&v, |i| flags[i], exclusive, || 0, join);
-                for made in in_pools(|| {
+                for made in in_pools(&|| {
                     let mut made = v.clone();
                     if exclusive {
                         made.par_scan_exclusive_by_flags(&flags, || 0, join);
@@ -132,7 +132,7 @@ quickcheck! {
         let items: Vec<Affine> = items.repeat(times).into_iter().map(affine).collect();
         let flags: Vec<_> = flags.iter().copied().chain([false]).cycle().take(items.len()).collect();
         let want = segments(&items, |i| flags[i], false, SAME, then);
-        in_pools(|| {
+        in_pools(&|| {
             let mut items = items.clone();
             items.par_scan_by_flags(&flags, SAME, then);
             items
@@ -152,7 +152,7 @@ fn keys_that_lie_lose_nothing() {
         }
     }
     let len = if cfg!(miri) { 60 } else { 20_000 };
-    in_pools(|| {
+    in_pools(&|| {
         let keys: Vec<_> = (0..len).map(|_| Liar(0.into())).collect();
         let mut words = vec![String::from("x"); len];
         words.par_scan_by_key(
@@ -201,7 +201,7 @@ fn threads_meet_in_slices_of_words() {
         .collect();
     for exclusive in [false, true] {
         let want = looped(v.iter().copied(), exclusive, SLOW(), slow);
-        for made in in_pools(|| {
+        for made in in_pools(&|| {
             let mut v = v.clone();
             let total = if exclusive {
                 v.par_scan_exclusive_by(SLOW, slow)
@@ -215,7 +215,7 @@ fn threads_meet_in_slices_of_words() {
     }
     let flags: Vec<bool> = (0..len).map(|i| i * i % 97 == 5).collect();
     let want = segments(&v, |i| flags[i], false, SLOW, slow);
-    for made in in_pools(|| {
+    for made in in_pools(&|| {
         let mut v = v.clone();
         v.par_scan_by_flags(&flags, SLOW, slow);
         v

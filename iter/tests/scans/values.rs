@@ -9,60 +9,82 @@ use tine_iter::scan::ParallelScan;
 
 use crate::{Affine, SAME, affine, in_pools, looped, then};
 
-/// Whether both scans of an iterator of `Affine`s equal those of a loop, driven and by position, with
-/// blocks of several sizes, in all pools; and whether the totals do.
-macro_rules! same {
-    ($par:expr, $seq:expr) => {
-        for size in [0, 3, 1000] {
-            same!(size, true, scan_exclusive, $par, $seq);
-            same!(size, false, scan_inclusive, $par, $seq);
-        }
-    };
-    ($size:expr, $exclusive:expr, $scan:ident, $par:expr, $seq:expr) => {
-        let (want, all) = looped($seq, $exclusive, SAME(), then);
-        let made = in_pools(|| {
+/// Whether both scans of an iterator of `Affine`s equal those of a loop, driven, with blocks of
+/// several sizes, in all pools; and whether the totals do. What `make` gives has one type for all of
+/// them: what it is made of is compiled once.
+fn driven<P: ParallelIterator<Item = Affine>>(make: &(dyn Fn() -> P + Sync), items: &[Affine]) {
+    for size in [0, 3, 1000] {
+        // Pairs of integers are not known to be exact, so that both ways are tried.
+        let (want, all) = looped(items.iter().copied(), true, SAME(), then);
+        let made = in_pools(&|| {
             let mut total = SAME();
-            let scan = $par.$scan(SAME, then);
-            let scan = if $size > 0 {
-                scan.blocks_of($size)
-            } else {
-                scan
-            };
-            // Pairs of integers are not known to be exact, so that both ways are tried.
-            let scan = if $size == 1000 { scan.exact() } else { scan };
+            let scan = make().scan_exclusive(SAME, then);
+            let scan = if size > 0 { scan.blocks_of(size) } else { scan };
+            let scan = if size == 1000 { scan.exact() } else { scan };
             let values: Vec<Affine> = scan.total(&mut total).collect();
             (values, total)
         });
+        agree(&made, &want, all, size);
+        let (want, all) = looped(items.iter().copied(), false, SAME(), then);
+        let made = in_pools(&|| {
+            let mut total = SAME();
+            let scan = make().scan_inclusive(SAME, then);
+            let scan = if size > 0 { scan.blocks_of(size) } else { scan };
+            let scan = if size == 1000 { scan.exact() } else { scan };
+            let values: Vec<Affine> = scan.total(&mut total).collect();
+            (values, total)
+        });
+        agree(&made, &want, all, size);
+    }
+}
+
+fn agree(made: &[(Vec<Affine>, Affine)], want: &[Affine], all: Affine, size: usize) {
+    for (values, total) in made {
+        assert!(values == want, "{} values, blocks of {size}", want.len());
+        assert_eq!(*total, all, "the total of {}", want.len());
+    }
+}
+
+/// The same, by position.
+fn placed<P>(make: &(dyn Fn() -> P + Sync), items: &[Affine])
+where
+    P: IndexedParallelIterator<Item = Affine>,
+{
+    for size in [2, 1000] {
+        let (want, all) = looped(items.iter().copied(), false, SAME(), then);
+        let made = in_pools(&|| {
+            let mut total = SAME();
+            let scan = make()
+                .scan_inclusive(SAME, then)
+                .blocks_of(size)
+                .total(&mut total);
+            assert_eq!(scan.len(), want.len());
+            let values: Vec<_> = scan.rev().enumerate().collect();
+            (values, total)
+        });
         for (values, total) in made {
-            assert!(values == want, "{} values, blocks of {}", want.len(), $size);
-            assert_eq!(total, all, "the total of {}", want.len());
+            let wanted = want.iter().copied().rev().enumerate();
+            assert!(values.into_iter().eq(wanted), "{} by position", want.len());
+            assert_eq!(total, all, "the total of {} by position", want.len());
         }
+    }
+}
+
+/// An iterator driven, against its twin.
+macro_rules! same {
+    ($par:expr, $seq:expr) => {
+        driven(&|| $par, &Vec::from_iter($seq))
     };
 }
 
-/// The same, and by position.
+/// An iterator driven and by position, against its twin.
 macro_rules! same_indexed {
-    ($par:expr, $seq:expr) => {
-        same!($par, $seq);
-        for size in [2, 1000] {
-            let (want, all) = looped($seq, false, SAME(), then);
-            let made = in_pools(|| {
-                let mut total = SAME();
-                let scan = $par
-                    .scan_inclusive(SAME, then)
-                    .blocks_of(size)
-                    .total(&mut total);
-                assert_eq!(scan.len(), want.len());
-                let values: Vec<_> = scan.rev().enumerate().collect();
-                (values, total)
-            });
-            for (values, total) in made {
-                let wanted = want.iter().copied().rev().enumerate();
-                assert!(values.into_iter().eq(wanted), "{} by position", want.len());
-                assert_eq!(total, all, "the total of {} by position", want.len());
-            }
-        }
-    };
+    ($par:expr, $seq:expr) => {{
+        let make = || $par;
+        let items = Vec::from_iter($seq);
+        driven(&make, &items);
+        placed(&make, &items);
+    }};
 }
 
 fn some(len: usize) -> Vec<Affine> {
@@ -99,7 +121,7 @@ fn items_that_are_given_away() {
 fn several_windows() {
     let v = some(if cfg!(miri) { 40 } else { 300_001 });
     let (want, _) = looped(v.iter().copied(), false, SAME(), then);
-    for made in in_pools(|| {
+    for made in in_pools(&|| {
         let walked: Vec<_> = v.par_iter().copied().scan_inclusive(SAME, then).collect();
         let kept = v.clone().into_par_iter().scan_inclusive(SAME, then);
         let kept = kept.filter(|_| true).collect::<Vec<_>>();
@@ -311,7 +333,7 @@ fn what_may_come_after() {
             .filter(|x| x.1 % 2 == 1)
             .copied()
             .collect::<Vec<_>>();
-        for made in in_pools(|| {
+        for made in in_pools(&|| {
             let add = |a: u64, b: u64| a.wrapping_add(b);
             assert_eq!(scan().map(|x| x.1).reduce(|| 0, add), sum);
             assert_eq!(kept().map(|x| x.1).reduce(|| 0, add), sum);
@@ -371,7 +393,7 @@ quickcheck! {
         let size = usize::from(size) + 1;
         let skip = skip % (items.len() + 1);
         let (want, _) = looped(items.iter().copied(), exclusive, SAME(), then);
-        in_pools(|| {
+        in_pools(&|| {
             let items = items.par_iter().copied();
             if exclusive {
                 items.scan_exclusive(SAME, then).blocks_of(size).skip(skip).collect::<Vec<_>>()
@@ -386,7 +408,7 @@ quickcheck! {
     fn words_in_any_blocks(words: Vec<String>, size: u8) -> bool {
         let size = usize::from(size % 9) + 1;
         let (want, _) = looped(words.clone(), false, String::new(), |a, b| a + &b);
-        in_pools(|| {
+        in_pools(&|| {
             let words = words.clone().into_par_iter();
             words.scan_inclusive(String::new, |a, b| a + &b).blocks_of(size).collect::<Vec<_>>()
         })

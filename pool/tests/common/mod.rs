@@ -17,10 +17,10 @@ use tine_pool::{ThreadPool, ThreadPoolBuilder};
 /// machine and under a sanitizer.
 const LIMIT: Duration = Duration::from_secs(100);
 
-/// How long a test goes on: this many milliseconds, or a fraction of that with `TINE_SHORT`.
+/// How long a test goes on: this many milliseconds with `TINE_LONG`, else a fraction of that.
 pub fn budget(millis: u64) -> impl Fn() -> bool {
-    let short = std::env::var_os("TINE_SHORT").is_some_and(|v| v != "0");
-    let end = Instant::now() + Duration::from_millis(if short { millis / 5 } else { millis });
+    let long = std::env::var_os("TINE_LONG").is_some_and(|v| v != "0");
+    let end = Instant::now() + Duration::from_millis(if long { millis } else { millis / 5 });
     move || Instant::now() < end
 }
 
