@@ -256,9 +256,15 @@ impl<'a> Worker<'a> {
     /// Tells the threads that may run a task which this worker has just pushed: sleepers, and those that
     /// wait for what is under way here, of which the task may be a piece.
     pub(crate) fn announce_task(&self) {
-        // The fence in `announce` pairs with those of waiters.
-        self.shared.announce();
-        self.shared.wake_waiters(self.seat);
+        let shared = self.shared;
+        // The thread below a guest sleeps, and cannot come: a look for a seat to wake would be in vain, at
+        // each task. What is left here when the guest leaves is that thread's.
+        if shared.sleep.post(shared.len()) && self.sleepers(shared.sleep.census()) > 0 {
+            shared.wake_one();
+        }
+        // The fence in `post` pairs with those of waiters, and with the one in `Abroad::go`.
+        shared.abroad.tell();
+        shared.wake_waiters(self.seat);
     }
 
     /// The loop whose course runs here, on top of all else.
