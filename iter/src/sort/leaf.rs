@@ -5,9 +5,9 @@
 //! at once, through copies, and see that the two ends do not meet. If a comparison could change the
 //! copies, because an element holds an `UnsafeCell`, std sorts these few by insertion, which
 //! notices nothing. So elements are [`Wrapped`] in an `UnsafeCell`. That costs nothing for elements
-//! of 16 bytes or more. Narrower ones are sorted without it, and if std panics, once more by a heap,
-//! which trusts no comparison and is little code: std's sort, wrapped, would be a second copy in every
-//! program. A comparison that is caught at one place will do it again. So the place is remembered,
+//! of 16 bytes or more. Narrower ones are sorted without it, and once more if std panics: stably
+//! wrapped; else by a heap, which trusts no comparison and is little code, where std's sort, wrapped,
+//! would be a second copy in every program. A comparison that is caught at one place will do it again. So the place is remembered,
 //! and neither the time nor the message of a panic is spent twice.
 
 use std::cell::UnsafeCell;
@@ -36,6 +36,8 @@ pub(super) fn unstable<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) {
 /// One of std's sorts.
 trait Sort {
     fn sort<T>(v: &mut [T], compare: impl FnMut(&T, &T) -> Ordering);
+    /// Sorts narrow elements whatever the comparison says, and rightly if it is a total order.
+    fn trust_nothing<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F);
 }
 
 struct Stable;
@@ -43,6 +45,10 @@ struct Stable;
 impl Sort for Stable {
     fn sort<T>(v: &mut [T], compare: impl FnMut(&T, &T) -> Ordering) {
         v.sort_by(compare);
+    }
+
+    fn trust_nothing<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) {
+        wrapped::<T, F, Stable>(v, compare);
     }
 }
 
@@ -52,13 +58,17 @@ impl Sort for Unstable {
     fn sort<T>(v: &mut [T], compare: impl FnMut(&T, &T) -> Ordering) {
         v.sort_unstable_by(compare);
     }
+
+    fn trust_nothing<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) {
+        by_heap(v, compare);
+    }
 }
 
 fn tamed<T, F: Fn(&T, &T) -> Ordering, S: Sort>(v: &mut [T], compare: &F) {
     if v.len() < 2 || size_of::<T>() == 0 {
         return;
     }
-    // The condition is `const` so that a type brings one copy of std's sort, and not two.
+    // The condition is `const` so that a wide type brings one copy of std's sort, and not two.
     if const { cfg!(panic = "abort") || size_of::<T>() >= NARROW } {
         return wrapped::<T, F, S>(v, compare);
     }
@@ -69,7 +79,7 @@ fn tamed<T, F: Fn(&T, &T) -> Ordering, S: Sort>(v: &mut [T], compare: &F) {
         }
         remember(site);
     }
-    by_heap(v, compare);
+    S::trust_nothing(v, compare);
 }
 
 /// Sorts `v` by a heap. If `compare` is no total order, the elements end in any order.
