@@ -32,9 +32,10 @@ if [ "${1:-}" = --tests ]; then
 fi
 rounds=${1:-3}
 
-# package WHO NAME: a package of one program, whose text comes from stdin.
+# package WHO NAME [MORE]: a package of one program, whose text comes from stdin. MORE is said of the
+# dependency on tine.
 package() {
-    local dependency="tine = { path = \"$house\" }"
+    local dependency="tine = { path = \"$house\"${3:+, $3} }"
     [ "$1" = tine ] || dependency='rayon = "=1.12"'
     mkdir -p "$scratch/$1/$2/src"
     cat >"$scratch/$1/$2/Cargo.toml" <<END
@@ -102,6 +103,7 @@ less() {
 here=$house/benches/compile
 for who in tine rayon; do
     package $who minimal <"$here/minimal.rs"
+    package $who bare 'default-features = false' <"$here/minimal.rs"
     package $who eight <"$here/eight.rs"
     package $who plain <"$here/plain.rs"
     sed 's|// HERE|numbers.par_sort_unstable();|' "$here/plain.rs" | package $who words
@@ -109,7 +111,7 @@ for who in tine rayon; do
         package $who keyed
     pipelines | package $who pipelines
     (cd "$scratch/$who/minimal" && cargo fetch --quiet)
-    for name in eight plain words keyed pipelines; do
+    for name in bare eight plain words keyed pipelines; do
         cp "$scratch/$who/minimal/Cargo.lock" "$scratch/$who/$name/"
         sed -i "s/name = \"minimal\"/name = \"$name\"/" "$scratch/$who/$name/Cargo.lock"
     done
@@ -119,6 +121,8 @@ declare -A cell
 for who in tine rayon; do
     cell[$who:cold]=$(build $who minimal warm --release)
     cell[$who:dev]=$(build $who minimal dev)
+    cell[$who:bare]=$(build $who bare bare --release)
+    cell[$who:baredev]=$(build $who bare bare)
 done
 for name in minimal eight plain words keyed pipelines; do
     for who in tine rayon; do
@@ -137,6 +141,8 @@ printf '| %-58s | %9s | %9s | %5s |\n' what tine rayon ratio
 printf '|%s|%s|%s|%s|\n' "$(printf -- '-%.0s' {1..60})" ----------: ----------: ------:
 row 'cold release build of a minimal program, CPU s' "${cell[tine:cold]}" "${cell[rayon:cold]}"
 row 'the same, dev profile' "${cell[tine:dev]}" "${cell[rayon:dev]}"
+row 'cold release build without the collections, CPU s' "${cell[tine:bare]}" "${cell[rayon:bare]}"
+row 'the same, dev profile' "${cell[tine:baredev]}" "${cell[rayon:baredev]}"
 row 'release build after a touch, minimal' "${cell[tine:minimal]}" "${cell[rayon:minimal]}"
 row 'the same, eight small programs in one' "${cell[tine:eight]}" "${cell[rayon:eight]}"
 row 'the same, twenty pipelines' "${cell[tine:pipelines]}" "${cell[rayon:pipelines]}"

@@ -30,7 +30,8 @@
 //! **Collections.** Maps, sets and vectors that many threads fill at once, and grouping on every
 //! parallel iterator:
 //!
-//! ```
+#![cfg_attr(feature = "collections", doc = "```")]
+#![cfg_attr(not(feature = "collections"), doc = "```ignore")]
 //! use tine::prelude::*;
 //!
 //! let text = "a fork is a fork is a fork";
@@ -73,6 +74,9 @@
 //!
 //! # Features
 //!
+//! * `collections`, which is on unless a program says `default-features = false`: the maps, sets and vectors, and
+//!   grouping. Without it neither `tine-collections` nor what that depends on is built; iterators, sorts, scans,
+//!   pipelines and the pool are the same.
 //! * `serde`: `ParHashMap`, `ParHashSet` and `ParVec` can be written and read.
 //! * `progress`: `.progress()` and its variants ([`ParallelProgress`](prelude)) put bars on
 //!   parallel iterators, by `indicatif`.
@@ -84,7 +88,9 @@
 //!   example `spans` shows a subscriber.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "collections")]
 pub use tine_collections::vec as par_vec;
+#[cfg(feature = "collections")]
 pub use tine_collections::{
     Change, DefaultHashBuilder, DefaultHasher, FrozenMap, Groups, Join, ParBitSet, ParHashMap,
     ParHashSet, ParVec, ParallelGrouping, Pusher, ReadMap, SortedVec, TryReserveError, bits, group,
@@ -106,7 +112,7 @@ pub use tine_pool::{
 };
 
 /// The examples of the front page run.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "collections"))]
 #[doc = include_str!("../README.md")]
 mod readme {}
 

@@ -7,12 +7,16 @@
 //! v.par_sort_unstable();
 //! assert!(v.par_is_sorted());
 //! assert_eq!(v.par_iter().k_largest(2), [&99, &98]);
-//! assert_eq!(v.par_iter().histogram(10, |n| (**n / 10) as usize), [10; 10]);
+#![cfg_attr(
+    feature = "collections",
+    doc = "assert_eq!(v.par_iter().histogram(10, |n| (**n / 10) as usize), [10; 10]);"
+)]
 //! ```
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "progress")]
 pub use crate::progress::ParallelProgress;
+#[cfg(feature = "collections")]
 pub use tine_collections::prelude::*;
 pub use tine_iter::algorithms::{
     ParallelAccumulate, ParallelBytes, ParallelFlat, ParallelGrid, ParallelGridMut, ParallelRetain,

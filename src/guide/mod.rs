@@ -1,17 +1,19 @@
 //! Pages to read: what to choose, how to move here, how to share state, how to live beside an async
 //! runtime, what to do when it is slow, and how it works.
+//
+// The examples of some pages need the collections: without them these pages are not tested.
 #![forbid(unsafe_code)]
 
-#[doc = include_str!("choosing.md")]
+#[cfg_attr(any(feature = "collections", not(doctest)), doc = include_str!("choosing.md"))]
 pub mod choosing {}
 
-#[doc = include_str!("from_elsewhere.md")]
+#[cfg_attr(any(feature = "collections", not(doctest)), doc = include_str!("from_elsewhere.md"))]
 pub mod from_elsewhere {}
 
-#[doc = include_str!("from_loops.md")]
+#[cfg_attr(any(feature = "collections", not(doctest)), doc = include_str!("from_loops.md"))]
 pub mod from_loops {}
 
-#[doc = include_str!("from_rayon.md")]
+#[cfg_attr(any(feature = "collections", not(doctest)), doc = include_str!("from_rayon.md"))]
 pub mod from_rayon {}
 
 #[doc = include_str!("how_it_works.md")]
@@ -23,7 +25,7 @@ pub mod scanning {}
 #[doc = include_str!("servers.md")]
 pub mod servers {}
 
-#[doc = include_str!("sharing.md")]
+#[cfg_attr(any(feature = "collections", not(doctest)), doc = include_str!("sharing.md"))]
 pub mod sharing {}
 
 #[doc = include_str!("side_by_side.md")]

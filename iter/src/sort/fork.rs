@@ -51,17 +51,6 @@ pub(super) fn each_slice<T: Send>(v: &mut [T], grain: usize, f: &(dyn Fn(usize, 
     go(0, v, grain.max(1), f);
 }
 
-/// Exchanges two slices of one length, in parallel.
-pub(super) fn swap<T: Send>(a: &mut [T], b: &mut [T], grain: usize) {
-    if a.len() <= grain {
-        return a.swap_with_slice(b);
-    }
-    let mid = a.len() / 2;
-    let (a0, a1) = a.split_at_mut(mid);
-    let (b0, b1) = b.split_at_mut(mid);
-    halves(|| swap(a0, b0, grain), || swap(a1, b1, grain));
-}
-
 /// Reverses a slice, in parallel.
 pub(super) fn reverse<T: Send>(v: &mut [T], grain: usize) {
     let half = v.len() / 2;

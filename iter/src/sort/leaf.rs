@@ -5,9 +5,10 @@
 //! at once, through copies, and see that the two ends do not meet. If a comparison could change the
 //! copies, because an element holds an `UnsafeCell`, std sorts these few by insertion, which
 //! notices nothing. So elements are [`Wrapped`] in an `UnsafeCell`. That costs nothing for elements
-//! of 16 bytes or more. Narrower ones are sorted without it, and once more, wrapped, if std panics.
-//! A comparison that is caught at one place will do it again. So the place is remembered, and
-//! neither the time nor the message of a panic is spent twice.
+//! of 16 bytes or more. Narrower ones are sorted without it, and once more if std panics: stably
+//! wrapped; else by a heap, which trusts no comparison and is little code, where std's sort, wrapped,
+//! would be a second copy in every program. A comparison that is caught at one place will do it again. So the place is remembered,
+//! and neither the time nor the message of a panic is spent twice.
 
 use std::cell::UnsafeCell;
 use std::cmp::Ordering;
@@ -32,14 +33,11 @@ pub(super) fn unstable<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) {
     tamed::<T, F, Unstable>(v, compare);
 }
 
-/// [`unstable`] for slices that take little time anyway, in less code.
-pub(super) fn few<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) {
-    wrapped::<T, F, Unstable>(v, compare);
-}
-
 /// One of std's sorts.
 trait Sort {
     fn sort<T>(v: &mut [T], compare: impl FnMut(&T, &T) -> Ordering);
+    /// Sorts narrow elements whatever the comparison says, and rightly if it is a total order.
+    fn trust_nothing<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F);
 }
 
 struct Stable;
@@ -47,6 +45,10 @@ struct Stable;
 impl Sort for Stable {
     fn sort<T>(v: &mut [T], compare: impl FnMut(&T, &T) -> Ordering) {
         v.sort_by(compare);
+    }
+
+    fn trust_nothing<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) {
+        wrapped::<T, F, Stable>(v, compare);
     }
 }
 
@@ -56,23 +58,59 @@ impl Sort for Unstable {
     fn sort<T>(v: &mut [T], compare: impl FnMut(&T, &T) -> Ordering) {
         v.sort_unstable_by(compare);
     }
+
+    fn trust_nothing<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) {
+        by_heap(v, compare);
+    }
 }
 
 fn tamed<T, F: Fn(&T, &T) -> Ordering, S: Sort>(v: &mut [T], compare: &F) {
     if v.len() < 2 || size_of::<T>() == 0 {
         return;
     }
-    let site = tamed::<T, F, S> as *const () as usize;
     // The condition is `const` so that a wide type brings one copy of std's sort, and not two.
-    if const { !cfg!(panic = "abort") && size_of::<T>() < NARROW }
-        && (v.len() <= FEW || !is_known(site))
-    {
+    if const { cfg!(panic = "abort") || size_of::<T>() >= NARROW } {
+        return wrapped::<T, F, S>(v, compare);
+    }
+    let site = tamed::<T, F, S> as *const () as usize;
+    if v.len() <= FEW || !is_known(site) {
         if unless_caught::<T, F, S>(v, compare) {
             return;
         }
         remember(site);
     }
-    wrapped::<T, F, S>(v, compare);
+    S::trust_nothing(v, compare);
+}
+
+/// Sorts `v` by a heap. If `compare` is no total order, the elements end in any order.
+fn by_heap<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) {
+    let len = v.len();
+    // First each element that has children becomes the root of a heap; then the greatest element
+    // leaves the heap again and again.
+    let mut left = len + len / 2;
+    while left > 0 {
+        left -= 1;
+        let (mut root, end) = if left >= len {
+            (left - len, len)
+        } else {
+            v.swap(0, left);
+            (0, left)
+        };
+        loop {
+            let mut child = 2 * root + 1;
+            if child >= end {
+                break;
+            }
+            if child + 1 < end && compare(&v[child], &v[child + 1]).is_lt() {
+                child += 1;
+            }
+            if compare(&v[root], &v[child]).is_ge() {
+                break;
+            }
+            v.swap(root, child);
+            root = child;
+        }
+    }
 }
 
 fn wrapped<T, F: Fn(&T, &T) -> Ordering, S: Sort>(v: &mut [T], compare: &F) {

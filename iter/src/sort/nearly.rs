@@ -12,6 +12,7 @@
 
 use std::cmp::Ordering;
 
+use super::flat::rotate_left;
 use super::leaf;
 
 /// At most one element in `RARE` may be a stray.
@@ -24,7 +25,7 @@ pub(super) fn sort<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> bo
     let Some(kept) = gather(v, compare) else {
         return false;
     };
-    leaf::few(&mut v[kept..], compare);
+    leaf::unstable(&mut v[kept..], compare);
     rotate_in(v, kept, compare);
     true
 }
@@ -82,7 +83,7 @@ fn rotate_in<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], mid: usize, compare: &F)
     }
     let j = few / 2;
     let i = v[..mid].partition_point(|x| compare(x, &v[mid + j]).is_le());
-    v[i..=mid + j].rotate_left(mid - i);
+    rotate_left(&mut v[i..=mid + j], mid - i);
     let (front, back) = v.split_at_mut(i + j);
     rotate_in(front, i, compare);
     rotate_in(&mut back[1..], mid - i, compare);

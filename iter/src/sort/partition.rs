@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use crate::plumbing::halves;
 
-use super::fork;
+use super::flat;
 
 /// Positions within a block fit a byte, and two blocks of them a cache line or so.
 const BLOCK: usize = 128;
@@ -44,10 +44,12 @@ pub(super) fn by_blocks<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usi
     let (mut on_left, mut on_right) = (Misplaced::default(), Misplaced::default());
     while r - l > 2 * BLOCK {
         if on_left.is_empty() {
-            on_left.note(v[l..l + BLOCK].iter(), |x| !left(x));
+            let block = &v[l..l + BLOCK];
+            on_left.note(block.len(), |i| !left(&block[i]));
         }
         if on_right.is_empty() {
-            on_right.note(v[r - BLOCK..r].iter().rev(), &mut left);
+            let block = &v[r - BLOCK..r];
+            on_right.note(block.len(), |i| left(&block[block.len() - 1 - i]));
         }
         let (front, back) = v[l..r].split_at_mut(BLOCK);
         exchange(front, back, &mut on_left, &mut on_right);
@@ -66,10 +68,12 @@ pub(super) fn by_blocks<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usi
         _ => rest / 2,
     };
     if on_left.is_empty() {
-        on_left.note(v[l..middle].iter(), |x| !left(x));
+        let block = &v[l..middle];
+        on_left.note(block.len(), |i| !left(&block[i]));
     }
     if on_right.is_empty() {
-        on_right.note(v[middle..r].iter().rev(), &mut left);
+        let block = &v[middle..r];
+        on_right.note(block.len(), |i| left(&block[block.len() - 1 - i]));
     }
     let (front, back) = v[l..r].split_at_mut(middle - l);
     exchange(front, back, &mut on_left, &mut on_right);
@@ -93,10 +97,10 @@ pub(super) fn sparse<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize 
     const STRETCH: usize = 16;
     let (mut l, mut r) = (0, v.len());
     loop {
-        while r - l > STRETCH && v[l..l + STRETCH].iter().fold(true, |all, x| all & left(x)) {
+        while r - l > STRETCH && sides(&v[l..l + STRETCH], &mut left).1 {
             l += STRETCH;
         }
-        while r - l > STRETCH && !v[r - STRETCH..r].iter().fold(false, |any, x| any | left(x)) {
+        while r - l > STRETCH && !sides(&v[r - STRETCH..r], &mut left).0 {
             r -= STRETCH;
         }
         if r - l <= 2 * STRETCH {
@@ -120,6 +124,21 @@ pub(super) fn sparse<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize 
         }
         (l, r) = (i, j + 1);
     }
+}
+
+/// Whether any of these elements belong to the left, and whether all do. A loop, and not folds over an
+/// iterator: what those are made of would be compiled for each type and closure.
+#[inline(always)]
+fn sides<T>(v: &[T], left: &mut impl FnMut(&T) -> bool) -> (bool, bool) {
+    let (mut any, mut all) = (false, true);
+    let mut i = 0;
+    while i < v.len() {
+        let is_left = left(&v[i]);
+        any |= is_left;
+        all &= is_left;
+        i += 1;
+    }
+    (any, all)
 }
 
 /// Exchanges misplaced elements between the block at the start of `front` and the one at the end of
@@ -159,17 +178,16 @@ impl Misplaced {
         self.next == self.end
     }
 
-    /// Writes down a new block, seen from its outer end.
+    /// Writes down a new block of `len` elements, numbered from its outer end.
     #[inline(always)]
-    fn note<'a, T: 'a>(
-        &mut self,
-        block: impl Iterator<Item = &'a T>,
-        mut misplaced: impl FnMut(&T) -> bool,
-    ) {
+    fn note(&mut self, len: usize, mut misplaced: impl FnMut(usize) -> bool) {
         let mut end = 0;
-        for (i, x) in (0..BLOCK as u8).zip(block) {
-            self.at[end % BLOCK] = i;
-            end += usize::from(misplaced(x));
+        // Not by iterators: what they are made of is compiled for each type and closure.
+        let mut i = 0;
+        while i < len.min(BLOCK) {
+            self.at[end % BLOCK] = i as u8;
+            end += usize::from(misplaced(i));
+            i += 1;
         }
         (self.next, self.end) = (0, end);
     }
@@ -218,7 +236,7 @@ where
     let (mut a, mut b) = (0, 0);
     halves(|| a = part(front), || b = part(back));
     let exchanged = (half - a).min(b);
-    fork::swap(
+    flat::swap(
         &mut front[a..a + exchanged],
         &mut back[b - exchanged..b],
         grain.max(1),
@@ -250,7 +268,7 @@ where
         || b = par_partition(back, grain, left),
     );
     let exchanged = (half - a).min(b);
-    fork::swap(
+    flat::swap(
         &mut front[a..a + exchanged],
         &mut back[b - exchanged..b],
         grain,

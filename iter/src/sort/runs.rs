@@ -80,8 +80,15 @@ where
     B: Fn(&T, &T) -> bool + Sync,
 {
     const LOOKS: usize = 16;
-    let mut looks = v.chunks_exact((v.len() / LOOKS).max(2));
-    !looks.any(|part| breaks(&part[0], &part[1])) && unbroken(v, breaks)
+    let part = (v.len() / LOOKS).max(2);
+    let mut at = 0;
+    while at + part <= v.len() {
+        if breaks(&v[at], &v[at + 1]) {
+            return false;
+        }
+        at += part;
+    }
+    unbroken(v, breaks)
 }
 
 /// Whether no two neighbours break the run.
@@ -120,7 +127,11 @@ fn scan<T>(v: &[T], breaks: &impl Fn(&T, &T) -> bool) -> bool {
         }
         rest = &rest[PAIRS..];
     }
-    rest.windows(2).any(|pair| breaks(&pair[0], &pair[1]))
+    let mut at = 1;
+    while at < rest.len() && !breaks(&rest[at - 1], &rest[at]) {
+        at += 1;
+    }
+    at < rest.len()
 }
 
 /// Raises `broken` if `scan` finds that any two neighbours break the run. It takes the slice by

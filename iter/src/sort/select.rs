@@ -84,7 +84,7 @@ fn pivot<T, F: Fn(&T, &T) -> Ordering>(v: &[T], index: usize, compare: &F) -> us
     // No two in the same place of their stretch, so that a pattern in the slice is not in the sample.
     let place = |k: usize| k * stride + k.wrapping_mul(0x9e37_79b9) % stride;
     let mut sample: Vec<usize> = (0..count).map(place).collect();
-    leaf::few(&mut sample, &|&a, &b| compare(&v[a], &v[b]));
+    leaf::unstable(&mut sample, &|&a, &b| compare(&v[a], &v[b]));
     let part = index as f64 / v.len() as f64;
     let expected = part * count as f64;
     // Three times as far as a sample strays.

@@ -40,7 +40,7 @@ impl Shape {
         ordered(v, 1, &W::cmp).unwrap_or_else(|| {
             let mut sample: Vec<W> = sample(v).copied().collect();
             sample.sort_unstable_by(W::cmp);
-            rows(&sample, |a, b| a == b)
+            rows(sample.len(), &|i| sample[i] == sample[i + 1])
         })
     }
 }
@@ -62,20 +62,24 @@ fn in_runs<T, F: Fn(&T, &T) -> Ordering>(v: &[T], mut pardoned: usize, compare: 
     if v.len() < windows * length {
         return false;
     }
-    (0..windows).all(|i| {
+    for i in 0..windows {
         // One window in each part, at places that no period of the input matches.
         let part = v.len() / windows;
         let within = mix(i) % (part - length + 1);
         let window = &v[i * part + within..][..length];
-        let mut pairs = window.windows(2);
         let rises = compare(&window[length - 1], &window[0]).is_ge();
-        let one_way = pairs.all(|pair| compare(&pair[1], &pair[0]).is_ge() == rises);
-        if !one_way && pardoned > 0 {
-            pardoned -= 1;
-            return true;
+        let mut at = 1;
+        while at < length && compare(&window[at], &window[at - 1]).is_ge() == rises {
+            at += 1;
         }
-        one_way
-    })
+        if at < length {
+            if pardoned == 0 {
+                return false;
+            }
+            pardoned -= 1;
+        }
+    }
+    true
 }
 
 /// Whether neighbours are nearly always in one order, as far as a sample tells.
@@ -96,13 +100,13 @@ fn descents<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> Option<f64> {
         return None;
     }
     let part = v.len() / sample;
-    let descends = |i: usize| {
+    let mut descents = 0;
+    for i in 0..sample {
         // Somewhere in each part. With equal distances all places might be even, and two
         // interleaved runs would look like one.
         let at = i * part + mix(i) % (part - 1);
-        compare(&v[at + 1], &v[at]).is_lt()
-    };
-    let descents = (0..sample).filter(|&i| descends(i)).count();
+        descents += usize::from(compare(&v[at + 1], &v[at]).is_lt());
+    }
     Some(descents as f64 / sample as f64)
 }
 
@@ -116,46 +120,61 @@ pub(super) fn few<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
     repeats(v, compare) != Shape::Random
 }
 
-/// What the elements that are equal to another one of a sample say.
+/// What the elements that are equal to another one of a sample say. The sample is of places: a list of
+/// references would be compiled for each type.
 fn repeats<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> Shape {
-    let mut sample: Vec<&T> = sample(v).collect();
-    insert_all(&mut sample, compare);
-    rows(&sample, |a, b| compare(a, b).is_eq())
+    let mut places = [0; MOST];
+    let part = (v.len() / samples(v.len())).max(1);
+    let len = (v.len() / part).min(MOST);
+    let places = &mut places[..len];
+    for (i, place) in places.iter_mut().enumerate() {
+        *place = i * part + mix(i) % part;
+    }
+    insert_all(v, places, compare);
+    rows(len, &|i| compare(&v[places[i]], &v[places[i + 1]]).is_eq())
 }
 
 /// Sorts a sample by insertion at the place that a binary search finds. For so few that takes about as
 /// long as std's sort, of which a program would hold one more copy.
-fn insert_all<T, F: Fn(&T, &T) -> Ordering>(sample: &mut [&T], compare: &F) {
-    for i in 1..sample.len() {
-        let value = sample[i];
+fn insert_all<T, F: Fn(&T, &T) -> Ordering>(v: &[T], places: &mut [usize], compare: &F) {
+    for i in 1..places.len() {
+        let place = places[i];
         let (mut low, mut high) = (0, i);
         while low < high {
             let middle = low + (high - low) / 2;
-            if compare(value, sample[middle]).is_lt() {
+            if compare(&v[place], &v[places[middle]]).is_lt() {
                 high = middle;
             } else {
                 low = middle + 1;
             }
         }
-        sample.copy_within(low..i, low + 1);
-        sample[low] = value;
+        places.copy_within(low..i, low + 1);
+        places[low] = place;
     }
+}
+
+/// The most elements of a sample.
+const MOST: usize = 256;
+
+/// How many elements of so long a slice are a sample.
+fn samples(len: usize) -> usize {
+    if len < BRIEF { 64 } else { MOST }
 }
 
 /// Elements from all over a slice.
 fn sample<T>(v: &[T]) -> impl Iterator<Item = &T> {
-    let size = if v.len() < BRIEF { 64 } else { 256 };
-    let part = (v.len() / size).max(1);
+    let part = (v.len() / samples(v.len())).max(1);
     v.chunks_exact(part)
         .enumerate()
         .map(|(i, part)| &part[mix(i) % part.len()])
 }
 
-/// What the rows of equal elements in a sorted sample say.
-fn rows<S>(sample: &[S], equal: impl Fn(&S, &S) -> bool) -> Shape {
+/// What the rows of equal elements in a sorted sample of `len` say. `equal` says whether an element
+/// equals the next one.
+fn rows(len: usize, equal: &dyn Fn(usize) -> bool) -> Shape {
     let (mut repeats, mut row, mut longest) = (0, 1, 1);
-    for pair in sample.windows(2) {
-        if equal(&pair[0], &pair[1]) {
+    for i in 1..len {
+        if equal(i - 1) {
             repeats += 1;
             row += 1;
             longest = longest.max(row);
@@ -163,9 +182,9 @@ fn rows<S>(sample: &[S], equal: impl Fn(&S, &S) -> bool) -> Shape {
             row = 1;
         }
     }
-    if repeats <= sample.len() / 2 {
+    if repeats <= len / 2 {
         Shape::Random
-    } else if longest <= sample.len() / 4 {
+    } else if longest <= len / 4 {
         Shape::Few
     } else {
         Shape::Same

@@ -158,7 +158,9 @@ fn quicksort<'v, T, F>(
             .is_some_and(|before| compare(before, pivot).is_ge())
         {
             // The pivot is the least element, so those equal to it are in place at once.
-            let equal = plan.part(rest, |x| compare(pivot, x).is_ge());
+            // By blocks whatever the order: each way for each closure is compiled, and there are few
+            // such passes.
+            let equal = partition::by_blocks(rest, |x| compare(pivot, x).is_ge());
             if equal < rest.len() / 8 {
                 patience -= 1;
             }
