@@ -141,7 +141,7 @@ const HOUSE: &[Crate] = &[
             &["kit::gather", "kit::attempt", "kit::sync"],
             &["kit"],
             // sorts know nothing of iterators
-            &["sort::leaf", "sort::identity", "sort::flat"],
+            &["sort::leaf", "sort::flat"],
             &[
                 "sort::fork",
                 "sort::inplace",

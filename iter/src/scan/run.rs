@@ -10,7 +10,6 @@ use std::any::TypeId;
 use std::mem::take;
 
 use super::op::Operation;
-use crate::sort::type_id;
 
 /// Up to this many items are one block: they are scanned as in a loop.
 const ONE: usize = if cfg!(miri) { 16 } else { 4096 };
@@ -49,7 +48,7 @@ pub(super) struct Cut {
 /// texts, and some for floats; for other types it is not known.
 #[inline]
 pub(super) fn is_exact<T>() -> bool {
-    let is = |id| type_id::<T>() == id;
+    let is = |id| typeid::of::<T>() == id;
     macro_rules! any {
         ($($Type:ty),*) => { $(is(TypeId::of::<$Type>()))||* };
     }

@@ -8,7 +8,6 @@ use crate::iter::ParallelIterator;
 use crate::kit::accumulate::Accumulate;
 use crate::kit::gather::Gather;
 use crate::kit::sink::{Sink, drain};
-use crate::sort::type_id;
 
 impl<T, ID, F> Sink<T> for Accumulate<ID, F>
 where
@@ -109,7 +108,7 @@ pub(crate) fn lesser<T: Ord>(a: T, b: T) -> T {
 /// instructions cannot compare them, a vectorised loop that works around that is slower.
 #[inline]
 fn branches<T>() -> bool {
-    let is = |id| type_id::<T>() == id;
+    let is = |id| typeid::of::<T>() == id;
     cfg!(all(target_arch = "x86_64", not(target_feature = "sse4.2")))
         && size_of::<T>() == 8
         && (is(TypeId::of::<u64>())

@@ -6,7 +6,6 @@ use std::cmp::Ordering;
 use std::mem::needs_drop;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::identity::type_id;
 use super::radix::{keyed, plain, scattered, word::RadixBits};
 use super::words::{Image, Kind, Words};
 use super::{fork, runs, shape::Shape, stable, strings, unstable};
@@ -46,7 +45,7 @@ macro_rules! as_word {
 /// The kind of a primitive, and whether it is wrapped in `Reverse`.
 #[inline(always)]
 fn kind<K, W: Words>() -> Option<(Kind, bool)> {
-    W::kind(type_id::<K>())
+    W::kind(typeid::of::<K>())
 }
 
 /// Sees a slice of `T` as one of `U`.
@@ -111,7 +110,7 @@ const fn like_bytes<T, U>() -> bool {
 
 /// Whether `T` is `U`, lifetimes aside.
 fn is<T: ?Sized, U: ?Sized + 'static>() -> bool {
-    type_id::<T>() == TypeId::of::<U>()
+    typeid::of::<T>() == TypeId::of::<U>()
 }
 
 /// The bits of a primitive.

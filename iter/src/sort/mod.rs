@@ -8,7 +8,6 @@ mod dispatch;
 mod entry;
 mod flat;
 mod fork;
-mod identity;
 mod inplace;
 mod leaf;
 mod merge;
@@ -31,7 +30,6 @@ pub(crate) use entry::{
     par_sort, par_sort_by, par_sort_by_cached_key, par_sort_by_key, par_sort_unstable,
     par_sort_unstable_by, par_sort_unstable_by_key,
 };
-pub(crate) use identity::type_id;
 pub use radix::key::{ArrayBits, Beside, RadixKey, Total};
 pub use radix::word::RadixBits;
 
