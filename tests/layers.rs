@@ -268,6 +268,7 @@ const HOUSE: &[Crate] = &[
                 "pages",
                 "hasher",
                 "tag",
+                "word",
                 "parts",
                 "map::reentry",
                 "group::hot",
@@ -290,6 +291,7 @@ const HOUSE: &[Crate] = &[
                 "foretaste",
                 "gather",
                 "group::fold",
+                "group::firsts",
             ],
             &["vec::iter", "map::concurrent"],
             &[
