@@ -305,7 +305,12 @@ const HOUSE: &[Crate] = &[
             &["vec::par", "map::frozen"],
             &["map::read_map"],
             &["vec", "map"],
-            &["collect", "set", "group::tally::merging"],
+            &[
+                "collect",
+                "set",
+                "group::tally::merging",
+                "group::tally::spent",
+            ],
             &["set::algebra", "group::tally::worker"],
             &["group::tally::consumer", "group::sift", "serde"],
             &["group::tally", "group::laying"],
