@@ -81,10 +81,8 @@ impl<'a, K: Hash> Spent<'a, K> {
                 *timed += 1;
                 self.due = if *timed < TRIAL { TIMED.0 } else { TIMED.1 };
                 self.count = 0;
-                if *timed % TRIAL == 0 {
-                    if mem::take(slow) > TRIAL / 2 {
-                        (self.way, self.due) = (Way::InRows, ROW);
-                    }
+                if *timed % TRIAL == 0 && mem::take(slow) > TRIAL / 2 {
+                    (self.way, self.due) = (Way::InRows, ROW);
                 }
             }
             Way::InRows => {
