@@ -71,6 +71,8 @@ mod sync;
 #[cfg(not(loom))]
 mod tag;
 pub mod vec;
+#[cfg(not(loom))]
+mod word;
 
 #[cfg(not(loom))]
 pub use bits::ParBitSet;

@@ -58,15 +58,19 @@ pub fn run(options: &Options) {
                 ],
             );
         }
-        if options.wants(&name("distinct")) {
-            let tine = || keys.par_iter().copied().distinct();
-            options.row(
-                &name("distinct"),
-                vec![
-                    often("tine distinct", len, tine),
-                    often("sequential", len, || distinct_seq(&keys)),
-                ],
-            );
+        // Keys that come ten times each, and keys of which two in three are different.
+        let many = uniform(len, len as u64);
+        for (what, keys) in [("distinct", &keys), ("distinct, many keys,", &many)] {
+            if options.wants(&name(what)) {
+                let tine = || keys.par_iter().copied().distinct();
+                options.row(
+                    &name(what),
+                    vec![
+                        often("tine distinct", len, tine),
+                        often("sequential", len, || distinct_seq(keys)),
+                    ],
+                );
+            }
         }
     }
 }

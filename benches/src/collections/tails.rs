@@ -140,17 +140,26 @@ fn groups(options: &Options, n: usize) {
 }
 
 fn strings(options: &Options, n: usize) {
-    if !options.wants("strings") {
-        return;
+    for (name, distinct) in [
+        ("strings counted, owned keys, 1e4", n / 100),
+        ("strings counted, owned keys, 2.5e5", n / 4),
+        ("strings counted, owned keys, 1e6", n),
+    ] {
+        if options.wants(name) {
+            strings_of(options, name, n, distinct);
+        }
     }
-    let keys: Vec<String> = uniform(n, n as u64 / 4)
+}
+
+fn strings_of(options: &Options, name: &str, n: usize, distinct: usize) {
+    let keys: Vec<String> = uniform(n, distinct as u64)
         .iter()
         .map(u64::to_string)
         .collect();
-    // The copy is made before the clock runs; who takes it also drops it.
+    // The copy is made before the clock runs; the candidate that takes it also drops it.
     let owned = |work: &dyn Fn(Vec<String>) -> Duration| work(keys.clone());
     options.row(
-        "strings counted, owned keys",
+        name,
         vec![
             (
                 "tine count_items",

@@ -6,18 +6,17 @@
 //! then they are brought into order by place, in parallel.
 #![forbid(unsafe_code)]
 
+use super::firsts::{Firsts, Listed, Ranked};
 use crate::foresight::Foresight;
 use crate::gather::{Bag, Heap, Run, heaps};
 use crate::hasher::DefaultHashBuilder;
-use crate::map::table::grow;
 use crate::partition::{List, Scatter, concat, par_map, transpose};
 use crate::parts::{breadth, part_of};
 use crate::tag::{Tag, Tagged, is_cheap};
+use crate::word::has_word;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
-use std::iter::Flatten;
-use std::vec;
 use tine_iter::iter::ParallelIterator;
 
 /// Up to this many items, if their number is known, stay in tables whatever their keys.
@@ -46,20 +45,23 @@ where
     V: Send,
     T: Send,
 {
-    if is_cheap::<K>() {
-        firsts_tagged::<(), _, _, _, _>(items, &read, &make)
+    if !is_cheap::<K>() {
+        firsts_tagged::<u64, Ranked<K, V>, _, _, _, _>(items, &read, &make)
+    } else if has_word::<K>() {
+        firsts_tagged::<(), Listed<K, V>, _, _, _, _>(items, &read, &make)
     } else {
-        firsts_tagged::<u64, _, _, _, _>(items, &read, &make)
+        firsts_tagged::<(), Ranked<K, V>, _, _, _, _>(items, &read, &make)
     }
 }
 
-fn firsts_tagged<G, I, K, V, T>(
+fn firsts_tagged<G, F, I, K, V, T>(
     items: I,
     read: &(impl Fn(I::Item) -> (K, V) + Sync),
     make: &(impl Fn(K, V) -> T + Sync),
 ) -> Vec<T>
 where
     G: Tag,
+    F: Firsts<K, V>,
     I: ParallelIterator,
     K: Eq + Hash + Send,
     V: Send,
@@ -67,18 +69,19 @@ where
 {
     let hasher = DefaultHashBuilder::default();
     let parts = breadth();
-    let runs = match heaps::<Strained<G, K, V>, Row<K, V>, _, _, _, _>(items, read, &hasher, parts)
+    let runs = match heaps::<Strained<G, F, K, V>, Row<F>, _, _, _, _>(items, read, &hasher, parts)
     {
         Run::Few(row) => {
-            return row.in_order(make);
+            let firsts = row.into_iter();
+            return firsts.map(|(key, value)| make(key, value)).collect();
         }
         Run::Many(runs) => runs,
     };
     let mut bases = Vec::new();
     let mut end = 0;
     for run in &runs {
-        bases.extend([end, end + run.row.ranks as usize]);
-        end += run.row.ranks as usize + run.count;
+        bases.extend([end, end + run.row.firsts.ranks()]);
+        end += run.row.firsts.ranks() + run.count;
     }
     let scattered = par_map(runs, &|run| run.into_scatters(&hasher));
     let parts = transpose(scattered.into_iter().flatten());
@@ -111,9 +114,9 @@ fn first_items<G: Tag, K: Eq + Hash, V>(
 type Placed<G, K, V> = Tagged<G, K, (usize, V)>;
 
 /// Items of more keys than a table should have.
-struct Strained<G, K, V> {
+struct Strained<G, F, K, V> {
     /// The first items.
-    row: Row<K, V>,
+    row: Row<F>,
     /// Whether later ones are looked up in the row.
     strains: bool,
     /// Items of this trial that were in the row, and that were not.
@@ -124,14 +127,15 @@ struct Strained<G, K, V> {
     count: usize,
 }
 
-impl<G, K, V, S> Heap<Row<K, V>, K, V, S> for Strained<G, K, V>
+impl<G, F, K, V, S> Heap<Row<F>, K, V, S> for Strained<G, F, K, V>
 where
     G: Tag,
+    F: Firsts<K, V>,
     K: Eq + Hash + Send,
     V: Send,
     S: BuildHasher,
 {
-    fn begin(parts: usize, row: Row<K, V>, _: &S) -> Self {
+    fn begin(parts: usize, row: Row<F>, _: &S) -> Self {
         Strained {
             row,
             strains: true,
@@ -149,8 +153,7 @@ where
             let Some((key, value)) = values.next() else {
                 return;
             };
-            let hash = hasher.hash_one(&key);
-            if self.row.has(hash, &key) {
+            if self.row.firsts.has(&key, hasher) {
                 self.known += 1;
                 continue;
             }
@@ -158,6 +161,7 @@ where
             if self.unknown == TRIAL {
                 self.judge();
             }
+            let hash = hasher.hash_one(&key);
             let placed = (key, (self.count, value));
             self.later
                 .push(part_of(hash, parts), (G::keep(hash), placed));
@@ -173,7 +177,7 @@ where
     }
 }
 
-impl<G: Tag, K: Eq + Hash, V> Strained<G, K, V> {
+impl<G: Tag, F: Firsts<K, V>, K: Eq + Hash, V> Strained<G, F, K, V> {
     /// Stops looking into the row if that finds too little.
     #[cold]
     fn judge(&mut self) {
@@ -185,9 +189,9 @@ impl<G: Tag, K: Eq + Hash, V> Strained<G, K, V> {
     fn into_scatters(self, hasher: &DefaultHashBuilder) -> [Scatter<Placed<G, K, V>>; 2] {
         let parts = self.later.parts();
         let mut first = Scatter::new(parts);
-        for (key, (rank, value)) in self.row.table {
+        for (rank, (key, value)) in self.row.firsts.into_placed() {
             let hash = hasher.hash_one(&key);
-            let placed = (key, (rank as usize, value));
+            let placed = (key, (rank, value));
             first.push(part_of(hash, parts), (G::keep(hash), placed));
         }
         [first, self.later]
@@ -332,11 +336,9 @@ impl Ranges {
 /// The tables are scattered by at most this many jobs.
 const GROUPS: usize = 16;
 
-/// First items, with their ranks.
-struct Row<K, V> {
-    table: HashTable<(K, (u32, V))>,
-    /// All ranks are below; some of them may be of no item.
-    ranks: u32,
+/// First items, and how often a new one has come.
+struct Row<F> {
+    firsts: F,
     /// The number of items since the last look.
     seen: usize,
     /// Keys at the next look, and how many of them are new since the last one.
@@ -346,11 +348,10 @@ struct Row<K, V> {
     stale: bool,
 }
 
-impl<K, V> Default for Row<K, V> {
+impl<F: Default> Default for Row<F> {
     fn default() -> Self {
         Row {
-            table: HashTable::new(),
-            ranks: 0,
+            firsts: F::default(),
             seen: 0,
             look: TRIED,
             new: TRIED,
@@ -359,29 +360,16 @@ impl<K, V> Default for Row<K, V> {
     }
 }
 
-impl<K, V> IntoIterator for Row<K, V> {
-    type Item = (K, V);
-    type IntoIter = Flatten<vec::IntoIter<Option<(K, V)>>>;
+impl<F: IntoIterator> IntoIterator for Row<F> {
+    type Item = F::Item;
+    type IntoIter = F::IntoIter;
 
     fn into_iter(self) -> Self::IntoIter {
-        let mut slots: Vec<Option<(K, V)>> = Vec::new();
-        slots.resize_with(self.ranks as usize, || None);
-        for (key, (rank, value)) in self.table {
-            slots[rank as usize] = Some((key, value));
-        }
-        slots.into_iter().flatten()
+        self.firsts.into_iter()
     }
 }
 
-impl<K, V> Row<K, V> {
-    fn in_order<T>(self, make: &impl Fn(K, V) -> T) -> Vec<T> {
-        let mut all = Vec::with_capacity(self.table.len());
-        all.extend(self.into_iter().map(|(key, value)| make(key, value)));
-        all
-    }
-}
-
-impl<K: Eq + Hash, V> Row<K, V> {
+impl<F> Row<F> {
     /// A look at how many items found their key.
     #[cold]
     fn judge(&mut self) {
@@ -391,52 +379,37 @@ impl<K: Eq + Hash, V> Row<K, V> {
         self.look *= 2;
     }
 
+    /// Puts in first items until there are `most`.
     #[inline]
-    fn has(&self, hash: u64, key: &K) -> bool {
-        self.table.find(hash, |(k, _)| *k == *key).is_some()
-    }
-
-    /// Puts in first items until the table holds `most`.
-    #[inline]
-    fn put(
+    fn put<K, V>(
         &mut self,
         pairs: &mut impl Iterator<Item = (K, V)>,
         most: usize,
         hasher: &impl BuildHasher,
-    ) {
-        let Row {
-            table, ranks, seen, ..
-        } = self;
+    ) where
+        F: Firsts<K, V>,
+    {
+        let Row { firsts, seen, .. } = self;
         pairs.any(|(key, value)| {
             *seen += 1;
-            let hash = hasher.hash_one(&key);
-            if table.find(hash, |(k, _)| *k == key).is_some() {
-                return false;
-            }
-            let entry = (key, (*ranks, value));
-            *ranks = ranks.checked_add(1).expect("fewer keys than 2^32");
-            // Nothing was ever removed from it, so growing loses nothing if a hasher panics.
-            table.insert_unique(hash, entry, |(key, _)| hasher.hash_one(key));
-            table.len() >= most
+            firsts.add(key, value, hasher);
+            firsts.len() >= most
         });
     }
 }
 
-/// How many keys of one table are looked up in another.
-const SAMPLE: usize = 64;
-
-impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<K, V> {
+impl<F: Firsts<K, V>, K: Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<F> {
     const FEW: usize = SHORT;
     const UNKNOWN: usize = FEW;
     // Another table is filled from nothing, and then merged.
     const WORTH: u64 = 2_000_000;
 
     fn len(&self) -> usize {
-        self.table.len()
+        self.firsts.len()
     }
 
     fn is_full(&self, few: usize) -> bool {
-        self.stale || self.table.len() > few
+        self.stale || self.firsts.len() > few
     }
 
     #[inline]
@@ -444,7 +417,7 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<K, V> 
         let most = most.saturating_add(1);
         while most > SHORT + 1 && self.look < most {
             self.put(pairs, self.look, hasher);
-            if self.table.len() < self.look {
+            if self.firsts.len() < self.look {
                 return;
             }
             self.judge();
@@ -455,31 +428,16 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<K, V> 
         self.put(pairs, most, hasher);
     }
 
-    /// Ranks of later items follow those of the items here.
     fn append(&mut self, later: Self, hasher: &S) {
-        let Row { table, ranks, .. } = self;
-        let rehash = |(key, _): &(K, _)| hasher.hash_one(key);
-        // One table's entries come in the order of their hashes: they would crowd a table that grows.
-        let more = later.table.len().saturating_sub(table.len());
-        grow(table, more, rehash).expect("capacity overflow, or no memory for the entries");
-        for (key, (rank, value)) in later.table {
-            let hash = hasher.hash_one(&key);
-            if let Slot::Vacant(slot) = table.entry(hash, |(k, _)| *k == key, rehash) {
-                slot.insert((key, (*ranks + rank, value)));
-            }
-        }
-        *ranks += later.ranks;
+        self.firsts.append(later.firsts, hasher);
     }
 
     fn is_like(&self, other: &Self, hasher: &S) -> bool {
-        let (few, many) = match self.table.len() < other.table.len() {
+        let (few, many) = match self.firsts.len() < other.firsts.len() {
             true => (self, other),
             false => (other, self),
         };
-        let sample = few.table.iter().take(SAMPLE);
-        let is_there = |(key, _): &&(K, _)| many.has(hasher.hash_one(key), key);
-        let there = sample.clone().filter(is_there).count();
-        2 * there > few.table.len().min(SAMPLE)
+        few.firsts.is_in(&many.firsts, hasher)
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod aggregate;
 mod distinct;
+mod firsts;
 mod fold;
 mod hot;
 mod join;

@@ -22,6 +22,7 @@
 
 mod consumer;
 mod merging;
+mod spent;
 mod worker;
 
 use super::fold::{Fold, Sums};
@@ -33,6 +34,7 @@ use merging::Plan;
 use std::hash::BuildHasher;
 use std::marker::PhantomData;
 use std::mem;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use tine_iter::iter::ParallelIterator;
 
@@ -69,6 +71,7 @@ where
         hasher,
         limit,
         scattered: AtomicBool::new(false),
+        turn: Mutex::new(()),
     };
     let idle = Idle::new();
     let consumer = TallyConsumer {

@@ -4,6 +4,7 @@
 use super::super::fold::{Fold, Loose, Sums};
 use super::super::hot::{Hot, Met};
 use super::merging::{Done, Plan, Run};
+use super::spent::Spent;
 use crate::partition::Scatter;
 use crate::parts::{breadth, part_of};
 use crate::tag::Tag;
@@ -28,12 +29,13 @@ const KNOWN: usize = 13;
 const HANDFUL: usize = 256;
 
 /// A worker's table, and how many entries it may have.
-struct Growing<'a, F: Fold> {
-    sums: &'a mut Sums<F>,
+struct Growing<'t, 'a, F: Fold> {
+    sums: &'t mut Sums<F>,
     limit: usize,
+    spent: &'t mut Spent<'a, F::Key>,
 }
 
-impl<F: Fold> Growing<'_, F> {
+impl<F: Fold> Growing<'_, '_, F> {
     /// Folds one item; `true` if that made the table too large.
     #[inline]
     fn add<S: BuildHasher>(
@@ -47,6 +49,7 @@ impl<F: Fold> Growing<'_, F> {
         match self.sums.find_mut(hash, |(k, _)| *k == key) {
             Some((_, sum)) => {
                 fold.add(sum, raw);
+                self.spent.push(key);
                 false
             }
             None => self.insert(hash, (key, fold.start(raw)), hasher),
@@ -68,7 +71,7 @@ impl<F: Fold> Growing<'_, F> {
 fn fold_all<F: Fold, S: BuildHasher>(
     fold: &F,
     hasher: &S,
-    table: &mut Growing<'_, F>,
+    table: &mut Growing<'_, '_, F>,
     settled: usize,
     count: &mut usize,
     items: &mut impl Iterator<Item = F::Item>,
@@ -96,7 +99,7 @@ fn fold_hot<F: Fold, S: BuildHasher>(
     fold: &F,
     hasher: &S,
     hot: &mut Hot<F::Key, F::Sum>,
-    table: &mut Growing<'_, F>,
+    table: &mut Growing<'_, '_, F>,
     count: &mut usize,
     items: &mut impl Iterator<Item = F::Item>,
 ) -> ControlFlow<Stop> {
@@ -152,6 +155,7 @@ pub(super) struct State<'a, F: Fold, S, G> {
     ahead: usize,
     /// The number of items to scatter after the next failure.
     patience: usize,
+    spent: Spent<'a, F::Key>,
     pub(super) done: Done<G, F>,
 }
 
@@ -170,6 +174,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             cold: false,
             ahead: if scattered { patience } else { 0 },
             patience,
+            spent: Spent::new(&plan.turn),
             done: Done {
                 runs: Vec::new(),
                 count: 0,
@@ -211,6 +216,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         let mut table = Growing {
             sums: &mut self.table,
             limit: self.limit,
+            spent: &mut self.spent,
         };
         let mut count = self.done.count;
         let stopped = match &mut self.hot {
