@@ -215,8 +215,8 @@ impl Sleep {
     }
 
     /// Asks all guests to see to what was posted when they leave. False if one has left meanwhile.
-    fn ask_guests(&self, seats: &Row<Seat>) -> bool {
-        seats.iter().all(|seat| {
+    pub(crate) fn ask_guests<'a>(&self, seats: impl IntoIterator<Item = &'a Seat>) -> bool {
+        seats.into_iter().all(|seat| {
             let state = seat.word.load();
             match state.holder() {
                 Holder::Guest | Holder::Lent => state.is_asked_for() || seat.word.ask(),

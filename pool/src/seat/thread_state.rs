@@ -59,6 +59,11 @@ impl ThreadState {
         self.settled() == Self::THERE
     }
 
+    /// Whether it was never asked for.
+    pub(crate) fn is_new(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == Self::NONE
+    }
+
     /// Whether it has been started.
     pub(crate) fn is_there(&self) -> bool {
         self.0.load(Ordering::Relaxed) == Self::THERE

@@ -296,7 +296,7 @@ fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> u64 {
         outermost: nested.is_outermost(depth),
         wanted: nested.is_wanted(),
     };
-    match join_pace::decide(push, || worker.shared.is_watched()) {
+    match join_pace::decide(push, || worker.shared.is_watched(Some(worker.seat))) {
         Offer::Everything => {
             worker.publish(usize::MAX);
             worker.wake(FOR_JOIN);

@@ -26,9 +26,9 @@ impl View for Here {
 
     fn watched(&self) -> bool {
         Worker::with(|worker| match worker {
-            Some(worker) => worker.shared.is_watched(),
-            // The call goes to a pool first, and the looker is asked about there.
-            None => pool::global().is_watched(),
+            Some(worker) => worker.shared.is_watched(Some(worker.seat)),
+            // The call goes to a pool first.
+            None => pool::global().is_watched(None),
         })
     }
 

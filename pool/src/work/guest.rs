@@ -85,7 +85,7 @@ impl Drop for Guest<'_> {
 /// Whether there is anything to do for the thread of a seat that a guest leaves.
 #[cold]
 fn needs_thread(shared: &Shared, seat: &Seat) -> bool {
-    shared.has_news(seat) || shared.could_end()
+    shared.has_news(seat) || shared.could_end() || shared.lacks_looker(seat)
 }
 
 #[cold]

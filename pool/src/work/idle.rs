@@ -33,7 +33,11 @@ impl Worker<'_> {
     pub(crate) fn work(&self) {
         debug_assert!(!self.guest);
         if self.seat.word.load().holder() != Holder::Awake {
-            self.block();
+            self.sleep();
+            // A thread that was started to look after the others does so as soon as it lies down.
+            if !self.shared.looker.is(self.seat) {
+                self.pass_on_the_looking();
+            }
             self.search();
         }
         loop {
@@ -77,6 +81,9 @@ impl Worker<'_> {
                 Looked::Displaced => self.sleep_displaced(),
                 Looked::News => {
                     if shared.sleep.end_search(seat) {
+                        if shared.looker.is(seat) {
+                            self.pass_on_the_looking();
+                        }
                         return self.take_up_work();
                     }
                 }
@@ -101,7 +108,7 @@ impl Worker<'_> {
         let (shared, seat) = (self.shared, self.seat);
         // Before it is counted asleep: threads that push rely on there being a looker whenever a thread
         // sleeps.
-        let looker = shared.looker.try_become(seat);
+        let looker = shared.looker.is(seat) || shared.looker.try_become(seat);
         let mut bedtime = shared.sleep.lie_down(seat);
         if bedtime == Bedtime::Down {
             shared.seats.iter().for_each(|s| s.nested.want());
@@ -157,8 +164,14 @@ impl Worker<'_> {
         }
     }
 
-    /// Sleeps until the seat is promised to its thread, then searches.
+    /// Sleeps until the seat is promised to its thread, and looks after the others no more.
     fn block(&self) {
+        self.sleep();
+        self.pass_on_the_looking();
+    }
+
+    /// Sleeps until the seat is promised to its thread, which then searches.
+    fn sleep(&self) {
         let (shared, seat) = (self.shared, self.seat);
         let _span = trace::span(seat.index, Act::Sleep);
         let place = &shared.desks[seat.index].place;
@@ -206,7 +219,6 @@ impl Worker<'_> {
             }
         }
         place.get_up();
-        self.pass_on_the_looking();
         self.learn_from_nap(clock::nanos(clock::since(start)));
     }
 
@@ -215,20 +227,39 @@ impl Worker<'_> {
     ///
     /// So does a thread that rises and was not the looker. The looker may have roused that very
     /// thread, just when it rose for another reason.
+    ///
+    /// Threads that saw a looker have left work private, and may block. So a looker that leaves none but threads
+    /// that were never started starts one, which is the looker from then on; and one that leaves none but threads
+    /// below guests has the guests see to it when they leave.
     fn pass_on_the_looking(&self) {
         let shared = self.shared;
-        if shared.looker.is(self.seat) {
+        let was = shared.looker.is(self.seat);
+        if was {
             shared.looker.stop();
         }
         // SeqCst: pairs with this fence of another thread that rises, and with `before_last_look` of
         // one that lies down. Either this sees that it sleeps, or it sees that there is no looker.
         fence(Ordering::SeqCst);
         let parked = |s: &&Seat| s.word.load().holder() == Holder::Parked;
-        if shared.looker.seat().is_none()
-            && shared.sleep.census().sleeping() > 0
-            && let Some(seat) = shared.seats.iter().find(parked)
-        {
-            seat.idle_parker().unpark();
+        while shared.looker.seat().is_none() {
+            let mut all = shared.seats.iter().filter(parked);
+            if let Some(seat) = all.clone().find(|seat| !shared.is_new(seat)) {
+                seat.idle_parker().unpark();
+                return;
+            }
+            if !was {
+                return;
+            }
+            let Some(seat) = all.next() else {
+                if shared.sleep.ask_guests(&shared.seats) {
+                    return;
+                }
+                continue;
+            };
+            let handed = shared.looker.try_become(seat);
+            if handed && !(shared.sleep.take(seat, Step::Wake) && shared.ring(seat)) {
+                shared.looker.stop();
+            }
         }
     }
 

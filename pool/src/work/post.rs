@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::shared::Shared;
-use crate::base::sync::yield_now;
+use crate::base::sync::{Ordering, fence, yield_now};
 use crate::base::trace::{self, What};
 use crate::queue::job::Parcel;
 use crate::seat::Seat;
@@ -41,12 +41,47 @@ impl Shared {
         false
     }
 
-    /// Whether a thread looks after owners that are stuck beside private work, or none sleeps that
-    /// could: a thread that goes to sleep from here on does. A thread that sleeps below a guest could
-    /// not do anything for them.
-    pub(crate) fn is_watched(&self) -> bool {
-        let parked = |seat: &Seat| seat.word.load().holder() == Holder::Parked;
-        self.looker.seat().is_some() || !self.seats.iter().any(parked)
+    /// Whether a thread looks after owners that are stuck beside private work, or one will as soon as any could.
+    /// `own` is the caller's seat.
+    #[inline]
+    pub(crate) fn is_watched(&self, own: Option<&Seat>) -> bool {
+        self.looker.seat().is_some() || self.will_be_watched(own)
+    }
+
+    /// Whether no thread sleeps that could look after others: one that goes to sleep from here on does. A
+    /// thread that sleeps below a guest could do nothing for them; when the guest leaves it can, so guests
+    /// are asked to see to it. A caller without a seat is not sure of the seats as they are now.
+    #[cold]
+    fn will_be_watched(&self, own: Option<&Seat>) -> bool {
+        let is_own = |seat: &&Seat| own.is_some_and(|own| own.index == seat.index);
+        let mut guests = false;
+        for other in self.seats.iter().filter(|seat| !is_own(seat)) {
+            match other.word.load().holder() {
+                Holder::Parked => return false,
+                Holder::Guest | Holder::Lent => guests = true,
+                _ => {}
+            }
+        }
+        if !guests {
+            return true;
+        }
+        // SeqCst: pairs with the fence in `stand_up_asked`. A guest that was asked before and leaves sees that
+        // the caller's seat is held, or this sees that it is not asked any more.
+        fence(Ordering::SeqCst);
+        let others = self.seats.iter().filter(|seat| !is_own(seat));
+        own.is_some() && self.sleep.ask_guests(others)
+    }
+
+    /// Whether threads are at work beside this seat, and no thread looks after them.
+    pub(super) fn lacks_looker(&self, own: &Seat) -> bool {
+        let works = |other: &Seat| {
+            let idle = matches!(
+                other.word.load().holder(),
+                Holder::Parked | Holder::Vacant | Holder::Closed
+            );
+            other.index != own.index && !idle
+        };
+        self.looker.seat().is_none() && self.seats.iter().any(works)
     }
 
     /// A guest has the seat of the calling thread: whatever this thread was relied on to find,
@@ -97,6 +132,11 @@ impl Shared {
                 }
             }
         }
+    }
+
+    /// Whether the thread of this seat was never asked for.
+    pub(super) fn is_new(&self, seat: &Seat) -> bool {
+        (self.is_spare(seat) || self.starter.is_some()) && seat.thread.is_new()
     }
 
     /// Whether the thread of this seat has never been there.

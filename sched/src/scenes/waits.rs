@@ -3,7 +3,7 @@
 //! as user code may.
 
 use super::{Scene, block, global, pool, scene};
-use crate::program::{Block, End, Global, Loop, Pool, Program, Verb};
+use crate::program::{Block, End, Global, Loop, Meeting, Pool, Program, Verb};
 use Verb::{Await, Refuse, Set, Work};
 
 /// A job that no thread waits for, in a pool that then ends.
@@ -48,6 +48,14 @@ fn join<const N: usize, const M: usize>(a: [Verb; N], b: [Verb; M]) -> Verb {
     Verb::Join(block(a), block(b))
 }
 
+fn items_meet(len: usize, before: usize) -> Verb {
+    Verb::LoopMeet {
+        kind: Meeting::Collect,
+        len,
+        before,
+    }
+}
+
 /// So deep inside of joins that a half is private, at first, though a thread has asked.
 fn deep(innermost: Verb) -> Verb {
     (0..10).fold(innermost, |inner, _| join([inner], []))
@@ -55,6 +63,33 @@ fn deep(innermost: Verb) -> Verb {
 
 pub(super) fn all() -> Vec<Scene> {
     vec![
+        // The items of a known short loop wait for each other, while other guests come and go: the thread of
+        // the seat that they leave was never started, or sleeps without looking after the others.
+        scene(
+            "a-guest-leaves-no-looker",
+            guests(
+                2,
+                true,
+                vec![
+                    block([items_meet(3, 6)]),
+                    block([join([], [])]),
+                    block([Work(20_000), Work(1000), Work(20_000)]),
+                ],
+            ),
+        ),
+        scene(
+            "guests-leave-no-looker",
+            guests(
+                3,
+                true,
+                vec![
+                    block([items_meet(4, 6)]),
+                    block([items_meet(3, 6)]),
+                    block([join([], []), Work(20_000), join([Work(1000)], [])]),
+                    block([join([Work(1000)], [join([], [])])]),
+                ],
+            ),
+        ),
         // The thief blocks beside a half that only the owner, which waits for it, can run.
         scene(
             "wait-thief-stuck-beside-a-half",
