@@ -179,8 +179,13 @@ level_own() {
 ask_scene() {
     (cd "$copy" && ask 400 "$copy/log" tests/schedules.sh --scenes --scene "$1" --seed 1 \
         --most "$SCENE_MOST" --jobs 1 --seconds 60)
-    [ $? -ne 1 ] || { echo "scene $1"; return 0; }
+    [ $? -ne 1 ] || { compiled || return 2; echo "scene $1"; return 0; }
     return 1
+}
+
+# Whether what failed was more than the build.
+compiled() {
+    ! grep -q '^error: could not compile' "$copy/log"
 }
 
 ask_test() {
@@ -244,7 +249,7 @@ ask_tests() {
 level_schedules() {
     [ -x "$copy/tests/schedules.sh" ] || return 1
     (cd "$copy" && ask "$((SCHEDULE_LIMIT + 300))" "$copy/log" tests/schedules.sh "$SCHEDULE_LIMIT" 1)
-    [ $? -ne 1 ] || { echo "schedules: $(tail -n 1 "$copy/log")"; return 0; }
+    [ $? -ne 1 ] || { compiled || return 2; echo "schedules: $(tail -n 1 "$copy/log")"; return 0; }
     return 1
 }
 

@@ -48,7 +48,7 @@ fn join<const N: usize, const M: usize>(a: [Verb; N], b: [Verb; M]) -> Verb {
     Verb::Join(block(a), block(b))
 }
 
-fn items_meet(len: usize, before: usize) -> Verb {
+fn items_meet(len: u64, before: u64) -> Verb {
     Verb::LoopMeet {
         kind: Meeting::Collect,
         len,
