@@ -44,6 +44,8 @@ pub(crate) struct Seat {
     pub(crate) counters: Counters,
     /// Whether anything was put into `spawned` since a guest sat down.
     pub(crate) spawning: Note,
+    /// The last guest as the system knows it; zero where it is not asked.
+    pub(crate) guest: Note,
     pub(crate) notes: Notes,
     /// Counts of a scope, for tasks that were run here.
     pub(crate) kept: Kept,
@@ -73,6 +75,7 @@ impl Seat {
             own: [],
             counters: Counters::new(),
             spawning: Note::new(0),
+            guest: Note::new(0),
             slab: Slab::new(),
             notes: Notes::new(index),
             kept: Kept::new(),
@@ -227,7 +230,7 @@ impl Seat {
     #[cold]
     pub(crate) fn doing(&self) -> Doing {
         let holder = match self.word.load().holder() {
-            Holder::Guest | Holder::Alone => &self.notes.guest,
+            Holder::Guest | Holder::Alone => &self.guest,
             _ => &self.notes.thread,
         };
         running::doing(holder.get())

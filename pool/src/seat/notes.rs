@@ -35,9 +35,8 @@ pub(crate) struct Notes {
     pub(crate) outside_every: Note,
     /// How long the thread looks for work before it sleeps, in nanoseconds.
     pub(crate) patience: Note,
-    /// The seat's own thread, and the last guest, as the system knows them; zero where it is not asked.
+    /// The seat's own thread as the system knows it; zero where it is not asked.
     pub(crate) thread: Note,
-    pub(crate) guest: Note,
     /// State of the random generator.
     random: Note,
 }
@@ -53,7 +52,6 @@ impl Notes {
             outside_every: Note::new(32),
             patience: Note::new(10_000),
             thread: Note::new(0),
-            guest: Note::new(0),
             random: Note::new((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
         }
     }

@@ -48,7 +48,7 @@ impl<'a> Guest<'a> {
         seat.counters.guests.add(1);
         seat.spawning.set(0);
         if running::ASKED {
-            seat.notes.guest.set(running::me());
+            seat.guest.set(running::me());
         }
         let worker = Worker {
             seat,
