@@ -358,11 +358,8 @@ impl<T: Send> Shards<T> {
         self.end = Some(|mut wide| {
             let tables = wide.iter_mut().map(|shard| shard.0.get_mut());
             if tables.map(|table| table.len()).sum::<usize>() > ALONE {
-                // The entries first, and the tables' memory when all are gone: some allocators tidy up each time
-                // a block of that size is freed, and the other threads wait.
-                let tables = wide.iter_mut().map(|shard| shard.0.get_mut()).collect();
                 // A destructor is not ended by a token.
-                sheltered(|| par_map(tables, &HashTable::clear));
+                sheltered(|| par_map(wide.into_vec(), &drop));
             }
         });
     }
