@@ -67,6 +67,12 @@ impl Trial {
         numbers.iter().map(|n| self.value(*n)).collect()
     }
 
+    /// The number of a value, by a call that may unwind.
+    fn key(&self, value: &Counted<'_>) -> u32 {
+        self.burn();
+        *value.0
+    }
+
     /// A call that may be the one that unwinds.
     fn burn(&self) {
         if self.left.fetch_sub(1, Relaxed) == 0 {
@@ -229,10 +235,7 @@ fn owned_sorts(random: &mut Random, _: &Common) {
     let calls = numbers.len() * 8;
     let ours = tried(random, calls, |trial| {
         let mut values = trial.values(&numbers);
-        let key = |value: &Counted<'_>| {
-            trial.burn();
-            *value.0
-        };
+        let key = |value: &Counted<'_>| trial.key(value);
         match kind {
             0 => values.par_sort_by_key(key),
             1 => values.par_sort_unstable_by_key(key),
@@ -256,10 +259,7 @@ fn liars(random: &mut Random, _: &Common) {
         let count = AtomicU64::new(0);
         let lie = || count.fetch_add(1, Relaxed) as u32 % 5;
         let mut values = trial.values(&numbers);
-        let key = |value: &Counted<'_>| {
-            trial.burn();
-            *value.0 ^ lie()
-        };
+        let key = |value: &Counted<'_>| trial.key(value) ^ lie();
         match kind {
             0 => values.par_sort_by_key(key),
             1 => values.par_sort_unstable_by_key(key),
@@ -355,10 +355,7 @@ fn joined(random: &mut Random, _: &Common) {
     let ours = tried(random, left.len() + right.len(), |trial| {
         let left = trial.values(&left).into_par_iter();
         let right = trial.values(&right).into_par_iter();
-        let key = |value: &Counted<'_>| {
-            trial.burn();
-            *value.0
-        };
+        let key = |value: &Counted<'_>| trial.key(value);
         let pairs = left.join_by(right, key, key).inner();
         let mut pairs: Vec<_> = pairs.iter().map(|(a, b)| (*a.0, *b.0)).collect();
         pairs.sort_unstable();

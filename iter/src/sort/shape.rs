@@ -123,13 +123,13 @@ pub(super) fn few<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
 /// What the elements that are equal to another one of a sample say. The sample is of places: a list of
 /// references would be compiled for each type.
 fn repeats<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> Shape {
-    let mut places = [0; MOST];
-    let part = (v.len() / samples(v.len())).max(1);
-    let len = (v.len() / part).min(MOST);
-    let places = &mut places[..len];
-    for (i, place) in places.iter_mut().enumerate() {
-        *place = i * part + mix(i) % part;
+    let mut all = [0; MOST];
+    let mut len = 0;
+    for place in places(v.len()).take(MOST) {
+        all[len] = place;
+        len += 1;
     }
+    let places = &mut all[..len];
     insert_all(v, places, compare);
     rows(len, &|i| compare(&v[places[i]], &v[places[i + 1]]).is_eq())
 }
@@ -156,17 +156,16 @@ fn insert_all<T, F: Fn(&T, &T) -> Ordering>(v: &[T], places: &mut [usize], compa
 /// The most elements of a sample.
 const MOST: usize = 256;
 
-/// How many elements of so long a slice are a sample.
-fn samples(len: usize) -> usize {
-    if len < BRIEF { 64 } else { MOST }
+/// The places of a sample, from all over a slice of `len` elements.
+fn places(len: usize) -> impl Iterator<Item = usize> {
+    let size = if len < BRIEF { 64 } else { MOST };
+    let part = (len / size).max(1);
+    (0..len / part).map(move |i| i * part + mix(i) % part)
 }
 
-/// Elements from all over a slice.
+/// The elements at these places.
 fn sample<T>(v: &[T]) -> impl Iterator<Item = &T> {
-    let part = (v.len() / samples(v.len())).max(1);
-    v.chunks_exact(part)
-        .enumerate()
-        .map(|(i, part)| &part[mix(i) % part.len()])
+    places(v.len()).map(|place| &v[place])
 }
 
 /// What the rows of equal elements in a sorted sample of `len` say. `equal` says whether an element
