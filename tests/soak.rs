@@ -1,9 +1,10 @@
 //! Everything at once, at random, on more threads than there are processors.
 //!
 //! As part of `cargo test` for a second or two; `tests/soak.sh 120` runs it for 120 seconds under
-//! the thread sanitizer. `TINE_SOAK` sets the seconds, `TINE_SEED` where the choices begin. The
-//! seed decides what is run, and the system what runs beside it. A watchdog ends the process if an
-//! actor stands still, and prints what each was doing.
+//! the thread sanitizer. `TINE_SOAK` sets the seconds, `TINE_SEED` where the choices begin, and
+//! `TINE_ONLY` a text: only actions whose name contains it are run. The seed decides what is run,
+//! and the system what runs beside it. A watchdog ends the process if an actor stands still, and
+//! prints what each was doing.
 
 #![forbid(unsafe_code)]
 
@@ -54,10 +55,13 @@ fn everything_at_once() {
 /// Returns their number.
 fn act(actor: usize, seed: u64, end: Instant, common: &Common, watch: &Watch) -> u64 {
     let mut random = actions::Random::new(seed.wrapping_mul(ACTORS as u64) + actor as u64);
+    let only = env::var("TINE_ONLY").unwrap_or_default();
+    let actions = ACTIONS.iter().chain(REACH);
+    let actions: Vec<_> = actions.filter(|(name, _)| name.contains(&only)).collect();
+    assert!(!actions.is_empty(), "no action's name contains {only}");
     let mut rounds = 0;
     while Instant::now() < end {
-        let choice = random.below((ACTIONS.len() + REACH.len()) as u64) as usize;
-        let (name, action) = *ACTIONS.iter().chain(REACH).nth(choice).expect("an action");
+        let (name, action) = *actions[random.below(actions.len() as u64) as usize];
         let pool = common.pools.get(random.below(8) as usize);
         let mut own = random.split();
         watch.step(actor, name, pool.map_or(0, ThreadPool::current_num_threads));

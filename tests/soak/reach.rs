@@ -498,11 +498,14 @@ fn first_of_two(random: &mut Random, _: &Common) {
     let left = random.below(2) == 0;
     let len = random.below(2000);
     let quick = move || (0..len).into_par_iter().map(|n| n ^ 1).max();
+    // It lets other jobs run in between: where jobs that never end have all threads of a pool, no
+    // other one would ever begin.
     let slow = || {
         while !tine::stop::requested() {
             (0..100_u32)
                 .into_par_iter()
                 .for_each(|_| std::thread::yield_now());
+            tine::yield_now();
         }
         None::<u64>
     };

@@ -320,6 +320,10 @@ pub enum First<A, B> {
 /// Waits for the first of two jobs to end, and stops the other one. To be awaited, or
 /// [`join`](Select::join)ed.
 ///
+/// Each job needs a thread of the pool to begin. Where jobs that only a token ends have all of them, no
+/// other job begins, and so none of them is stopped: let such a job call [`yield_now`](crate::yield_now)
+/// in its loop.
+///
 /// ```
 /// # use tine_pool as tine;
 /// use tine::{First, select, spawn_async, stop};
