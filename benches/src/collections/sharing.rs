@@ -2,7 +2,7 @@
 
 use crate::designs::{Pinned, Versions, Words};
 use crate::inputs::{Numbers, spread, uniform, zipf};
-use crate::table::{Options, on_threads, timed};
+use crate::table::{Options, Run, on_threads, timed};
 use foldhash::fast::RandomState as Fold;
 use std::hint::black_box;
 use std::time::Duration;
@@ -311,6 +311,11 @@ pub fn run(options: &Options) {
         });
         options.row(&name, runs.collect());
     }
+    mixes(options);
+}
+
+/// Reads, of which some in a hundred are writes.
+fn mixes(options: &Options) {
     let size = 1_000_000 / options.scale as u64;
     let ops = 5_000_000 / options.scale;
     let mixes = [
@@ -320,7 +325,11 @@ pub fn run(options: &Options) {
         ("50/50 uniform", false, 50),
     ];
     for (name, skewed, writes) in mixes {
-        if !options.wants(name) {
+        if ![2, 16]
+            .map(|n| with(name, n))
+            .iter()
+            .any(|name| options.wants(name))
+        {
             continue;
         }
         let keys = if skewed {
@@ -334,26 +343,51 @@ pub fn run(options: &Options) {
             .map(|key| (key, numbers.next() % 100 < writes))
             .collect();
         for threads in [2, 16] {
-            let runs = makers(size as usize).into_iter().map(|(who, make)| {
-                let plan = &plan;
-                let map = make();
-                (0..size).for_each(|rank| map.put(spread(rank), rank));
-                let run = move || {
-                    on_threads(threads, plan, |part| {
-                        let mut sum = 0;
-                        for &(key, write) in part {
-                            if write {
-                                map.put(key, sum);
-                            } else {
-                                sum = map.look(key) ^ (sum >> 1);
-                            }
-                        }
-                        black_box(sum);
-                    })
-                };
-                (who, Box::new(run) as Box<dyn FnMut() -> Duration>)
-            });
-            options.row(&format!("{name}, {threads} threads"), runs.collect());
+            let name = with(name, threads);
+            if options.wants(&name) {
+                options.row(&name, mix(&plan, size, threads, writes));
+            }
         }
     }
+}
+
+fn with(name: &str, threads: usize) -> String {
+    format!("{name}, {threads} threads")
+}
+
+fn mix(plan: &[(u64, bool)], size: u64, threads: usize, writes: u64) -> Vec<Run<'_>> {
+    // A change copies a part of this map, so all accesses would take it minutes.
+    let (named, share) = match writes {
+        ..10 => ("tine ReadMap, 1/20 × 20", 20),
+        _ => ("tine ReadMap, 1/250 × 250", 250),
+    };
+    let whole = makers(size as usize).into_iter();
+    let whole = whole.map(|(who, make)| (who, make(), 1));
+    let pairs = || (0..size).map(|rank| (spread(rank), rank));
+    let read: ReadMap<u64, u64> = pairs().collect();
+    let fill = |(who, map, share): (_, Box<dyn Shared>, _)| {
+        pairs().for_each(|(key, value)| map.put(key, value));
+        (who, map, share)
+    };
+    let read: Box<dyn Shared> = Box::new(read);
+    let maps = whole.map(fill).chain([(named, read, share)]);
+    let runs = maps.map(|(who, map, share)| {
+        let plan = &plan[..plan.len() / share];
+        let run = move || {
+            let took = on_threads(threads, plan, |part| {
+                let mut sum = 0;
+                for &(key, write) in part {
+                    if write {
+                        map.put(key, sum);
+                    } else {
+                        sum = map.look(key) ^ (sum >> 1);
+                    }
+                }
+                black_box(sum);
+            });
+            took * share as u32
+        };
+        (who, Box::new(run) as Box<dyn FnMut() -> Duration>)
+    });
+    runs.collect()
 }

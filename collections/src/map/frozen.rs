@@ -31,26 +31,16 @@ use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 /// assert_eq!((0..100u64).into_par_iter().map(|i| squares[&i]).sum::<u64>(), 328_350);
 /// ```
 pub struct FrozenMap<K, V, S = DefaultHashBuilder> {
-    shelves: Box<[Shelf<K, V>]>,
+    tables: Box<[HashTable<(K, V)>]>,
+    /// Where the memory of each table is, for lookups that are planned ahead. A single lookup does
+    /// without: how many of them a core has under way is decided by how few instructions they are.
+    charts: Box<[Chart]>,
     hasher: S,
-}
-
-/// A table, and where its memory is: both cache lines that a lookup needs are fetched at once.
-struct Shelf<K, V> {
-    table: HashTable<(K, V)>,
-    chart: Chart,
-}
-
-impl<K, V> Shelf<K, V> {
-    fn new(table: HashTable<(K, V)>) -> Self {
-        let chart = Chart::new(&table);
-        Shelf { table, chart }
-    }
 }
 
 impl<K: Clone, V: Clone, S: Clone> Clone for FrozenMap<K, V, S> {
     fn clone(&self) -> Self {
-        Self::from_tables(self.tables().cloned().collect(), self.hasher.clone())
+        Self::from_tables(self.tables.to_vec(), self.hasher.clone())
     }
 }
 
@@ -72,18 +62,10 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// One table, or one for each part of the hashes.
     pub(crate) fn from_tables(tables: Vec<HashTable<(K, V)>>, hasher: S) -> Self {
         FrozenMap {
-            shelves: tables.into_iter().map(Shelf::new).collect(),
+            charts: tables.iter().map(Chart::new).collect(),
+            tables: tables.into(),
             hasher,
         }
-    }
-
-    fn tables(&self) -> impl Iterator<Item = &HashTable<(K, V)>> {
-        self.shelves.iter().map(|shelf| &shelf.table)
-    }
-
-    fn into_tables(self) -> Vec<HashTable<(K, V)>> {
-        let shelves = self.shelves.into_vec();
-        shelves.into_iter().map(|shelf| shelf.table).collect()
     }
 
     /// The hash of a key, to be looked up soon.
@@ -96,14 +78,14 @@ impl<K, V, S> FrozenMap<K, V, S> {
     }
 
     #[inline]
-    fn shelf(&self, hash: u64) -> &Shelf<K, V> {
-        &self.shelves[part_of(hash, self.shelves.len())]
+    fn table(&self, hash: u64) -> &HashTable<(K, V)> {
+        &self.tables[part_of(hash, self.tables.len())]
     }
 
     /// Fetches what a lookup of `hash` will read.
     #[inline]
     pub(crate) fn expect(&self, hash: u64) {
-        self.shelf(hash).chart.fetch::<(K, V)>(hash);
+        self.charts[part_of(hash, self.charts.len())].fetch::<(K, V)>(hash);
     }
 
     /// The entry of a key whose hash is known.
@@ -113,9 +95,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
         K: Borrow<Q>,
         Q: Eq + ?Sized,
     {
-        self.shelf(hash)
-            .table
-            .find(hash, |(k, _)| k.borrow() == key)
+        self.table(hash).find(hash, |(k, _)| k.borrow() == key)
     }
 
     /// The same map, to be changed again. Nothing is copied.
@@ -128,7 +108,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// ```
     pub fn thaw(self) -> ParHashMap<K, V, S> {
         let hasher = self.hasher;
-        let mut tables: Vec<_> = self.shelves.into_iter().map(|shelf| shelf.table).collect();
+        let mut tables = self.tables.into_vec();
         let shards = match tables.len() {
             1 => Shards::from_stem(tables.remove(0)),
             _ => Shards::from_tables(tables),
@@ -143,7 +123,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// assert_eq!(ParHashMap::from([("a", 1)]).freeze().len(), 1);
     /// ```
     pub fn len(&self) -> usize {
-        self.tables().map(HashTable::len).sum()
+        self.tables.iter().map(HashTable::len).sum()
     }
 
     /// Whether there is no entry.
@@ -153,7 +133,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// assert!(ParHashMap::<u8, u8>::new().freeze().is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
-        self.tables().all(HashTable::is_empty)
+        self.tables.iter().all(HashTable::is_empty)
     }
 
     /// All entries.
@@ -165,7 +145,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// ```
     pub fn iter(&self) -> FrozenIter<'_, K, V> {
         FrozenIter {
-            shelves: self.shelves.iter(),
+            tables: self.tables.iter(),
             table: None,
             left: self.len(),
         }
@@ -218,7 +198,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// assert!(ParHashMap::from([(1, 10)]).freeze().capacity() >= 1);
     /// ```
     pub fn capacity(&self) -> usize {
-        self.tables().map(HashTable::capacity).sum()
+        self.tables.iter().map(HashTable::capacity).sum()
     }
 
     /// What the keys are hashed with.
@@ -297,11 +277,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
         Q: Hash + Eq + ?Sized,
     {
         let hash = self.hash(key);
-        let Shelf { table, chart } = self.shelf(hash);
-        chart.fetch::<(K, V)>(hash);
-        table
-            .find(hash, |(k, _)| k.borrow() == key)
-            .map(|(key, value)| (key, value))
+        self.find(hash, key).map(|(key, value)| (key, value))
     }
 
     /// Whether there is an entry for `key`.
@@ -310,6 +286,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
     /// # use tine::ParHashMap;
     /// assert!(ParHashMap::from([(1, 10)]).freeze().contains_key(&1));
     /// ```
+    #[inline]
     pub fn contains_key<Q>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -329,6 +306,7 @@ where
 
     /// # Panics
     /// If the key is not there.
+    #[inline]
     #[track_caller]
     fn index(&self, key: &Q) -> &V {
         self.get(key).expect("no entry for this key in the map")
@@ -346,7 +324,7 @@ impl<K, V, S> IntoIterator for FrozenMap<K, V, S> {
     type IntoIter = IntoIter<K, V>;
 
     fn into_iter(self) -> IntoIter<K, V> {
-        IntoIter::new(self.into_tables())
+        IntoIter::new(self.tables.into_vec())
     }
 }
 
@@ -355,7 +333,7 @@ impl<'a, K: Sync, V: Sync, S> IntoParallelIterator for &'a FrozenMap<K, V, S> {
     type Iter = ParIter<'a, K, V>;
 
     fn into_par_iter(self) -> ParIter<'a, K, V> {
-        ParIter::new(self.shelves.iter().map(|shelf| &shelf.table))
+        ParIter::new(self.tables.iter())
     }
 }
 
@@ -378,7 +356,7 @@ impl<K: Send, V: Send, S> IntoParallelIterator for FrozenMap<K, V, S> {
 /// assert_eq!((entries.len(), entries.next()), (1, Some((&"fork", &4))));
 /// ```
 pub struct FrozenIter<'a, K, V> {
-    shelves: slice::Iter<'a, Shelf<K, V>>,
+    tables: slice::Iter<'a, HashTable<(K, V)>>,
     table: Option<hash_table::Iter<'a, (K, V)>>,
     left: usize,
 }
@@ -392,7 +370,7 @@ impl<'a, K, V> Iterator for FrozenIter<'a, K, V> {
                 self.left -= 1;
                 return Some((key, value));
             }
-            self.table = Some(self.shelves.next()?.table.iter());
+            self.table = Some(self.tables.next()?.iter());
         }
     }
 
@@ -401,7 +379,7 @@ impl<'a, K, V> Iterator for FrozenIter<'a, K, V> {
     }
 
     fn fold<A, F: FnMut(A, Self::Item) -> A>(self, start: A, mut f: F) -> A {
-        let rest = self.shelves.map(|shelf| shelf.table.iter());
+        let rest = self.tables.map(HashTable::iter);
         let tables = self.table.into_iter().chain(rest);
         tables.fold(start, |all, table| {
             table.fold(all, |all, (key, value)| f(all, (key, value)))
@@ -415,7 +393,7 @@ impl<K, V> FusedIterator for FrozenIter<'_, K, V> {}
 impl<K, V> Clone for FrozenIter<'_, K, V> {
     fn clone(&self) -> Self {
         FrozenIter {
-            shelves: self.shelves.clone(),
+            tables: self.tables.clone(),
             table: self.table.clone(),
             left: self.left,
         }
