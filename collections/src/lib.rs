@@ -37,6 +37,10 @@ pub mod group;
 #[cfg(not(loom))]
 mod hasher;
 #[cfg(loom)]
+#[path = "map/hazard.rs"]
+#[allow(dead_code)] // the models end no threads
+mod hazard;
+#[cfg(loom)]
 #[path = "map/lock.rs"]
 #[allow(dead_code)] // the models need no guards
 mod lock;

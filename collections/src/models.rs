@@ -2,6 +2,7 @@
 //!
 //! `tests/models.sh -p tine-collections models`
 
+use crate::hazard::{Place, Registry};
 use crate::lock::RawLock;
 use crate::published::Published;
 use crate::vec::buckets::Buckets;
@@ -175,7 +176,7 @@ impl Drop for Pair {
 
 fn published() -> (Arc<Published<Pair>>, Count) {
     let alive = std::sync::Arc::default();
-    let first = loom::sync::Arc::new(Pair::of(0, &alive));
+    let first = std::sync::Arc::new(Pair::of(0, &alive));
     (Arc::new(Published::new(first)), alive)
 }
 
@@ -183,7 +184,7 @@ fn published() -> (Arc<Published<Pair>>, Count) {
 /// as it was, and numbers only rise.
 #[test]
 fn publishing_and_reading() {
-    explore(3, || {
+    explore(2, || {
         let (place, alive) = published();
         let other = place.clone();
         let writer = thread::spawn(move || other.renew(Pair::next).unwrap());
@@ -243,5 +244,126 @@ fn without_a_look_a_change_is_lost() {
         add(&place);
         writer.join().unwrap();
         assert_eq!(place.load().whole(), 2, "a change is lost");
+    });
+}
+
+/// A value that loom watches: to drop it while another thread looks at it is a race.
+struct Watched(UnsafeCell<usize>, Count);
+
+// SAFETY: changed when it is dropped only; loom checks that no thread looks at it then.
+unsafe impl Sync for Watched {}
+// SAFETY: as above.
+unsafe impl Send for Watched {}
+
+impl Watched {
+    fn new(number: usize, alive: &Count) -> std::sync::Arc<Self> {
+        alive.fetch_add(1, Relaxed);
+        std::sync::Arc::new(Watched(UnsafeCell::new(number), alive.clone()))
+    }
+
+    fn number(&self) -> usize {
+        // SAFETY: changed when it is dropped only; loom checks that.
+        self.0.with(|number| unsafe { *number })
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        // SAFETY: no thread looks at it any more; loom checks that.
+        self.0.with_mut(|number| unsafe { *number = 99 });
+        self.1.fetch_sub(1, Relaxed);
+    }
+}
+
+/// A place, the readers' records, and how many values there are.
+struct Scene(Place<Watched>, Registry, Count);
+
+impl Scene {
+    fn new(light: bool) -> Arc<Self> {
+        let alive = Count::default();
+        let first = Watched::new(1, &alive);
+        Arc::new(Scene(Place::new(first), Registry::new(light), alive))
+    }
+
+    /// Looks once, and once more inside of that: there is one slot in a model, so that look counts.
+    fn read(&self, twice: bool) {
+        let record = self.1.claim();
+        let look = self.0.look(&self.1, record);
+        let number = look.number();
+        assert!(number <= 3);
+        if twice {
+            assert!(self.0.look(&self.1, record).number() >= number);
+        }
+        assert_eq!(look.number(), number);
+        drop(look);
+        record.leave();
+    }
+
+    /// Puts the next value in the place of the one that is there.
+    fn write(&self) {
+        let record = self.1.claim();
+        loop {
+            let old = self.0.look(&self.1, record).keep();
+            let next = Watched::new(old.number() + 1, &self.2);
+            if self.0.replace(&self.1, &old, next) {
+                break;
+            }
+        }
+        record.leave();
+    }
+
+    /// Runs these at once. In the end the last value alone is alive.
+    fn run(light: bool, jobs: &[fn(&Scene)], writes: usize) {
+        let scene = Scene::new(light);
+        let (mine, others) = jobs.split_first().expect("a job");
+        let threads: Vec<_> = others
+            .iter()
+            .map(|&job| {
+                let scene = scene.clone();
+                thread::spawn(move || job(&scene))
+            })
+            .collect();
+        mine(&scene);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(scene.0.count(&scene.1).number(), 1 + writes);
+        assert_eq!(scene.2.load(Relaxed), 1, "what is replaced is dropped");
+    }
+}
+
+/// A value that is looked at is there, and one that is replaced is dropped when the last look at it ends.
+#[test]
+fn looking_while_another_replaces() {
+    explore(3, || {
+        Scene::run(false, &[Scene::write, |s| s.read(false)], 1)
+    });
+}
+
+#[test]
+fn looking_twice_while_another_replaces() {
+    explore(2, || {
+        Scene::run(false, &[Scene::write, |s| s.read(true)], 1)
+    });
+}
+
+#[test]
+fn two_look_while_another_replaces() {
+    let look: fn(&Scene) = |scene| scene.read(false);
+    explore(2, move || Scene::run(false, &[Scene::write, look, look], 1));
+}
+
+#[test]
+fn looking_while_two_values_are_replaced() {
+    let write: fn(&Scene) = |scene| (0..2).for_each(|_| scene.write());
+    explore(2, move || Scene::run(false, &[write, |s| s.read(false)], 2));
+}
+
+/// A reader without a fence between its announcement and its look: loom sees what it looks at dropped.
+#[test]
+#[should_panic]
+fn without_a_fence_a_value_is_lost() {
+    explore(3, || {
+        Scene::run(true, &[Scene::write, |s| s.read(false)], 1)
     });
 }

@@ -14,6 +14,7 @@ mod convert;
 mod entry;
 mod exclusive;
 mod frozen;
+mod hazard;
 mod iter;
 pub(crate) mod lock;
 mod par;

@@ -6,24 +6,26 @@
 //! place no more and the last reader has let go of it.
 #![forbid(unsafe_code)]
 
-use crate::sync::{Arc, Loaded, Swap};
+use super::hazard::{self, Look, Place};
+use std::sync::Arc;
 
-pub(crate) struct Published<T>(Swap<T>);
+pub(crate) struct Published<T>(Place<T>);
 
 impl<T> Published<T> {
     pub(crate) fn new(value: Arc<T>) -> Self {
-        Published(Swap::new(value))
+        hazard::say();
+        Published(Place::new(value))
     }
 
-    /// The value that is there, for a short look.
+    /// The value that is there, for a look.
     #[inline]
-    pub(crate) fn load(&self) -> Loaded<T> {
-        self.0.load()
+    pub(crate) fn load(&self) -> Look<'_, T> {
+        hazard::load(&self.0)
     }
 
-    /// The value that is there, for a look of any length.
+    /// The value that is there, to keep.
     pub(crate) fn load_full(&self) -> Arc<T> {
-        self.0.load_full()
+        self.load().keep()
     }
 
     pub(crate) fn into_inner(self) -> Arc<T> {
@@ -34,10 +36,9 @@ impl<T> Published<T> {
     /// again if another thread was quicker. If it panics, nothing has changed.
     pub(crate) fn renew<R>(&self, change: impl Fn(&T) -> Option<(T, R)>) -> Option<R> {
         loop {
-            let old = self.0.load_full();
+            let old = self.load_full();
             let (new, result) = change(&old)?;
-            let found = self.0.compare_and_swap(&old, Arc::new(new));
-            if Arc::ptr_eq(&found, &old) {
+            if hazard::replace(&self.0, &old, Arc::new(new)) {
                 return Some(result);
             }
         }

@@ -82,7 +82,7 @@ mod stack {
 /// Makes every running thread of the process pass a full memory barrier. False where the system
 /// offers no such thing.
 #[cfg(all(target_os = "linux", not(miri)))]
-pub(crate) fn barrier_everywhere() -> bool {
+pub fn barrier_everywhere() -> bool {
     use std::sync::atomic::{AtomicU8, Ordering};
     const REGISTER: libc::c_int = 1 << 4;
     const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
@@ -102,7 +102,7 @@ pub(crate) fn barrier_everywhere() -> bool {
 }
 
 #[cfg(not(all(target_os = "linux", not(miri))))]
-pub(crate) fn barrier_everywhere() -> bool {
+pub fn barrier_everywhere() -> bool {
     false
 }
 
