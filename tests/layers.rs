@@ -280,7 +280,7 @@ const HOUSE: &[Crate] = &[
                 "map::lock",
                 "map::chart",
                 "map::table",
-                "map::published",
+                "map::hazard",
                 "partition",
                 "settle",
             ],
@@ -293,7 +293,7 @@ const HOUSE: &[Crate] = &[
                 "group::fold",
                 "group::firsts",
             ],
-            &["vec::iter", "map::concurrent"],
+            &["vec::iter", "map::concurrent", "map::published"],
             &[
                 "vec::par_vec",
                 "map::entry",
@@ -329,6 +329,8 @@ const HOUSE: &[Crate] = &[
             "vec::slab",
             "vec::buckets",
             "map::lock",
+            // values that other threads may look at, without a lock, until they let go
+            "map::hazard",
             "partition",
             "settle",
         ],

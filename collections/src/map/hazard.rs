@@ -202,7 +202,6 @@ impl<T> Place<T> {
             return self.count(registry);
         };
         let mut value = self.now.load(Ordering::Relaxed);
-        let mut in_vain = false;
         loop {
             // Release pairs with the Acquire in `holds`: earlier looks, which left this slot empty, are over.
             slot.store(value.cast(), Ordering::Release);
@@ -212,21 +211,16 @@ impl<T> Place<T> {
             if still == value {
                 break;
             }
+            // Should a writer have taken this for a look at the old value: the end of this one sees to it.
             value = still;
-            in_vain = true;
         }
         record.depth.store(depth + 1, Ordering::Relaxed);
-        let look = Look {
+        Look {
             place: self,
             registry,
             record: Some(record),
             value,
-        };
-        if in_vain {
-            // A writer may have taken a value that was announced in vain for one that is looked at.
-            self.see_to(registry, record);
         }
-        look
     }
 
     /// A look that counts among the owners of the value.
