@@ -347,6 +347,13 @@ fn looking_twice_while_another_replaces() {
     });
 }
 
+/// What a look did is over for a writer that finds the next one in its slot.
+#[test]
+fn looking_again_while_another_replaces() {
+    let look: fn(&Scene) = |scene| (0..2).for_each(|_| scene.read(false));
+    explore(2, move || Scene::run(false, &[Scene::write, look], 1));
+}
+
 #[test]
 fn two_look_while_another_replaces() {
     let look: fn(&Scene) = |scene| scene.read(false);
