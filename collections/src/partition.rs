@@ -389,10 +389,6 @@ pub(crate) fn concat<T: Send>(mut parts: Vec<Vec<T>>) -> Vec<T> {
     sheltered(|| par_map(jobs, &copy));
     // SAFETY: the jobs wrote each of the places with a value that was one.
     unsafe { all.set_len(total) };
-    // The system takes its time to take back memory that it gave in one piece.
-    if parts.iter().any(|part| part.capacity() * size >= HUGE) {
-        sheltered(|| par_map(parts, &drop));
-    }
     all
 }
 

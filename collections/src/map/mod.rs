@@ -2,8 +2,8 @@
 //!
 //! The type and the methods with `&self` are in `concurrent`, those with `&mut self` in
 //! `exclusive`, and the parallel ones in `par`. `frozen` is a map that is only read, `read_map` one
-//! that is read without locks and changed by publishing: `published` holds one of its tables. Beneath
-//! them: `shard` (which table a key is in), `lock` (one table's lock), `table` (surgery on one table),
+//! that is read without locks and changed by publishing: `published` holds one of its tables, by
+//! `hazard`. Beneath them: `shard` (which table a key is in), `lock` (one table's lock), `table` (surgery on one table),
 //! `chart` (fetching ahead) and `reentry` (a thread that enters a map again panics instead of waiting
 //! for itself).
 #![deny(unsafe_code)]

@@ -2,7 +2,7 @@
 //! another thread reads.
 //!
 //! Each of its parts is an immutable table behind a pointer. A reader notes in a slot of its own
-//! which table it looks at (`arc-swap`), and takes no lock. A writer copies the table of one part,
+//! which table it looks at (`hazard`), and takes no lock. A writer copies the table of one part,
 //! changes the copy, and puts it in the old one's place (`published`). A table is freed when no reader
 //! looks at it any more. A reader that never leaves keeps the tables that it looks at, and no later ones.
 #![forbid(unsafe_code)]
