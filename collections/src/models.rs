@@ -305,7 +305,7 @@ impl Scene {
         loop {
             let old = self.0.look(&self.1, record).keep();
             let next = Watched::new(old.number() + 1, &self.2);
-            if self.0.replace(&self.1, &old, next) {
+            if self.0.replace(&self.1, &old, next).is_some() {
                 break;
             }
         }

@@ -246,7 +246,12 @@ impl<T> Place<T> {
     }
 
     /// Puts `new` in the place of `old`, unless that is there no more.
-    pub(crate) fn replace(&self, registry: &Registry, old: &Arc<T>, new: Arc<T>) -> bool {
+    pub(crate) fn replace<'a>(
+        &'a self,
+        registry: &'a Registry,
+        old: &Arc<T>,
+        new: Arc<T>,
+    ) -> Option<Parting<'a, T>> {
         let new = place(new);
         let expected = Arc::as_ptr(old).cast_mut();
         // Release pairs with the loads of readers: the new value is whole. Acquire pairs with itself, by another
@@ -259,18 +264,21 @@ impl<T> Place<T> {
         {
             // SAFETY: it came from the `Arc` above, and no other thread has seen it.
             drop(unsafe { Arc::from_raw(new.cast_const()) });
-            return false;
+            return None;
         }
         // SAFETY: it came from `Arc::into_raw` in `new` or here, and was taken out by this thread alone.
         let old = unsafe { Arc::from_raw(expected.cast_const()) };
-        drop(self.part_with(registry, old));
-        true
+        Some(Parting {
+            place: self,
+            registry,
+            old: Some(old),
+        })
     }
 
-    /// Leaves the value to those that look at it, or returns it to be dropped.
-    fn part_with(&self, registry: &Registry, old: Arc<T>) -> Option<Arc<T>> {
+    /// Leaves the value to those that look at it, or returns it to be dropped. `passed`: all threads have
+    /// passed a barrier since it was taken out of its place.
+    fn part_with(&self, registry: &Registry, old: Arc<T>, passed: bool) -> Option<Arc<T>> {
         let value = Arc::as_ptr(&old).cast();
-        let passed = registry.pass_everywhere();
         let mut late = self.late();
         if passed {
             let holders: Vec<_> = registry.records().filter(|r| r.holds(value)).collect();
@@ -336,6 +344,39 @@ impl<T> Drop for Place<T> {
     }
 }
 
+/// A value that was taken out of its place, and that others may look at still. Its end is seen to when this is
+/// dropped, or that of many at once by [`part_with_all`].
+pub(crate) struct Parting<'a, T> {
+    place: &'a Place<T>,
+    registry: &'a Registry,
+    old: Option<Arc<T>>,
+}
+
+impl<T> Parting<'_, T> {
+    fn end(&mut self, passed: bool) {
+        if let Some(old) = self.old.take() {
+            drop(self.place.part_with(self.registry, old, passed));
+        }
+    }
+}
+
+impl<T> Drop for Parting<'_, T> {
+    fn drop(&mut self) {
+        if self.old.is_some() {
+            let passed = self.registry.pass_everywhere();
+            self.end(passed);
+        }
+    }
+}
+
+/// Sees to the ends of values of one registry, with a single barrier.
+pub(crate) fn part_with_all<T>(mut partings: Vec<Parting<'_, T>>) {
+    if let Some(first) = partings.first() {
+        let passed = first.registry.pass_everywhere();
+        partings.iter_mut().for_each(|parting| parting.end(passed));
+    }
+}
+
 /// A look at a value. It stays with the thread that began it, and ends before those that were begun earlier.
 pub(crate) struct Look<'a, T> {
     place: &'a Place<T>,
@@ -387,7 +428,7 @@ pub(crate) use here::{load, replace, say};
 /// The registry of the process, and the record of the thread.
 #[cfg(not(loom))]
 mod here {
-    use super::{Look, Place, Record, Registry};
+    use super::{Look, Parting, Place, Record, Registry};
     use crate::sync::{Ordering, heavy};
     use std::cell::Cell;
     use std::sync::{Arc, Once};
@@ -434,7 +475,11 @@ mod here {
         }
     }
 
-    pub(crate) fn replace<T>(place: &Place<T>, old: &Arc<T>, new: Arc<T>) -> bool {
+    pub(crate) fn replace<'a, T>(
+        place: &'a Place<T>,
+        old: &Arc<T>,
+        new: Arc<T>,
+    ) -> Option<Parting<'a, T>> {
         place.replace(&REGISTRY, old, new)
     }
 }
@@ -442,7 +487,7 @@ mod here {
 /// The same for each exploration of a model.
 #[cfg(loom)]
 mod here {
-    use super::{Look, Place, Record, Registry};
+    use super::{Look, Parting, Place, Record, Registry};
     use std::sync::Arc;
 
     loom::lazy_static! {
@@ -459,7 +504,11 @@ mod here {
         MINE.with(|record| place.look(&REGISTRY, record))
     }
 
-    pub(crate) fn replace<T>(place: &Place<T>, old: &Arc<T>, new: Arc<T>) -> bool {
+    pub(crate) fn replace<'a, T>(
+        place: &'a Place<T>,
+        old: &Arc<T>,
+        new: Arc<T>,
+    ) -> Option<Parting<'a, T>> {
         place.replace(&REGISTRY, old, new)
     }
 }

@@ -6,7 +6,7 @@
 //! place no more and the last reader has let go of it.
 #![forbid(unsafe_code)]
 
-use super::hazard::{self, Look, Place};
+use super::hazard::{self, Look, Parting, Place};
 use std::sync::Arc;
 
 pub(crate) struct Published<T>(Place<T>);
@@ -35,11 +35,19 @@ impl<T> Published<T> {
     /// Puts what `change` makes of the value in its place, unless it makes nothing. `change` is called
     /// again if another thread was quicker. If it panics, nothing has changed.
     pub(crate) fn renew<R>(&self, change: impl Fn(&T) -> Option<(T, R)>) -> Option<R> {
+        self.renew_later(change).map(|(_, result)| result)
+    }
+
+    /// The same, but the end of the value that was there is still to be seen to.
+    pub(crate) fn renew_later<R>(
+        &self,
+        change: impl Fn(&T) -> Option<(T, R)>,
+    ) -> Option<(Parting<'_, T>, R)> {
         loop {
             let old = self.load_full();
             let (new, result) = change(&old)?;
-            if hazard::replace(&self.0, &old, Arc::new(new)) {
-                return Some(result);
+            if let Some(parting) = hazard::replace(&self.0, &old, Arc::new(new)) {
+                return Some((parting, result));
             }
         }
     }

@@ -9,6 +9,7 @@
 
 use super::concurrent::ParHashMap;
 use super::frozen::FrozenMap;
+use super::hazard::{Parting, part_with_all};
 use super::published::Published;
 use super::table::divide;
 use crate::gather::{Gathered, gather};
@@ -24,6 +25,9 @@ use std::sync::Arc;
 use tine_iter::iter::IntoParallelIterator;
 
 type Table<K, V> = HashTable<(K, V)>;
+
+/// How many parts one job of a publication changes.
+const AT_ONCE: usize = 8;
 
 /// A map that many threads read without a write to shared memory, and that is changed by
 /// publishing.
@@ -303,15 +307,30 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
                 parts
             }
         };
-        let work: Vec<_> = self.parts.iter().zip(parts).collect();
-        par_map(work, &|(part, changes)| self.renew_all(part, changes));
+        let changed = |(_, changes): &(_, Vec<_>)| !changes.is_empty();
+        let mut work = self.parts.iter().zip(parts).filter(changed);
+        let mut jobs = Vec::new();
+        loop {
+            let job: Vec<_> = work.by_ref().take(AT_ONCE).collect();
+            if job.is_empty() {
+                break;
+            }
+            jobs.push(job);
+        }
+        // All threads pass a barrier for each job, and not for each part.
+        par_map(jobs, &|job: Vec<_>| {
+            let renewed = job.into_iter();
+            let renewed = renewed.filter_map(|(part, changes)| self.renew_all(part, changes));
+            part_with_all(renewed.collect());
+        });
     }
 
-    fn renew_all(&self, part: &Published<Table<K, V>>, changes: Vec<(u64, (K, Option<V>))>) {
-        if changes.is_empty() {
-            return;
-        }
-        self.renew(part, |table| {
+    fn renew_all<'a>(
+        &self,
+        part: &'a Published<Table<K, V>>,
+        changes: Vec<(u64, (K, Option<V>))>,
+    ) -> Option<Parting<'a, Table<K, V>>> {
+        let change = |table: &mut Table<K, V>| {
             for (hash, (key, value)) in &changes {
                 if let Some(value) = value {
                     self.put(table, *hash, key.clone(), value.clone());
@@ -319,8 +338,13 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
                     found.remove();
                 }
             }
-            Some(())
+        };
+        let renewed = part.renew_later(|old| {
+            let mut table = old.clone();
+            change(&mut table);
+            Some((table, ()))
         });
+        renewed.map(|(parting, ())| parting)
     }
 
     /// The same map, not to be changed any more. Nothing is copied.
