@@ -78,6 +78,11 @@ fn begin(_: &str, cores: &str, _: u64, _: &[String]) -> Result<usize, String> {
 fn set_threads(count: usize) {
     // SAFETY: the only thread.
     unsafe { std::env::set_var("TINE_NUM_THREADS", count.to_string()) };
+    // SAFETY: as above.
+    #[cfg(lab_rayon)]
+    unsafe {
+        std::env::set_var("RAYON_NUM_THREADS", count.to_string());
+    }
     // The calls by which a woken thread is kept off the waker's processor are part of `wake`.
     if machine::COMPUTED {
         // SAFETY: as above.

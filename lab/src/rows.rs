@@ -5,8 +5,14 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Duration;
+#[cfg(lab_rayon)]
+use rayon::{Scope, current_thread_index, join, prelude::*, scope};
+#[cfg(not(lab_rayon))]
 use tine_collections::{ParHashMap, ParVec, ParallelGrouping};
+#[cfg(not(lab_rayon))]
 use tine_iter::prelude::*;
+#[cfg(not(lab_rayon))]
+use tine_pool::{Scope, current_thread_index, join, scope};
 
 /// What a row is asked for.
 pub(crate) struct Setup {
@@ -54,12 +60,16 @@ pub(crate) const ROWS: &[Row] = &[
     ("find-1000000x100", find),
     ("collect-1000000x20", collect),
     ("counter-1000000x20", counter),
+    #[cfg(not(lab_rayon))]
     ("push-1000000x20", push),
     ("sort-1000000x0", sort),
     ("sort-10000000x0", sort),
     ("sortkeys-300000x0", sort_by),
+    #[cfg(not(lab_rayon))]
     ("group-1000000x0", group),
+    #[cfg(not(lab_rayon))]
     ("group-10000000x0", group),
+    #[cfg(not(lab_rayon))]
     ("map-300000x0", map),
 ];
 
@@ -155,7 +165,7 @@ fn joins(s: &Setup, name: &str) {
             work(nanos);
             return 1;
         }
-        let (a, b) = tine_pool::join(|| tree(leaves / 2, nanos), || tree(leaves / 2, nanos));
+        let (a, b) = join(|| tree(leaves / 2, nanos), || tree(leaves / 2, nanos));
         a + b
     }
     let (leaves, nanos) = numbers(name);
@@ -202,7 +212,7 @@ fn spawner(s: &Setup, name: &str) {
         let done: Vec<_> = (0..s.cores.max(1) * 2)
             .map(|_| Padded(AtomicUsize::new(0)))
             .collect();
-        tine_pool::scope(|scope| {
+        scope(|scope| {
             for _ in 0..tasks {
                 scope.spawn(|_| {
                     work(nanos);
@@ -219,7 +229,7 @@ fn spawner(s: &Setup, name: &str) {
 struct Padded(AtomicUsize);
 
 fn count(done: &[Padded]) {
-    let me = tine_pool::current_thread_index().unwrap_or(0);
+    let me = current_thread_index().unwrap_or(0);
     done[me % done.len()].0.fetch_add(1, Relaxed);
 }
 
@@ -228,7 +238,7 @@ fn sum(done: &[Padded]) -> u64 {
 }
 
 fn spawn_tree(s: &Setup, name: &str) {
-    fn grow<'s>(scope: &tine_pool::Scope<'s>, done: &'s [Padded], left: usize, nanos: u64) {
+    fn grow<'s>(scope: &Scope<'s>, done: &'s [Padded], left: usize, nanos: u64) {
         work(nanos);
         count(done);
         let left = left - 1;
@@ -242,7 +252,7 @@ fn spawn_tree(s: &Setup, name: &str) {
         let done: Vec<_> = (0..s.cores * 2)
             .map(|_| Padded(AtomicUsize::new(0)))
             .collect();
-        tine_pool::scope(|scope| grow(scope, &done, tasks, nanos));
+        scope(|scope| grow(scope, &done, tasks, nanos));
         sum(&done)
     });
 }
@@ -380,6 +390,7 @@ fn counter(s: &Setup, name: &str) {
     });
 }
 
+#[cfg(not(lab_rayon))]
 fn push(s: &Setup, name: &str) {
     let (items, nanos) = numbers(name);
     s.warm_and_cold(name, items as u64, s.share(items as u64 * nanos), || {
@@ -458,6 +469,7 @@ fn sort_by(s: &Setup, name: &str) {
     );
 }
 
+#[cfg(not(lab_rayon))]
 fn group(s: &Setup, name: &str) {
     let (items, _) = numbers(name);
     let keys: Vec<u64> = mixed(items, s.seed)
@@ -476,6 +488,7 @@ fn group(s: &Setup, name: &str) {
     }
 }
 
+#[cfg(not(lab_rayon))]
 fn map(s: &Setup, name: &str) {
     let (items, _) = numbers(name);
     let keys = mixed(items, s.seed);
