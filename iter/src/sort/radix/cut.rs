@@ -212,7 +212,6 @@ impl<B: RadixBits> Digits<B> {
 pub(super) struct Cut<B> {
     digits: Digits<B>,
     buckets: usize,
-    parts: usize,
     /// For each part, for each bucket.
     counts: Vec<usize>,
 }
@@ -274,7 +273,6 @@ impl<B: RadixBits> Cut<B> {
         Cut {
             digits,
             buckets,
-            parts,
             counts: vec![0; parts * buckets],
         }
     }
