@@ -16,7 +16,7 @@ edition = "2021"
 rayon = "=1.12.0"
 [workspace]
 TOML
-# The sources as the registry has them. --versioned-dirs would put versions into the paths.
+# The sources as the registry has them.
 rm -rf $at/vendor
 (cd $at/seed && cargo vendor --quiet ../vendor >/dev/null </dev/null)
 
@@ -32,7 +32,8 @@ for crate in rayon rayon-core crossbeam-deque crossbeam-epoch crossbeam-utils; d
     find $dir/src -name '*.rs' -print0 | xargs -0 sed -i -E \
         -e 's/\b(::)?(std|core)::sync\b/tine_lab_doors::sync/g' \
         -e 's/\b(::)?(std|core)::hint::spin_loop\b/tine_lab_doors::hint::spin_loop/g' \
-        -e 's/load_consume\(\)/load(Ordering::Acquire)/g'
+        -e 's/load_consume\(\)/load(Ordering::Acquire)/g' \
+        -e '/^use crossbeam_utils::atomic::AtomicConsume;$/d'
 done
 # Crossbeam's jobs lie in plain memory: told to the laboratory as what they are, a store and a load.
 sed -i -E \

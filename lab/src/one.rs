@@ -129,6 +129,14 @@ fn records(sample: &Sample, cores: &str, seed: u64, lines: usize) -> String {
                 line.share, line.transfers, line.refused, line.lines, line.fields
             );
         }
+        let (places, all) = &report.few;
+        for few in places.iter().take(lines) {
+            let _ = writeln!(
+                out,
+                "F\t{row}\t{cores}\t{seed}\t{all}\t{}\t{}\t{}",
+                few.few, few.all, few.place
+            );
+        }
         let _ = write!(out, "W\t{row}\t{cores}\t{seed}");
         let last = report.ramp.len();
         for (i, nanos) in report.ramp.iter().enumerate() {

@@ -1,12 +1,13 @@
 //! The experiments. Each checks what it computes: a task that is lost or run twice fails the row.
 
 use crate::machine::{self, AtomicUsize, now, work};
+#[cfg(lab_rayon)]
+use rayon::{Scope, current_thread_index, join, prelude::*, scope};
+#[cfg(not(lab_rayon))]
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Duration;
-#[cfg(lab_rayon)]
-use rayon::{Scope, current_thread_index, join, prelude::*, scope};
 #[cfg(not(lab_rayon))]
 use tine_collections::{ParHashMap, ParVec, ParallelGrouping};
 #[cfg(not(lab_rayon))]
@@ -54,6 +55,8 @@ pub(crate) const ROWS: &[Row] = &[
     ("server-10000x100", server),
     ("bridge-100000x200", bridge),
     ("bridge-20000x2000", bridge),
+    ("draw-100000x200", draw),
+    ("draw-20000x2000", draw),
     ("stream-20000x200", stream),
     ("stream-20000x2000", stream),
     ("ramp-100000x1000", ramp),
@@ -332,6 +335,25 @@ fn bridge(s: &Setup, name: &str) {
     });
 }
 
+/// What `next` of the row below takes, in nanoseconds.
+const DRAW: u64 = 20;
+
+/// As `bridge`, from an iterator whose `next` takes its time. No thread count makes a bridge faster than
+/// its serial draw, so the ideal time is that, or the work of all by the cores, whichever is longer.
+fn draw(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    let serial = items as u64 * DRAW;
+    let ideal = s.share(serial + items as u64 * nanos).max(serial);
+    s.warm_and_cold(name, items as u64, ideal, || {
+        let slow = (0..items).inspect(|_| work(DRAW));
+        let one = |_| {
+            work(nanos);
+            1_u64
+        };
+        slow.par_bridge().map(one).sum()
+    });
+}
+
 /// As `bridge`, from an iterator that does not know whether it has more: items come one by one.
 fn stream(s: &Setup, name: &str) {
     let (items, nanos) = numbers(name);
@@ -477,14 +499,17 @@ fn group(s: &Setup, name: &str) {
         .map(|x| x % 10_000)
         .collect();
     all_there(s);
-    let op = || -> u64 {
-        let counts = keys.par_iter().count_by(|&&k| k);
-        counts.into_iter().map(|(_, n)| n as u64).sum()
-    };
+    let op = || keys.par_iter().count_by(|&&k| k);
     op();
     for _ in 0..3 {
         warm(s);
-        s.measure(name, "warm", items as u64, 0, op);
+        let mut counts = None;
+        s.measure(name, "warm", items as u64, 0, || {
+            counts = Some(op());
+            items as u64
+        });
+        let all = counts.into_iter().flatten().map(|(_, n)| n);
+        assert_eq!(all.sum::<usize>(), items, "{name}: items that were counted");
     }
 }
 
