@@ -174,6 +174,8 @@ pub(super) struct Machine {
     /// What a look at the clock computes, if what happens between touches is measured.
     measured: Option<u64>,
     left_at: u64,
+    /// Whether stretches are noted.
+    tells_few: bool,
     pub(super) stretches: Vec<Stretch>,
     pub(super) switches: u64,
     blocks: u64,
@@ -225,7 +227,7 @@ pub(super) fn machine() -> Option<Entered> {
         machine.cores[core].clock += passed;
         let current = machine.current;
         machine.threads[current].times.work += passed;
-        if passed >= stretch::LEAST {
+        if machine.tells_few && passed >= stretch::LEAST {
             let end = machine.cores[core].clock;
             machine.stretches.push(Stretch::new(end, passed));
         }
@@ -286,6 +288,7 @@ pub(crate) fn start(costs: &Costs, topology: Topology, seed: u64, measure: bool,
         zero: EPOCH * PS,
         measured,
         left_at: computed(),
+        tells_few: stretch::is_wanted(),
         stretches: Vec::new(),
         switches: 0,
         blocks: 0,

@@ -14,6 +14,11 @@ pub(super) const LEAST: u64 = 5_000 * PS;
 /// How many frames of the library tell a place.
 const FRAMES: usize = 3;
 
+/// Whether this is asked for.
+pub(super) fn is_wanted() -> bool {
+    std::env::var_os("LAB_FEW").is_some_and(|wanted| wanted != "0")
+}
+
 pub(super) struct Stretch {
     begin: u64,
     end: u64,

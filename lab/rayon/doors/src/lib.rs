@@ -51,7 +51,14 @@ mod signed {
                 #[track_caller]
                 pub fn store(&self, value: $value, order: Ordering) {
                     let strong = order == Ordering::SeqCst;
-                    touch(if strong { Point::Exchange } else { Point::Store }, self);
+                    touch(
+                        if strong {
+                            Point::Exchange
+                        } else {
+                            Point::Store
+                        },
+                        self,
+                    );
                     self.0.store(value, order);
                 }
                 #[track_caller]
