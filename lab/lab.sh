@@ -15,7 +15,7 @@ if [ "${1:-}" = calibrate ] && { [ $# = 1 ] || [[ $2 = --* ]]; }; then
     shift
     mkdir -p $out
     lab/lab.sh real run --seeds 3 "$@" --out $out/real.tsv >/dev/null
-    lab/lab.sh run --cores 1,2 "$@" --out $out/computed.tsv >/dev/null
+    lab/lab.sh run --cores 1,2 --seeds 3 "$@" --out $out/computed.tsv >/dev/null
     exec lab/lab.sh calibrate $out/real.tsv $out/computed.tsv
 fi
 if [ "${1:-}" = compare ] && [ $# -ge 3 ] && ! [ -f "$2" ]; then
