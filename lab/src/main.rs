@@ -5,7 +5,7 @@
 //!              [--out FILE] [--lines N]    rows, a process each: a table of efficiencies
 //! tine-lab table FILE                      the table of a file of results
 //! tine-lab compare OLD NEW                 two files of results, row by row
-//! tine-lab plot FILE SVG                   its curves
+//! tine-lab plot FILE SVG [RAYON]           its curves, and in grey those of a file of rayon's
 //! tine-lab calibrate REAL COMPUTED         times of the machine at hand beside the computed ones
 //! tine-lab sensitivity [as run]            each cost halved and doubled
 //! tine-lab check                           short: finishes, right answers, the same twice
@@ -37,7 +37,9 @@ fn main() {
         Some("one") => one::main(&args[1..]),
         Some("table") if args.len() == 2 => output::table(&args[1]),
         Some("compare") if args.len() == 3 => output::compare(&args[1], &args[2]),
-        Some("plot") if args.len() == 3 => plot::plot(&args[1], &args[2]),
+        Some("plot") if (3..=4).contains(&args.len()) => {
+            plot::plot(&args[1], &args[2], args.get(3).map(String::as_str))
+        }
         Some("calibrate") if args.len() == 3 => output::calibrate(&args[1], &args[2]),
         Some("sensitivity") => session::sensitivity(&rest()),
         Some("check") => session::check(&rest()),

@@ -78,6 +78,11 @@ fn begin(_: &str, cores: &str, _: u64, _: &[String]) -> Result<usize, String> {
 fn set_threads(count: usize) {
     // SAFETY: the only thread.
     unsafe { std::env::set_var("TINE_NUM_THREADS", count.to_string()) };
+    // SAFETY: as above.
+    #[cfg(lab_rayon)]
+    unsafe {
+        std::env::set_var("RAYON_NUM_THREADS", count.to_string());
+    }
     // The calls by which a woken thread is kept off the waker's processor are part of `wake`.
     if machine::COMPUTED {
         // SAFETY: as above.
@@ -122,6 +127,14 @@ fn records(sample: &Sample, cores: &str, seed: u64, lines: usize) -> String {
                 out,
                 "L\t{row}\t{cores}\t{seed}\t{:.3}\t{}\t{}\t{}\t{}",
                 line.share, line.transfers, line.refused, line.lines, line.fields
+            );
+        }
+        let (places, all) = &report.few;
+        for few in places.iter().take(lines) {
+            let _ = writeln!(
+                out,
+                "F\t{row}\t{cores}\t{seed}\t{all}\t{}\t{}\t{}",
+                few.few, few.all, few.place
             );
         }
         let _ = write!(out, "W\t{row}\t{cores}\t{seed}");

@@ -8,6 +8,7 @@ pub(crate) fn table(path: &str) -> Result<(), String> {
     efficiencies(&results);
     ways(&results);
     contended(&results);
+    few(&results);
     ramps(&results);
     Ok(())
 }
@@ -131,6 +132,26 @@ fn contended(results: &Results) {
             }
         });
         line(row, cells);
+    }
+}
+
+/// In rows that are measured: what was computed while less than a quarter of the cores did.
+fn few(results: &Results) {
+    let Some(cores) = largest(results).filter(|_| !results.few.is_empty()) else {
+        return;
+    };
+    println!("\nOn {cores} cores, who computed while less than a quarter of the cores did, µs\n");
+    println!("| row | all that time | of it here | here in all | where |\n|---|---|---|---|---|");
+    for (row, at, rest) in &results.few {
+        let fields: Vec<&str> = rest.split('\t').collect();
+        let [all, few, whole, place] = fields[..] else {
+            continue;
+        };
+        if at == cores {
+            let micros = |n: &str| format!("{:.0}", n.parse().unwrap_or(0.0) / 1000.0);
+            let cells = [micros(all), micros(few), micros(whole), place.to_owned()];
+            line(row, cells.into_iter());
+        }
     }
 }
 

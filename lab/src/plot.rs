@@ -7,8 +7,10 @@ const WIDE: f64 = 200.0;
 const HIGH: f64 = 110.0;
 const ACROSS: usize = 4;
 
-pub(crate) fn plot(path: &str, to: &str) -> Result<(), String> {
+/// Draws the results of a file. Those of another one, of the same rows on rayon, stand in grey beside them.
+pub(crate) fn plot(path: &str, to: &str, rayon: Option<&str>) -> Result<(), String> {
     let results = Results::read(path)?;
+    let rayon = rayon.map(Results::read).transpose()?.unwrap_or_default();
     let cores: Vec<&String> = results.cores.iter().filter(|c| !c.contains('x')).collect();
     let most = cores.iter().map(|c| size(c)).max().unwrap_or(2).max(2) as f64;
     // One picture for the phases of a row.
@@ -30,7 +32,7 @@ pub(crate) fn plot(path: &str, to: &str) -> Result<(), String> {
          font-family=\"sans-serif\" font-size=\"11\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
          <text x=\"20\" y=\"20\" font-size=\"13\">Efficiency by computed cores (1 to {most}, logarithmic); \
-         solid: warm, dashed: cold</text>\n"
+         solid: warm, dashed: cold; grey: rayon</text>\n"
     );
     for (i, (name, rows)) in pictures.iter().enumerate() {
         let left = (i % ACROSS) as f64 * (WIDE + 40.0) + 30.0;
@@ -48,7 +50,7 @@ pub(crate) fn plot(path: &str, to: &str) -> Result<(), String> {
                 left + WIDE
             );
         }
-        for row in rows {
+        let curve = |results: &Results, row: &str, grey: bool| {
             let point = |cores: &&String| {
                 let efficiency = results.efficiency(row, cores)?.min(1.05);
                 let x = left + WIDE * (size(cores) as f64).log2() / most.log2();
@@ -63,11 +65,17 @@ pub(crate) fn plot(path: &str, to: &str) -> Result<(), String> {
                 Some("get") => ("#2ca02c", ""),
                 _ => ("#d62728", ""),
             };
-            let _ = writeln!(
-                svg,
-                "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"{dash}/>",
+            let colour = if grey { "#999" } else { colour };
+            format!(
+                "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"{dash}/>\n",
                 points.join(" ")
-            );
+            )
+        };
+        for row in rows {
+            if !rayon.get(row, "1").is_empty() {
+                svg += &curve(&rayon, row, true);
+            }
+            svg += &curve(&results, row, false);
         }
         for cores in &cores {
             let x = left + WIDE * (size(cores) as f64).log2() / most.log2();

@@ -21,8 +21,9 @@ pub(crate) struct Results {
     pub(crate) rows: Vec<String>,
     pub(crate) cores: Vec<String>,
     all: BTreeMap<(String, String), Vec<Record>>,
-    /// What follows L and W, by row and machine.
+    /// What follows L, F and W, by row and machine.
     pub(crate) lines: Vec<(String, String, String)>,
+    pub(crate) few: Vec<(String, String, String)>,
     pub(crate) ramps: Vec<(String, String, String)>,
 }
 
@@ -70,6 +71,7 @@ impl Results {
                 self.all.entry((row, cores)).or_default().push(record);
             }
             "L" => self.lines.push((row, cores, rest.join("\t"))),
+            "F" => self.few.push((row, cores, rest.join("\t"))),
             "W" => self.ramps.push((row, cores, rest.join("  "))),
             _ => {}
         }

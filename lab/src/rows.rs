@@ -1,12 +1,19 @@
 //! The experiments. Each checks what it computes: a task that is lost or run twice fails the row.
 
 use crate::machine::{self, AtomicUsize, now, work};
+#[cfg(lab_rayon)]
+use rayon::{Scope, current_thread_index, join, prelude::*, scope};
+#[cfg(not(lab_rayon))]
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Duration;
+#[cfg(not(lab_rayon))]
 use tine_collections::{ParHashMap, ParVec, ParallelGrouping};
+#[cfg(not(lab_rayon))]
 use tine_iter::prelude::*;
+#[cfg(not(lab_rayon))]
+use tine_pool::{Scope, current_thread_index, join, scope};
 
 /// What a row is asked for.
 pub(crate) struct Setup {
@@ -48,18 +55,24 @@ pub(crate) const ROWS: &[Row] = &[
     ("server-10000x100", server),
     ("bridge-100000x200", bridge),
     ("bridge-20000x2000", bridge),
+    ("draw-100000x200", draw),
+    ("draw-20000x2000", draw),
     ("stream-20000x200", stream),
     ("stream-20000x2000", stream),
     ("ramp-100000x1000", ramp),
     ("find-1000000x100", find),
     ("collect-1000000x20", collect),
     ("counter-1000000x20", counter),
+    #[cfg(not(lab_rayon))]
     ("push-1000000x20", push),
     ("sort-1000000x0", sort),
     ("sort-10000000x0", sort),
     ("sortkeys-300000x0", sort_by),
+    #[cfg(not(lab_rayon))]
     ("group-1000000x0", group),
+    #[cfg(not(lab_rayon))]
     ("group-10000000x0", group),
+    #[cfg(not(lab_rayon))]
     ("map-300000x0", map),
 ];
 
@@ -155,7 +168,7 @@ fn joins(s: &Setup, name: &str) {
             work(nanos);
             return 1;
         }
-        let (a, b) = tine_pool::join(|| tree(leaves / 2, nanos), || tree(leaves / 2, nanos));
+        let (a, b) = join(|| tree(leaves / 2, nanos), || tree(leaves / 2, nanos));
         a + b
     }
     let (leaves, nanos) = numbers(name);
@@ -202,7 +215,7 @@ fn spawner(s: &Setup, name: &str) {
         let done: Vec<_> = (0..s.cores.max(1) * 2)
             .map(|_| Padded(AtomicUsize::new(0)))
             .collect();
-        tine_pool::scope(|scope| {
+        scope(|scope| {
             for _ in 0..tasks {
                 scope.spawn(|_| {
                     work(nanos);
@@ -219,7 +232,7 @@ fn spawner(s: &Setup, name: &str) {
 struct Padded(AtomicUsize);
 
 fn count(done: &[Padded]) {
-    let me = tine_pool::current_thread_index().unwrap_or(0);
+    let me = current_thread_index().unwrap_or(0);
     done[me % done.len()].0.fetch_add(1, Relaxed);
 }
 
@@ -228,7 +241,7 @@ fn sum(done: &[Padded]) -> u64 {
 }
 
 fn spawn_tree(s: &Setup, name: &str) {
-    fn grow<'s>(scope: &tine_pool::Scope<'s>, done: &'s [Padded], left: usize, nanos: u64) {
+    fn grow<'s>(scope: &Scope<'s>, done: &'s [Padded], left: usize, nanos: u64) {
         work(nanos);
         count(done);
         let left = left - 1;
@@ -242,7 +255,7 @@ fn spawn_tree(s: &Setup, name: &str) {
         let done: Vec<_> = (0..s.cores * 2)
             .map(|_| Padded(AtomicUsize::new(0)))
             .collect();
-        tine_pool::scope(|scope| grow(scope, &done, tasks, nanos));
+        scope(|scope| grow(scope, &done, tasks, nanos));
         sum(&done)
     });
 }
@@ -322,6 +335,25 @@ fn bridge(s: &Setup, name: &str) {
     });
 }
 
+/// What `next` of the row below takes, in nanoseconds.
+const DRAW: u64 = 20;
+
+/// As `bridge`, from an iterator whose `next` takes its time. No thread count makes a bridge faster than
+/// its serial draw, so the ideal time is that, or the work of all by the cores, whichever is longer.
+fn draw(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    let serial = items as u64 * DRAW;
+    let ideal = s.share(serial + items as u64 * nanos).max(serial);
+    s.warm_and_cold(name, items as u64, ideal, || {
+        let slow = (0..items).inspect(|_| work(DRAW));
+        let one = |_| {
+            work(nanos);
+            1_u64
+        };
+        slow.par_bridge().map(one).sum()
+    });
+}
+
 /// As `bridge`, from an iterator that does not know whether it has more: items come one by one.
 fn stream(s: &Setup, name: &str) {
     let (items, nanos) = numbers(name);
@@ -380,6 +412,7 @@ fn counter(s: &Setup, name: &str) {
     });
 }
 
+#[cfg(not(lab_rayon))]
 fn push(s: &Setup, name: &str) {
     let (items, nanos) = numbers(name);
     s.warm_and_cold(name, items as u64, s.share(items as u64 * nanos), || {
@@ -458,6 +491,7 @@ fn sort_by(s: &Setup, name: &str) {
     );
 }
 
+#[cfg(not(lab_rayon))]
 fn group(s: &Setup, name: &str) {
     let (items, _) = numbers(name);
     let keys: Vec<u64> = mixed(items, s.seed)
@@ -465,17 +499,21 @@ fn group(s: &Setup, name: &str) {
         .map(|x| x % 10_000)
         .collect();
     all_there(s);
-    let op = || -> u64 {
-        let counts = keys.par_iter().count_by(|&&k| k);
-        counts.into_iter().map(|(_, n)| n as u64).sum()
-    };
+    let op = || keys.par_iter().count_by(|&&k| k);
     op();
     for _ in 0..3 {
         warm(s);
-        s.measure(name, "warm", items as u64, 0, op);
+        let mut counts = None;
+        s.measure(name, "warm", items as u64, 0, || {
+            counts = Some(op());
+            items as u64
+        });
+        let all = counts.into_iter().flatten().map(|(_, n)| n);
+        assert_eq!(all.sum::<usize>(), items, "{name}: items that were counted");
     }
 }
 
+#[cfg(not(lab_rayon))]
 fn map(s: &Setup, name: &str) {
     let (items, _) = numbers(name);
     let keys = mixed(items, s.seed);

@@ -172,12 +172,10 @@ fn run_one(options: &Options, task: &Task) -> Result<String, String> {
         .args(&options.costs);
     // A clean environment is the same environment: its size moves the first stack.
     command.env_clear().stdin(Stdio::null());
-    let baton = if std::env::var_os("LAB_BATON").is_some() {
-        "1"
-    } else {
-        "0"
-    };
-    command.env("LAB_BATON", baton);
+    for name in ["LAB_BATON", "LAB_FEW"] {
+        let wanted = std::env::var_os(name).is_some();
+        command.env(name, if wanted { "1" } else { "0" });
+    }
     command.envs(std::env::var_os("PATH").map(|value| ("PATH", value)));
     let output = command.output().map_err(|e| e.to_string())?;
     if output.status.success() {

@@ -27,16 +27,17 @@ mod worker;
 
 use super::fold::{Fold, Sums};
 use crate::hasher::DefaultHashBuilder;
-use crate::partition::par_map;
 use crate::tag::{Tag, is_cheap};
 use consumer::{Idle, TallyConsumer};
-use merging::Plan;
+use merging::{Done, Plan};
 use std::hash::BuildHasher;
 use std::marker::PhantomData;
 use std::mem;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use tine_iter::iter::ParallelIterator;
+use tine_pool::join;
+use worker::State;
 
 /// The limit of a worker's table: its core's cache, and a share of the cache that cores have in
 /// common.
@@ -82,9 +83,34 @@ where
     let mut whole = items.drive_unindexed(consumer);
     let states = idle.take_all();
     let two = states.len() == 2;
-    for mut done in par_map(states, &|state| state.finish()) {
-        plan.join(&mut whole, &mut done, two);
-        whole.runs.append(&mut done.runs);
-    }
+    let mut done = merged(&plan, states, two);
+    plan.join(&mut whole, &mut done, two);
+    whole.runs.append(&mut done.runs);
     plan.finish(whole)
+}
+
+/// Ends the workers' states, and merges what they come to pair by pair. A table that took in all others,
+/// one after the other, would be one thread's work, and the more the more threads there are.
+fn merged<'a, F, S, G>(
+    plan: &Plan<'a, F, S>,
+    mut states: Vec<Box<State<'a, F, S, G>>>,
+    two: bool,
+) -> Done<G, F>
+where
+    G: Tag,
+    F: Fold,
+    S: BuildHasher + Sync,
+{
+    if states.len() < 2 {
+        let nothing = Done {
+            runs: Vec::new(),
+            count: 0,
+        };
+        return states.pop().map_or(nothing, |state| state.finish());
+    }
+    let later = states.split_off(states.len() / 2);
+    let (mut left, mut right) = join(|| merged(plan, states, two), || merged(plan, later, two));
+    plan.join(&mut left, &mut right, two);
+    left.runs.append(&mut right.runs);
+    left
 }

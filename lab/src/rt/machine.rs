@@ -13,6 +13,7 @@ use super::costs::{Costs, Topology};
 use super::hop::{self, Context};
 use super::lines::{Came, Lines, Way};
 use super::random::Random;
+use super::stretch::{self, Stretch};
 use super::system;
 use std::cell::UnsafeCell;
 use std::cmp::Reverse;
@@ -157,7 +158,7 @@ pub(super) struct Machine {
     // A vector of boxes: a context stays where it is while the vector grows.
     #[allow(clippy::vec_box)]
     pub(super) threads: Vec<Box<Thread>>,
-    cores: Vec<Core>,
+    pub(super) cores: Vec<Core>,
     /// Cores without a thread, a bit each.
     idle: u128,
     current: usize,
@@ -173,6 +174,9 @@ pub(super) struct Machine {
     /// What a look at the clock computes, if what happens between touches is measured.
     measured: Option<u64>,
     left_at: u64,
+    /// Whether stretches are noted.
+    tells_few: bool,
+    pub(super) stretches: Vec<Stretch>,
     pub(super) switches: u64,
     blocks: u64,
 }
@@ -223,6 +227,10 @@ pub(super) fn machine() -> Option<Entered> {
         machine.cores[core].clock += passed;
         let current = machine.current;
         machine.threads[current].times.work += passed;
+        if machine.tells_few && passed >= stretch::LEAST {
+            let end = machine.cores[core].clock;
+            machine.stretches.push(Stretch::new(end, passed));
+        }
     }
     Some(Entered(machine))
 }
@@ -280,6 +288,8 @@ pub(crate) fn start(costs: &Costs, topology: Topology, seed: u64, measure: bool,
         zero: EPOCH * PS,
         measured,
         left_at: computed(),
+        tells_few: stretch::is_wanted(),
+        stretches: Vec::new(),
         switches: 0,
         blocks: 0,
     };

@@ -15,7 +15,9 @@ mod own;
 #[allow(dead_code)]
 mod random;
 mod report;
+mod stretch;
 #[path = "../../../sched/src/rt/system.rs"]
+#[allow(dead_code)]
 mod system;
 
 pub(crate) use machine::{peek, start, work};

@@ -2,6 +2,7 @@
 
 use super::machine::{PS, Times, machine};
 use super::names;
+use super::stretch::{self, Few};
 
 /// One group of lines: those that the same fields lie in.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub(crate) struct Report {
     pub(crate) contended: Vec<Contended>,
     /// When each thread that worked began to, in nanoseconds from the reset.
     pub(crate) ramp: Vec<u64>,
+    /// What was computed while few did, by place, and how long few did: in rows that are measured.
+    pub(crate) few: (Vec<Few>, u64),
 }
 
 /// Forgets what was counted.
@@ -32,6 +35,7 @@ pub(crate) fn reset() {
         .iter_mut()
         .for_each(|t| t.times = Times::default());
     m.lines.uses.clear();
+    m.stretches.clear();
     m.switches = 0;
 }
 
@@ -72,5 +76,6 @@ pub(crate) fn report() -> Report {
     }
     report.ramp.sort_unstable();
     report.contended = names::group(&m.lines.uses);
+    report.few = stretch::sum(&m.stretches, m.cores.len());
     report
 }

@@ -212,7 +212,6 @@ impl<B: RadixBits> Digits<B> {
 pub(super) struct Cut<B> {
     digits: Digits<B>,
     buckets: usize,
-    parts: usize,
     /// For each part, for each bucket.
     counts: Vec<usize>,
 }
@@ -274,7 +273,6 @@ impl<B: RadixBits> Cut<B> {
         Cut {
             digits,
             buckets,
-            parts,
             counts: vec![0; parts * buckets],
         }
     }
@@ -315,16 +313,23 @@ impl<B: RadixBits> Cut<B> {
     /// Turns the counts into places, from the place `first` on. Within a bucket the values of the
     /// first part come first.
     pub(super) fn place(&mut self, first: usize) -> Buckets {
-        let mut starts = Vec::with_capacity(self.buckets + 1);
-        let mut at = first;
-        for bucket in 0..self.buckets {
-            starts.push(at);
-            for part in 0..self.parts {
-                let count = &mut self.counts[part * self.buckets + bucket];
-                at += std::mem::replace(count, at);
+        // Part by part, whose counts lie side by side. From part to part each look is at another page, and
+        // with many threads there are many parts.
+        let mut starts = vec![0; self.buckets + 1];
+        for part in self.counts.chunks_exact_mut(self.buckets) {
+            for (sum, count) in starts.iter_mut().zip(part) {
+                *sum += std::mem::replace(count, *sum);
             }
         }
-        starts.push(at);
+        let mut at = first;
+        for start in &mut starts {
+            at += std::mem::replace(start, at);
+        }
+        for part in self.counts.chunks_exact_mut(self.buckets) {
+            for (start, count) in starts.iter().zip(part) {
+                *count += start;
+            }
+        }
         Buckets {
             starts,
             height: self.digits.shift,
