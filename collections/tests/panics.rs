@@ -299,6 +299,44 @@ fn drops_blow_outside_of_locks() {
     assert!(map.is_empty());
 }
 
+/// What an entry does not need is dropped while its lock is held. If that panics, the lock is let go.
+#[test]
+fn drops_of_what_an_entry_does_not_need_blow() {
+    let fuse = Fuse::new();
+    let held = || Key(2, fuse.clone());
+    let map = ParHashMap::from([(Key(1, fuse.clone()), held())]);
+    let key = || Key(1, fuse.clone());
+    let uses: [&dyn Fn(); 4] = [
+        // The key, the value, what a closure has brought that is not called, and one that is.
+        &|| drop(map.entry(key()).or_insert_with(|| unreachable!())),
+        &|| drop(map.entry(key()).or_insert(held())),
+        &|| {
+            let brought = held();
+            drop(map.entry(key()).or_insert_with_key(|_| brought));
+        },
+        &|| {
+            let brought = held();
+            let modified = map
+                .entry(key())
+                .and_modify(move |value| drop((value, brought)));
+            drop(modified.or_insert_with(|| unreachable!()));
+        },
+    ];
+    for use_it in uses {
+        for nth in 0.. {
+            fuse.drop.store(nth, Ordering::Relaxed);
+            let blown = blows(use_it);
+            fuse.mend();
+            // If it were held, this thread would be told, and another one would wait for ever.
+            assert_eq!(map.update(&key(), |value| value.0), Some(2));
+            if !blown {
+                assert!(nth > 0, "nothing was dropped");
+                break;
+            }
+        }
+    }
+}
+
 /// In the middle of scattering, of building, of a second run.
 #[test]
 fn grouping_blows_anywhere() {

@@ -539,6 +539,44 @@ fn a_builder_that_panics_leaves_no_thread_behind() {
     );
 }
 
+/// What starts the threads may let go of one after the pool has begun to end: the others end all the same.
+#[test]
+fn a_thread_that_is_given_up_late_holds_up_no_end() {
+    for (built, letters) in [(false, false), (true, false), (true, true)] {
+        let (alive, count) = mpsc::channel::<()>();
+        let mut late = None;
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(3)
+            .start_handler(move |_| drop(alive.clone()))
+            .spawn_handler(|thread| {
+                if thread.index() < 2 {
+                    std::thread::spawn(|| thread.run());
+                    return Ok(());
+                }
+                late = Some(thread);
+                match built {
+                    true => Ok(()),
+                    false => Err(std::io::Error::other("no third thread")),
+                }
+            })
+            .build();
+        assert_eq!(pool.is_ok(), built);
+        if let (Ok(pool), true) = (&pool, letters) {
+            pool.spawn_broadcast(|_| ());
+        }
+        drop(pool);
+        // So that the two are asleep.
+        std::thread::sleep(Duration::from_millis(30));
+        drop(late);
+        let limit = Duration::from_secs(60);
+        assert_eq!(
+            count.recv_timeout(limit),
+            Err(mpsc::RecvTimeoutError::Disconnected),
+            "built: {built}, with letters: {letters}"
+        );
+    }
+}
+
 #[test]
 fn a_cancelled_job_is_dropped_once_and_never_run() {
     struct Held<'a>(&'a AtomicUsize);

@@ -5,10 +5,10 @@ mod common;
 use common::{Random, Watch, budget, ignore};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Barrier, Mutex, OnceLock, RwLock, mpsc};
+use std::sync::{Arc, Barrier, Mutex, OnceLock, RwLock, mpsc};
 use std::thread;
 use std::time::Duration;
-use tine_pool::{join, scope, scope_fifo};
+use tine_pool::{blocking, current_thread_index, join, scope, scope_fifo};
 
 /// Parallel work of some kind, some of it slow enough to be stolen.
 fn nested(kind: u64) {
@@ -212,6 +212,27 @@ fn a_short_site_blocks_while_the_one_that_looked_after_it_is_busy() {
                 });
             });
         }
+    }
+}
+
+/// The last jobs of a pool call the one whose only thread ends it.
+#[test]
+fn a_pool_is_shut_down_by_a_thread_that_its_jobs_need() {
+    let watch = Watch::new("a_pool_is_shut_down_by_a_thread_that_its_jobs_need");
+    for aside in [false, true] {
+        let (here, there) = (Arc::new(watch.pool(1)), watch.pool(1));
+        let (send, receive) = mpsc::channel();
+        for _ in 0..3 {
+            let (here, send) = (Arc::clone(&here), send.clone());
+            there.spawn(move || here.install(|| send.send(current_thread_index()).unwrap()));
+        }
+        drop(send);
+        here.install(|| match aside {
+            true => blocking(|| there.shutdown()),
+            false => there.shutdown(),
+        });
+        assert_eq!(receive.iter().count(), 3);
+        assert_eq!(here.install(current_thread_index), Some(0));
     }
 }
 

@@ -332,17 +332,22 @@ where
     /// ```
     #[track_caller]
     pub fn or_insert_with_key(self, make: impl FnOnce(&K) -> V) -> RefMut<'a, K, V> {
-        let Entry { map, key, modify } = self;
-        let hash = map.hash(&key);
+        let map = self.map;
+        let hash = map.hash(&self.key);
         let mut table = map.shards.write_to_add(hash, map.rehash());
-        let bucket = match table.entry(hash, |(k, _)| *k == key, map.rehash()) {
-            Slot::Occupied(mut slot) => {
-                modify(&mut slot.get_mut().1);
-                slot.bucket_index()
-            }
-            Slot::Vacant(slot) => {
-                let value = make(&key);
-                slot.insert((key, value)).bucket_index()
+        let bucket = {
+            // What is not needed is dropped here: a guard that is made already would not be if a destructor
+            // panics then, and the lock would be held for ever.
+            let (key, modify, make) = (self.key, self.modify, make);
+            match table.entry(hash, |(k, _)| *k == key, map.rehash()) {
+                Slot::Occupied(mut slot) => {
+                    modify(&mut slot.get_mut().1);
+                    slot.bucket_index()
+                }
+                Slot::Vacant(slot) => {
+                    let value = make(&key);
+                    slot.insert((key, value)).bucket_index()
+                }
             }
         };
         RefMut { table, bucket }

@@ -33,7 +33,11 @@ where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
-    if v.len() < CUTOFF || size_of::<T>() == 0 {
+    // Of values of no size there may be more than can be looked at, and all orders of them are one.
+    if size_of::<T>() == 0 {
+        return;
+    }
+    if v.len() < CUTOFF {
         let nearly = v.len() >= runs::PROBED && (runs::settle(v, compare) || nearly(v, compare));
         if !nearly {
             leaf::unstable(v, compare);

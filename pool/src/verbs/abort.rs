@@ -38,8 +38,8 @@ where
     spawn_join(move || with_token(&token, func))
 }
 
-/// Starts a job that ends with its handle: for async code, where a future that is dropped is one whose
-/// result that no caller wants any more.
+/// Starts a job that ends with its handle: for async code, where a future is dropped once no caller wants its
+/// result any more.
 ///
 /// The job works under a token of its own. Once the handle is dropped it ends at its next parallel call, or
 /// between two blocks of a loop, which is about three microseconds later; one that has not begun never does.

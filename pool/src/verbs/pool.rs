@@ -7,6 +7,7 @@ use crate::base::sys;
 use crate::work::errand::{self, Errand};
 use crate::work::guest::Guest;
 use crate::work::shared::{Plan, Shared, Starter};
+use crate::work::stand_in::Replaced;
 use crate::work::thread;
 use crate::work::worker::{self, Worker};
 use std::fmt;
@@ -273,6 +274,9 @@ impl ThreadPool {
 
     /// Finishes what was spawned, ends the threads, and returns when they have ended.
     ///
+    /// A thread of another pool waits as in [`blocking`](crate::blocking()): another one works in its place, so what is
+    /// finished here may wait for that pool.
+    ///
     /// # Panics
     ///
     /// If called from a thread of this pool, which cannot wait for its own end.
@@ -293,10 +297,18 @@ impl ThreadPool {
             self.current_thread_index().is_none() && !worker::is_aside(Some(&self.shared)),
             "`shutdown` was called from a thread of the pool itself"
         );
-        if self.shared.is_here() {
-            self.shared.end();
-            self.shared.wait_until_ended();
+        if !self.shared.is_here() {
+            return;
         }
+        self.shared.end();
+        Worker::with(|here| match here {
+            // What is still to be done in this pool may need the worker's own.
+            Some(worker) => {
+                let _replaced = Replaced::new(worker);
+                worker.stand_aside(|| self.shared.wait_until_ended());
+            }
+            None => self.shared.wait_until_ended(),
+        });
     }
 
     pub(crate) fn with_worker<R>(&self, f: impl FnOnce(Option<&Worker<'_>>) -> R) -> R {

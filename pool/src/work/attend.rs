@@ -15,6 +15,9 @@ use crate::seat::sleep::Left;
 ///
 /// Not on top of what this thread does for the pool already: a letter may wait for this thread's own seat, which it
 /// cannot see to from another one. Then a poster reads its own letters where it is ([`read_letters`]).
+///
+/// A seat that is held without a thread keeps a pool from ending, and so does one that a thread is yet to have. Where
+/// it is given up here, or was just before, no thread of the pool may be left that looks: so this one does.
 #[cold]
 pub(crate) fn attend(shared: &Shared) {
     if Worker::with(|worker| worker.is_some_and(|w| w.is_of(shared))) {
@@ -31,7 +34,7 @@ pub(crate) fn attend(shared: &Shared) {
         fence(Ordering::SeqCst);
         let mut orphans = shared.seats.first().iter().filter(orphaned);
         let Some(seat) = orphans.find(|seat| shared.sleep.sit_down(seat)) else {
-            return;
+            return shared.end_if_idle();
         };
         let guest = Worker {
             seat,

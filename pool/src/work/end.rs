@@ -65,7 +65,7 @@ impl Shared {
     }
 
     /// Ends a pool that is ending if no thread in it has anything to do. Called by threads that
-    /// search; the last one to come to this finds it so.
+    /// search, and where a seat without a thread is left or given up; the last one to come to this finds it so.
     pub(crate) fn end_if_idle(&self) {
         if !self.could_end() {
             return;

@@ -142,6 +142,20 @@ fn values_without_a_size() {
     });
 }
 
+/// Of such values there may be more than can be looked at, or counted on from.
+#[test]
+fn more_values_without_a_size_than_can_be_looked_at() {
+    for len in [usize::MAX, usize::MAX - 1, isize::MAX as usize] {
+        let mut v = vec![(); len];
+        v.par_sort();
+        v.par_sort_unstable();
+        v.par_sort_by(|(), ()| std::cmp::Ordering::Less);
+        v.par_sort_unstable_by(|(), ()| std::cmp::Ordering::Less);
+        v.par_sort_unstable_by_key(|()| 1);
+        assert_eq!(v.len(), len);
+    }
+}
+
 #[test]
 fn bad_indices() {
     assert!(catch_unwind(|| [1, 2].par_merge(3)).is_err());
