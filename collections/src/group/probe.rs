@@ -9,7 +9,7 @@
 //! that wait for memory stays the same. The ring is emptied when the piece ends.
 #![forbid(unsafe_code)]
 
-use super::side::Lookup;
+use super::lookup::Lookup;
 use std::iter;
 use std::mem;
 use tine_iter::iter::ParallelIterator;
