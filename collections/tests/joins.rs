@@ -71,6 +71,7 @@ where
     let inner: Vec<_> = (expected.left.iter().cloned())
         .filter_map(|(l, r)| Some((l, r?)))
         .collect();
+    #[allow(clippy::type_complexity)] // as `outer` itself
     let outer = |mut pairs: Vec<(Option<(K, L)>, Option<(K, R)>)>| {
         let alone = pairs.split_off(expected.left.len());
         let left = expected.left.iter().cloned().map(|(l, r)| (Some(l), r));

@@ -191,7 +191,9 @@ impl<K: Eq + Hash, R> Flat<K, R> {
             match &slots[at] {
                 Slot::Free => return &[],
                 Slot::Single(other, item) if other == key => return slice::from_ref(item),
-                Slot::Several(other, row) if other == key => return &self.rows[part][*row as usize],
+                Slot::Several(other, row) if other == key => {
+                    return &self.rows[part][*row as usize];
+                }
                 _ => at = next(at, len),
             }
         }

@@ -51,7 +51,7 @@ impl<K, T> Ring<K, T> {
     }
 
     /// All that wait, in order.
-    fn empty(mut self: Box<Self>) -> impl Iterator<Item = (u64, K, T)> {
+    fn empty(mut self) -> impl Iterator<Item = (u64, K, T)> {
         self.waiting.rotate_left(self.at);
         self.waiting.into_iter()
     }
