@@ -26,8 +26,9 @@ const LARGEST: usize = 64;
 enum Slot<K, R> {
     Free,
     Single(K, R),
-    /// More items than one; they are this row of the part.
-    Several(K, u32),
+    /// More items than one: where they begin among those of the part, and how many they are. While
+    /// the part is filled, the first number is that of their row.
+    Several(K, u32, u32),
 }
 
 /// Items by key.
@@ -35,9 +36,9 @@ pub(super) struct Flat<K, R> {
     slots: Vec<Slot<K, R>>,
     /// Where each part begins, and where the last one ends.
     bounds: Vec<usize>,
-    /// Rows of more than one item, part by part. They are not in the slots, so that slots of
-    /// plain numbers need no walk when they are dropped.
-    rows: Vec<Vec<Vec<R>>>,
+    /// Items that share their key with others, part by part, key by key. They are not in vectors
+    /// inside the slots, so that slots of plain numbers need no walk when they are dropped.
+    rows: Vec<Vec<R>>,
     hasher: DefaultHashBuilder,
 }
 
@@ -103,42 +104,59 @@ impl<K: Eq + Hash + Send, R: Send> Flat<K, R> {
     }
 }
 
-/// Puts the items of a part into its slots. Results in its rows.
+/// Puts the items of a part into its slots. Results in those that share their key with others.
 fn fill<K: Eq + Hash, R>(
     slots: &mut [Slot<K, R>],
     items: impl Iterator<Item = (K, Items<R>)>,
     hasher: &DefaultHashBuilder,
-) -> Vec<Vec<R>> {
-    let mut rows: Vec<Vec<R>> = Vec::new();
+) -> Vec<R> {
+    let mut rows: Vec<(usize, Vec<R>)> = Vec::new();
     items.for_each(|(key, items)| {
         let mut at = place(hasher.hash_one(&key), slots.len());
         // At most one slot is taken for each key, and there are more, so this ends.
-        while let Slot::Single(other, _) | Slot::Several(other, _) = &slots[at]
+        while let Slot::Single(other, _) | Slot::Several(other, ..) = &slots[at]
             && *other != key
         {
             at = next(at, slots.len());
         }
         slots[at] = match (mem::replace(&mut slots[at], Slot::Free), items) {
             (Slot::Free, Items::Single(item)) => Slot::Single(key, item),
-            (Slot::Free, Items::Several(items)) => several(&mut rows, key, items),
+            (Slot::Free, Items::Several(items)) => several(&mut rows, at, key, items),
             (Slot::Single(key, first), items) => {
                 let mut row = vec![first];
                 items.append_to(&mut row);
-                several(&mut rows, key, row)
+                several(&mut rows, at, key, row)
             }
-            (Slot::Several(key, row), items) => {
-                items.append_to(&mut rows[row as usize]);
-                Slot::Several(key, row)
+            (Slot::Several(key, row, none), items) => {
+                items.append_to(&mut rows[row as usize].1);
+                Slot::Several(key, row, none)
             }
         };
     });
-    rows
+    join_rows(slots, rows)
 }
 
-fn several<K, R>(rows: &mut Vec<Vec<R>>, key: K, row: Vec<R>) -> Slot<K, R> {
-    let at = u32::try_from(rows.len()).expect("fewer rows than 2^32 in a part");
-    rows.push(row);
-    Slot::Several(key, at)
+/// A slot for a row, which is noted with the slot's place.
+fn several<K, R>(rows: &mut Vec<(usize, Vec<R>)>, at: usize, key: K, row: Vec<R>) -> Slot<K, R> {
+    let nth = number(rows.len());
+    rows.push((at, row));
+    Slot::Several(key, nth, 0)
+}
+
+/// Puts all rows of a part into one, and tells the slots where theirs is.
+fn join_rows<K, R>(slots: &mut [Slot<K, R>], rows: Vec<(usize, Vec<R>)>) -> Vec<R> {
+    let mut all = Vec::with_capacity(rows.iter().map(|(_, row)| row.len()).sum());
+    for (at, mut row) in rows {
+        if let Slot::Several(_, start, len) = &mut slots[at] {
+            (*start, *len) = (number(all.len()), number(row.len()));
+        }
+        all.append(&mut row);
+    }
+    all
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).expect("fewer than 2^32 items in a part of a right side")
 }
 
 impl<R> Items<R> {
@@ -191,8 +209,8 @@ impl<K: Eq + Hash, R> Flat<K, R> {
             match &slots[at] {
                 Slot::Free => return &[],
                 Slot::Single(other, item) if other == key => return slice::from_ref(item),
-                Slot::Several(other, row) if other == key => {
-                    return &self.rows[part][*row as usize];
+                Slot::Several(other, start, len) if other == key => {
+                    return &self.rows[part][*start as usize..][..*len as usize];
                 }
                 _ => at = next(at, len),
             }
