@@ -292,6 +292,7 @@ const HOUSE: &[Crate] = &[
                 "gather",
                 "group::fold",
                 "group::firsts",
+                "group::flat",
             ],
             &["vec::iter", "map::concurrent", "map::published"],
             &[
@@ -315,8 +316,8 @@ const HOUSE: &[Crate] = &[
             &["group::tally::consumer", "group::sift", "serde"],
             &["group::tally", "group::laying"],
             &["group::rows"],
-            &["group::side", "group::aggregate", "group::distinct"],
-            &["group::probe"],
+            &["group::lookup", "group::aggregate", "group::distinct"],
+            &["group::side", "group::probe"],
             &["group::join"],
             &["group"],
             &["prelude", "raw"],

@@ -2,10 +2,10 @@
 //! items up.
 #![forbid(unsafe_code)]
 
+use super::lookup::Noting;
 use super::probe::{Found, Probed, Probing};
-use super::side::{Loose, RightSide};
+use super::side::RightSide;
 use std::fmt;
-use std::hash::Hash;
 use std::iter::repeat_n;
 use tine_iter::iter::ParallelIterator;
 use tine_iter::iter::plumbing::UnindexedConsumer;
@@ -257,16 +257,7 @@ where
         let having = Having(false);
         Chosen { join: self, having }.collect()
     }
-}
 
-impl<L, R, K, F, H> Join<L, Loose<R, H>, F>
-where
-    L: ParallelIterator<Item: Clone>,
-    R: ParallelIterator<Item: Clone + Sync>,
-    K: Eq + Hash + Send + Sync,
-    F: Fn(&L::Item) -> K + Send + Sync,
-    H: Fn(&R::Item) -> K + Send + Sync,
-{
     /// Each pair, and each item of either side without a partner, alone. Those of the right side
     /// come last; their order is not specified.
     ///
@@ -276,19 +267,34 @@ where
     /// let expected = [(Some(0), None), (Some(1), Some(1)), (Some(2), Some(2)), (None, Some(3))];
     /// assert_eq!(pairs, expected);
     /// ```
+    ///
+    /// What has been built before keeps its items, and clones of them are among the pairs:
+    ///
+    /// ```
+    /// use tine::{ParHashMap, prelude::*};
+    ///
+    /// let stock = ParHashMap::from([("tea", 3), ("rye", 2)]).freeze();
+    /// let orders = ["fig", "tea"].into_par_iter().join_on(&stock, |&order| order);
+    /// let lines = orders.outer();
+    /// assert_eq!(lines, [(Some("fig"), None), (Some("tea"), Some(3)), (None, Some(2))]);
+    /// ```
     #[allow(clippy::type_complexity)] // a name would hide what it is
-    pub fn outer(self) -> Vec<(Option<L::Item>, Option<R::Item>)> {
-        let marking = self.right.into_marking();
+    pub fn outer(self) -> Vec<(Option<L::Item>, Option<D::Item>)>
+    where
+        L::Item: Clone,
+        D::Item: Clone,
+    {
+        let noting = self.right.into_noting();
         let probed = Probed {
             left: self.left,
             probing: Probing {
-                table: &marking,
+                table: &noting,
                 key: &self.key,
                 with: &Left,
             },
         };
         let mut pairs: Vec<_> = probed.map(|(l, r)| (Some(l), r)).collect();
-        pairs.extend(marking.strangers().map(|r| (None, Some(r))));
+        pairs.extend(noting.strangers().map(|r| (None, Some(r))));
         pairs
     }
 }

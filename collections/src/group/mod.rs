@@ -4,10 +4,12 @@
 pub mod aggregate;
 mod distinct;
 mod firsts;
+mod flat;
 mod fold;
 mod hot;
 mod join;
 mod laying;
+mod lookup;
 mod probe;
 mod rows;
 mod side;

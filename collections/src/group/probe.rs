@@ -1,13 +1,61 @@
-//! Looking up the items of a parallel iterator in a table, some at a time: the keys of a batch are
-//! hashed first, and the memory of all of them is fetched before the first is looked up.
+//! Looking up the items of a parallel iterator in a table. A key is hashed and its memory is fetched
+//! some items before it is looked up.
+//!
+//! ```text
+//! items ──► hash, fetch ──► │ ring of those that wait │ ──► look up ──► results
+//! ```
+//!
+//! An item goes in for each that comes out, from block to block of one piece, so the number of those
+//! that wait for memory stays the same. The ring is emptied when the piece ends.
 #![forbid(unsafe_code)]
 
-use super::side::Lookup;
+use super::lookup::Lookup;
+use std::iter;
+use std::mem;
 use tine_iter::iter::ParallelIterator;
 use tine_iter::iter::plumbing::{Consumer, Folder, UnindexedConsumer};
 
 /// How many lookups wait for memory at the same time.
-const BATCH: usize = 32;
+const AHEAD: usize = 32;
+
+/// Items that wait, each with its hash and its key.
+struct Ring<K, T> {
+    /// Once there are `AHEAD`, the oldest is the one at `at`.
+    waiting: Vec<(u64, K, T)>,
+    at: usize,
+}
+
+impl<K, T> Ring<K, T> {
+    fn new() -> Box<Self> {
+        Box::new(Ring {
+            waiting: Vec::with_capacity(AHEAD),
+            at: 0,
+        })
+    }
+
+    /// Draws items as long as there is room.
+    #[inline]
+    fn fill(&mut self, items: impl Iterator<Item = (u64, K, T)>) {
+        let room = AHEAD - self.waiting.len();
+        if room > 0 {
+            self.waiting.extend(items.take(room));
+        }
+    }
+
+    /// Puts an item into a ring that is full, and takes the oldest out.
+    #[inline]
+    fn exchange(&mut self, item: (u64, K, T)) -> (u64, K, T) {
+        let oldest = mem::replace(&mut self.waiting[self.at], item);
+        self.at = (self.at + 1) % AHEAD;
+        oldest
+    }
+
+    /// All that wait, in order.
+    fn empty(mut self) -> impl Iterator<Item = (u64, K, T)> {
+        self.waiting.rotate_left(self.at);
+        self.waiting.into_iter()
+    }
+}
 
 /// What is made of an item and of what was found for it.
 pub(super) trait Found<L, R>: Sync {
@@ -58,7 +106,7 @@ where
     W: Found<T, D::Item>,
     C: Consumer<W::Out>,
 {
-    type Folder = ProbeFolder<'p, Probing<'p, D, F, W>, C::Folder>;
+    type Folder = ProbeFolder<'p, Probing<'p, D, F, W>, D::Key, T, C::Folder>;
     type Reducer = C::Reducer;
     type Result = C::Result;
 
@@ -77,6 +125,7 @@ where
     fn into_folder(self) -> Self::Folder {
         ProbeFolder {
             probing: self.probing,
+            ring: Ring::new(),
             base: self.base.into_folder(),
         }
     }
@@ -94,12 +143,21 @@ where
 
     fn advance(self, index: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
         let probing = self.probing;
-        let (base, rest) = self.base.advance(index, folder.map(|folder| folder.base));
+        let (ring, base) = folder.map(|folder| (folder.ring, folder.base)).unzip();
+        let (base, rest) = self.base.advance(index, base);
         let rest = ProbeConsumer {
             probing,
             base: rest,
         };
-        (ProbeFolder { probing, base }, rest)
+        let ring = ring.unwrap_or_else(Ring::new);
+        (
+            ProbeFolder {
+                probing,
+                ring,
+                base,
+            },
+            rest,
+        )
     }
 }
 
@@ -123,12 +181,14 @@ where
 }
 
 /// A worker that looks up one contiguous piece.
-struct ProbeFolder<'p, P, B> {
+struct ProbeFolder<'p, P, K, T, B> {
     probing: &'p P,
+    /// On the heap, since folders travel by value.
+    ring: Box<Ring<K, T>>,
     base: B,
 }
 
-impl<T, D, F, W, B> Folder<T> for ProbeFolder<'_, Probing<'_, D, F, W>, B>
+impl<T, D, F, W, B> Folder<T> for ProbeFolder<'_, Probing<'_, D, F, W>, D::Key, T, B>
 where
     D: Lookup,
     F: Fn(&T) -> D::Key + Sync,
@@ -137,38 +197,34 @@ where
 {
     type Result = B::Result;
 
-    fn consume(mut self, item: T) -> Self {
-        let Probing { table, key, with } = *self.probing;
-        let key = key(&item);
-        let row = table.find(table.hash(&key), &key);
-        self.base = self.base.consume_iter(with.found(item, row));
-        self
+    fn consume(self, item: T) -> Self {
+        self.consume_iter(iter::once(item))
     }
 
     fn consume_iter<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
         let Probing { table, key, with } = *self.probing;
-        let mut items = items.into_iter();
-        let mut batch: Vec<(u64, D::Key, T)> = Vec::with_capacity(BATCH);
-        while !self.base.full() {
-            batch.extend(items.by_ref().take(BATCH).map(|item| {
-                let key = key(&item);
-                let hash = table.hash(&key);
-                table.expect(hash);
-                (hash, key, item)
-            }));
-            if batch.is_empty() {
-                break;
-            }
-            let found = batch
-                .drain(..)
-                .flat_map(|(hash, key, item)| with.found(item, table.find(hash, &key)));
-            self.base = self.base.consume_iter(found);
-        }
+        let mut items = items.into_iter().map(|item| {
+            let key = key(&item);
+            let hash = table.hash(&key);
+            table.expect(hash);
+            (hash, key, item)
+        });
+        self.ring.fill(&mut items);
+        let ring = &mut *self.ring;
+        let found = items
+            .map(|item| ring.exchange(item))
+            .flat_map(|(hash, key, item)| with.found(item, table.find(hash, &key)));
+        self.base = self.base.consume_iter(found);
         self
     }
 
     fn complete(self) -> B::Result {
-        self.base.complete()
+        let Probing { table, with, .. } = *self.probing;
+        let found = self
+            .ring
+            .empty()
+            .flat_map(|(hash, key, item)| with.found(item, table.find(hash, &key)));
+        self.base.consume_iter(found).complete()
     }
 
     fn full(&self) -> bool {

@@ -247,6 +247,28 @@ impl<K: Eq + Hash, T, S: BuildHasher> Groups<K, T, S> {
         &self.hasher
     }
 
+    /// The part and the place of a group whose hash is known, and its values.
+    pub(super) fn find_nth_row(&self, hash: u64, key: &K) -> Option<(usize, usize, &[T])> {
+        let part = part_of(hash, self.parts.len());
+        let rows = &self.parts[part];
+        let same = |&place: &u32| rows.keys[place as usize] == *key;
+        let place = *rows.places.find(hash, same)? as usize;
+        Some((part, place, rows.row(place)))
+    }
+
+    /// How many groups each part has.
+    pub(super) fn part_lens(&self) -> impl Iterator<Item = usize> {
+        self.parts.iter().map(|rows| rows.keys.len())
+    }
+
+    /// The part, the place, and the values of all groups.
+    pub(super) fn numbered_rows(&self) -> impl Iterator<Item = (usize, usize, &[T])> {
+        let parts = self.parts.iter().enumerate();
+        parts.flat_map(|(part, rows)| {
+            (0..rows.keys.len()).map(move |place| (part, place, rows.row(place)))
+        })
+    }
+
     /// As a map, each group a vector of its own.
     ///
     /// ```

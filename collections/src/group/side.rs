@@ -5,11 +5,13 @@
 //! reference.
 #![forbid(unsafe_code)]
 
+use super::flat::{Flat, Input, Items};
 use super::fold::Fold;
+use super::lookup::{Beside, Lookup, Noting, mark};
 use super::rows::Groups;
 use super::tally::tables;
 use crate::foresight::Foresight;
-use crate::gather::{Gathered, gather};
+use crate::gather::{Gathered, Lists, gather};
 use crate::hasher::DefaultHashBuilder;
 use crate::map::FrozenMap;
 use crate::partition::{List, par_map};
@@ -19,27 +21,11 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
+use std::iter;
 use std::marker::PhantomData;
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tine_iter::iter::ParallelIterator;
-
-/// A table that finds the items of a key.
-pub trait Lookup: Sync {
-    /// The keys.
-    type Key;
-    /// What is found.
-    type Item: Sync;
-
-    /// The hash of a key, with which it is looked up.
-    fn hash(&self, key: &Self::Key) -> u64;
-
-    /// Fetches what looking up this hash will read.
-    fn expect(&self, hash: u64);
-
-    /// The items of a key, in their order.
-    fn find(&self, hash: u64, key: &Self::Key) -> &[Self::Item];
-}
 
 /// The right side of a [`Join`](super::Join): a parallel iterator and its key, from
 /// [`join_by`](super::ParallelGrouping::join_by); or what has been built before, for
@@ -64,6 +50,8 @@ pub trait RightSide: Send + sealed::Sealed {
     type Table: Lookup<Key = Self::Key, Item = Self::Item>;
     #[doc(hidden)]
     type Keys: Lookup<Key = Self::Key>;
+    #[doc(hidden)]
+    type Noting: Noting<Key = Self::Key, Item = Self::Item>;
 
     /// The items by key.
     #[doc(hidden)]
@@ -72,6 +60,10 @@ pub trait RightSide: Send + sealed::Sealed {
     /// The keys alone.
     #[doc(hidden)]
     fn into_keys(self) -> Self::Keys;
+
+    /// The items by key, with marks of those that are found.
+    #[doc(hidden)]
+    fn into_noting(self) -> Self::Noting;
 }
 
 mod sealed {
@@ -159,13 +151,22 @@ impl<R: Send + Sync> Growing for Marked<R> {
 }
 
 /// The rows of a right side.
-pub struct Table<K, R>(FrozenMap<K, Row<R>>);
+pub struct Table<K, R>(Kind<K, R>);
+
+/// Only one of the two occurs for given types, see `Table::FLAT`, and so only the code of one is needed.
+enum Kind<K, R> {
+    Cut(FrozenMap<K, Row<R>>),
+    Flat(Flat<K, R>),
+}
+
+impl<K, R> Table<K, R> {
+    /// Small items of keys that are numbers lie flat.
+    const FLAT: bool = is_cheap::<K>() && Flat::<K, R>::FITS;
+}
 
 impl<K, R> fmt::Debug for Table<K, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Table")
-            .field("keys", &self.0.len())
-            .finish_non_exhaustive()
+        f.debug_struct("Table").finish_non_exhaustive()
     }
 }
 
@@ -175,27 +176,45 @@ impl<K: Eq + Hash + Send + Sync, R: Send + Sync> Lookup for Table<K, R> {
 
     #[inline]
     fn hash(&self, key: &K) -> u64 {
-        self.0.hash(key)
+        match &self.0 {
+            Kind::Cut(map) if !Self::FLAT => map.hash(key),
+            Kind::Flat(flat) if Self::FLAT => flat.hash(key),
+            _ => 0,
+        }
     }
 
     #[inline]
     fn expect(&self, hash: u64) {
-        self.0.expect(hash);
+        match &self.0 {
+            Kind::Cut(map) if !Self::FLAT => map.expect(hash),
+            Kind::Flat(flat) if Self::FLAT => flat.expect(hash),
+            _ => {}
+        }
     }
 
     #[inline]
     fn find(&self, hash: u64, key: &K) -> &[R] {
-        let found = self.0.find(hash, key);
-        found.map_or(&[], |(_, row)| row.items())
+        match &self.0 {
+            Kind::Cut(map) if !Self::FLAT => {
+                map.find(hash, key).map_or(&[], |(_, row)| row.items())
+            }
+            Kind::Flat(flat) if Self::FLAT => flat.find(hash, key),
+            _ => &[],
+        }
     }
 }
 
 /// The rows of a right side; notes which are found.
-pub(super) struct Marking<K, R>(FrozenMap<K, Marked<R>>);
+pub struct Marking<K, R>(FrozenMap<K, Marked<R>>);
 
-impl<K, R> Marking<K, R> {
-    /// The rows that were not found.
-    pub(super) fn strangers(self) -> impl Iterator<Item = R> {
+impl<K, R> fmt::Debug for Marking<K, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Marking").finish_non_exhaustive()
+    }
+}
+
+impl<K: Eq + Hash + Send + Sync, R: Send + Sync> Noting for Marking<K, R> {
+    fn strangers(self) -> impl Iterator<Item = R> {
         let rows = self.0.into_values();
         let rows = rows.filter(|row| !row.met.load(Ordering::Relaxed));
         rows.flat_map(|row| match row.row {
@@ -221,11 +240,7 @@ impl<K: Eq + Hash + Send + Sync, R: Send + Sync> Lookup for Marking<K, R> {
         let Some((_, row)) = self.0.find(hash, key) else {
             return &[];
         };
-        // Looked at first, so that a row which many meet stays in all caches. Relaxed: the marks
-        // are read after the walk, which the end of the walk orders.
-        if !row.met.load(Ordering::Relaxed) {
-            row.met.store(true, Ordering::Relaxed);
-        }
+        mark(&row.met);
         row.items()
     }
 }
@@ -236,10 +251,6 @@ where
     K: Eq + Hash + Send + Sync,
     H: Fn(&R::Item) -> K + Sync,
 {
-    pub(super) fn into_marking(self) -> Marking<K, R::Item> {
-        Marking(self.into_rows())
-    }
-
     fn into_rows<W: Growing<Item = R::Item>>(self) -> FrozenMap<K, W> {
         if is_cheap::<K>() {
             self.into_rows_tagged::<(), W>()
@@ -249,28 +260,98 @@ where
     }
 
     fn into_rows_tagged<G: Tag, W: Growing<Item = R::Item>>(self) -> FrozenMap<K, W> {
-        let Loose { items, key } = self;
         let hasher = DefaultHashBuilder::default();
-        let read = |item| (key(&item), item);
-        let tables = match gather::<G, Vec<_>, _, _, _, _>(items, &read, &hasher, breadth()) {
-            Gathered::Few(pairs) => {
-                let count = pairs.len();
-                let pairs = pairs.into_iter();
-                let pairs = pairs.map(|pair| (hasher.hash_one(&pair.0), pair));
-                vec![fill(pairs, count, &hasher)]
-            }
-            Gathered::Many(parts) => par_map(parts, &|lists| {
-                let count = lists.iter().map(List::len).sum();
-                let pairs = lists.into_iter().flatten();
-                let pairs = pairs.map(|(tag, pair)| (tag.hash(|| hasher.hash_one(&pair.0)), pair));
-                fill(pairs, count, &hasher)
-            }),
+        let tables = match self.gather::<G>(&hasher) {
+            Gathered::Few(pairs) => vec![few(pairs, &hasher)],
+            Gathered::Many(parts) => par_map(parts, &|lists| part(lists, &hasher)),
         };
         FrozenMap::from_tables(tables, hasher)
     }
+
+    fn into_flat(self) -> Flat<K, R::Item> {
+        let hasher = DefaultHashBuilder::default();
+        let mut parts = match self.gather::<()>(&hasher) {
+            Gathered::Few(pairs) => {
+                let parts = vec![Source::Table(few(pairs, &hasher))];
+                return Flat::new(parts, hasher);
+            }
+            Gathered::Many(parts) => parts.into_iter(),
+        };
+        // The first part stands for the others: if most keys come once, there is a slot for each
+        // item. Else the keys are found first.
+        let first = parts.next().unwrap_or_default();
+        let rows: usize = first.iter().map(List::len).sum();
+        let first = part(first, &hasher);
+        let rest = if first.len() < rows / 4 * 3 {
+            par_map(parts.collect(), &|lists| {
+                Source::Table(part(lists, &hasher))
+            })
+        } else {
+            parts.map(Source::Lists).collect()
+        };
+        let parts = iter::once(Source::Table(first)).chain(rest);
+        Flat::new(parts.collect(), hasher)
+    }
+
+    /// The items with their keys.
+    fn gather<G: Tag>(self, hasher: &DefaultHashBuilder) -> Gathered<G, (K, R::Item)> {
+        let Loose { items, key } = self;
+        let read = |item| (key(&item), item);
+        gather::<G, Vec<_>, _, _, _, _>(items, &read, hasher, breadth())
+    }
+}
+
+/// What a part of a flat table is filled from.
+enum Source<K, R> {
+    Table(HashTable<(K, Row<R>)>),
+    Lists(Lists<(), (K, R)>),
+}
+
+impl<K: Send, R: Send> Input<K, R> for Source<K, R> {
+    fn most(&self) -> usize {
+        match self {
+            Source::Table(table) => table.len(),
+            Source::Lists(lists) => lists.iter().map(List::len).sum(),
+        }
+    }
+
+    fn items(self) -> impl Iterator<Item = (K, Items<R>)> {
+        let (table, lists) = match self {
+            Source::Table(table) => (Some(table), None),
+            Source::Lists(lists) => (None, Some(lists)),
+        };
+        let rows = table.into_iter().flatten().map(|(key, row)| match row {
+            Row::Single(item) => (key, Items::Single(item)),
+            Row::Several(items) => (key, Items::Several(items)),
+        });
+        let pairs = lists.into_iter().flatten().flatten();
+        rows.chain(pairs.map(|((), (key, item))| (key, Items::Single(item))))
+    }
+}
+
+/// The table of a few items.
+fn few<K: Eq + Hash, W: Growing>(
+    pairs: Vec<(K, W::Item)>,
+    hasher: &DefaultHashBuilder,
+) -> HashTable<(K, W)> {
+    let count = pairs.len();
+    let pairs = pairs.into_iter();
+    let pairs = pairs.map(|pair| (hasher.hash_one(&pair.0), pair));
+    fill(pairs, count, hasher)
 }
 
 /// The table of one part.
+fn part<G: Tag, K: Eq + Hash, W: Growing>(
+    lists: Lists<G, (K, W::Item)>,
+    hasher: &DefaultHashBuilder,
+) -> HashTable<(K, W)> {
+    let count = lists.iter().map(List::len).sum();
+    let pairs = lists.into_iter().flatten();
+    let pairs = pairs.map(|(tag, pair)| (tag.hash(|| hasher.hash_one(&pair.0)), pair));
+    fill(pairs, count, hasher)
+}
+
+/// A table of this many rows at most.
 fn fill<K: Eq + Hash, W: Growing>(
     pairs: impl Iterator<Item = (u64, (K, W::Item))>,
     count: usize,
@@ -329,9 +410,18 @@ where
     type Item = R::Item;
     type Table = Table<K, R::Item>;
     type Keys = FrozenMap<K, ()>;
+    type Noting = Marking<K, R::Item>;
+
+    fn into_noting(self) -> Self::Noting {
+        Marking(self.into_rows())
+    }
 
     fn into_table(self) -> Self::Table {
-        Table(self.into_rows())
+        Table(if Table::<K, R::Item>::FLAT {
+            Kind::Flat(self.into_flat())
+        } else {
+            Kind::Cut(self.into_rows())
+        })
     }
 
     fn into_keys(self) -> FrozenMap<K, ()> {
@@ -342,75 +432,6 @@ where
         };
         let tables = tables(self.items, &present, &hasher);
         FrozenMap::from_tables(tables, hasher)
-    }
-}
-
-impl<K, V, S> Lookup for FrozenMap<K, V, S>
-where
-    K: Eq + Hash + Sync,
-    V: Sync,
-    S: BuildHasher + Sync,
-{
-    type Key = K;
-    type Item = V;
-
-    #[inline]
-    fn hash(&self, key: &K) -> u64 {
-        FrozenMap::hash(self, key)
-    }
-
-    #[inline]
-    fn expect(&self, hash: u64) {
-        FrozenMap::expect(self, hash);
-    }
-
-    #[inline]
-    fn find(&self, hash: u64, key: &K) -> &[V] {
-        let found = FrozenMap::find(self, hash, key);
-        found.map_or(&[], |(_, value)| slice::from_ref(value))
-    }
-}
-
-impl<K, T, S> Lookup for Groups<K, T, S>
-where
-    K: Eq + Hash + Sync,
-    T: Sync,
-    S: BuildHasher + Sync,
-{
-    type Key = K;
-    type Item = T;
-
-    #[inline]
-    fn hash(&self, key: &K) -> u64 {
-        self.hasher().hash_one(key)
-    }
-
-    #[inline]
-    fn expect(&self, _: u64) {}
-
-    #[inline]
-    fn find(&self, hash: u64, key: &K) -> &[T] {
-        self.find_row(hash, key).unwrap_or(&[])
-    }
-}
-
-impl<D: Lookup + ?Sized> Lookup for &D {
-    type Key = D::Key;
-    type Item = D::Item;
-
-    #[inline]
-    fn hash(&self, key: &D::Key) -> u64 {
-        D::hash(self, key)
-    }
-
-    #[inline]
-    fn expect(&self, hash: u64) {
-        D::expect(self, hash);
-    }
-
-    #[inline]
-    fn find(&self, hash: u64, key: &D::Key) -> &[D::Item] {
-        D::find(self, hash, key)
     }
 }
 
@@ -429,6 +450,11 @@ macro_rules! built {
             type Item = $V;
             type Table = Self;
             type Keys = Self;
+            type Noting = Beside<Self>;
+
+            fn into_noting(self) -> Beside<Self> {
+                Beside::new(self)
+            }
 
             fn into_table(self) -> Self {
                 self
