@@ -92,11 +92,17 @@ pub(crate) fn run_inside<R: Send>(shared: &Shared, op: impl FnOnce(&Worker<'_>) 
 pub(crate) fn send(shared: &Shared, guest: bool, op: &mut Errand<'_>) {
     Worker::with(|here| match here {
         Some(worker) if worker.is_of(shared) => op(worker),
-        Some(worker) => errand(shared, worker.seat.wait_parker(), op, &|latch, _, _| {
-            wait_abroad(worker, latch);
-        }),
+        Some(worker) => errand(
+            shared,
+            false,
+            worker.seat.wait_parker(),
+            op,
+            &|latch, _, _| {
+                wait_abroad(worker, latch);
+            },
+        ),
         None => with_parker(|parker| {
-            errand(shared, parker, op, &|latch, tag, begun| {
+            errand(shared, guest, parker, op, &|latch, tag, begun| {
                 let mut outside = Outside::new(shared);
                 while !latch.wait_for(LOOK) {
                     if begun.load(Ordering::Relaxed) || !outside.stands_still() {
@@ -115,6 +121,7 @@ pub(crate) fn send(shared: &Shared, guest: bool, op: &mut Errand<'_>) {
 /// whether it has been begun.
 fn errand(
     shared: &Shared,
+    guest: bool,
     parker: &'static Parker,
     op: &mut Errand<'_>,
     wait: &dyn Fn(&Latch, u64, &AtomicBool),
@@ -134,7 +141,11 @@ fn errand(
     let parcel = unsafe { job.parcel() };
     // Relaxed, here and below: a count for guesses.
     shared.errands.fetch_add(1, Ordering::Relaxed);
-    shared.inject(parcel);
+    if guest {
+        shared.inject_for_guest(parcel);
+    } else {
+        shared.inject(parcel);
+    }
     attend_if_deserted(shared);
     wait(&latch, tag, &begun);
     shared.errands.fetch_sub(1, Ordering::Relaxed);
