@@ -494,6 +494,37 @@ fn a_call_waits_for_a_pool_that_is_busy() {
     });
 }
 
+/// A thread calls from inside of `blocking`, while all others wait. It runs itself, and holds a seat; that is no
+/// reason to take the pool for busy. It would wait for two seconds in each round, and longer than the test may.
+#[test]
+#[cfg(target_os = "linux")]
+fn calls_from_inside_of_blocking_while_all_others_wait() {
+    let name = "calls_from_inside_of_blocking_while_all_others_wait";
+    alone(name, 2, |_| {
+        let (begun, over) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let wait = || {
+            begun.fetch_add(1, SeqCst);
+            while over.load(SeqCst) == 0 {
+                sleep(millis(1));
+            }
+        };
+        scope(|s| {
+            s.spawn(|s| {
+                blocking(|| {
+                    // The caller of the scope takes one of them, and the thread in this one's place another.
+                    (0..3).for_each(|_| s.spawn(|_| wait()));
+                    until(|| begun.load(SeqCst) >= 2);
+                    for round in 0..60 {
+                        assert_eq!(join(|| round, || 1), (round, 1));
+                    }
+                    over.store(1, SeqCst);
+                });
+            });
+        });
+        assert_eq!(begun.load(SeqCst), 3);
+    });
+}
+
 /// The lock that every seat wants is a spin lock: its waiters run, and get nowhere.
 #[test]
 fn a_spin_lock_is_held_while_every_seat_wants_it() {

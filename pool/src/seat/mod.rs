@@ -226,14 +226,19 @@ impl Seat {
         self.word.load().is_held()
     }
 
-    /// What the thread does that sits here, as the system sees it.
+    /// What the thread does that sits here, as the system sees it. The calling thread is one that waits: it may
+    /// hold a seat that it stands aside from.
     #[cold]
     pub(crate) fn doing(&self) -> Doing {
         let holder = match self.word.load().holder() {
             Holder::Guest | Holder::Alone => &self.guest,
             _ => &self.notes.thread,
         };
-        running::doing(holder.get())
+        let thread = holder.get();
+        if running::ASKED && thread == running::me() {
+            return Doing::Waits;
+        }
+        running::doing(thread)
     }
 }
 

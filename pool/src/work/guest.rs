@@ -17,7 +17,7 @@ use std::cell::Cell;
 /// How long a caller looks for a free seat before it sends an errand, in nanoseconds: about what the errand's
 /// wake-ups cost. A thread of the pool that has nothing to do leaves its seat free for as long.
 const LOOK: u64 = 5_000;
-/// The most seats for which it does not look for so long: with two it cost calls of 30 µs a fifth.
+/// The most seats of a pool in which it looks once: with two seats, looking longer cost calls of 30 µs a fifth.
 const SMALL: usize = 8;
 
 thread_local! {
@@ -106,12 +106,19 @@ fn find_seat(shared: &Shared) -> Option<&Seat> {
         if let Some(seat) = seats.find(|seat| shared.sleep.sit_down(seat)) {
             return Some(seat);
         }
-        if shared.len() <= SMALL || clock::now() >= until {
+        if shared.is_small() || clock::now() >= until {
             return None;
         }
         for _ in 0..8 {
             relax();
         }
+    }
+}
+
+impl Shared {
+    /// Whether the pool has few seats, so that an errand costs its caller less than looking for one.
+    pub(super) fn is_small(&self) -> bool {
+        self.len() <= SMALL
     }
 }
 

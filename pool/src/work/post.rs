@@ -17,10 +17,11 @@ impl Shared {
     }
 
     /// Queues a call whose caller found no seat. A thread that is woken for it takes one more seat from such
-    /// callers, so one is woken only if none searches: that one finds the call, and wakes the next.
+    /// callers, so in a large pool one is woken only if none searches: that one finds the call, and wakes the next.
     pub(super) fn inject_for_guest(&self, job: Parcel) {
         self.injector.push(job);
-        if self.sleep.post(self.len()) && self.sleep.census().searching() == 0 {
+        let wanted = self.sleep.post(self.len());
+        if wanted && (self.is_small() || self.sleep.census().searching() == 0) {
             self.wake_one();
         }
         self.abroad.tell();
