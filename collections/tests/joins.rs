@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use quickcheck::QuickCheck;
 use tine_collections::prelude::*;
@@ -187,6 +188,30 @@ fn outer_on_a_map() {
             check(left.par_iter().copied().join_on(map, |&l| l).outer());
         });
     }
+}
+
+/// Items that come alone are looked up at once: each is sent when the one before has been answered.
+#[test]
+fn no_item_of_a_bridge_waits_for_a_later_one() {
+    let map = ParHashMap::from([(1, "one"), (2, "two"), (3, "three")]).freeze();
+    let (answer, answers) = mpsc::channel();
+    let mut sent = 0;
+    let requests = std::iter::from_fn(move || {
+        // The limit is for a test that fails. It hangs otherwise.
+        let limit = Duration::from_secs(60);
+        let before = (sent == 0).then_some(0);
+        let before = before.or_else(|| answers.recv_timeout(limit).ok());
+        assert_eq!(before, Some(sent), "no answer to the request before");
+        sent += 1;
+        (sent <= 100).then_some(sent)
+    });
+    let key = |n: &usize| *n as i32 % 5;
+    let joined = requests.par_bridge().join_on(&map, key);
+    let joined = joined.left_with(|n, name| (*n, name.copied()));
+    joined.for_each(|(n, name)| {
+        assert_eq!(name, map.get(&key(&n)).copied());
+        answer.send(n).unwrap();
+    });
 }
 
 /// Every item is dropped once, also if a closure panics on the way.

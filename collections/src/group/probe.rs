@@ -6,7 +6,8 @@
 //! ```
 //!
 //! An item goes in for each that comes out, from block to block of one piece, so the number of those
-//! that wait for memory stays the same. The ring is emptied when the piece ends.
+//! that wait for memory stays the same. The ring is emptied when the piece ends, and when an item comes alone:
+//! a bridge promises that none waits for a later one.
 #![forbid(unsafe_code)]
 
 use super::lookup::Lookup;
@@ -50,10 +51,11 @@ impl<K, T> Ring<K, T> {
         oldest
     }
 
-    /// All that wait, in order.
-    fn empty(mut self) -> impl Iterator<Item = (u64, K, T)> {
+    /// Takes out all that wait, in order.
+    fn empty(&mut self) -> impl Iterator<Item = (u64, K, T)> {
         self.waiting.rotate_left(self.at);
-        self.waiting.into_iter()
+        self.at = 0;
+        self.waiting.drain(..)
     }
 }
 
@@ -197,13 +199,20 @@ where
 {
     type Result = B::Result;
 
-    fn consume(self, item: T) -> Self {
-        self.consume_iter(iter::once(item))
+    fn consume(mut self, item: T) -> Self {
+        let Probing { table, key, with } = *self.probing;
+        let key = key(&item);
+        let alone = iter::once((table.hash(&key), key, item));
+        let all = self.ring.empty().chain(alone);
+        let found = all.flat_map(|(hash, key, item)| with.found(item, table.find(hash, &key)));
+        self.base = self.base.consume_iter(found);
+        self
     }
 
     fn consume_iter<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
         let Probing { table, key, with } = *self.probing;
-        let mut items = items.into_iter().map(|item| {
+        // Fused: what ends while the ring fills must not go on when it is exchanged.
+        let mut items = items.into_iter().fuse().map(|item| {
             let key = key(&item);
             let hash = table.hash(&key);
             table.expect(hash);
@@ -218,7 +227,7 @@ where
         self
     }
 
-    fn complete(self) -> B::Result {
+    fn complete(mut self) -> B::Result {
         let Probing { table, with, .. } = *self.probing;
         let found = self
             .ring

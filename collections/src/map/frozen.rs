@@ -104,20 +104,20 @@ impl<K, V, S> FrozenMap<K, V, S> {
     where
         K: Eq,
     {
-        let part = part_of(hash, self.shelves.len());
-        let table = &self.shelves[part].table;
+        let part = part_of(hash, self.tables.len());
+        let table = &self.tables[part];
         let bucket = table.find_bucket_index(hash, |(k, _)| k == key)?;
         Some((part, bucket, table.get_bucket(bucket)?))
     }
 
     /// The number of buckets of each part.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = usize> {
-        self.tables().map(HashTable::num_buckets)
+        self.tables.iter().map(HashTable::num_buckets)
     }
 
     /// The part, the bucket, and the entry of all keys.
     pub(crate) fn iter_buckets(&self) -> impl Iterator<Item = (usize, usize, &(K, V))> {
-        self.tables().enumerate().flat_map(|(part, table)| {
+        self.tables.iter().enumerate().flat_map(|(part, table)| {
             let buckets = table.iter_buckets();
             buckets.filter_map(move |at| Some((part, at, table.get_bucket(at)?)))
         })
