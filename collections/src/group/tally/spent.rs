@@ -16,9 +16,7 @@ use std::time::Instant;
 const ROW: usize = 256;
 /// A row of this many keys is dropped whatever other threads do.
 const MOST: usize = 1 << 13;
-/// The first drops, this many, are not timed: in a short call the clock costs more than it can save.
-const UNTIMED: usize = 1 << 12;
-/// Then one drop in this many is timed, the first figure until it is known whether drops are slow.
+/// One drop in this many is timed, the first figure until it is known whether drops are slow.
 const TIMED: (usize, usize) = (16, 128);
 /// After this many of them, more than half of which were slow, keys are kept for rows.
 const TRIAL: usize = 32;
@@ -51,7 +49,7 @@ impl<'a, K: Hash> Spent<'a, K> {
             due: if cfg!(target_family = "wasm") {
                 usize::MAX
             } else {
-                UNTIMED
+                TIMED.0
             },
             count: 0,
             turn,
