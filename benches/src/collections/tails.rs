@@ -141,8 +141,18 @@ fn groups(options: &Options, n: usize) {
 
 fn strings(options: &Options, n: usize) {
     for (name, calls, count, distinct) in [
-        ("strings counted, 1e3 owned keys of 1e2, 500 calls", 500, 1000, 100),
-        ("strings counted, 1e5 owned keys of 1e4, 10 calls", 10, 100_000, 10_000),
+        (
+            "strings counted, 1e3 owned keys of 1e2, 500 calls",
+            500,
+            1000,
+            100,
+        ),
+        (
+            "strings counted, 1e5 owned keys of 1e4, 10 calls",
+            10,
+            100_000,
+            10_000,
+        ),
         ("strings counted, owned keys, 1e4", 1, n, n / 100),
         ("strings counted, owned keys, 2.5e5", 1, n, n / 4),
         ("strings counted, owned keys, 1e6", 1, n, n),
