@@ -11,9 +11,11 @@
 //! tables it misses twice, and each miss asks for a page of its own.
 #![forbid(unsafe_code)]
 
+use super::laying::Rows;
+use crate::gather::Lists;
 use crate::hasher::DefaultHashBuilder;
 use crate::pages::expect_read;
-use crate::partition::par_map;
+use crate::partition::{List, par_map};
 use crate::parts::part_of;
 use std::hash::{BuildHasher, Hash};
 use std::mem;
@@ -42,18 +44,24 @@ pub(super) struct Flat<K, R> {
     hasher: DefaultHashBuilder,
 }
 
-/// The items of one key, on the way into a slot.
-pub(super) enum Items<R> {
-    Single(R),
-    Several(Vec<R>),
+/// What one part is filled from.
+pub(super) enum Source<K, R> {
+    /// Keys that mostly come once.
+    Few(Vec<(K, R)>),
+    Many(Lists<(), (K, R)>),
+    /// Keys that come often, with their rows.
+    Laid(Rows<K, R>),
 }
 
-/// What one part is filled from.
-pub(super) trait Input<K, R>: Send {
+impl<K, R> Source<K, R> {
     /// A number that is no less than that of the keys.
-    fn most(&self) -> usize;
-
-    fn items(self) -> impl Iterator<Item = (K, Items<R>)>;
+    fn most(&self) -> usize {
+        match self {
+            Source::Few(pairs) => pairs.len(),
+            Source::Many(lists) => lists.iter().map(List::len).sum(),
+            Source::Laid(rows) => rows.keys.len(),
+        }
+    }
 }
 
 /// How many slots a part of at most so many keys has: at least one stays free.
@@ -75,11 +83,11 @@ impl<K, R> Flat<K, R> {
 
 impl<K: Eq + Hash + Send, R: Send> Flat<K, R> {
     /// The items of all parts.
-    pub(super) fn new<I: Input<K, R>>(inputs: Vec<I>, hasher: DefaultHashBuilder) -> Self {
+    pub(super) fn new(sources: Vec<Source<K, R>>, hasher: DefaultHashBuilder) -> Self {
         let mut bounds = vec![0];
         let mut end = 0;
-        for input in &inputs {
-            end += room_for(input.most());
+        for source in &sources {
+            end += room_for(source.most());
             bounds.push(end);
         }
         let free = (0..end).into_par_iter().map(|_| Slot::Free);
@@ -87,14 +95,22 @@ impl<K: Eq + Hash + Send, R: Send> Flat<K, R> {
         free.collect_into_vec(&mut slots);
         let mut rest = &mut slots[..];
         let mut jobs = Vec::new();
-        for input in inputs {
+        for source in sources {
             let here;
-            (here, rest) = rest.split_at_mut(room_for(input.most()));
-            jobs.push((here, input));
+            (here, rest) = rest.split_at_mut(room_for(source.most()));
+            jobs.push((here, source));
         }
-        let rows = par_map(jobs, &|(slots, input): (&mut [_], I)| {
-            fill(slots, input.items(), &hasher)
-        });
+        let rows = par_map(
+            jobs,
+            &|(slots, source): (&mut [_], Source<K, R>)| match source {
+                Source::Few(pairs) => fill(slots, pairs.into_iter(), &hasher),
+                Source::Many(lists) => {
+                    let pairs = lists.into_iter().flatten();
+                    fill(slots, pairs.map(|((), pair)| pair), &hasher)
+                }
+                Source::Laid(rows) => point(slots, rows, &hasher),
+            },
+        );
         Flat {
             slots,
             bounds,
@@ -104,31 +120,37 @@ impl<K: Eq + Hash + Send, R: Send> Flat<K, R> {
     }
 }
 
+/// The slot of a key, or the one that it gets.
+#[inline]
+fn slot_of<K: Eq + Hash, R>(slots: &[Slot<K, R>], key: &K, hasher: &DefaultHashBuilder) -> usize {
+    let mut at = place(hasher.hash_one(key), slots.len());
+    // At most one slot is taken for each key, and there are more, so this ends.
+    while let Slot::Single(other, _) | Slot::Several(other, ..) = &slots[at]
+        && other != key
+    {
+        at = next(at, slots.len());
+    }
+    at
+}
+
 /// Puts the items of a part into its slots. Results in those that share their key with others.
 fn fill<K: Eq + Hash, R>(
     slots: &mut [Slot<K, R>],
-    items: impl Iterator<Item = (K, Items<R>)>,
+    items: impl Iterator<Item = (K, R)>,
     hasher: &DefaultHashBuilder,
 ) -> Vec<R> {
     let mut rows: Vec<(usize, Vec<R>)> = Vec::new();
-    items.for_each(|(key, items)| {
-        let mut at = place(hasher.hash_one(&key), slots.len());
-        // At most one slot is taken for each key, and there are more, so this ends.
-        while let Slot::Single(other, _) | Slot::Several(other, ..) = &slots[at]
-            && *other != key
-        {
-            at = next(at, slots.len());
-        }
-        slots[at] = match (mem::replace(&mut slots[at], Slot::Free), items) {
-            (Slot::Free, Items::Single(item)) => Slot::Single(key, item),
-            (Slot::Free, Items::Several(items)) => several(&mut rows, at, key, items),
-            (Slot::Single(key, first), items) => {
-                let mut row = vec![first];
-                items.append_to(&mut row);
-                several(&mut rows, at, key, row)
+    items.for_each(|(key, item)| {
+        let at = slot_of(slots, &key, hasher);
+        slots[at] = match mem::replace(&mut slots[at], Slot::Free) {
+            Slot::Free => Slot::Single(key, item),
+            Slot::Single(key, first) => {
+                let nth = number(rows.len());
+                rows.push((at, vec![first, item]));
+                Slot::Several(key, nth, 0)
             }
-            (Slot::Several(key, row, none), items) => {
-                items.append_to(&mut rows[row as usize].1);
+            Slot::Several(key, row, none) => {
+                rows[row as usize].1.push(item);
                 Slot::Several(key, row, none)
             }
         };
@@ -136,11 +158,18 @@ fn fill<K: Eq + Hash, R>(
     join_rows(slots, rows)
 }
 
-/// A slot for a row, which is noted with the slot's place.
-fn several<K, R>(rows: &mut Vec<(usize, Vec<R>)>, at: usize, key: K, row: Vec<R>) -> Slot<K, R> {
-    let nth = number(rows.len());
-    rows.push((at, row));
-    Slot::Several(key, nth, 0)
+/// Puts the keys of rows into slots that point to the rows. Results in what is in the rows.
+fn point<K: Eq + Hash, R>(
+    slots: &mut [Slot<K, R>],
+    rows: Rows<K, R>,
+    hasher: &DefaultHashBuilder,
+) -> Vec<R> {
+    let ends = rows.offsets.windows(2);
+    for (key, ends) in rows.keys.into_iter().zip(ends) {
+        let at = slot_of(slots, &key, hasher);
+        slots[at] = Slot::Several(key, number(ends[0]), number(ends[1] - ends[0]));
+    }
+    rows.values
 }
 
 /// Puts all rows of a part into one, and tells the slots where theirs is.
@@ -157,15 +186,6 @@ fn join_rows<K, R>(slots: &mut [Slot<K, R>], rows: Vec<(usize, Vec<R>)>) -> Vec<
 
 fn number(count: usize) -> u32 {
     u32::try_from(count).expect("fewer than 2^32 items in a part of a right side")
-}
-
-impl<R> Items<R> {
-    fn append_to(self, row: &mut Vec<R>) {
-        match self {
-            Items::Single(item) => row.push(item),
-            Items::Several(mut items) => row.append(&mut items),
-        }
-    }
 }
 
 #[inline]

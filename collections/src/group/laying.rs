@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 use super::sift::{Near, Segment, Sifted};
+use crate::gather::Lists;
 use crate::partition::{List, par_map};
 use crate::parts::part_of;
 use crate::settle::{Gap, Gapped, Lane, settle};
@@ -151,6 +152,16 @@ impl<K: Eq + Hash, T> Rows<K, T> {
         let mut listing = Listing::new(pairs.len());
         pairs.into_iter().for_each(|pair| {
             listing.add(hasher.hash_one(&pair.0), pair, hasher);
+        });
+        listing.lay().finish()
+    }
+
+    /// The rows of one part of what was scattered.
+    pub(super) fn of_part<G: Tag>(lists: Lists<G, (K, T)>, hasher: &impl BuildHasher) -> Self {
+        let mut listing = Listing::new(lists.iter().map(List::len).sum());
+        lists.into_iter().flatten().for_each(|(tag, pair)| {
+            let hash = tag.hash(|| hasher.hash_one(&pair.0));
+            listing.add(hash, pair, hasher);
         });
         listing.lay().finish()
     }

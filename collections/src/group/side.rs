@@ -5,8 +5,9 @@
 //! reference.
 #![forbid(unsafe_code)]
 
-use super::flat::{Flat, Input, Items};
+use super::flat::{Flat, Source};
 use super::fold::Fold;
+use super::laying::Rows;
 use super::lookup::{Beside, Lookup, Noting, mark};
 use super::rows::Groups;
 use super::tally::tables;
@@ -270,27 +271,25 @@ where
 
     fn into_flat(self) -> Flat<K, R::Item> {
         let hasher = DefaultHashBuilder::default();
-        let mut parts = match self.gather::<()>(&hasher) {
-            Gathered::Few(pairs) => {
-                let parts = vec![Source::Table(few(pairs, &hasher))];
-                return Flat::new(parts, hasher);
-            }
-            Gathered::Many(parts) => parts.into_iter(),
+        let parts = match self.gather::<()>(&hasher) {
+            Gathered::Few(pairs) => return Flat::new(vec![Source::Few(pairs)], hasher),
+            Gathered::Many(parts) => parts,
         };
         // The first part stands for the others: if most keys come once, there is a slot for each
         // item. Else the keys are found first.
+        let mut parts = parts.into_iter();
         let first = parts.next().unwrap_or_default();
-        let rows: usize = first.iter().map(List::len).sum();
-        let first = part(first, &hasher);
-        let rest = if first.len() < rows / 4 * 3 {
+        let items: usize = first.iter().map(List::len).sum();
+        let first = Rows::of_part(first, &hasher);
+        let rest = if first.keys.len() < items / 4 * 3 {
             par_map(parts.collect(), &|lists| {
-                Source::Table(part(lists, &hasher))
+                Source::Laid(Rows::of_part(lists, &hasher))
             })
         } else {
-            parts.map(Source::Lists).collect()
+            parts.map(Source::Many).collect()
         };
-        let parts = iter::once(Source::Table(first)).chain(rest);
-        Flat::new(parts.collect(), hasher)
+        let all = iter::once(Source::Laid(first)).chain(rest);
+        Flat::new(all.collect(), hasher)
     }
 
     /// The items with their keys.
@@ -298,34 +297,6 @@ where
         let Loose { items, key } = self;
         let read = |item| (key(&item), item);
         gather::<G, Vec<_>, _, _, _, _>(items, &read, hasher, breadth())
-    }
-}
-
-/// What a part of a flat table is filled from.
-enum Source<K, R> {
-    Table(HashTable<(K, Row<R>)>),
-    Lists(Lists<(), (K, R)>),
-}
-
-impl<K: Send, R: Send> Input<K, R> for Source<K, R> {
-    fn most(&self) -> usize {
-        match self {
-            Source::Table(table) => table.len(),
-            Source::Lists(lists) => lists.iter().map(List::len).sum(),
-        }
-    }
-
-    fn items(self) -> impl Iterator<Item = (K, Items<R>)> {
-        let (table, lists) = match self {
-            Source::Table(table) => (Some(table), None),
-            Source::Lists(lists) => (None, Some(lists)),
-        };
-        let rows = table.into_iter().flatten().map(|(key, row)| match row {
-            Row::Single(item) => (key, Items::Single(item)),
-            Row::Several(items) => (key, Items::Several(items)),
-        });
-        let pairs = lists.into_iter().flatten().flatten();
-        rows.chain(pairs.map(|((), (key, item))| (key, Items::Single(item))))
     }
 }
 
