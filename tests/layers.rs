@@ -292,7 +292,6 @@ const HOUSE: &[Crate] = &[
                 "gather",
                 "group::fold",
                 "group::firsts",
-                "group::flat",
             ],
             &["vec::iter", "map::concurrent", "map::published"],
             &[
@@ -315,7 +314,7 @@ const HOUSE: &[Crate] = &[
             &["set::algebra", "group::tally::worker"],
             &["group::tally::consumer", "group::sift", "serde"],
             &["group::tally", "group::laying"],
-            &["group::rows"],
+            &["group::rows", "group::flat"],
             &["group::lookup", "group::aggregate", "group::distinct"],
             &["group::side", "group::probe"],
             &["group::join"],
