@@ -88,7 +88,7 @@ pub use public::*;
 pub mod schedule {
     pub use crate::base::sync::locks::{Condvar, Mutex, MutexGuard};
     pub use crate::base::sync::scheduled::{
-        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, Point, Touch,
-        fence, set_hook, spin_loop, touch,
+        AtomicBool, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
+        Ordering, Point, Touch, fence, set_hook, spin_loop, touch,
     };
 }

@@ -100,13 +100,17 @@ fn needs_thread(shared: &Shared, seat: &Seat) -> bool {
 #[cold]
 fn find_seat(shared: &Shared) -> Option<&Seat> {
     let (seats, last) = (shared.seats.first(), LAST.get() % shared.len());
-    let until = clock::now() + clock::ticks(LOOK);
+    let mut until = None;
     loop {
         let mut seats = seats.iter().skip(last).chain(seats.iter().take(last));
         if let Some(seat) = seats.find(|seat| shared.sleep.sit_down(seat)) {
             return Some(seat);
         }
-        if shared.is_small() || clock::now() >= until {
+        if shared.is_small() {
+            return None;
+        }
+        let now = clock::now();
+        if now >= *until.get_or_insert(now + clock::ticks(LOOK)) {
             return None;
         }
         for _ in 0..8 {

@@ -221,11 +221,16 @@ word!(AtomicBool, real::AtomicBool, bool, []);
 word!(AtomicU32, real::AtomicU32, u32, []);
 word!(AtomicU64, real::AtomicU64, u64, []);
 word!(AtomicUsize, real::AtomicUsize, usize, []);
+// Of these two, other libraries on the laboratory's doors have need.
+word!(AtomicI64, real::AtomicI64, i64, []);
+word!(AtomicIsize, real::AtomicIsize, isize, []);
 word!(AtomicPtr, real::AtomicPtr<T>, *mut T, [<T>]);
 change!(AtomicU8, u8, fetch_add fetch_sub fetch_and fetch_or fetch_xor fetch_max fetch_min);
 change!(AtomicBool, bool, fetch_and fetch_or fetch_xor);
 change!(AtomicU32, u32, fetch_add fetch_sub fetch_and fetch_or fetch_xor fetch_max fetch_min);
 change!(AtomicU64, u64, fetch_add fetch_sub fetch_and fetch_or fetch_xor fetch_max fetch_min);
+change!(AtomicI64, i64, fetch_add);
+change!(AtomicIsize, isize, fetch_add);
 change!(AtomicUsize, usize, fetch_add fetch_sub fetch_and fetch_or fetch_xor fetch_max fetch_min);
 
 /// `std`'s cell with the closure interface that the model checker needs.
