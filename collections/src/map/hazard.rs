@@ -26,6 +26,10 @@
 //! is for the compiler alone: a read is two plain stores and three loads more than the look itself. A
 //! thread that has no slot left, or no record any more, counts itself among the owners of the value instead,
 //! under the lock: a writer takes that lock before it drops a value.
+//!
+//! The system may refuse that barrier later: for want of memory, or by a filter that the program has set up
+//! since. Then the writer cannot tell which readers look at the old value, and none of them is asked. It waits
+//! apart, in `unasked`, until a later writer's barrier succeeds, or the place is dropped.
 
 #![allow(unsafe_code)]
 
@@ -177,15 +181,26 @@ fn place<T>(value: Arc<T>) -> *mut T {
 pub(crate) struct Place<T> {
     /// From `Arc::into_raw`.
     now: AtomicPtr<T>,
-    /// What was in place before, and is still looked at.
-    late: Mutex<Vec<Arc<T>>>,
+    /// What was in place before.
+    late: Mutex<Late<T>>,
+}
+
+/// Values that are in their place no more, and not dropped.
+struct Late<T> {
+    /// Some reader looks at it, and each that does is asked to see to it.
+    asked: Vec<Arc<T>>,
+    /// The barrier was refused: readers may look at it, and none is asked.
+    unasked: Vec<Arc<T>>,
 }
 
 impl<T> Place<T> {
     pub(crate) fn new(value: Arc<T>) -> Self {
         Place {
             now: AtomicPtr::new(place(value)),
-            late: Mutex::new(Vec::new()),
+            late: Mutex::new(Late {
+                asked: Vec::new(),
+                unasked: Vec::new(),
+            }),
         }
     }
 
@@ -240,7 +255,7 @@ impl<T> Place<T> {
         }
     }
 
-    fn late(&self) -> impl std::ops::DerefMut<Target = Vec<Arc<T>>> + '_ {
+    fn late(&self) -> impl std::ops::DerefMut<Target = Late<T>> + '_ {
         // Nothing in there panics halfway through a change.
         self.late.lock().unwrap_or_else(|late| late.into_inner())
     }
@@ -277,23 +292,20 @@ impl<T> Place<T> {
 
     /// Leaves the value to those that look at it, or returns it to be dropped. `passed`: all threads have
     /// passed a barrier since it was taken out of its place.
-    fn part_with(&self, registry: &Registry, old: Arc<T>, passed: bool) -> Option<Arc<T>> {
-        let value = Arc::as_ptr(&old).cast();
+    fn part_with(&self, registry: &Registry, old: Arc<T>, passed: bool) -> Vec<Arc<T>> {
         let mut late = self.late();
-        if passed {
-            let holders: Vec<_> = registry.records().filter(|r| r.holds(value)).collect();
-            // Relaxed: the passing below orders it before the second look.
-            let ask = |record: &&Record| record.asked.store(true, Ordering::Relaxed);
-            holders.iter().for_each(ask);
-            // A record that names it now for the first time was too late, and will see that.
-            let let_go =
-                || registry.pass_everywhere() && !holders.iter().any(|record| record.holds(value));
-            if holders.is_empty() || let_go() {
-                return Some(old);
+        if !passed {
+            late.unasked.push(old);
+            return Vec::new();
+        }
+        let mut free = Vec::from_iter(late.leave(registry, old));
+        // What lies there was taken out of its place before this barrier, but maybe not before the last.
+        if !late.unasked.is_empty() && registry.pass_everywhere() {
+            for old in mem::take(&mut late.unasked) {
+                free.extend(late.leave(registry, old));
             }
         }
-        late.push(old);
-        None
+        free
     }
 
     /// After a look: drops what was left for it, if no other looks at that.
@@ -315,9 +327,9 @@ impl<T> Place<T> {
         }
         let mut late = self.late();
         let mut free = Vec::new();
-        for old in mem::take(&mut *late) {
+        for old in mem::take(&mut late.asked) {
             let held = registry.is_held(Arc::as_ptr(&old).cast());
-            if held { &mut *late } else { &mut free }.push(old);
+            if held { &mut late.asked } else { &mut free }.push(old);
         }
         drop(late);
         // What the values do when they are dropped, they do without the lock.
@@ -332,6 +344,26 @@ impl<T> Place<T> {
         let now = place.now.load(Ordering::Relaxed);
         // SAFETY: from `Arc::into_raw`. Looks borrow the place, so there are none.
         unsafe { Arc::from_raw(now.cast_const()) }
+    }
+}
+
+impl<T> Late<T> {
+    /// Asks the readers of a value to see to it; returns it if there are none. All threads have passed a
+    /// barrier since it was taken out of its place.
+    fn leave(&mut self, registry: &Registry, old: Arc<T>) -> Option<Arc<T>> {
+        let value = Arc::as_ptr(&old).cast();
+        let holders: Vec<_> = registry.records().filter(|r| r.holds(value)).collect();
+        // Relaxed: the passing below orders it before the second look.
+        let ask = |record: &&Record| record.asked.store(true, Ordering::Relaxed);
+        holders.iter().for_each(ask);
+        // A record that names it now for the first time was too late, and will see that.
+        let let_go =
+            || registry.pass_everywhere() && !holders.iter().any(|record| record.holds(value));
+        if holders.is_empty() || let_go() {
+            return Some(old);
+        }
+        self.asked.push(old);
+        None
     }
 }
 
@@ -510,5 +542,48 @@ mod here {
         new: Arc<T>,
     ) -> Option<Parting<'a, T>> {
         place.replace(&REGISTRY, old, new)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Place, Registry};
+    use std::sync::Arc;
+
+    /// A value whose readers could not be asked is not dropped by the reader of another value.
+    #[test]
+    fn a_refused_barrier_leaves_the_value_to_its_reader() {
+        let registry = Registry::new();
+        let (one, other) = (registry.claim(), registry.claim());
+        let values = [1, 2, 3, 4].map(Arc::new);
+        let dropped = values.each_ref().map(Arc::downgrade);
+        let [first, second, third, fourth] = values;
+        let place = Place::new(first.clone());
+        let change = |old: Arc<i32>, new: &Arc<i32>, passed| {
+            let mut parting = place
+                .replace(&registry, &old, new.clone())
+                .expect("no other writer");
+            drop(old);
+            parting.end(passed);
+        };
+        let is_there = |value: usize| dropped[value - 1].strong_count() > 0;
+
+        let look = place.look(&registry, one);
+        change(first, &second, true);
+        assert!(is_there(1), "it is looked at");
+        let later = place.look(&registry, other);
+        change(second, &third, false);
+        drop(look);
+        assert!(!is_there(1));
+        assert!(
+            is_there(2),
+            "it is looked at, by a reader that was not asked"
+        );
+        assert_eq!(*later, 2);
+        change(third, &fourth, true);
+        assert!(is_there(2) && !is_there(3));
+        drop(later);
+        assert!(!is_there(2), "now its reader was asked");
+        assert_eq!(*place.into_inner(), 4);
     }
 }
