@@ -553,7 +553,8 @@ mod tests {
     /// A value whose readers could not be asked is not dropped by the reader of another value.
     #[test]
     fn a_refused_barrier_leaves_the_value_to_its_reader() {
-        let registry = Registry::new();
+        static REGISTRY: Registry = Registry::new();
+        let registry = &REGISTRY;
         let (one, other) = (registry.claim(), registry.claim());
         let values = [1, 2, 3, 4].map(Arc::new);
         let dropped = values.each_ref().map(Arc::downgrade);
@@ -561,17 +562,17 @@ mod tests {
         let place = Place::new(first.clone());
         let change = |old: Arc<i32>, new: &Arc<i32>, passed| {
             let mut parting = place
-                .replace(&registry, &old, new.clone())
+                .replace(registry, &old, new.clone())
                 .expect("no other writer");
             drop(old);
             parting.end(passed);
         };
         let is_there = |value: usize| dropped[value - 1].strong_count() > 0;
 
-        let look = place.look(&registry, one);
+        let look = place.look(registry, one);
         change(first, &second, true);
         assert!(is_there(1), "it is looked at");
-        let later = place.look(&registry, other);
+        let later = place.look(registry, other);
         change(second, &third, false);
         drop(look);
         assert!(!is_there(1));
