@@ -5,7 +5,7 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
-use std::sync::{Arc, Barrier, mpsc};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -695,6 +695,78 @@ fn broadcasts_under_a_token() {
     });
     assert!(ended.is_err());
     assert_eq!(pool.broadcast(|_| stop::requested()), [false; 3]);
+}
+
+/// Two jobs of two pools: each runs in its own pool, and each is reached although its pool is blocked.
+#[test]
+fn the_first_of_two_pools() {
+    within(|| {
+        let until_stopped = || {
+            while !stop::requested() {
+                thread::yield_now();
+            }
+        };
+        for turned in [false, true] {
+            // A worker of one pool waits while another thread of it is at the first job, and the other pool's
+            // thread is busy for a while.
+            let [here, there] = [2, 1].map(pool);
+            let began = Arc::new(AtomicUsize::new(0));
+            let (busy, release) = mpsc::channel::<()>();
+            there.spawn(move || assert!(release.recv().is_err()));
+            let slow_began = Arc::clone(&began);
+            let first = here.install(|| {
+                let slow = spawn_async(move || {
+                    slow_began.store(1, SeqCst);
+                    until_stopped();
+                    0
+                });
+                while began.load(SeqCst) == 0 {
+                    thread::yield_now();
+                }
+                let quick =
+                    there.spawn_async_with(&StopToken::new(), tine_pool::current_num_threads);
+                let end_of_wait = thread::spawn(move || {
+                    thread::sleep(Duration::from_millis(20));
+                    drop(busy);
+                });
+                let first = match turned {
+                    false => select(slow, quick).join(),
+                    true => select(quick, slow).join(),
+                };
+                end_of_wait.join().unwrap();
+                first
+            });
+            match first {
+                First::Right(end) => assert!(!turned && end.unwrap() == Ok(1)),
+                First::Left(end) => assert!(turned && end.unwrap() == Ok(1)),
+            }
+
+            // An ordinary thread waits, and holds the lock that the other pool's thread waits for.
+            let lock = Arc::new(Mutex::new(()));
+            let held = lock.lock().unwrap();
+            let began = Arc::new(AtomicUsize::new(0));
+            let slow_began = Arc::clone(&began);
+            let slow = here.spawn_async_with(&StopToken::new(), move || {
+                slow_began.store(1, SeqCst);
+                until_stopped();
+            });
+            let (blocked_began, blocked_lock) = (Arc::clone(&began), Arc::clone(&lock));
+            let blocked = there.spawn_join(move || {
+                blocked_began.fetch_add(2, SeqCst);
+                drop(blocked_lock.lock().unwrap());
+            });
+            while began.load(SeqCst) != 3 {
+                thread::yield_now();
+            }
+            let quick = there.spawn_async_with(&StopToken::new(), || ());
+            match turned {
+                false => assert!(matches!(select(slow, quick).join(), First::Right(_))),
+                true => assert!(matches!(select(quick, slow).join(), First::Left(_))),
+            }
+            drop(held);
+            blocked.join().unwrap();
+        }
+    });
 }
 
 /// Many threads under many tokens at once, stopped from outside at any time.

@@ -7,7 +7,7 @@ use super::stop::{StopToken, Stopped, with_token};
 use crate::base::park::Parker;
 use crate::queue::job::Taken;
 use crate::work::kin::Task;
-use crate::work::worker::Worker;
+use crate::work::shared::Shared;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -359,8 +359,9 @@ const LEFT: u8 = 1;
 const RIGHT: u8 = 2;
 
 impl<A, B> Select<A, B> {
-    /// Waits as [`JoinHandle::join`] does: a worker of the pool runs a job of the two that no thread has
-    /// begun, the first before the second, and stops it when the other ends elsewhere meanwhile.
+    /// Waits as [`JoinHandle::join`] does: a worker runs a job of its own pool that no thread has begun, the
+    /// first of the two before the second, and stops it when the other ends elsewhere meanwhile. The two may
+    /// be of different pools.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -369,18 +370,23 @@ impl<A, B> Select<A, B> {
     /// ```
     pub fn join(self) -> First<A, B> {
         let (left, right) = (&self.left, &self.right);
-        let pool = left.handle.pool();
-        let here = Worker::with(|worker| worker.is_some_and(|w| w.is_of(pool)));
         let first = Arc::new(AtomicU8::new(NEITHER));
         let run = || {
-            left.handle.wake_at_end(right.stopper(LEFT, &first));
-            right.handle.wake_at_end(left.stopper(RIGHT, &first));
-            !self.is_done() && (left.handle.run() || right.handle.run())
+            let (here, there) = (left.handle.may_run(), right.handle.may_run());
+            if here || there {
+                left.handle.wake_at_end(right.stopper(LEFT, &first));
+                right.handle.wake_at_end(left.stopper(RIGHT, &first));
+            }
+            !self.is_done() && (here && left.handle.run() || there && right.handle.run())
         };
-        if !((here || pool.is_deserted()) && run() || self.is_done()) {
-            wait(pool, here, &self, &|| {
-                run();
-            });
+        if !(run() || self.is_done()) {
+            wait(
+                left.handle.is_home() && right.handle.is_home(),
+                &self,
+                &|| {
+                    run();
+                },
+            );
         }
         // A job that was run here has ended as well if the other's end has stopped it.
         match first.load(Ordering::Relaxed) {
@@ -397,9 +403,16 @@ impl<A, B> Task for Select<A, B> {
     }
 
     fn by(&self) -> Option<Taken> {
-        let left = self.left.handle.by();
-        let same = std::ptr::eq(self.left.handle.pool(), self.right.handle.pool());
-        left.or_else(|| self.right.handle.by().filter(|_| same))
+        self.left.handle.by().or_else(|| self.right.handle.by())
+    }
+
+    fn lies_in(&self) -> [Option<&Shared>; 2] {
+        let (left, right) = (&self.left.handle, &self.right.handle);
+        let same = std::ptr::eq(left.pool(), right.pool());
+        match (left.lies_in()[0], right.lies_in()[0]) {
+            (left, right) if same => [left.or(right), None],
+            both => both.into(),
+        }
     }
 
     fn leave_word(&self, parker: &'static Parker) -> bool {

@@ -188,11 +188,8 @@ impl<T> JoinHandle<T> {
     /// assert!(tine::spawn_join(|| panic!("oh")).join().is_err());
     /// ```
     pub fn join(self) -> thread::Result<T> {
-        let pool = self.task.pool();
-        // A pool's job runs on a worker of the pool: there is none to sleep for if it is deserted.
-        let here = Worker::with(|worker| worker.is_some_and(|w| w.is_of(pool)));
-        if !(here || pool.is_deserted()) || !self.task.run() {
-            wait(pool, here, &self, &|| {
+        if !(self.may_run() && self.task.run()) {
+            wait(self.is_home(), &self, &|| {
                 self.task.run();
             });
         }
@@ -250,14 +247,12 @@ impl<T> JoinHandle<T> {
     pub fn detach(self) {}
 }
 
-/// Waits for a task that cannot be run here, or has been begun.
-pub(super) fn wait(pool: &Shared, here: bool, task: &dyn Awaited, run: &dyn Fn()) {
+/// Waits for a task that cannot be run here, or has been begun. `at_home` says that all of it is of the
+/// pool that the caller works in.
+pub(super) fn wait(at_home: bool, task: &dyn Awaited, run: &dyn Fn()) {
     Worker::with(|worker| match worker {
-        Some(worker) => worker.wait(&TaskWait {
-            task,
-            at_home: here,
-        }),
-        None => errand::wait_for_task(pool, task, run),
+        Some(worker) => worker.wait(&TaskWait { task, at_home }),
+        None => errand::wait_for_task(task, run),
     });
 }
 
@@ -268,6 +263,10 @@ impl<T> Awaited for JoinHandle<T> {
 
     fn by(&self) -> Option<Taken> {
         self.task.state().by
+    }
+
+    fn lies_in(&self) -> [Option<&Shared>; 2] {
+        [Some(self.pool()).filter(|_| self.by().is_none()), None]
     }
 
     fn leave_word(&self, parker: &'static Parker) -> bool {
@@ -289,6 +288,17 @@ impl<T> JoinHandle<T> {
     /// The pool that the job is of.
     pub(super) fn pool(&self) -> &Shared {
         self.task.pool()
+    }
+
+    /// Whether this thread works in that pool now.
+    pub(super) fn is_home(&self) -> bool {
+        Worker::with(|worker| worker.is_some_and(|w| w.is_of(self.pool())))
+    }
+
+    /// Whether this thread may run the job: it runs on a worker of its pool, and anywhere if the pool has no
+    /// threads.
+    pub(super) fn may_run(&self) -> bool {
+        self.is_home() || self.pool().is_deserted()
     }
 
     /// Runs the job here, unless it was begun; says whether it did.

@@ -185,16 +185,23 @@ pub(crate) fn wait_outside(shared: &Shared, latch: &Latch) {
     }
 }
 
-/// Waits for a task of `shared`; the calling thread is no worker. `run` runs it, if no thread has begun.
-pub(crate) fn wait_for_task(shared: &Shared, task: &dyn Task, run: &dyn Fn()) {
+/// Waits for a task; the calling thread is no worker. `run` runs what of it is of the worker's pool, if no
+/// thread has begun.
+pub(crate) fn wait_for_task(task: &dyn Task, run: &dyn Fn()) {
     with_parker(|parker| {
-        let mut outside = Outside::new(shared);
+        let mut pools = task.lies_in().map(|pool| pool.map(Outside::new));
         while task.leave_word(parker) {
-            if parker.park_timeout(LOOK) || task.by().is_some() || !outside.stands_still() {
+            if parker.park_timeout(LOOK) {
                 continue;
             }
-            if !(may_visit(shared) && visit_spare(shared, |_| run())) {
-                outside.call_help();
+            for (outside, lies) in pools.iter_mut().zip(task.lies_in()) {
+                let Some((outside, shared)) = outside.as_mut().zip(lies) else {
+                    continue;
+                };
+                if outside.stands_still() && !(may_visit(shared) && visit_spare(shared, |_| run()))
+                {
+                    outside.call_help();
+                }
             }
         }
     });

@@ -1,6 +1,7 @@
 //! What a wait depends on, for each kind of wait: which jobs are its kin, where they lie, and from
 //! whom they may yet come.
 
+use super::shared::Shared;
 use super::wait::Wait;
 use super::worker::{Worker, nested_entry, tag};
 use crate::base::park::Parker;
@@ -194,6 +195,8 @@ pub(crate) trait Task {
     fn is_done(&self) -> bool;
     /// The worker that runs it, or ran it.
     fn by(&self) -> Option<Taken>;
+    /// The pools in which a part of it lies that no thread has begun.
+    fn lies_in(&self) -> [Option<&Shared>; 2];
     /// Asks for `parker` to be woken at the end; false if that has come.
     fn leave_word(&self, parker: &'static Parker) -> bool;
 }
