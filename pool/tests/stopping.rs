@@ -747,7 +747,7 @@ fn the_first_of_two_pools() {
             let began = Arc::new(AtomicUsize::new(0));
             let slow_began = Arc::clone(&began);
             let slow = here.spawn_async_with(&StopToken::new(), move || {
-                slow_began.store(1, SeqCst);
+                slow_began.fetch_add(1, SeqCst);
                 until_stopped();
             });
             let (blocked_began, blocked_lock) = (Arc::clone(&began), Arc::clone(&lock));
