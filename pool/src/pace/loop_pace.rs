@@ -51,8 +51,11 @@ const SOON: u64 = 4;
 const PAUSE: u64 = 32;
 /// A loop with fewer items at a site that is not known yet is laid out in public.
 const FEW: usize = 256;
-/// A call expected to be shorter than this is timed only once in a while.
+/// A piece expected to be shorter than this is one block.
 const TINY: u64 = 1_000;
+/// A call expected to be shorter than a journey is timed once in so many calls: of those shorter than
+/// [`TINY`], and of the others.
+const TIMED: (u64, u64) = (16, 4);
 
 /// A loop that is known to be shorter than this is laid out in at most [`COARSE`] pieces.
 const SHORT: u64 = 5_000;
@@ -201,10 +204,14 @@ impl Pace {
             open: expected.is_none() && len < FEW || !watched,
             long: false,
         };
-        let plain = watched && expected.is_some_and(|nanos| nanos < TINY);
-        let plain = plain.then(|| Plain {
-            pieces,
-            start: if view.chance(16) { clock::now() } else { 0 },
+        // No thread would come in time for a part of it, so it need not look whether one would.
+        let plain = expected.filter(|&nanos| watched && nanos < JOURNEY);
+        let plain = plain.map(|nanos| {
+            let every = if nanos < TINY { TIMED.0 } else { TIMED.1 };
+            Plain {
+                pieces,
+                start: if view.chance(every) { clock::now() } else { 0 },
+            }
         });
         Pace {
             plain,
