@@ -300,6 +300,7 @@ const HOUSE: &[Crate] = &[
                 "map::iter",
                 "map::convert",
                 "map::exclusive",
+                "map::opened",
                 "map::par",
             ],
             &["vec::par", "map::frozen"],

@@ -185,9 +185,50 @@ fn outer_on_a_map() {
             // Twice: marks are those of one join.
             check(left.par_iter().copied().join_on(&map, |&l| l).outer());
             check(left.par_iter().copied().join_on(&map, |&l| l).outer());
+            let mut thawed = map.clone().thaw();
+            check(
+                left.par_iter()
+                    .copied()
+                    .join_on(&mut thawed, |&l| l)
+                    .outer(),
+            );
+            assert!(thawed.freeze() == map);
             check(left.par_iter().copied().join_on(map, |&l| l).outer());
         });
     }
+}
+
+/// A map through `&mut` while it grows: small and wide, joined in between, in each way.
+#[test]
+fn joins_on_a_map_that_goes_on() {
+    on_pools(|| {
+        let mut map = ParHashMap::new();
+        for upto in [0, 10, 3000, 20_000] {
+            (0..upto).into_par_iter().for_each(|i| {
+                map.insert(i.to_string(), i);
+            });
+            let keys = 0..upto + 40;
+            macro_rules! join {
+                () => {
+                    keys.clone()
+                        .into_par_iter()
+                        .join_on(&mut map, u64::to_string)
+                };
+            }
+            assert!(join!().semi().into_iter().eq(0..upto));
+            assert!(join!().anti().into_iter().eq(upto..upto + 40));
+            assert!(join!().inner().into_iter().eq((0..upto).map(|i| (i, i))));
+            let left = keys.clone().map(|i| (i, (i < upto).then_some(i)));
+            assert!(join!().left().into_iter().eq(left));
+            // What a closure panics over stays in the map.
+            let panicked = catch_unwind(AssertUnwindSafe(|| {
+                let with = |_: &u64, &r: &u64| assert!(r != 7, "on purpose");
+                join!().inner_with(with).count()
+            }));
+            assert_eq!(panicked.is_err(), upto > 7);
+            assert_eq!(map.len() as u64, upto);
+        }
+    });
 }
 
 /// Items that come alone are looked up at once: each is sent when the one before has been answered.

@@ -88,6 +88,13 @@ fn joins_on_what_is_built() {
         let join = left.par_iter().join_on(&frozen, |l| l.0);
         let with: Vec<_> = join.left_with(|l, v| (l.1, v.copied())).collect();
         assert_eq!(with, found);
+        let mut map = frozen.clone().thaw();
+        let join = left.par_iter().join_on(&mut map, |l| l.0);
+        let with: Vec<_> = join.left_with(|l, v| (l.1, v.copied())).collect();
+        assert_eq!(with, found);
+        let join = left.par_iter().copied().join_on(&mut map, |l| l.0);
+        assert_eq!(join.anti(), anti);
+        assert_eq!(map, frozen.clone().thaw());
         let join = left.par_iter().copied().join_on(frozen, |l| l.0);
         assert_eq!(join.anti(), anti);
     }

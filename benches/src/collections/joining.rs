@@ -5,8 +5,8 @@ use crate::table::{Options, Run, one};
 use foldhash::fast::RandomState as Fold;
 use hashbrown::{HashMap as Brown, HashSet as BrownSet};
 use rayon::iter::ParallelIterator as _;
-use tine_collections::FrozenMap;
 use tine_collections::prelude::*;
+use tine_collections::{FrozenMap, ParHashMap};
 use tine_iter::iter::{IntoParallelRefIterator, ParallelIterator};
 
 type Pair = (u64, u64);
@@ -135,6 +135,7 @@ fn frozen(options: &Options) {
     let keys = uniform(n, n as u64);
     let tine: FrozenMap<u64, u64> = pairs.par_iter().copied().collect();
     let brown = by_hand(&pairs);
+    let mut map: ParHashMap<u64, u64> = pairs.par_iter().copied().collect();
     options.row(
         "read frozen",
         vec![
@@ -149,6 +150,10 @@ fn frozen(options: &Options) {
             }),
             one("tine FrozenMap, join_on", || {
                 let looked = keys.par_iter().join_on(&tine, |key| **key);
+                looked.inner_with(|_, value| *value).sum::<u64>()
+            }),
+            one("tine ParHashMap, join_on &mut", || {
+                let looked = keys.par_iter().join_on(&mut map, |key| **key);
                 looked.inner_with(|_, value| *value).sum::<u64>()
             }),
         ],

@@ -3,6 +3,7 @@
 
 use super::rows::Groups;
 use crate::map::FrozenMap;
+use crate::map::opened::Opened;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::slice;
@@ -191,6 +192,53 @@ where
     fn find(&self, hash: u64, key: &K) -> &[V] {
         let found = FrozenMap::find(self, hash, key);
         found.map_or(&[], |(_, value)| slice::from_ref(value))
+    }
+}
+
+impl<K, V, S> Numbered for Opened<'_, K, V, S>
+where
+    K: Eq + Hash + Sync,
+    V: Sync,
+    S: BuildHasher + Sync,
+{
+    fn sizes(&self) -> impl Iterator<Item = usize> {
+        self.buckets()
+    }
+
+    #[inline]
+    fn find_nth(&self, hash: u64, key: &K) -> Option<(usize, usize, &[V])> {
+        let (part, nth, value) = self.find_bucket(hash, key)?;
+        Some((part, nth, slice::from_ref(value)))
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (usize, usize, &[V])> {
+        let values = self.iter_buckets();
+        values.map(|(part, nth, value)| (part, nth, slice::from_ref(value)))
+    }
+}
+
+impl<K, V, S> Lookup for Opened<'_, K, V, S>
+where
+    K: Eq + Hash + Sync,
+    V: Sync,
+    S: BuildHasher + Sync,
+{
+    type Key = K;
+    type Item = V;
+
+    #[inline]
+    fn hash(&self, key: &K) -> u64 {
+        Opened::hash(self, key)
+    }
+
+    #[inline]
+    fn expect(&self, hash: u64) {
+        Opened::expect(self, hash);
+    }
+
+    #[inline]
+    fn find(&self, hash: u64, key: &K) -> &[V] {
+        Opened::find(self, hash, key).map_or(&[], slice::from_ref)
     }
 }
 

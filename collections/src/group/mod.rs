@@ -324,6 +324,18 @@ pub trait ParallelGrouping: ParallelIterator {
     /// assert_eq!(join().inner(), [(2, "Bob"), (2, "Bob")]);
     /// assert_eq!(join().anti(), [3]);
     /// ```
+    ///
+    /// A [`ParHashMap`](crate::ParHashMap) is joined to through `&mut`, and stays what it is. Nothing is
+    /// moved or locked: nobody else can use the map until the join is done.
+    ///
+    /// ```
+    /// use tine::{ParHashMap, prelude::*};
+    ///
+    /// let mut stock = ParHashMap::from([("tea", 3), ("rye", 2)]);
+    /// let missing = ["fig", "tea"].into_par_iter().join_on(&mut stock, |&order| order).anti();
+    /// assert_eq!(missing, ["fig"]);
+    /// stock.insert("fig", 1);
+    /// ```
     fn join_on<D, F>(self, right: D, key: F) -> Join<Self, D, F>
     where
         D: RightSide,

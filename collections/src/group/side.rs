@@ -2,7 +2,7 @@
 //!
 //! A parallel iterator is gathered by key when a kind of join is asked for: with its values, or for
 //! `semi` and `anti` without. Groups and frozen maps are looked up as they are, by value or by
-//! reference.
+//! reference, and concurrent maps by `&mut`.
 #![forbid(unsafe_code)]
 
 use super::flat::{Flat, Source};
@@ -14,7 +14,8 @@ use super::tally::tables;
 use crate::foresight::Foresight;
 use crate::gather::{Gathered, Lists, gather};
 use crate::hasher::DefaultHashBuilder;
-use crate::map::FrozenMap;
+use crate::map::opened::Opened;
+use crate::map::{FrozenMap, ParHashMap};
 use crate::partition::{List, par_map};
 use crate::parts::breadth;
 use crate::tag::{Tag, is_cheap};
@@ -31,7 +32,7 @@ use tine_iter::iter::ParallelIterator;
 /// The right side of a [`Join`](super::Join): a parallel iterator and its key, from
 /// [`join_by`](super::ParallelGrouping::join_by); or what has been built before, for
 /// [`join_on`](super::ParallelGrouping::join_on): a [`Groups`] or a [`FrozenMap`], by value or by
-/// reference.
+/// reference, or a [`ParHashMap`] by `&mut`.
 ///
 /// ```
 /// use tine::{ParHashMap, prelude::*};
@@ -42,6 +43,12 @@ use tine_iter::iter::ParallelIterator;
 /// let lines: Vec<String> = known.inner_with(|order, name| format!("{name}: {}", order.1)).collect();
 /// assert_eq!(lines, ["Ada: tea", "Bob: rye"]);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "items cannot be joined on `{Self}`",
+    note = "a `ParHashMap` that nobody else uses meanwhile: `join_on(&mut map, …)`",
+    note = "one that is only read from now on: `let frozen = map.freeze();`, then `join_on(&frozen, …)`",
+    note = "items that are no map yet: `join_by(items, key, key_of_the_items)`"
+)]
 pub trait RightSide: Send + sealed::Sealed {
     /// What both sides are joined by.
     type Key: Eq + Hash + Send + Sync;
@@ -403,6 +410,35 @@ where
         };
         let tables = tables(self.items, &present, &hasher);
         FrozenMap::from_tables(tables, hasher)
+    }
+}
+
+impl<K, V, S> sealed::Sealed for &mut ParHashMap<K, V, S> {}
+
+/// Without locks: `&mut` proves that no other thread changes the map. Through `&`, a shard would have
+/// to stay locked while the join's closures look at what is in it.
+impl<'a, K, V, S> RightSide for &'a mut ParHashMap<K, V, S>
+where
+    K: Eq + Hash + Send + Sync,
+    V: Send + Sync,
+    S: BuildHasher + Send + Sync,
+{
+    type Key = K;
+    type Item = V;
+    type Table = Opened<'a, K, V, S>;
+    type Keys = Opened<'a, K, V, S>;
+    type Noting = Beside<Opened<'a, K, V, S>>;
+
+    fn into_noting(self) -> Self::Noting {
+        Beside::new(self.open())
+    }
+
+    fn into_table(self) -> Self::Table {
+        self.open()
+    }
+
+    fn into_keys(self) -> Self::Keys {
+        self.open()
     }
 }
 

@@ -1,7 +1,7 @@
 //! A hash map that many threads change at once.
 //!
 //! The type and the methods with `&self` are in `concurrent`, those with `&mut self` in
-//! `exclusive`, and the parallel ones in `par`. `frozen` is a map that is only read, `read_map` one
+//! `exclusive`, and the parallel ones in `par`; `opened` is a map that joins look up through `&mut`. `frozen` is a map that is only read, `read_map` one
 //! that is read without locks and changed by publishing: `published` holds one of its tables, by
 //! `hazard`. Beneath them: `shard` (which table a key is in), `lock` (one table's lock), `table` (surgery on one table),
 //! `chart` (fetching ahead) and `reentry` (a thread that enters a map again panics instead of waiting
@@ -17,6 +17,7 @@ mod frozen;
 mod hazard;
 mod iter;
 pub(crate) mod lock;
+pub(crate) mod opened;
 mod par;
 mod published;
 mod read_map;
