@@ -282,6 +282,26 @@ fn any_number_of_values_of_no_size() {
     assert_eq!(back.len(), usize::MAX);
 }
 
+/// A pusher whose vector is full panics once, for whatever reason it goes.
+#[test]
+fn a_full_vector_refuses_a_pusher_once() {
+    let vec = ParVec::from(vec![(); isize::MAX as usize / 2]);
+    let refused = |go: &dyn Fn()| assert!(catch_unwind(AssertUnwindSafe(go)).is_err());
+    refused(&|| vec.pusher().push(()));
+    refused(&|| vec.extend([()]));
+    refused(&|| {
+        let mut pusher = vec.pusher();
+        pusher.push(());
+        pusher.flush();
+    });
+    refused(&|| {
+        let mut pusher = vec.pusher();
+        pusher.push(());
+        panic!("for another reason");
+    });
+    assert_eq!(vec.len(), isize::MAX as usize / 2);
+}
+
 /// Values of no size are dropped as often as they were made.
 #[test]
 fn values_of_no_size_with_a_destructor() {

@@ -525,6 +525,40 @@ fn calls_from_inside_of_blocking_while_all_others_wait() {
     });
 }
 
+/// More threads are inside of `blocking` than the pool replaces, and each calls the pool: none may wait for a seat that
+/// another one of them has.
+#[test]
+fn calls_from_inside_of_blocking_need_no_other_thread() {
+    let name = "calls_from_inside_of_blocking_need_no_other_thread";
+    alone(name, 2, |watch| {
+        for round in 0..20 {
+            watch.step(round);
+            scope(|s| {
+                for task in 0..300 {
+                    s.spawn(move |_| {
+                        let (same, _) = blocking(|| join(|| task, || ()));
+                        assert_eq!(same, task);
+                    });
+                }
+            });
+        }
+        let pool = watch.pool(2);
+        for round in 20..40 {
+            watch.step(round);
+            let pool = &pool;
+            pool.scope(|s| {
+                for task in 0..300 {
+                    s.spawn(move |_| {
+                        let seat = current_thread_index();
+                        let inside = blocking(|| pool.install(|| (task, current_thread_index())));
+                        assert_eq!(inside, (task, seat));
+                    });
+                }
+            });
+        }
+    });
+}
+
 /// The lock that every seat wants is a spin lock: its waiters run, and get nowhere.
 #[test]
 fn a_spin_lock_is_held_while_every_seat_wants_it() {

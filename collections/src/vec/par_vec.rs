@@ -7,6 +7,8 @@ use crate::partition::concat;
 use std::fmt;
 use std::mem;
 use std::ops::{Index, IndexMut};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
 
 /// A vector that any number of threads push to at once, without a lock.
 ///
@@ -314,6 +316,9 @@ impl<T> Pusher<'_, T> {
 
     /// Appends the values pushed so far, and returns the index of the first.
     ///
+    /// # Panics
+    /// If the vector has no room for them. They are dropped then.
+    ///
     /// ```
     /// # use tine::ParVec;
     /// let vec = ParVec::from(vec!['a']);
@@ -326,13 +331,23 @@ impl<T> Pusher<'_, T> {
         if self.block.is_empty() {
             return None;
         }
-        Some(self.vec.buckets.push_block(&mut self.block))
+        // Out of the pusher: should the vector be full, what is left of this is not to append them once more.
+        let mut block = mem::take(&mut self.block);
+        let first = self.vec.buckets.push_block(&mut block);
+        self.block = block;
+        Some(first)
     }
 }
 
+/// Panics if the vector has no room for the last values, unless a panic is under way.
 impl<T> Drop for Pusher<'_, T> {
     fn drop(&mut self) {
-        self.flush();
+        if thread::panicking() {
+            // A second panic would end the program.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.flush()));
+        } else {
+            self.flush();
+        }
     }
 }
 

@@ -42,7 +42,8 @@ use crate::work::worker::Worker;
 ///   two the same at the same time, and start and exit handlers are called on such threads too.
 ///   Until it is through with its job, a spare thread works on when `op` has ended.
 /// * Parallel calls inside `op` work as on any ordinary thread, which is to say in the global
-///   pool. Tasks may be spawned into scopes of this pool.
+///   pool. Calls of a pool in which this thread has a seat never wait for another thread to begin
+///   them: if no seat is free, they run on this one. Tasks may be spawned into scopes of this pool.
 /// * The first 64 threads of a pool that are inside `op` at the same time are replaced, while the
 ///   system gives threads; those of a pool with a [`spawn_handler`] or on a target without
 ///   threads are not. What they have pushed is open to the other threads all the same.

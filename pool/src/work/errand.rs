@@ -7,7 +7,8 @@
 //! hold no seats, it has a spare thread work meanwhile.
 //!
 //! A pool stands still if no job was begun or ended on any seat for several looks, and the system says
-//! that every holder waits. A holder that runs is at a long item, or wants a processor that others have:
+//! that every holder waits. (A thread inside of `blocking` runs its calls on the seat that it keeps, and sends no
+//! errand: else all threads might be inside, each waiting for another one.) A holder that runs is at a long item, or wants a processor that others have:
 //! it is waited for, since a closure on a spare seat sees an index that programs do not expect. Only after
 //! seconds it counts as stuck, for it may spin on a lock.
 
@@ -101,6 +102,8 @@ pub(crate) fn send(shared: &Shared, guest: bool, op: &mut Errand<'_>) {
                 wait_abroad(worker, latch);
             },
         ),
+        // Each thread that is inside of `blocking` has a seat. An errand would wait for another's.
+        None if Worker::come_back(shared, op) => {}
         None => with_parker(|parker| {
             errand(shared, guest, parker, op, &|latch, tag, begun| {
                 let mut outside = Outside::new(shared);

@@ -80,9 +80,9 @@ fn front_of(worker: &Worker<'_>) -> *const Front {
     ptr::from_ref(worker.nested()).cast()
 }
 
-/// A pool whose seat the thread keeps while it is aside, and the one before it.
+/// The worker that the thread is no more while it is aside, whose seat it keeps, and the one before it.
 struct Aside {
-    shared: *const Shared,
+    worker: *const Worker<'static>,
     outer: *const Aside,
 }
 
@@ -216,11 +216,33 @@ impl<'a> Worker<'a> {
         debug_assert!(self.nested().private() == 0, "private work is left alone");
         let _nowhere = Sitting::nowhere();
         let aside = Aside {
-            shared: self.shared,
+            worker: ptr::from_ref(self).cast(),
             outer: ASIDE.get(),
         };
         ASIDE.set(&raw const aside);
         op()
+    }
+
+    /// Runs `op` on the seat of that pool that the calling thread, which is no worker now, stands aside from. False
+    /// if there is none.
+    ///
+    /// No other thread has the seat, and nothing is private there. So this is as if the thread had called `op` before
+    /// it stood aside.
+    #[cold]
+    pub(super) fn come_back(shared: &Shared, op: &mut dyn FnMut(&Worker<'_>)) -> bool {
+        let Some(worker) = aside_from(Some(shared)) else {
+            return false;
+        };
+        // SAFETY: in a frame below this one, which is not left while `op` runs.
+        let worker = unsafe { &*worker };
+        if worker.seat.tokens.is_empty() {
+            worker.sit(|worker| op(worker));
+        } else {
+            // What is done now need not be under the same.
+            let _sitting = Sitting::new(worker);
+            worker.sit_under(|worker| op(worker));
+        }
+        true
     }
 
     // ---- pushing ----------------------------------------------------------------------------
@@ -421,15 +443,22 @@ pub(crate) fn nested_entry(job: *mut (), victim: &Seat) -> Entry {
 /// Whether the calling thread holds a seat that it stands aside from: in that pool, or (`None`) in
 /// any.
 pub(crate) fn is_aside(of: Option<&Shared>) -> bool {
+    aside_from(of).is_some()
+}
+
+/// The worker that it was there. It lives at least as long as the caller's frame.
+fn aside_from(of: Option<&Shared>) -> Option<*const Worker<'static>> {
     let mut at = ASIDE.get();
     // SAFETY: each is in a frame below this one, and takes itself out of the list before it goes.
     while let Some(aside) = unsafe { at.as_ref() } {
-        if of.is_none_or(|shared| ptr::eq(shared, aside.shared)) {
-            return true;
+        // SAFETY: it stood aside in that frame, and so is in one below it.
+        let worker = unsafe { &*aside.worker };
+        if of.is_none_or(|shared| worker.is_of(shared)) {
+            return Some(aside.worker);
         }
         at = aside.outer;
     }
-    false
+    None
 }
 
 /// After a fork, in the child: whatever pool its only thread worked for, that has no threads
