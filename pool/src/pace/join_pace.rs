@@ -53,7 +53,8 @@ pub(crate) enum Offer {
     Nothing { skips: u32, timed: bool },
     /// Everything is published, and a thread woken.
     Everything { timed: bool },
-    /// A part is published, if the last answer was long enough ago ([`is_due`]).
+    /// A part is published, if the last answer was long enough ago ([`is_due`]). [`Rhythm::look`] says how many
+    /// pushes then need no check.
     Part { timed: bool },
 }
 
