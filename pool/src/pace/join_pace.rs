@@ -9,29 +9,40 @@
 //! * At any other site the outermost pushes are public at once, and a thread is woken if one
 //!   sleeps and too few search, before user code runs.
 //! * Deeper pushes stay private until a thread asks. Requests are answered at intervals of
-//!   [`ANSWER`]. While threads sleep, the request that the last of them left stands, so an owner
-//!   that runs long with work on offer wakes them.
+//!   [`ANSWER`], at sites proven short too: their calls are, but what lies below them may be much. While threads
+//!   sleep, the request that the last of them left stands, so an owner that runs long with work on offer wakes them.
+//! * So do outermost pushes but a job's first one, while a thread asks and the owner pushes [`BRISK`]ly: it will soon
+//!   come by again, and to publish each would cost more than what little is done between two pushes.
 #![forbid(unsafe_code)]
 
 use super::site_costs;
 use crate::base::clock;
+use crate::base::sync::{AtomicU64, Ordering};
 
 /// A call shorter than this is short, in nanoseconds.
 const SHORT: u64 = 5_000;
 /// This many pushes at one site go without a check after one that had one.
 const SKIPS: u32 = 64;
-/// Requests for work are answered no more often than this, in nanoseconds.
-const ANSWER: u64 = 2_000;
+/// Requests for work are answered no more often than this, in nanoseconds; and so rare are looks whether to.
+const ANSWER: u64 = 4_000;
+/// No more than this many pushes go without a look.
+const MOST: u64 = 256;
+/// An owner pushes briskly if this many pushes of one site in a row take less than this time each, in nanoseconds.
+const BRISK: (u64, u64) = (16, 3_000);
 
 /// What is known of a push.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Push {
     /// The address of its join.
     pub(crate) site: usize,
+    /// Whether it is the first one of the job that runs here.
+    pub(crate) first: bool,
     /// Whether pushes at its depth are public even without a request.
     pub(crate) outermost: bool,
     /// Whether a thread has asked for work.
     pub(crate) wanted: bool,
+    /// Whether the owner pushes briskly; not asked if no thread wants work.
+    pub(crate) brisk: bool,
 }
 
 /// What is to be done about it.
@@ -40,32 +51,25 @@ pub(crate) enum Offer {
     /// Nothing; this many further pushes at the site need no check. `timed` asks for
     /// [`record`] at the end.
     Nothing { skips: u32, timed: bool },
-    /// Everything is published, a thread woken, and the call timed.
-    Everything,
-    /// A part is published, if the last answer was long enough ago ([`is_due`]); then as `Nothing`.
-    Part { skips: u32 },
+    /// Everything is published, and a thread woken.
+    Everything { timed: bool },
+    /// A part is published, if the last answer was long enough ago ([`is_due`]). [`Rhythm::look`] says how many
+    /// pushes then need no check.
+    Part { timed: bool },
 }
 
 /// Decides. `watched` says whether a thread looks after stuck owners.
-pub(crate) fn decide(push: Push, watched: impl FnOnce() -> bool) -> Offer {
-    let is_short = || watched() && site_costs::is_short(push.site);
-    if push.outermost {
-        if is_short() {
-            return Offer::Nothing {
-                skips: SKIPS,
-                timed: true,
-            };
-        }
-        return Offer::Everything;
+pub(crate) fn decide(push: Push, watched: impl Fn() -> bool) -> Offer {
+    let goes_on = push.wanted && push.brisk && !push.first;
+    let timed = push.outermost && !(goes_on && watched());
+    if timed && !(watched() && site_costs::is_short(push.site)) {
+        return Offer::Everything { timed: push.first };
     }
-    let skips = SKIPS / 4;
-    if push.wanted && !is_short() {
-        return Offer::Part { skips };
+    if push.wanted {
+        return Offer::Part { timed };
     }
-    Offer::Nothing {
-        skips,
-        timed: false,
-    }
+    let skips = if timed { SKIPS } else { SKIPS / 4 };
+    Offer::Nothing { skips, timed }
 }
 
 /// Whether a request may be answered now, if the last one was at `answered`.
@@ -78,9 +82,112 @@ pub(crate) fn part(private: usize) -> usize {
     1 + private / 4
 }
 
-/// A call that was timed has ended.
+/// A call that was timed has ended. Only the `first` of a job proves anything: those inside a long call of the same
+/// site are shorter, and a proof that comes and goes is a line that all threads wait for.
 #[cold]
 #[inline(never)]
-pub(crate) fn record(site: usize, start: u64) {
-    site_costs::record_call(site, clock::since(start) < clock::ticks(SHORT));
+pub(crate) fn record(site: usize, start: u64, first: bool) {
+    let short = clock::since(start) < clock::ticks(SHORT);
+    if first || !short {
+        site_costs::record_call(site, short);
+    }
+}
+
+/// How quickly the owner of a seat pushes while it is asked for work. The holder of the seat alone looks here, so
+/// all accesses are Relaxed.
+#[derive(Debug)]
+pub(crate) struct Rhythm {
+    site: AtomicU64,
+    /// When the last look was, and how many pushes were to go without one.
+    at: AtomicU64,
+    skips: AtomicU64,
+    /// What was counted: how many pushes, and since when.
+    pushes: AtomicU64,
+    since: AtomicU64,
+    brisk: AtomicU64,
+}
+
+impl Rhythm {
+    pub(crate) fn new() -> Self {
+        let zero = || AtomicU64::new(0);
+        Self {
+            site: zero(),
+            at: zero(),
+            skips: zero(),
+            pushes: zero(),
+            since: zero(),
+            brisk: zero(),
+        }
+    }
+
+    /// Looks at a push. Says whether the owner pushes briskly, and how many pushes may go without a look.
+    pub(crate) fn look(&self, site: usize, first: bool, now: u64) -> (bool, u32) {
+        let get = |what: &AtomicU64| what.load(Ordering::Relaxed);
+        let set = |what: &AtomicU64, value| what.store(value, Ordering::Relaxed);
+        let same = get(&self.site) == site as u64;
+        let passed = |from: &AtomicU64| clock::nanos(now.saturating_sub(get(from)));
+        let count = get(&self.skips) + 1;
+        let pushes = get(&self.pushes) + count;
+        if !same || first {
+            set(&self.site, site as u64);
+            set(&self.pushes, 0);
+            set(&self.since, now);
+        } else if pushes >= BRISK.0 {
+            set(&self.brisk, (passed(&self.since) < pushes * BRISK.1).into());
+            set(&self.pushes, 0);
+            set(&self.since, now);
+        } else {
+            set(&self.pushes, pushes);
+        }
+        if !same {
+            set(&self.brisk, 0);
+        }
+        let each = passed(&self.at) / count;
+        let skips = (ANSWER / each.max(1)).min(2 * count).min(MOST);
+        set(&self.at, now);
+        set(&self.skips, skips);
+        (get(&self.brisk) == 1, skips as u32)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{BRISK, MOST, Rhythm, clock};
+
+    /// `pushes` of one site, each so many nanoseconds after the one before; looks where it is told to.
+    fn push(rhythm: &Rhythm, site: usize, pushes: u64, nanos: u64, now: &mut u64) -> (bool, u32) {
+        let (mut last, mut left) = ((false, 0), 0);
+        for _ in 0..pushes {
+            *now += clock::ticks(nanos);
+            if left > 0 {
+                left -= 1;
+            } else {
+                last = rhythm.look(site, false, *now);
+                left = last.1;
+            }
+        }
+        last
+    }
+
+    #[test]
+    fn an_owner_is_brisk_as_long_as_it_pushes_often() {
+        let (rhythm, mut now) = (Rhythm::new(), clock::now());
+        assert!(!push(&rhythm, 8, BRISK.0 - 1, 100, &mut now).0);
+        assert!(push(&rhythm, 8, 3 * BRISK.0, 100, &mut now).0);
+        // A job that begins says nothing of those before it.
+        now += clock::ticks(1_000_000);
+        assert!(rhythm.look(8, true, now).0);
+        assert!(!push(&rhythm, 8, 2 * BRISK.0, 10_000, &mut now).0);
+        assert!(push(&rhythm, 8, 3 * BRISK.0, 1_000, &mut now).0);
+        assert!(!push(&rhythm, 16, 1, 1_000, &mut now).0, "another site");
+    }
+
+    #[test]
+    fn looks_are_as_rare_as_answers() {
+        let (rhythm, mut now) = (Rhythm::new(), clock::now());
+        let skips = push(&rhythm, 8, 1_000, 100, &mut now).1;
+        assert!((20..80).contains(&skips), "{skips}");
+        assert!(push(&rhythm, 8, 100_000, 1, &mut now).1 <= MOST as u32);
+        assert_eq!(push(&rhythm, 8, 600, 10_000, &mut now).1, 0);
+    }
 }

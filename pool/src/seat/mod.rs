@@ -143,6 +143,11 @@ impl Seat {
         self.context.own().since
     }
 
+    /// The depth above which nested jobs are pieces of what is under way.
+    pub(crate) fn base(&self) -> usize {
+        self.context.own().base
+    }
+
     /// Ends it.
     pub(crate) fn end(&self, outer: Context) {
         self.nested.change_context();

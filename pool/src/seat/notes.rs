@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::base::sync::{AtomicU64, Ordering};
+use crate::pace::join_pace::Rhythm;
 
 /// A number that the holder of a seat keeps for itself.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ impl Note {
 pub(crate) struct Notes {
     /// When a request for work was last answered.
     pub(crate) answered: Note,
+    /// How quickly jobs are pushed meanwhile.
+    pub(crate) rhythm: Rhythm,
     /// Counts the contexts and scopes that began here.
     stamp: Note,
     /// How many more jobs to run before a look at the injector, when the last one was, and the
@@ -46,6 +49,7 @@ impl Notes {
     pub(super) fn new(index: usize) -> Self {
         Self {
             answered: Note::new(0),
+            rhythm: Rhythm::new(),
             stamp: Note::new(0),
             until_outside: Note::new(32),
             outside_at: Note::new(0),

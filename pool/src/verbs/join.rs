@@ -280,7 +280,8 @@ where
     };
     let both = finish::<PART, _, _, _, _>(nested, depth, &job, a);
     if timed != 0 {
-        join_pace::record(site::<PART, B, RB>(), timed);
+        let first = depth == worker.seat.base();
+        join_pace::record(site::<PART, B, RB>(), timed, first);
     }
     both
 }
@@ -291,38 +292,50 @@ where
 #[inline(never)]
 fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> u64 {
     let nested = worker.nested();
+    let (wanted, first) = (nested.is_wanted(), depth == worker.seat.base());
+    let now = if wanted { clock::now() } else { 0 };
+    let (brisk, skips) = match wanted {
+        true => worker.seat.notes.rhythm.look(site, first, now),
+        false => (false, 0),
+    };
+    let outermost = nested.is_outermost(depth);
     let push = Push {
         site,
-        outermost: nested.is_outermost(depth),
-        wanted: nested.is_wanted(),
+        first,
+        outermost,
+        wanted,
+        brisk,
     };
-    match join_pace::decide(push, || worker.shared.is_watched(Some(worker.seat))) {
-        Offer::Everything => {
+    let timed = match join_pace::decide(push, || worker.shared.is_watched(Some(worker.seat))) {
+        Offer::Everything { timed } => {
             worker.publish(usize::MAX);
             worker.wake(FOR_JOIN);
-            clock::now()
+            timed
         }
-        Offer::Part { skips } => {
-            answer(worker);
+        Offer::Part { timed } => {
+            answer(worker, first, now);
             nested.skip_checks(site, skips);
-            0
+            timed
         }
         Offer::Nothing { skips, timed } => {
             nested.skip_checks(site, skips);
-            if timed { clock::now() } else { 0 }
+            timed
         }
-    }
+    };
+    if timed { clock::now() } else { 0 }
 }
 
 /// A thread asked for work: gives it the outermost quarter of what is private, unless the last
-/// answer was only just given.
-fn answer(worker: &Worker<'_>) {
+/// answer was only just given, or the job has only just begun.
+fn answer(worker: &Worker<'_>, first: bool, now: u64) {
     let (nested, notes) = (worker.nested(), &worker.seat.notes);
-    let now = clock::now();
-    if !join_pace::is_due(now, notes.answered.get()) {
+    if !first && !join_pace::is_due(now, notes.answered.get()) {
         return;
     }
     notes.answered.set(now);
+    if first {
+        return;
+    }
     nested.take_request();
     worker.publish(join_pace::part(nested.private()));
     worker.wake_one();
