@@ -22,11 +22,10 @@
 //! * none that searches or sleeps, while as many ordinary threads have calls under way as there are
 //!   threads, or nearly: each has something to do.
 //!
-//! The blocks run so far predict the time of the rest; before the first block, the site's costs do. These are read
-//! once, when the call begins, and go with each part that is given away.
+//! The blocks run so far predict the time of the rest; before the first block, the site's costs do.
 #![forbid(unsafe_code)]
 
-use super::site_costs::{self, Entry, Known};
+use super::site_costs::{self, Entry};
 use super::wakes::Wakes;
 use crate::base::clock;
 use std::mem::take;
@@ -72,7 +71,6 @@ pub(crate) struct Laid {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seed {
     entry: &'static Entry,
-    known: Known,
     least: u64,
     levels: u32,
     open: bool,
@@ -84,8 +82,6 @@ impl Seed {
     pub(crate) fn grow(self) -> Pace {
         Pace {
             entry: self.entry,
-            known: self.known,
-            root: false,
             levels: self.levels,
             open: self.open,
             long: self.long,
@@ -156,10 +152,6 @@ pub enum Step {
 #[derive(Debug)]
 pub(crate) struct Pace {
     entry: &'static Entry,
-    /// What was known of the site when the call began: its line is looked at once for all parts.
-    known: Known,
-    /// Whether this is the part of the thread that began the call.
-    root: bool,
     /// How many times the loop is still to be halved as it is laid out.
     levels: u32,
     /// Whether the layout is public.
@@ -194,8 +186,7 @@ impl Pace {
     /// closures, and `len` the number of items.
     pub(crate) fn start(site: usize, len: usize, view: &impl View) -> Self {
         let entry = site_costs::entry(site);
-        let known = entry.known();
-        let expected = known.predict(len);
+        let expected = entry.predict(len);
         let threads = view.threads();
         let pieces = match expected {
             _ if threads == 1 => 1,
@@ -205,7 +196,6 @@ impl Pace {
         let watched = view.watched();
         let seed = Seed {
             entry,
-            known,
             least: JOURNEY,
             levels: pieces.next_power_of_two().trailing_zeros(),
             open: expected.is_none() && len < FEW || !watched,
@@ -218,26 +208,20 @@ impl Pace {
         });
         Pace {
             plain,
-            root: true,
             ..seed.grow()
         }
     }
 
     /// The pace of a loop that one thread runs in blocks.
     pub(crate) fn alone(site: usize) -> Self {
-        let entry = site_costs::entry(site);
         let seed = Seed {
-            entry,
-            known: entry.known(),
+            entry: site_costs::entry(site),
             least: u64::MAX,
             levels: 0,
             open: false,
             long: false,
         };
-        Pace {
-            root: true,
-            ..seed.grow()
-        }
+        seed.grow()
     }
 
     /// Whether, and how, this is a plain loop.
@@ -292,11 +276,7 @@ impl Pace {
     pub(crate) fn flush(&mut self) {
         self.end_block();
         if self.items > 0 {
-            let (items, nanos) = (self.items, clock::nanos(self.ticks));
-            match self.root {
-                true => self.entry.record_cost(items, nanos),
-                false => self.entry.record_part(self.known, items, nanos),
-            }
+            self.entry.record_cost(self.items, clock::nanos(self.ticks));
         }
         self.drop_notes();
     }
@@ -325,7 +305,6 @@ impl Pace {
     pub(crate) fn seed(&self) -> Seed {
         Seed {
             entry: self.entry,
-            known: self.known,
             least: self.least,
             levels: self.levels,
             open: self.open,
@@ -363,7 +342,7 @@ impl Pace {
         // first blocks fill it, so until the loop has run for a while earlier calls know better.
         if self.least > JOURNEY {
             let known = match self.ticks < clock::ticks(DEAR.0) {
-                true => self.predict(left + self.beyond),
+                true => self.entry.predict(left + self.beyond),
                 false => None,
             };
             return Some(known.map_or(mean, |nanos| nanos.min(mean)));
@@ -386,7 +365,7 @@ impl Pace {
 
     /// Whether this many items took less than a journey in earlier calls.
     fn was_short(&self, items: usize) -> bool {
-        self.predict(items).is_some_and(|n| n < JOURNEY)
+        self.entry.predict(items).is_some_and(|n| n < JOURNEY)
     }
 
     /// The time until the next block does not count as its time.
@@ -460,20 +439,9 @@ impl Pace {
     /// Nanoseconds for each item, with eight fractional bits.
     fn per_item(&self) -> Option<u64> {
         match self.items {
-            0 => self.predict(1 << 8),
+            0 => self.entry.predict(1 << 8),
             items => Some((clock::nanos(self.ticks) << 8) / items as u64),
         }
-    }
-
-    /// Nanoseconds that this many items take by earlier calls; where there were none, by what other parts have
-    /// noted meanwhile.
-    #[inline]
-    fn predict(&self, items: usize) -> Option<u64> {
-        let known = match self.known {
-            Known::NOTHING => self.entry.known(),
-            known => known,
-        };
-        known.predict(items)
     }
 
     /// Nanoseconds that this many items may take.
@@ -528,7 +496,6 @@ impl Pace {
 /// far as is known; else 0.
 pub(crate) fn few(site: usize) -> usize {
     site_costs::entry(site)
-        .known()
         .predict(1 << 8)
         .map_or(0, |cost| (JOURNEY << 8) / cost.max(1)) as usize
 }

@@ -24,9 +24,9 @@ const FRACTION: u32 = 8;
 
 static TABLE: [Entry; ENTRIES] = [const { Entry::new() }; ENTRIES];
 
-/// The record of one site, on a line of its own: a neighbour that is written costs all who read this one.
+/// The record of one site.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(align(16))]
 pub(crate) struct Entry {
     site: AtomicUsize,
     /// 1 if the last calls were all short.
@@ -87,26 +87,6 @@ pub(crate) fn record_call(site: usize, short: bool) {
     });
 }
 
-/// What was known of a site's cost at some time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Known(u32);
-
-impl Known {
-    /// Nothing.
-    pub(crate) const NOTHING: Self = Self(0);
-
-    /// Nanoseconds that `items` items are expected to take.
-    #[inline]
-    pub(crate) fn predict(self, items: usize) -> Option<u64> {
-        (self != Self::NOTHING).then(|| u64::from(self.0).saturating_mul(items as u64) >> FRACTION)
-    }
-}
-
-/// Nanoseconds of an item, as an entry has them.
-fn per_item(items: usize, nanos: u64) -> u64 {
-    (nanos.saturating_mul(1 << FRACTION) / (items as u64).max(1)).clamp(1, u32::MAX.into())
-}
-
 impl Entry {
     const fn new() -> Self {
         Self {
@@ -123,19 +103,11 @@ impl Entry {
         self.cost.store(0, Ordering::Relaxed);
     }
 
-    /// What is known now.
+    /// Nanoseconds that `items` items are expected to take.
     #[inline]
-    pub(crate) fn known(&self) -> Known {
-        Known(self.cost.load(Ordering::Relaxed))
-    }
-
-    /// Notes the time of a part of a call that another thread began when this much was known. Many threads do
-    /// so at once, so none writes the line for what a part differs by while they are in each other's way.
-    pub(crate) fn record_part(&self, known: Known, items: usize, nanos: u64) {
-        let (seen, known) = (per_item(items, nanos), u64::from(known.0));
-        if !(known - known / 4..=known + known / 2).contains(&seen) {
-            self.record_cost(items, nanos);
-        }
+    pub(crate) fn predict(&self, items: usize) -> Option<u64> {
+        let cost = self.cost.load(Ordering::Relaxed);
+        (cost != 0).then(|| (u64::from(cost)).saturating_mul(items as u64) >> FRACTION)
     }
 
     /// Notes the time of a call's own blocks, without waits and wakes. One interrupted call must
@@ -145,7 +117,7 @@ impl Entry {
         if items == 0 {
             return;
         }
-        let seen = per_item(items, nanos);
+        let seen = (nanos.saturating_mul(1 << FRACTION) / items as u64).clamp(1, u32::MAX.into());
         let old = u64::from(self.cost.load(Ordering::Relaxed));
         let new = match old {
             0 => seen,
@@ -190,42 +162,22 @@ mod tests {
     #[test]
     fn one_interrupted_call_does_not_make_a_site_heavy() {
         let entry = Entry::new();
-        assert_eq!(entry.known().predict(100), None);
+        assert_eq!(entry.predict(100), None);
         entry.record_cost(1000, 1000);
-        assert_eq!(entry.known().predict(100), Some(100));
+        assert_eq!(entry.predict(100), Some(100));
         entry.record_cost(1000, 10_000_000);
-        assert!(entry.known().predict(100).unwrap() <= 151);
+        assert!(entry.predict(100).unwrap() <= 151);
         entry.record_cost(1000, 0);
-        assert!(entry.known().predict(100).unwrap() <= 76);
-    }
-
-    #[test]
-    fn a_part_is_noted_where_it_is_far_from_what_was_known() {
-        let entry = Entry::new();
-        entry.record_part(entry.known(), 1000, 1000);
-        let known = entry.known();
-        assert_eq!(known.predict(100), Some(100));
-        for near in [760, 1490] {
-            entry.record_part(known, 1000, near);
-            assert_eq!(entry.known(), known);
-        }
-        for far in [700, 1600] {
-            entry.record_part(known, 1000, far);
-            assert_ne!(entry.known(), known);
-        }
-        // What the site has come to meanwhile is not forgotten for it.
-        entry.record_part(known, 1000, u64::MAX);
-        assert!(entry.known().predict(100).unwrap() < 300);
+        assert!(entry.predict(100).unwrap() <= 76);
     }
 
     #[test]
     fn extremes_do_not_overflow() {
         let entry = Entry::new();
         entry.record_cost(1, u64::MAX);
-        assert!(entry.known().predict(usize::MAX).is_some());
+        assert!(entry.predict(usize::MAX).is_some());
         entry.record_cost(0, 5);
         entry.record_cost(usize::MAX, 0);
-        entry.record_part(entry.known(), usize::MAX, u64::MAX);
-        assert!(entry.known().predict(1).is_some());
+        assert!(entry.predict(1).is_some());
     }
 }
