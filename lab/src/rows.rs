@@ -65,6 +65,8 @@ pub(crate) const ROWS: &[Row] = &[
     ("counter-1000000x20", counter),
     #[cfg(not(lab_rayon))]
     ("push-1000000x20", push),
+    #[cfg(not(lab_rayon))]
+    ("pusher-1000000x20", pusher),
     ("sort-1000000x0", sort),
     ("sort-10000000x0", sort),
     ("sortkeys-300000x0", sort_by),
@@ -421,6 +423,23 @@ fn push(s: &Setup, name: &str) {
             work(nanos);
             all.push(i);
         });
+        all.len() as u64
+    });
+}
+
+/// As `push`, in blocks.
+#[cfg(not(lab_rayon))]
+fn pusher(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    s.warm_and_cold(name, items as u64, s.share(items as u64 * nanos), || {
+        let all = ParVec::new();
+        (0..items).into_par_iter().for_each_init(
+            || all.pusher(),
+            |pusher, i| {
+                work(nanos);
+                pusher.push(i);
+            },
+        );
         all.len() as u64
     });
 }

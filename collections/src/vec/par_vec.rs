@@ -16,8 +16,9 @@ use std::thread;
 /// for as long as it shares the vector. An index that [`push`](Self::push) has returned names its
 /// value for good.
 ///
-/// Threads that push values one by one contend for the next index. In blocks
-/// ([`pusher`](Self::pusher), [`extend`](Self::extend)) they hardly ever meet.
+/// Threads that push values one by one contend for the next index: eight of them may be slower than
+/// one. In blocks ([`pusher`](Self::pusher), [`extend`](Self::extend), `par_extend` of a `&ParVec`) they
+/// hardly ever meet.
 ///
 /// [`iter`](Self::iter) and its parallel twin see the values up to the first that is being pushed
 /// at that moment: all of them, if no push is under way.

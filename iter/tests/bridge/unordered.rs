@@ -358,3 +358,22 @@ fn as_many_items_as_threads_wait_for_each_other() {
         }
     });
 }
+
+#[test]
+fn the_last_items_wait_for_each_other() {
+    in_pools_of(&[2, 17, 24], || {
+        let everybody = current_num_threads();
+        let meeting = Barrier::new(everybody);
+        for size in [everybody, 100, 20_000] {
+            let done = AtomicUsize::new(0);
+            // Many quick items, so that many are drawn at once.
+            (0..size).par_bridge().for_each(|n| {
+                if n + everybody >= size {
+                    meeting.wait();
+                }
+                done.fetch_add(1, Ordering::Relaxed);
+            });
+            assert_eq!(done.into_inner(), size);
+        }
+    });
+}

@@ -4,32 +4,39 @@
 //! A thread that waits inside `next` or inside an item may come upon another
 //! piece of the same work. It must not begin that piece: it would wait for what
 //! it holds itself, and its stack would grow with each turn. The threads that
-//! take part already do the work that it leaves.
+//! take part already do the work that it leaves. Each thread remembers for itself
+//! where it takes part: a list that all write would be what a crowd waits for.
 
-use std::sync::PoisonError;
-use std::thread::{self, ThreadId};
+use std::cell::RefCell;
+use std::mem::{ManuallyDrop, take};
+use std::ptr::from_ref;
 
-use crate::kit::sync::{AtomicUsize, Mutex, Ordering};
+use crate::kit::sync::{AtomicUsize, Ordering};
 use tine_pool::current_num_threads;
 
-/// The threads at work.
+thread_local! {
+    /// The crews of which this thread is a member, by their addresses. It has no destructor, so that it
+    /// can be used in those of other values; its memory goes with its last entry.
+    static INSIDE: RefCell<ManuallyDrop<Vec<usize>>> =
+        const { RefCell::new(ManuallyDrop::new(Vec::new())) };
+}
+
+/// The threads at work. On a line of its own: all write it as they come.
+#[repr(align(128))]
 pub(super) struct Crew {
     size: usize,
-    /// How many more pieces may be split off.
-    wanted: AtomicUsize,
+    /// How many pieces have been asked for, besides the first.
+    split: AtomicUsize,
     /// How many have begun.
     begun: AtomicUsize,
-    inside: Mutex<Vec<ThreadId>>,
 }
 
 impl Crew {
     pub(super) fn new() -> Self {
-        let size = current_num_threads();
         Crew {
-            size,
-            wanted: AtomicUsize::new(size - 1),
+            size: current_num_threads(),
+            split: AtomicUsize::new(0),
             begun: AtomicUsize::new(0),
-            inside: Mutex::default(),
         }
     }
 
@@ -40,42 +47,44 @@ impl Crew {
 
     /// Whether one more piece is worth splitting off.
     pub(super) fn wants_more(&self) -> bool {
-        // Relaxed: only a counter.
-        let less = |wanted: usize| wanted.checked_sub(1);
-        self.wanted
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
-            .is_ok()
+        // Relaxed: only a counter. The look before it bounds it.
+        let wanted = self.size - 1;
+        self.split.load(Ordering::Relaxed) < wanted
+            && self.split.fetch_add(1, Ordering::Relaxed) < wanted
     }
 
     /// Lets this thread in, unless it is in already.
-    pub(super) fn enter(&self) -> Option<Member<'_>> {
-        let me = thread::current().id();
-        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
-        if inside.contains(&me) {
-            return None;
-        }
-        inside.push(me);
+    pub(super) fn enter(&self) -> Option<Member> {
+        let crew = from_ref(self).addr();
+        let is_new = INSIDE.with_borrow_mut(|inside| {
+            let is_new = !inside.contains(&crew);
+            if is_new {
+                inside.push(crew);
+            }
+            is_new
+        });
         // Relaxed: only distinctness matters.
-        let index = self.begun.fetch_add(1, Ordering::Relaxed);
-        Some(Member { crew: self, index })
+        is_new.then(|| Member {
+            crew,
+            index: self.begun.fetch_add(1, Ordering::Relaxed),
+        })
     }
 }
 
 /// One thread of the crew, until it is dropped.
-pub(super) struct Member<'c> {
-    crew: &'c Crew,
+pub(super) struct Member {
+    crew: usize,
     /// Different for each, and less than the size of the crew.
     pub(super) index: usize,
 }
 
-impl Drop for Member<'_> {
+impl Drop for Member {
     fn drop(&mut self) {
-        let me = thread::current().id();
-        let mut inside = self
-            .crew
-            .inside
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        inside.retain(|&thread| thread != me);
+        INSIDE.with_borrow_mut(|inside| {
+            inside.retain(|&crew| crew != self.crew);
+            if inside.is_empty() {
+                drop(take::<Vec<usize>>(inside));
+            }
+        });
     }
 }

@@ -14,36 +14,91 @@ use std::time::{Duration, Instant};
 /// How long a thread looks at its word before it looks whether anything is drawn at all; then twice as long.
 const LOOK: Duration = Duration::from_micros(8);
 
+/// Pauses between two looks at the word.
+const PAUSES: u32 = 8;
+
 /// How often nothing may have been drawn in that time before a thread sleeps until the lock is free.
 const STILL: u32 = 3;
 
-/// In a word: nothing is asked for; the thread in line is to take the turn; its items are being drawn. Else
-/// one more than the number of items that are asked for besides the first.
-const NOTHING: usize = 0;
-const LEAD: usize = usize::MAX;
-const DRAWING: usize = usize::MAX - 1;
+/// In a word: the thread is not in the line; it is; it is, and is to take the turn.
+const AWAY: usize = 0;
+const WAITS: usize = 1;
+const LEAD: usize = 2;
+
+/// In what a thread asks for: one more than the number of items besides the first. Above that asks are counted,
+/// so that a drawer knows a new one.
+const NUMBER: usize = (1 << 17) - 1;
+
+/// What a thread asks for that knows nothing of the items yet.
+pub(super) const LIKE_OTHERS: usize = NUMBER - 1;
+
+/// What a thread asks for, which it alone writes. On a line of its own: drawers look at all of these, and
+/// disturb no thread at its items by that.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Ask(AtomicUsize);
+
+impl Ask {
+    fn anew(&self, more: usize) {
+        let before = self.0.load(Ordering::Relaxed) & !NUMBER;
+        let ask = before.wrapping_add(NUMBER + 1) | (more.min(LIKE_OTHERS) + 1);
+        // SeqCst: pairs with `Led::end` by way of `wait`; for `is_new`, Release would do.
+        self.0.store(ask, Ordering::SeqCst);
+    }
+
+    /// What is asked for, if it is not what was asked for when this answer was given.
+    pub(super) fn is_new(&self, answered: usize) -> Option<usize> {
+        // Acquire: pairs with `anew`: the thread is seen in the line.
+        let ask = self.0.load(Ordering::Acquire);
+        (ask != answered).then_some(ask)
+    }
+
+    /// The number of items besides the first, or [`LIKE_OTHERS`].
+    pub(super) fn more(ask: usize) -> usize {
+        (ask & NUMBER) - 1
+    }
+
+    /// For the thread itself: its last one.
+    pub(super) fn last(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// A thread's place in the line.
 #[derive(Debug, Default)]
-#[repr(align(64))]
 pub(super) struct Place(AtomicUsize);
 
-/// Whether a thread draws for those in the line. On a line of its own: while there is a line, it stays as it
-/// is.
+/// Whether a thread draws for those in the line, and whether nothing is left to draw. On a line of its own:
+/// while there is a line, it stays as it is.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(super) struct Led(AtomicBool);
+pub(super) struct Led {
+    now: AtomicBool,
+    over: AtomicBool,
+}
 
 impl Led {
     pub(super) fn begin(&self) {
         // Relaxed: who sees it later finds the lock taken.
-        self.0.store(true, Ordering::Relaxed);
+        self.now.store(true, Ordering::Relaxed);
     }
 
     /// Afterwards the lock is given back, and a thread in the line told to [`lead`](Place::lead).
     pub(super) fn end(&self) {
         // SeqCst: pairs with `wait`: a thread that still sees the flag is seen in the line.
-        self.0.store(false, Ordering::SeqCst);
+        self.now.store(false, Ordering::SeqCst);
+    }
+
+    /// Nothing is left, neither to draw nor in any batch. Afterwards all in the line are [dismissed](Place::dismiss).
+    pub(super) fn end_for_good(&self) {
+        // SeqCst: pairs with `wait`, as `end` does, and with `is_over`.
+        self.over.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_over(&self) -> bool {
+        // SeqCst: pairs with `end_for_good`, in `wait`.
+        self.over.load(Ordering::SeqCst)
     }
 }
 
@@ -51,7 +106,7 @@ impl Led {
 pub(super) enum Line<'l, T> {
     /// The thread has the turn.
     Led(MutexGuard<'l, T>),
-    /// It has been given items.
+    /// It has been given items, or nothing is left to draw.
     Served,
     /// `next` has panicked. It may have been given items before.
     Over,
@@ -62,15 +117,20 @@ impl Place {
     /// once.
     pub(super) fn wait<'l, T>(
         &self,
-        more: usize,
+        (ask, more): (&Ask, usize),
         led: &Led,
         lock: &'l Mutex<T>,
         drawn: &Drawn,
         waited: &mut bool,
     ) -> Line<'l, T> {
         // SeqCst: pairs with `end`.
-        self.0.store(more.min(DRAWING - 2) + 1, Ordering::SeqCst);
-        let mut try_it = !led.0.load(Ordering::SeqCst);
+        self.0.store(WAITS, Ordering::SeqCst);
+        ask.anew(more);
+        let mut try_it = !led.now.load(Ordering::SeqCst);
+        if led.is_over() {
+            self.leave();
+            return Line::Served;
+        }
         let (mut still, mut look, mut before) = (0, LOOK, None);
         loop {
             if try_it {
@@ -86,7 +146,7 @@ impl Place {
                 }
             }
             *waited = true;
-            match self.look(more, look) {
+            match self.look(look) {
                 Word::Served => return Line::Served,
                 Word::Lead => try_it = true,
                 Word::Same => {
@@ -106,20 +166,20 @@ impl Place {
     }
 
     /// Looks at the word for so long.
-    fn look(&self, more: usize, long: Duration) -> Word {
+    fn look(&self, long: Duration) -> Word {
         let begun = Instant::now();
         while begun.elapsed() < long {
             // Acquire: pairs with `serve`, though the lock of the batch would do.
             match self.0.load(Ordering::Acquire) {
-                NOTHING => return Word::Served,
+                AWAY => return Word::Served,
                 LEAD => {
-                    let again = more.min(DRAWING - 2) + 1;
                     let (all, relaxed) = (Ordering::SeqCst, Ordering::Relaxed);
-                    if self.0.compare_exchange(LEAD, again, all, relaxed).is_ok() {
+                    if self.0.compare_exchange(LEAD, WAITS, all, relaxed).is_ok() {
                         return Word::Lead;
                     }
                 }
-                _ => spin_loop(),
+                // Each look takes the word from a drawer that is about to write it.
+                _ => (0..PAUSES).for_each(|_| spin_loop()),
             }
         }
         Word::Same
@@ -128,31 +188,29 @@ impl Place {
     /// Leaves the line; false if there are items now.
     fn leave(&self) -> bool {
         // Acquire: as above.
-        self.0.swap(NOTHING, Ordering::Acquire) != NOTHING
-    }
-
-    /// If the thread is in the line: for how many items it asks besides the first.
-    pub(super) fn asks(&self) -> Option<usize> {
-        match self.0.load(Ordering::Relaxed) {
-            NOTHING => None,
-            LEAD => Some(0),
-            asks => Some(asks - 1),
-        }
+        self.0.swap(AWAY, Ordering::Acquire) != AWAY
     }
 
     /// The items of this thread are there. False if it has left the line.
     pub(super) fn serve(&self) -> bool {
         // Release: pairs with the looks of the thread in line.
-        self.0.swap(NOTHING, Ordering::Release) != NOTHING
+        self.0.swap(AWAY, Ordering::Release) != AWAY
+    }
+
+    /// Nothing is left to draw, which the thread has not seen if it is in the line.
+    pub(super) fn dismiss(&self) {
+        // SeqCst: pairs with `wait`: a thread that comes to stand in the line after this sees that it is over.
+        if self.0.load(Ordering::SeqCst) != AWAY {
+            self.0.store(AWAY, Ordering::SeqCst);
+        }
     }
 
     /// Has the thread take the turn, if it is in the line.
     pub(super) fn lead(&self) -> bool {
         // SeqCst: pairs with `wait`: this comes after `end`.
-        let asks = self.0.load(Ordering::SeqCst);
+        let word = self.0.load(Ordering::SeqCst);
         let (relaxed, all) = (Ordering::Relaxed, Ordering::Relaxed);
-        asks != NOTHING
-            && (asks == LEAD || self.0.compare_exchange(asks, LEAD, relaxed, all).is_ok())
+        word != AWAY && (word == LEAD || self.0.compare_exchange(word, LEAD, relaxed, all).is_ok())
     }
 }
 

@@ -10,7 +10,8 @@
 //!
 //! Where many threads take part, those that wait for the source stand in a line ([`line`](super::line)),
 //! and the thread that has it draws for them, before it draws for itself. An item that is drawn for a
-//! thread in the line is as good as started: that thread does nothing else.
+//! thread in the line is as good as started: that thread does nothing else. There batches stay large to the end:
+//! what a thread has too much of, the drawer hands to others, one by one, when the iterator has no more.
 //!
 //! Locks are taken in the order source, batch. No closure of an item runs
 //! under either, and `next` runs under its own thread's batch lock only when
@@ -27,9 +28,9 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use super::crew::Crew;
-use super::line::{Led, Line, Place};
+use super::line::{Ask, LIKE_OTHERS, Led, Line, Place};
 use super::turn::{Drawn, Turn};
-use crate::kit::sync::{Mutex, MutexGuard};
+use crate::kit::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use crate::plumbing::{Folder, UnindexedProducer};
 
 /// The least and the greatest time that a batch should last.
@@ -49,36 +50,75 @@ const CROWD: usize = if cfg!(all(target_family = "wasm", target_os = "unknown"))
 /// A thread that has drawn for this many others looks for more of them.
 const ROUND: usize = 3;
 
+/// After so many threads that know nothing of the items, a look at one that was given some.
+const EARLIER: usize = 16;
+
+/// In a line a batch is not made smaller than this because few items are left.
+const LEAST_IN_A_CROWD: usize = 48;
+
 /// The most bytes that a batch should hold.
 const BATCH_BYTES: usize = 32 << 10;
+
+/// The most items that a batch should hold.
+const fn most<T>() -> usize {
+    let size = size_of::<T>();
+    BATCH_BYTES / if size == 0 { 1 } else { size }
+}
 
 /// A sequential iterator that many threads draw from.
 pub(super) struct Tap<I: Iterator> {
     crew: Crew,
-    source: Mutex<Source<I>>,
     led: Led,
-    drawn: Drawn,
+    hold: Hold<I>,
     batches: Box<[Batch<I::Item>]>,
 }
 
-struct Source<I> {
+/// What the holder of the lock writes: the number beside the lock's word.
+#[repr(C, align(128))]
+struct Hold<I: Iterator> {
+    drawn: Drawn,
+    source: Mutex<Source<I>>,
+}
+
+/// Small, so that few lines travel with the lock.
+struct Source<I: Iterator> {
     iter: Fuse<I>,
     /// Whether a batch may hold an item.
     batched: bool,
+    /// Whether the iterator has promised another item.
+    promised: bool,
+    crowd: Box<Crowd<I::Item>>,
 }
 
-/// The items that one thread has drawn and not started, and its place in the line, on its own cache
-/// line.
-#[repr(align(128))]
+/// What the drawer of a crowd needs.
+struct Crowd<T> {
+    /// What a thread asked for last: a thread that comes anew is given as much.
+    usual: usize,
+    /// What each thread asked for when it was given something last.
+    answered: Vec<usize>,
+    /// Which threads in the line ask, and for what: empty, but for its memory.
+    asked: Vec<(usize, usize)>,
+    /// Items on their way to a thread in the line.
+    hand: VecDeque<T>,
+}
+
+/// The items that one thread has drawn and not started, and its place in the line, on a line of its own: who
+/// brings items writes both.
+#[repr(C, align(128))]
 struct Batch<T> {
+    ask: Ask,
     place: Place,
+    /// The number of items. The holder of their lock writes it.
+    left: AtomicUsize,
     items: Mutex<VecDeque<T>>,
 }
 
 impl<T> Batch<T> {
     fn new() -> Self {
         Batch {
+            ask: Ask::default(),
             place: Place::default(),
+            left: AtomicUsize::new(0),
             items: Mutex::default(),
         }
     }
@@ -89,96 +129,184 @@ impl<T> Batch<T> {
     }
 
     fn take(&self) -> Option<T> {
-        self.lock().pop_front()
+        let mut items = self.lock();
+        let item = items.pop_front();
+        self.note(items.len());
+        item
+    }
+
+    /// The first item that a drawer has brought, and how many there are besides.
+    fn first(&self) -> Option<(T, usize)> {
+        let mut items = self.lock();
+        let item = items.pop_front();
+        self.note(items.len());
+        item.map(|item| (item, items.len()))
+    }
+
+    fn put(&self, more: impl Iterator<Item = T>) {
+        let mut items = self.lock();
+        items.extend(more);
+        self.note(items.len());
+    }
+
+    fn note(&self, left: usize) {
+        // Relaxed: for `take_if_any`.
+        self.left.store(left, Ordering::Relaxed);
+    }
+
+    /// An item, if there is one, for the holder of the lock of the source. Batches are filled under that lock, so
+    /// it sees no number that is too small.
+    fn take_if_any(&self) -> Option<T> {
+        (self.left.load(Ordering::Relaxed) > 0)
+            .then(|| self.take())
+            .flatten()
     }
 }
 
 impl<I: Iterator> Tap<I> {
+    /// As [`LEAST_IN_A_CROWD`], unless a batch holds fewer.
+    const LEAST: usize = {
+        let most = most::<I::Item>();
+        if most < LEAST_IN_A_CROWD {
+            most
+        } else {
+            LEAST_IN_A_CROWD
+        }
+    };
+
     pub(super) fn new(iter: I) -> Self {
         let crew = Crew::new();
         Tap {
             batches: (0..crew.size()).map(|_| Batch::new()).collect(),
             crew,
-            drawn: Drawn::default(),
             led: Led::default(),
-            source: Mutex::new(Source {
-                iter: iter.fuse(),
-                batched: false,
-            }),
+            hold: Hold {
+                drawn: Drawn::default(),
+                source: Mutex::new(Source {
+                    iter: iter.fuse(),
+                    batched: false,
+                    promised: false,
+                    crowd: Box::new(Crowd {
+                        usual: 0,
+                        answered: Vec::new(),
+                        asked: Vec::new(),
+                        hand: VecDeque::new(),
+                    }),
+                }),
+            },
         }
     }
 
-    /// Draws an item to start on, and some for `batch`.
-    fn draw(&self, batch: &Batch<I::Item>, pace: &mut Pace) -> Option<I::Item> {
+    /// Draws an item to start on, and some for the batch of this thread.
+    fn draw(&self, me: usize, pace: &mut Pace) -> Option<I::Item> {
         pace.arrive();
         if self.batches.len() > CROWD {
-            return self.draw_in_line(batch, pace);
+            return self.draw_in_line(me, pace);
         }
-        let mut source = pace.turn.lock(&self.source, &self.drawn)?;
+        let Hold { drawn, source } = &self.hold;
+        let mut source = pace.turn.lock(source, drawn)?;
         pace.begin();
         let more = pace.more();
-        self.draw_for(batch, more, &mut source, pace)
+        self.draw_for(&self.batches[me], more, &mut source, pace)
     }
 
     #[inline(never)]
-    fn draw_in_line(&self, batch: &Batch<I::Item>, pace: &mut Pace) -> Option<I::Item> {
+    fn draw_in_line(&self, me: usize, pace: &mut Pace) -> Option<I::Item> {
+        let batch = &self.batches[me];
         // By what it waited for the last items.
-        let more = pace.more();
+        let more = pace.more_in_a_crowd();
         loop {
-            let (place, waited) = (&batch.place, &mut pace.waited);
-            let turn = place.wait(more, &self.led, &self.source, &self.drawn, waited);
+            let Batch { ask, place, .. } = batch;
+            let ask = (ask, more.unwrap_or(LIKE_OTHERS));
+            let Hold { drawn, source } = &self.hold;
+            let turn = place.wait(ask, &self.led, source, drawn, &mut pace.waited);
             if let Line::Led(mut source) = turn {
+                if self.led.is_over() {
+                    return None;
+                }
                 self.led.begin();
                 pace.batched |= pace.waited;
                 pace.begin();
                 // This thread has no item in its hands, so it may draw for all others first.
-                let drawn = match self.serve(&mut source) {
-                    Drew::ForAll => self.draw_for(batch, more, &mut source, pace),
+                let item = match self.serve(me, &mut source) {
+                    Drew::ForAll => {
+                        let more = more.unwrap_or(source.crowd.usual);
+                        self.draw_for(batch, more, &mut source, pace)
+                    }
                     Drew::ForThis(item) => Some(item),
                     Drew::TheLast => None,
                 };
+                if item.is_none() {
+                    self.led.end_for_good();
+                    drop(source);
+                    self.batches.iter().for_each(|other| other.place.dismiss());
+                    return None;
+                }
                 self.led.end();
                 drop(source);
                 // Any one of those who wait will do.
                 let _ = self.batches.iter().any(|other| other.place.lead());
-                return drawn;
+                return item;
             }
-            if let Some(item) = batch.take() {
+            if let Some((item, more)) = batch.first() {
                 pace.begin();
                 (pace.promised, pace.batched) = (true, true);
+                pace.more = more;
                 return Some(item);
             }
-            if let Line::Over = turn {
+            if matches!(turn, Line::Over) || self.led.is_over() {
                 return None;
             }
         }
     }
 
     /// Draws for the threads that wait.
-    fn serve(&self, source: &mut Source<I>) -> Drew<I::Item> {
+    fn serve(&self, me: usize, source: &mut Source<I>) -> Drew<I::Item> {
+        source.crowd.answered.resize(self.batches.len(), 0);
+        source.crowd.answered[me] = self.batches[me].ask.last();
         loop {
-            let mut served = 0;
-            for other in &self.batches {
-                let Some(more) = other.place.asks() else {
-                    continue;
-                };
-                let Some(item) = self.draw_one(other, more, source, &mut (false, false)) else {
+            // All looks first, since looks in a row do not wait for each other.
+            let mut asked = take(&mut source.crowd.asked);
+            let asks = self.batches.iter().zip(&source.crowd.answered).enumerate();
+            asked.extend(asks.filter_map(|(i, (b, &answered))| Some((i, b.ask.is_new(answered)?))));
+            let served = asked.len();
+            let mut earlier = None;
+            for (k, (i, ask)) in asked.drain(..).enumerate() {
+                let other = &self.batches[i];
+                source.crowd.answered[i] = ask;
+                if Ask::more(ask) != LIKE_OTHERS {
+                    source.crowd.usual = Ask::more(ask);
+                } else if k % EARLIER == 0
+                    && let Some((b, answered)) = earlier.replace((other, ask))
+                    && let Some(again) = b.ask.is_new(answered)
+                    && Ask::more(again) != LIKE_OTHERS
+                {
+                    source.crowd.usual = Ask::more(again);
+                }
+                // If most of all threads wait, the drawer is what they wait for.
+                let idle = source.crowd.usual > 0 && 2 * served > self.batches.len();
+                let more = source.crowd.usual.max(if idle { Self::LEAST } else { 0 });
+                let Some((item, more)) = self.draw_one(more, source) else {
                     return Drew::TheLast;
                 };
-                other.lock().push_front(item);
+                // One look at the batch, when all is there.
+                source.crowd.hand.push_back(item);
+                source.crowd.hand.extend(source.iter.by_ref().take(more));
+                other.put(source.crowd.hand.drain(..));
                 if !other.place.serve()
                     && let Some(item) = other.take()
                 {
                     return Drew::ForThis(item);
                 }
-                served += 1;
             }
+            source.crowd.asked = asked;
             if served < ROUND {
                 return Drew::ForAll;
             }
         }
     }
 
+    /// Draws an item, and up to `more` others for the batch of this thread.
     fn draw_for(
         &self,
         batch: &Batch<I::Item>,
@@ -186,40 +314,36 @@ impl<I: Iterator> Tap<I> {
         source: &mut Source<I>,
         pace: &mut Pace,
     ) -> Option<I::Item> {
-        let mut seen = (pace.promised, pace.batched);
-        let item = self.draw_one(batch, more, source, &mut seen);
-        (pace.promised, pace.batched) = seen;
-        item
+        let (item, more) = self.draw_one(more, source)?;
+        pace.promised = source.promised;
+        if more > 0 {
+            pace.batched = true;
+            batch.put(source.iter.by_ref().take(more));
+        }
+        Some(item)
     }
 
-    /// Draws an item, and up to `more` others for a batch. Notes whether the iterator has promised
-    /// another item, and whether the batch may hold one.
-    fn draw_one(
-        &self,
-        batch: &Batch<I::Item>,
-        more: usize,
-        source: &mut Source<I>,
-        (has_promised, batched): &mut (bool, bool),
-    ) -> Option<I::Item> {
-        self.drawn.one_more();
+    /// Draws an item. How many others are to be drawn at once: at most `more`, and no more than are
+    /// promised. Notes whether the iterator has promised another item, and whether a batch will hold one.
+    fn draw_one(&self, more: usize, source: &mut Source<I>) -> Option<(I::Item, usize)> {
+        self.hold.drawn.one_more();
         let promised = source.iter.size_hint().0;
-        *has_promised = promised > 1;
+        source.promised = promised > 1;
         if promised == 0 {
-            return self.left_in_batches(source).or_else(|| source.iter.next());
+            let left = self.left_in_batches(source);
+            return Some((left.or_else(|| source.iter.next())?, 0));
         }
         let Some(first) = source.iter.next() else {
-            return self.left_in_batches(source);
+            return Some((self.left_in_batches(source)?, 0));
         };
         // The last items are shared out in ever smaller batches.
+        let threads = self.batches.len();
+        let least = if threads > CROWD { Self::LEAST } else { 0 };
         let more = more
-            .min(promised / (2 * self.batches.len()))
+            .min((promised / (2 * threads)).max(least))
             .min(promised - 1);
-        if more > 0 {
-            source.batched = true;
-            *batched = true;
-            batch.lock().extend(source.iter.by_ref().take(more));
-        }
-        Some(first)
+        source.batched |= more > 0;
+        Some((first, more))
     }
 
     /// An item that a thread has drawn and no thread has started.
@@ -227,7 +351,7 @@ impl<I: Iterator> Tap<I> {
         if !source.batched {
             return None;
         }
-        let left = self.batches.iter().find_map(Batch::take);
+        let left = self.batches.iter().find_map(Batch::take_if_any);
         // Batches are filled under the lock of the source, which this thread holds.
         source.batched = left.is_some();
         left
@@ -246,12 +370,12 @@ impl<I: Iterator<Item: Send> + Send> UnindexedProducer for &Tap<I> {
             return folder;
         };
         let batch = &self.batches[member.index];
-        let mut pace = Pace::new(size_of::<I::Item>(), self.crew.size());
+        let mut pace = Pace::new(most::<I::Item>(), self.crew.size());
         while !folder.full() {
             // A batch that nothing was put into need not be locked.
             let left = pace.batched.then(|| batch.take()).flatten();
             pace.batched = left.is_some();
-            let Some(item) = left.or_else(|| self.draw(batch, &mut pace)) else {
+            let Some(item) = left.or_else(|| self.draw(member.index, &mut pace)) else {
                 break;
             };
             folder = folder.consume(item);
@@ -288,8 +412,7 @@ struct Pace {
 }
 
 impl Pace {
-    fn new(item_size: usize, threads: usize) -> Self {
-        let most = BATCH_BYTES / item_size.max(1);
+    fn new(most: usize, threads: usize) -> Self {
         Pace {
             more: 0,
             most,
@@ -328,13 +451,24 @@ impl Pace {
         let Some(took) = self.took.take() else {
             return 0;
         };
-        let wait = self.wait;
-        let crowded = wait > took && took < LASTS_IN_A_CROWD;
-        if took < LASTS.0 || crowded {
+        if took < LASTS.0 || self.wait > took && took < LASTS_IN_A_CROWD {
             self.more = (2 * self.more + 1).min(self.most);
-        } else if took > LASTS.1 && wait < took / 4 {
+        } else if took > LASTS.1 && self.wait < took / 4 {
             self.more /= 2;
         }
         self.more
+    }
+
+    /// The same in a crowd; `None` if no items of this thread have been timed.
+    fn more_in_a_crowd(&mut self) -> Option<usize> {
+        let took = self.took.take()?;
+        if took < LASTS.0 || self.wait > took / 4 && took < LASTS_IN_A_CROWD {
+            // As much more as the wait was longer, within bounds.
+            let times = self.wait.as_nanos() / took.as_nanos().max(1);
+            self.more = ((self.more + 1) * times.clamp(2, 16) as usize).min(self.most);
+        } else if took > LASTS.1 {
+            self.more /= 2;
+        }
+        Some(self.more)
     }
 }
