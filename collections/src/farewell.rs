@@ -151,10 +151,10 @@ fn elsewhere<H: Holder>(holders: &[H]) -> Option<(Mapped, usize)> {
 }
 
 /// Each holder, with room for its entries.
-fn with_room<'a, H: Holder>(
+fn with_room<H: Holder>(
     holders: Vec<H>,
-    mut room: &'a mut [MaybeUninit<H::Entry>],
-) -> Vec<(H, &'a mut [MaybeUninit<H::Entry>])> {
+    mut room: &mut [MaybeUninit<H::Entry>],
+) -> Vec<(H, &mut [MaybeUninit<H::Entry>])> {
     let mut pairs = Vec::with_capacity(holders.len());
     for holder in holders {
         let (here, rest) = mem::take(&mut room).split_at_mut(holder.count());
