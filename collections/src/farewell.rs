@@ -136,6 +136,20 @@ pub(crate) trait Holder: Sized {
     fn drop_inside(self);
 }
 
+impl<T> Holder for Vec<T> {
+    type Entry = T;
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn leave(self, out: impl FnMut(T)) {
+        self.into_iter().for_each(out);
+    }
+
+    fn drop_inside(self) {}
+}
+
 /// Memory for the entries to leave for, where that is worth it.
 fn elsewhere<H: Holder>(holders: &[H]) -> Option<(Mapped, usize)> {
     let size = mem::size_of::<H::Entry>();
@@ -204,26 +218,10 @@ pub(crate) fn drop_alone<H: Holder>(holders: Vec<H>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{AHEAD, FEW, Holder, LARGEST, PIECE, TRIAL, drop_alone, drop_shared};
+    use super::{AHEAD, FEW, LARGEST, PIECE, TRIAL, drop_alone, drop_shared};
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
     use std::time::{Duration, Instant};
-
-    struct Row<T>(Vec<T>);
-
-    impl<T> Holder for Row<T> {
-        type Entry = T;
-
-        fn count(&self) -> usize {
-            self.0.len()
-        }
-
-        fn leave(self, out: impl FnMut(T)) {
-            self.0.into_iter().for_each(out);
-        }
-
-        fn drop_inside(self) {}
-    }
 
     /// Counts its drops at its place, and panics if it is to.
     struct Touchy<'a, const N: usize> {
@@ -250,7 +248,7 @@ mod tests {
         dropped: &'a [AtomicU32],
         angry: &'a [usize],
         slow: bool,
-    ) -> Vec<Row<Touchy<'a, N>>> {
+    ) -> Vec<Vec<Touchy<'a, N>>> {
         let mut places = 0..dropped.len();
         let mut row = |&size| {
             let touchy = |at| Touchy {
@@ -260,7 +258,7 @@ mod tests {
                 slow,
                 _body: [0; N],
             };
-            Row(places.by_ref().take(size).map(touchy).collect())
+            places.by_ref().take(size).map(touchy).collect()
         };
         sizes.iter().map(&mut row).collect()
     }

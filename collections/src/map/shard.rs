@@ -171,6 +171,14 @@ impl<T> Shards<T> {
         }
     }
 
+    /// Takes one table as the stem, or many as shards.
+    pub(crate) fn of(mut tables: Vec<HashTable<T>>) -> Self {
+        match tables.len() {
+            1 => Self::from_stem(tables.remove(0)),
+            _ => Self::from_tables(tables),
+        }
+    }
+
     /// Takes tables as shards. Table `i` holds the entries that [`part_of`] sends there.
     pub(crate) fn from_tables(tables: impl IntoIterator<Item = HashTable<T>>) -> Self {
         let wide: Box<[Shard<T>]> = tables.into_iter().map(Shard::new).collect();
