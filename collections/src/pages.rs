@@ -10,8 +10,6 @@ use std::slice;
 
 /// The smallest allocation for which asking is worth a system call.
 const LARGE: usize = 4 << 20;
-/// So many words of a value may be addresses.
-const WORDS: usize = 8;
 /// The size of a huge page on the common machines.
 pub(crate) const HUGE: usize = 2 << 20;
 
@@ -136,6 +134,8 @@ impl Drop for Mapped {
 pub(crate) fn expect_owned<T>(value: &mut T) {
     #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
     if mem::align_of::<T>() >= mem::align_of::<usize>() {
+        /// So many words of a value are looked at.
+        const WORDS: usize = 8;
         let words = NonNull::from(value).cast::<MaybeUninit<usize>>();
         for at in 0..(mem::size_of::<T>() / mem::size_of::<usize>()).min(WORDS) {
             // SAFETY: within the value.
