@@ -279,11 +279,12 @@ const HOUSE: &[Crate] = &[
                 "vec::slab",
                 "map::lock",
                 "map::chart",
-                "map::table",
                 "map::hazard",
                 "partition",
                 "settle",
             ],
+            &["farewell"],
+            &["map::table"],
             &[
                 "vec::buckets",
                 "map::shard",
@@ -334,6 +335,8 @@ const HOUSE: &[Crate] = &[
             "map::hazard",
             "partition",
             "settle",
+            // entries on their way from a table to their end
+            "farewell",
         ],
         for_tests: FOR_TESTS,
     },

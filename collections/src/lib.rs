@@ -27,6 +27,8 @@ pub mod bits;
 #[cfg(not(loom))]
 mod collect;
 #[cfg(not(loom))]
+mod farewell;
+#[cfg(not(loom))]
 mod foresight;
 #[cfg(not(loom))]
 mod foretaste;

@@ -4,8 +4,9 @@
 //! The only file here that calls system or processor functions by name.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, handle_alloc_error};
-use std::mem::MaybeUninit;
+use std::mem::{self, MaybeUninit};
 use std::ptr::NonNull;
+use std::slice;
 
 /// The smallest allocation for which asking is worth a system call.
 const LARGE: usize = 4 << 20;
@@ -54,6 +55,102 @@ fn advise(start: NonNull<u8>, size: usize) {
 
 #[cfg(not(all(target_os = "linux", not(miri))))]
 fn advise(_: NonNull<u8>, _: usize) {}
+
+/// Memory that is mapped for one purpose and given back to the system after it, past the allocator.
+pub(crate) struct Mapped {
+    start: NonNull<u8>,
+    size: usize,
+}
+
+// SAFETY: plain memory, owned, and tied to no thread.
+unsafe impl Send for Mapped {}
+
+impl Mapped {
+    /// The alignment of what is mapped.
+    pub(crate) const ALIGN: usize = 4096;
+
+    /// So many bytes, not none; or nothing: the system has none, or its allocator needs no bypass.
+    /// [`farewell`](crate::farewell) says what glibc's is bypassed for.
+    #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
+    pub(crate) fn new(size: usize) -> Option<Self> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: fresh memory wherever the system has room, over nothing that is there.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), size, access, kind, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return None;
+        }
+        let start = NonNull::new(start.cast())?;
+        if size >= LARGE {
+            advise(start, size);
+        }
+        Some(Mapped { start, size })
+    }
+
+    /// Miri's allocator stands for the system.
+    #[cfg(miri)]
+    pub(crate) fn new(size: usize) -> Option<Self> {
+        let start = allocate(Layout::from_size_align(size, Self::ALIGN).ok()?, false);
+        Some(Mapped { start, size })
+    }
+
+    #[cfg(not(any(all(target_os = "linux", target_env = "gnu"), miri)))]
+    pub(crate) fn new(_: usize) -> Option<Self> {
+        None
+    }
+
+    /// The memory, as room for values.
+    ///
+    /// # Panics
+    /// If values of this kind have no size, or need more alignment than there is.
+    pub(crate) fn room<T>(&mut self) -> &mut [MaybeUninit<T>] {
+        assert!(mem::align_of::<T>() <= Self::ALIGN, "a rare alignment");
+        let count = self.size / mem::size_of::<T>();
+        // SAFETY: mapped, ours alone, aligned, and large enough; nothing need be initialised.
+        unsafe { slice::from_raw_parts_mut(self.start.as_ptr().cast(), count) }
+    }
+}
+
+impl Drop for Mapped {
+    #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
+    fn drop(&mut self) {
+        // SAFETY: mapped with this size, and given back here only.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.size) };
+    }
+
+    #[cfg(miri)]
+    fn drop(&mut self) {
+        let layout = Layout::from_size_align(self.size, Self::ALIGN).expect("it was allocated");
+        // SAFETY: allocated with this layout, and freed here only.
+        unsafe { std::alloc::dealloc(self.start.as_ptr(), layout) };
+    }
+
+    #[cfg(not(any(all(target_os = "linux", target_env = "gnu"), miri)))]
+    fn drop(&mut self) {}
+}
+
+/// Hints that the memory will be written soon to which the value's words lead, if they are addresses.
+#[inline]
+pub(crate) fn expect_owned<T>(value: &mut T) {
+    #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
+    if mem::align_of::<T>() >= mem::align_of::<usize>() {
+        /// So many words of a value are looked at.
+        const WORDS: usize = 8;
+        let words = NonNull::from(value).cast::<MaybeUninit<usize>>();
+        for at in 0..(mem::size_of::<T>() / mem::size_of::<usize>()).min(WORDS) {
+            // SAFETY: within the value.
+            let word = unsafe { words.add(at) };
+            // SAFETY: within the value, and aligned; whether it is initialised does not matter.
+            let word = unsafe { word.read() };
+            // SAFETY: a hint; it reads nothing, faults nowhere, and any bits will do.
+            unsafe {
+                std::arch::asm!("prefetcht0 [{}]", in(reg) word, options(nostack, preserves_flags, readonly));
+            }
+        }
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_pointer_width = "64", not(miri))))]
+    let _ = value;
+}
 
 /// Hints that the memory at this address will be read soon. Any address will
 /// do.

@@ -62,6 +62,10 @@ fn a_map_that_all_write_to() {
     assert!(frozen.iter().all(|(k, v)| k.len() == 2 && *v.0 == 1));
     let drained = two(|| frozen.thaw().par_drain().count());
     assert!(drained <= 40);
+    let many = (0..80).map(|i| (i, (Box::new(i), Arc::clone(&all))));
+    let mut many: ParHashMap<usize, _> = many.collect();
+    two(|| many.par_clear());
+    assert!(many.is_empty());
     assert_eq!(Arc::strong_count(&all), 1);
 }
 

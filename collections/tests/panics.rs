@@ -462,12 +462,55 @@ fn large_maps_are_dropped_in_parallel() {
         panic!("on purpose");
     }));
     assert_eq!(Arc::strong_count(&fuse), 1);
-    // A destructor that panics keeps back its own table at most.
-    let map = build();
-    fuse.drop.store(1000, Ordering::Relaxed);
-    assert!(blows(|| drop(map)));
-    fuse.mend();
-    assert!(Arc::strong_count(&fuse) < 2000);
+    // A destructor that panics keeps nothing back, wherever it comes.
+    for after in [0, 1000, 30_000, 139_999] {
+        let ends: [fn(ParHashMap<u32, Key>); 4] = [
+            drop,
+            |mut map| map.par_clear(),
+            |map| map.clear(),
+            |map| map.retain(|_, _| false),
+        ];
+        for end in ends {
+            let map = build();
+            fuse.drop.store(after, Ordering::Relaxed);
+            assert!(blows(|| end(map)));
+            fuse.mend();
+            assert_eq!(Arc::strong_count(&fuse), 1);
+        }
+    }
+}
+
+/// What `retain` and `clear` remove is dropped when no shard is locked: its destructor may enter the map.
+#[test]
+fn destructors_enter_the_map() {
+    type Map = ParHashMap<u32, Entering>;
+
+    struct Entering(Arc<std::sync::OnceLock<Map>>, u32);
+
+    impl Drop for Entering {
+        fn drop(&mut self) {
+            if let Some(map) = self.0.get() {
+                assert!(
+                    !map.contains_key(&self.1),
+                    "it is removed before it is dropped"
+                );
+                map.insert(self.1 + 1_000_000, Entering(Arc::default(), 0));
+            }
+        }
+    }
+
+    for count in [10, 5000, 140_000] {
+        let home = Arc::new(std::sync::OnceLock::new());
+        let entry = |i| (i, Entering(home.clone(), i));
+        let map: Map = (0..count).map(entry).collect();
+        assert!(home.set(map).is_ok());
+        let map = home.get().expect("just set");
+        map.retain(|key, _| key % 2 == 0);
+        assert_eq!(map.len(), count as usize);
+        assert!((0..count).all(|i| map.contains_key(&(i + i % 2 * 1_000_000))));
+        map.clear();
+        assert_eq!(map.len(), count as usize / 2);
+    }
 }
 
 #[test]

@@ -154,6 +154,7 @@ fn strings(options: &Options, n: usize) {
             10_000,
         ),
         ("strings counted, owned keys, 1e4", 1, n, n / 100),
+        ("strings counted, owned keys, 5e4", 1, n, n / 20),
         ("strings counted, owned keys, 2.5e5", 1, n, n / 4),
         ("strings counted, owned keys, 1e6", 1, n, n),
     ] {
@@ -276,6 +277,32 @@ fn drops(options: &Options, n: usize) {
                 Box::new(move || {
                     let map: Brown<u64, String, Fold> = (0..n).map(pair).collect();
                     timed(|| drop(map))
+                }),
+            ),
+        ],
+    );
+    options.row(
+        "drop of strings, one by one",
+        vec![
+            (
+                "tine into_iter",
+                Box::new(move || {
+                    let map: ParHashMap<u64, String> = (0..n).map(pair).collect();
+                    timed(|| map.into_iter().for_each(drop))
+                }),
+            ),
+            (
+                "tine retain nothing",
+                Box::new(move || {
+                    let map: ParHashMap<u64, String> = (0..n).map(pair).collect();
+                    timed(|| map.retain(|_, _| false))
+                }),
+            ),
+            (
+                "hashbrown into_iter",
+                Box::new(move || {
+                    let map: Brown<u64, String, Fold> = (0..n).map(pair).collect();
+                    timed(|| map.into_iter().for_each(drop))
                 }),
             ),
         ],

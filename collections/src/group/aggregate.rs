@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::fold::Fold;
-use super::tally::tables;
+use super::tally::tables_into;
 use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
 use crate::map::shard::Shards;
@@ -442,7 +442,6 @@ impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
             wanted: &wanted,
             item: PhantomData,
         };
-        let states = tables(self.items, &fold, &hasher);
         let finished = |states: HashTable<(K, A::State)>| {
             let mut table = HashTable::with_capacity(states.len());
             for (key, state) in states {
@@ -452,11 +451,9 @@ impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
             }
             table
         };
-        let mut tables = par_map(states, &finished);
-        let mut shards = match tables.len() {
-            1 => Shards::from_stem(tables.remove(0)),
-            _ => Shards::from_tables(tables),
-        };
+        let mut shards = tables_into(self.items, &fold, &hasher, |states| {
+            Shards::of(par_map(states, &finished))
+        });
         shards.share_end();
         ParHashMap { shards, hasher }
     }

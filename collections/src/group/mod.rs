@@ -391,11 +391,7 @@ where
     F: Fold,
 {
     let hasher = DefaultHashBuilder::default();
-    let mut tables = tally::tables(items, fold, &hasher);
-    let mut shards = match tables.len() {
-        1 => Shards::from_stem(tables.remove(0)),
-        _ => Shards::from_tables(tables),
-    };
+    let mut shards = tally::tables_into(items, fold, &hasher, Shards::of);
     shards.share_end();
     ParHashMap { shards, hasher }
 }

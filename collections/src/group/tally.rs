@@ -26,6 +26,7 @@ mod spent;
 mod worker;
 
 use super::fold::{Fold, Sums};
+use crate::farewell::drop_shared;
 use crate::hasher::DefaultHashBuilder;
 use crate::tag::{Tag, is_cheap};
 use consumer::{Idle, TallyConsumer};
@@ -50,14 +51,32 @@ where
     I: ParallelIterator<Item = F::Item>,
     F: Fold,
 {
-    if is_cheap::<F::Key>() {
+    tables_into(items, fold, hasher, |tables| tables)
+}
+
+/// What `make` makes of the tables. Keys that came again are dropped after it: all that is allocated then
+/// takes longer, as an allocator may look at each piece that was freed before.
+pub(super) fn tables_into<I, F, R>(
+    items: I,
+    fold: &F,
+    hasher: &DefaultHashBuilder,
+    make: impl FnOnce(Vec<Sums<F>>) -> R,
+) -> R
+where
+    I: ParallelIterator<Item = F::Item>,
+    F: Fold,
+{
+    let (tables, spent) = if is_cheap::<F::Key>() {
         tally::<(), _, _, _>(items, fold, hasher)
     } else {
         tally::<u64, _, _, _>(items, fold, hasher)
-    }
+    };
+    let made = make(tables);
+    drop_shared(spent);
+    made
 }
 
-fn tally<G, I, F, S>(items: I, fold: &F, hasher: &S) -> Vec<Sums<F>>
+fn tally<G, I, F, S>(items: I, fold: &F, hasher: &S) -> (Vec<Sums<F>>, Vec<Vec<F::Key>>)
 where
     G: Tag,
     I: ParallelIterator<Item = F::Item>,

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::shard::Shards;
+use crate::farewell::drop_alone;
 use crate::hasher::DefaultHashBuilder;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
@@ -215,7 +216,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
         }
     }
 
-    /// Keeps the entries for which `keep` returns `true`, one shard at a time under its lock.
+    /// Keeps the entries for which `keep` returns `true`, one shard at a time under its lock. What is
+    /// removed is dropped in the end, when no shard is locked.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -225,11 +227,19 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// ```
     #[track_caller]
     pub fn retain(&self, mut keep: impl FnMut(&K, &mut V) -> bool) {
-        self.shards
-            .each_write(|table| table.retain(|(key, value)| keep(key, value)));
+        let mut doomed = Vec::new();
+        self.shards.each_write(|table| {
+            let mut keep = |(key, value): &mut (K, V)| keep(key, value);
+            match mem::needs_drop::<(K, V)>() {
+                true => doomed.extend(table.extract_if(|entry| !keep(entry))),
+                false => table.retain(keep),
+            }
+        });
+        // Entries are dropped here, where no lock is held.
     }
 
-    /// Removes all entries, one shard at a time, and keeps the memory.
+    /// Removes all entries, one shard at a time, and keeps the memory. They are dropped in the end, when no
+    /// shard is locked.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -246,7 +256,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
                 doomed.push(mem::replace(table, HashTable::with_capacity(capacity)));
             }
         });
-        // Entries are dropped here, where no lock is held.
+        // No lock is held any more.
+        drop_alone(doomed);
     }
 }
 

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 use super::concurrent::ParHashMap;
+use crate::farewell::drop_shared;
 use crate::partition::par_map;
 use hashbrown::{HashTable, hash_table};
 use std::fmt;
@@ -330,7 +331,7 @@ impl<K: Send, V: Send, S> ParHashMap<K, V, S> {
     /// assert!(map.is_empty());
     /// ```
     pub fn par_clear(&mut self) {
-        par_map(self.shards.tables_mut(), &HashTable::clear);
+        drop_shared(self.shards.tables_mut());
     }
 
     /// Moves the entries of `other` into this map, shards in parallel. If both have a key, `merge`

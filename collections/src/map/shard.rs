@@ -18,7 +18,7 @@ use super::chart::Chart;
 use super::lock::{Lock, ReadGuard, WriteGuard};
 use super::reentry::{Hold, NAMES};
 use super::table::{divide, make_room};
-use crate::partition::par_map;
+use crate::farewell::{drop_alone, drop_shared};
 use crate::parts::{breadth, part_of};
 use hashbrown::HashTable;
 use std::mem;
@@ -26,7 +26,6 @@ use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use tine_pool::loops::sheltered;
 
 /// A stem with more entries than this is crowded.
 pub(crate) const CROWD: usize = 2048;
@@ -76,7 +75,7 @@ pub(crate) struct Shards<T> {
 }
 
 /// How the shards are dropped.
-type End<T> = fn(Box<[Shard<T>]>);
+type End<T> = fn(Vec<HashTable<T>>);
 
 /// The name by which threads know the locks of a map that they hold. It is a number, drawn when the
 /// first lock is taken, and it moves with the map. An address would not do: another map may come to
@@ -169,6 +168,14 @@ impl<T> Shards<T> {
             wide: OnceLock::new(),
             name: Name::new(),
             end: None,
+        }
+    }
+
+    /// Takes one table as the stem, or many as shards.
+    pub(crate) fn of(mut tables: Vec<HashTable<T>>) -> Self {
+        match tables.len() {
+            1 => Self::from_stem(tables.remove(0)),
+            _ => Self::from_tables(tables),
         }
     }
 
@@ -355,13 +362,7 @@ impl<T> Shards<T> {
 impl<T: Send> Shards<T> {
     /// From now on all threads help to drop the entries, if there are many that have to be.
     pub(crate) fn share_end(&mut self) {
-        self.end = Some(|mut wide| {
-            let tables = wide.iter_mut().map(|shard| shard.0.get_mut());
-            if tables.map(|table| table.len()).sum::<usize>() > ALONE {
-                // A destructor is not ended by a token.
-                sheltered(|| par_map(wide.into_vec(), &drop));
-            }
-        });
+        self.end = Some(drop_shared);
     }
 }
 
@@ -370,10 +371,16 @@ impl<T> Drop for Shards<T> {
         // A thread that unwinds begins nothing.
         if mem::needs_drop::<T>()
             && !thread::panicking()
-            && let Some(end) = self.end
             && let Some(wide) = self.wide.take()
         {
-            end(wide);
+            let tables = wide.into_iter().map(|shard| shard.0.into_inner());
+            let tables: Vec<_> = tables.collect();
+            match self.end {
+                Some(end) if tables.iter().map(HashTable::len).sum::<usize>() > ALONE => {
+                    end(tables)
+                }
+                _ => drop_alone(tables),
+            }
         }
     }
 }

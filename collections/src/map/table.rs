@@ -2,8 +2,10 @@
 //! hasher panics on the way.
 #![forbid(unsafe_code)]
 
+use crate::farewell::Holder;
 use crate::parts::part_of;
 use hashbrown::{HashTable, TryReserveError};
+use std::mem;
 
 /// Moves all entries of a table to `count` tables, each to the one of its hash.
 ///
@@ -87,6 +89,44 @@ fn refresh<T>(
         fresh.insert_unique(hash, entry, |_| unreachable!("room was made"));
     }
     Ok(fresh)
+}
+
+impl<T> Holder for HashTable<T> {
+    type Entry = T;
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn leave(self, out: impl FnMut(T)) {
+        self.into_iter().for_each(out);
+    }
+
+    // Not as the table itself does it: that loses all entries after one whose destructor panics.
+    fn drop_inside(self) {
+        if mem::needs_drop::<T>() {
+            self.leave(drop);
+        }
+    }
+}
+
+impl<T> Holder for &mut HashTable<T> {
+    type Entry = T;
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn leave(self, out: impl FnMut(T)) {
+        self.drain().for_each(out);
+    }
+
+    fn drop_inside(self) {
+        match mem::needs_drop::<T>() {
+            true => self.leave(drop),
+            false => self.clear(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use super::super::fold::{Fold, Loose, Sums};
 use crate::foresight::Foresight;
-use crate::foretaste::{drop_ahead, expect_key};
+use crate::foretaste::expect_key;
 use crate::partition::{List, Scatter, par_map};
 use crate::parts::{breadth, part_of};
 use crate::tag::{Tag, Tagged};
@@ -121,16 +121,17 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         }
     }
 
-    /// Folds all pieces into the tables of the whole.
-    pub(super) fn finish<G: Tag>(&self, mut done: Done<G, F>) -> Vec<Sums<F>> {
+    /// Folds all pieces into the tables of the whole. Hands back keys that own memory and came again, for
+    /// the caller to drop.
+    pub(super) fn finish<G: Tag>(&self, mut done: Done<G, F>) -> (Vec<Sums<F>>, Vec<Vec<F::Key>>) {
         if let [(base, Run::Table(table))] = &mut done.runs[..] {
             table
                 .iter_mut()
                 .for_each(|(_, sum)| self.fold.shift(sum, *base));
-            return vec![mem::take(table)];
+            return (vec![mem::take(table)], Vec::new());
         }
         if done.runs.is_empty() {
-            return vec![HashTable::new()];
+            return (vec![HashTable::new()], Vec::new());
         }
         let runs = par_map(done.runs, &|(base, run)| match run {
             Run::Table(mut table) => (base, Run::Entries(self.flush(&mut table))),
@@ -146,12 +147,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
             }
         }
         let parts = par_map(parts, &|part| self.fold_part(part));
-        let (tables, spent): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-        // Only now: while tables grow, an allocator looks at all that was freed before.
-        if mem::needs_drop::<F::Key>() {
-            par_map(spent, &drop_ahead);
-        }
-        tables
+        parts.into_iter().unzip()
     }
 
     /// Folds a part into a table. Keys that own memory and were there before are handed back.

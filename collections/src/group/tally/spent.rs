@@ -103,8 +103,7 @@ impl<'a, K: Hash> Spent<'a, K> {
             Err(TryLockError::WouldBlock) => None,
         };
         (self.count, self.due) = (0, ROW);
-        let room = Vec::with_capacity(ROW);
-        drop_ahead(mem::replace(&mut self.row, room));
+        drop_ahead(&mut self.row);
     }
 }
 

@@ -1,0 +1,305 @@
+//! Dropping the entries of many tables, where they own memory.
+//!
+//! glibc joins all small free pieces of an arena when a large piece comes back to it, and looks at each of
+//! them for that. A table is a large piece. So entries first leave their tables, for memory that is no
+//! allocator's; then the tables are given back, while few small pieces are free; and then the entries are
+//! dropped, in a row. An allocator writes to each piece that comes back to it, so what an entry owns is
+//! fetched some entries before its turn.
+
+#![allow(unsafe_code)]
+
+use crate::pages::{Mapped, expect_owned};
+use crate::partition::par_map;
+use std::mem::{self, MaybeUninit};
+use std::time::{Duration, Instant};
+use tine_pool::loops::{Part, both, sheltered};
+
+/// How many entries are fetched ahead of the one that is dropped.
+const AHEAD: usize = 16;
+/// So many entries are dropped by one thread.
+const PIECE: usize = if cfg!(miri) { 4 } else { 1 << 12 };
+/// So many entries show whether a second thread helps.
+const TRIAL: usize = if cfg!(miri) { 16 } else { 1 << 12 };
+/// So many entries do not leave before they are dropped.
+const FEW: usize = if cfg!(miri) { 64 } else { 1 << 16 };
+/// Larger entries are dropped where they are.
+const LARGEST: usize = 256;
+
+/// Entries that are dropped in their order, also if the destructor of one panics.
+struct Leaving<'a, T>(&'a mut [MaybeUninit<T>]);
+
+impl<'a, T> Leaving<'a, T> {
+    /// # Safety
+    /// All of them are there, and nobody else reads them.
+    unsafe fn new(entries: &'a mut [MaybeUninit<T>]) -> Self {
+        Leaving(entries)
+    }
+
+    /// The first of them.
+    fn cut(&mut self, count: usize) -> Self {
+        let (first, rest) = mem::take(&mut self.0).split_at_mut(count);
+        self.0 = rest;
+        Leaving(first)
+    }
+
+    fn halve(mut self) -> (Self, Self) {
+        let entries = mem::take(&mut self.0);
+        let (left, right) = entries.split_at_mut(entries.len() / 2);
+        (Leaving(left), Leaving(right))
+    }
+}
+
+impl<T> Leaving<'_, T> {
+    fn drop_all(&mut self) {
+        self.0.iter_mut().take(AHEAD).for_each(expect_owned);
+        while let Some((first, rest)) = mem::take(&mut self.0).split_first_mut() {
+            if let Some(coming) = rest.get_mut(AHEAD - 1) {
+                expect_owned(coming);
+            }
+            self.0 = rest;
+            // SAFETY: it is there, and is stepped over before it is dropped, so it is dropped once.
+            unsafe { first.assume_init_drop() };
+        }
+    }
+}
+
+impl<T> Drop for Leaving<'_, T> {
+    fn drop(&mut self) {
+        /// Drops the rest, also once a destructor has panicked.
+        struct Rest<'l, 'a, T>(&'l mut Leaving<'a, T>);
+
+        impl<T> Drop for Rest<'_, '_, T> {
+            fn drop(&mut self) {
+                self.0.drop_all();
+            }
+        }
+
+        let rest = Rest(self);
+        rest.0.drop_all();
+    }
+}
+
+/// Entries that one of two threads drops.
+struct Half<'a, T>(Option<Leaving<'a, T>>);
+
+impl<T: Send> Part for Half<'_, T> {
+    fn run(&mut self, _: bool) {
+        if let Some(entries) = self.0.take() {
+            share(entries);
+        }
+    }
+}
+
+/// Drops the entries on all threads. Nothing is allocated: to give that back could cost as much as to give a
+/// table back.
+fn share<T: Send>(entries: Leaving<'_, T>) {
+    if entries.0.len() <= PIECE {
+        return drop(entries);
+    }
+    let (left, right) = entries.halve();
+    both(&mut Half(Some(left)), &mut Half(Some(right)));
+}
+
+/// Drops the entries by all threads, if a trial says that this is quicker than by one. It is not where all
+/// give memory back to one arena of glibc: they wait for one another's cache line at each piece.
+fn drop_at_best<T: Send>(mut entries: Leaving<'_, T>) {
+    let few = 64;
+    // Destructors that work for longer than that are no matter of memory.
+    let dear = Duration::from_micros(few as u64);
+    if entries.0.len() > 8 * TRIAL && time(|| drop(entries.cut(few))) < dear {
+        drop(entries.cut(TRIAL / 4));
+        let alone = time(|| drop(entries.cut(TRIAL)));
+        let shared = time(|| share(entries.cut(4 * TRIAL)));
+        if 2 * shared > 5 * alone {
+            return drop(entries);
+        }
+    }
+    share(entries);
+}
+
+fn time(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+/// What holds entries.
+pub(crate) trait Holder: Sized {
+    type Entry;
+
+    fn count(&self) -> usize;
+
+    /// All entries, each once. The holder gives its memory back, unless it is borrowed.
+    fn leave(self, out: impl FnMut(Self::Entry));
+
+    /// The same, with the entries dropped where they are.
+    fn drop_inside(self);
+}
+
+impl<T> Holder for Vec<T> {
+    type Entry = T;
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn leave(self, out: impl FnMut(T)) {
+        self.into_iter().for_each(out);
+    }
+
+    fn drop_inside(self) {}
+}
+
+/// Memory for the entries to leave for, where that is worth it.
+fn elsewhere<H: Holder>(holders: &[H]) -> Option<(Mapped, usize)> {
+    let size = mem::size_of::<H::Entry>();
+    let fits = (1..=LARGEST).contains(&size) && mem::align_of::<H::Entry>() <= Mapped::ALIGN;
+    if !mem::needs_drop::<H::Entry>() || !fits {
+        return None;
+    }
+    let count = holders.iter().map(H::count).sum::<usize>();
+    if count <= FEW {
+        return None;
+    }
+    Some((Mapped::new(count.checked_mul(size)?)?, count))
+}
+
+/// Each holder, with room for its entries.
+fn with_room<H: Holder>(
+    holders: Vec<H>,
+    mut room: &mut [MaybeUninit<H::Entry>],
+) -> Vec<(H, &mut [MaybeUninit<H::Entry>])> {
+    let mut pairs = Vec::with_capacity(holders.len());
+    for holder in holders {
+        let (here, rest) = mem::take(&mut room).split_at_mut(holder.count());
+        room = rest;
+        pairs.push((holder, here));
+    }
+    pairs
+}
+
+/// Moves the holder's entries into the room, which they fill.
+fn fill<H: Holder>((holder, room): (H, &mut [MaybeUninit<H::Entry>])) {
+    let mut places = room.iter_mut();
+    holder.leave(|entry| {
+        places.next().expect("room for each entry").write(entry);
+    });
+    assert!(places.len() == 0, "as many entries as were counted");
+}
+
+/// Empties all holders and drops their entries, by all threads. Borrowed holders keep their memory.
+pub(crate) fn drop_shared<H: Holder + Send>(holders: Vec<H>)
+where
+    H::Entry: Send,
+{
+    let Some((mut mapped, count)) = elsewhere(&holders) else {
+        par_map(holders, &H::drop_inside);
+        return;
+    };
+    let entries = &mut mapped.room()[..count];
+    let pairs = with_room(holders, entries);
+    // An end halfway would leave entries that nobody drops.
+    sheltered(|| drop(par_map(pairs, &fill)));
+    // SAFETY: they were written, all of them, and are used here alone.
+    let entries = unsafe { Leaving::new(entries) };
+    sheltered(|| drop_at_best(entries));
+}
+
+/// The same by this thread alone.
+pub(crate) fn drop_alone<H: Holder>(holders: Vec<H>) {
+    let Some((mut mapped, count)) = elsewhere(&holders) else {
+        return holders.into_iter().for_each(H::drop_inside);
+    };
+    let entries = &mut mapped.room()[..count];
+    with_room(holders, entries).into_iter().for_each(fill);
+    // SAFETY: they were written, all of them, and are used here alone.
+    drop(unsafe { Leaving::new(entries) });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AHEAD, FEW, LARGEST, PIECE, TRIAL, drop_alone, drop_shared};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    use std::time::{Duration, Instant};
+
+    /// Counts its drops at its place, and panics if it is to.
+    struct Touchy<'a, const N: usize> {
+        at: usize,
+        dropped: &'a [AtomicU32],
+        angry: &'a [usize],
+        slow: bool,
+        _body: [u64; N],
+    }
+
+    impl<const N: usize> Drop for Touchy<'_, N> {
+        fn drop(&mut self) {
+            self.dropped[self.at].fetch_add(1, Relaxed);
+            if self.slow {
+                let start = Instant::now();
+                while start.elapsed() < Duration::from_micros(2) {}
+            }
+            assert!(!self.angry.contains(&self.at), "on purpose");
+        }
+    }
+
+    fn rows<'a, const N: usize>(
+        sizes: &[usize],
+        dropped: &'a [AtomicU32],
+        angry: &'a [usize],
+        slow: bool,
+    ) -> Vec<Vec<Touchy<'a, N>>> {
+        let mut places = 0..dropped.len();
+        let mut row = |&size| {
+            let touchy = |at| Touchy {
+                at,
+                dropped,
+                angry,
+                slow,
+                _body: [0; N],
+            };
+            places.by_ref().take(size).map(touchy).collect()
+        };
+        sizes.iter().map(&mut row).collect()
+    }
+
+    fn all_once<const N: usize>(sizes: &[usize], angry: &[usize], slow: bool) {
+        let count = sizes.iter().sum();
+        for shared in [false, true] {
+            let dropped: Vec<_> = (0..count).map(|_| AtomicU32::new(0)).collect();
+            let rows = rows::<N>(sizes, &dropped, angry, slow);
+            let ended = catch_unwind(AssertUnwindSafe(|| match shared {
+                true => drop_shared(rows),
+                false => drop_alone(rows),
+            }));
+            assert_eq!(ended.is_err(), angry.iter().any(|&at| at < count));
+            assert!(dropped.iter().all(|drops| drops.load(Relaxed) == 1));
+        }
+    }
+
+    #[test]
+    fn each_entry_is_dropped_once() {
+        for sizes in [
+            &[][..],
+            &[0],
+            &[FEW],
+            &[FEW + 1],
+            &[0, PIECE, 0, FEW, 1],
+            &[8 * TRIAL, AHEAD, 9],
+        ] {
+            all_once::<0>(sizes, &[], false);
+            all_once::<1>(sizes, &[], false);
+            all_once::<{ LARGEST }>(&sizes[..sizes.len().min(1)], &[], false);
+        }
+        all_once::<0>(&[FEW, FEW], &[], true);
+    }
+
+    /// A destructor that panics: wherever it is, nothing is lost, and nothing is dropped twice.
+    #[test]
+    fn nothing_is_lost_by_a_panic() {
+        let count = 8 * TRIAL + FEW;
+        for at in [0, 1, 63, 64, TRIAL, 3 * TRIAL, 8 * TRIAL - 1, count - 1] {
+            all_once::<0>(&[count - 5, 5], &[at], false);
+        }
+    }
+}
