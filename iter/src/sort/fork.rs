@@ -39,6 +39,11 @@ pub(super) fn each(parts: Range<usize>, f: &(dyn Fn(usize) + Sync)) {
     }
 }
 
+/// Whether so many threads are to claim their pieces. Two, which take half of the work each, lose by it.
+pub(super) fn claims(threads: usize) -> bool {
+    threads > 4
+}
+
 /// Calls `f` with whatever `next` gives, until it gives nothing, on up to `threads` threads. For few long pieces: a
 /// thread has none but the one that it works on, so none lies undone while another thread has nothing to do.
 pub(super) fn claimed<P>(

@@ -17,6 +17,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
+use crate::plumbing::halves;
 use crate::sort::fork;
 use tine_pool::loops::requested;
 
@@ -413,6 +414,16 @@ fn each_part(numbers: &mut [usize], buckets: usize, these: Range<usize>, f: Each
     let parts = numbers.len() / buckets;
     if parts == 1 {
         return f(numbers, these);
+    }
+    if !fork::claims(parts / PARTS) {
+        let (n0, n1) = numbers.split_at_mut(parts / 2 * buckets);
+        let middle = these.start + these.len() / parts * (parts / 2);
+        let (mut a, mut b) = (false, false);
+        halves(
+            || a = each_part(n0, buckets, these.start..middle, f),
+            || b = each_part(n1, buckets, middle..these.end, f),
+        );
+        return a && b;
     }
     let (size, larger) = (these.len() / parts, these.len() % parts);
     let mut at = these.start;

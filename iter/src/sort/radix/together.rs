@@ -151,8 +151,22 @@ struct Finish {
 
 /// Sorts every bucket of `here`. `starts` says where they start; the first of it counts as zero.
 fn buckets<R: Record>(here: &mut [R], there: &mut [R], starts: &[usize], finish: &Finish) {
-    if here.len() <= finish.piece {
+    let number = starts.len() - 1;
+    if number == 1 || here.len() <= finish.piece {
         return row(here, there, starts, finish);
+    }
+    if !fork::claims(finish.threads) {
+        // Halve the records as evenly as buckets allow, not the number of buckets.
+        let half = starts[0] + here.len() / 2;
+        let middle = starts
+            .partition_point(|&start| start <= half)
+            .clamp(1, number - 1);
+        let (h0, h1) = here.split_at_mut(starts[middle] - starts[0]);
+        let (t0, t1) = there.split_at_mut(starts[middle] - starts[0]);
+        return halves(
+            || buckets(h0, t0, &starts[..=middle], finish),
+            || buckets(h1, t1, &starts[middle..], finish),
+        );
     }
     let (piece, mut first) = (finish.piece, 0);
     let (mut here, mut there) = (here, there);
