@@ -93,6 +93,23 @@ pub(crate) fn halves(a: impl FnMut() + Send, b: impl FnMut() + Send) {
     loops::both(&mut Bare(a), &mut Bare(b));
 }
 
+/// Calls `work` on this thread and on each of up to `threads` that comes in time, each once. For work that
+/// threads claim piece by piece: who comes late finds less, and no thread holds pieces that it has not begun.
+pub(crate) fn crew(threads: usize, work: &(dyn Fn() + Sync)) {
+    fn call(threads: usize, work: &(dyn Fn() + Sync)) {
+        if threads < 2 {
+            return work();
+        }
+        let far = threads / 2;
+        loops::lend(
+            true,
+            || call(threads - far, work),
+            &mut Bare(|| call(far, work)),
+        );
+    }
+    enter_part(&mut Bare(|| call(threads, work)));
+}
+
 /// Offers what lies laid out behind a piece and was not begun yet; false if
 /// there is nothing such.
 pub(super) fn offer() -> bool {

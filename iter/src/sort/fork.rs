@@ -7,7 +7,10 @@
 
 use std::ops::Range;
 
-use crate::plumbing::{both, halves};
+use std::sync::PoisonError;
+
+use crate::kit::sync::Mutex;
+use crate::plumbing::{both, crew, halves};
 
 /// How many pieces per thread a pass over memory is cut into. Enough that a
 /// late thread does not hold up the others, and few enough that a piece is
@@ -34,6 +37,28 @@ pub(super) fn each(parts: Range<usize>, f: &(dyn Fn(usize) + Sync)) {
             halves(|| each(parts.start..mid, f), || each(mid..parts.end, f));
         }
     }
+}
+
+/// Whether so many threads are to claim their pieces. Two, which take half of the work each, lose by it.
+pub(super) fn claims(threads: usize) -> bool {
+    threads > 4
+}
+
+/// Calls `f` with whatever `next` gives, until it gives nothing, on up to `threads` threads. For few long pieces: a
+/// thread has none but the one that it works on, so none lies undone while another thread has nothing to do.
+pub(super) fn claimed<P>(
+    threads: usize,
+    next: impl FnMut() -> Option<P> + Send,
+    f: &(impl Fn(P) + Sync),
+) {
+    let next = Mutex::new(next);
+    // If `next` has panicked, that panic is on its way.
+    let claim = || (next.lock().unwrap_or_else(PoisonError::into_inner))();
+    crew(threads, &|| {
+        while let Some(piece) = claim() {
+            f(piece);
+        }
+    });
 }
 
 /// Calls `f` with consecutive pieces of `v`, none longer than `grain`, and

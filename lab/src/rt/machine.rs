@@ -12,6 +12,7 @@
 use super::costs::{Costs, Topology};
 use super::hop::{self, Context};
 use super::lines::{Came, Lines, Way};
+use super::meter::Meter;
 use super::random::Random;
 use super::stretch::{self, Stretch};
 use super::system;
@@ -171,9 +172,8 @@ pub(super) struct Machine {
     what: String,
     /// What was counted was counted since then.
     pub(super) zero: u64,
-    /// What a look at the clock computes, if what happens between touches is measured.
-    measured: Option<u64>,
-    left_at: u64,
+    /// If what happens between touches is measured.
+    meter: Option<Meter>,
     /// Whether stretches are noted.
     tells_few: bool,
     pub(super) stretches: Vec<Stretch>,
@@ -207,8 +207,8 @@ impl std::ops::DerefMut for Entered {
 impl Drop for Entered {
     #[inline]
     fn drop(&mut self) {
-        if self.0.measured.is_some() {
-            self.0.left_at = computed();
+        if let Some(meter) = &mut self.0.meter {
+            meter.leave();
         }
     }
 }
@@ -221,8 +221,8 @@ pub(super) fn machine() -> Option<Entered> {
     // SAFETY: one thread runs at a time, and none uses the reference after it has handed over
     // but to read what it finds then.
     let machine = unsafe { (*MACHINE.0.get()).as_mut() }?;
-    if let Some(look) = machine.measured {
-        let passed = computed().saturating_sub(machine.left_at + look) * PS;
+    if let Some(meter) = &mut machine.meter {
+        let passed = meter.passed();
         let core = machine.core;
         machine.cores[core].clock += passed;
         let current = machine.current;
@@ -235,33 +235,11 @@ pub(super) fn machine() -> Option<Entered> {
     Some(Entered(machine))
 }
 
-/// What the one thread that runs has computed in all, in nanoseconds. Not the processor's counter:
-/// that goes on while another process has the processor.
-fn computed() -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    let (call, clock) = (libc::SYS_clock_gettime, libc::CLOCK_THREAD_CPUTIME_ID);
-    // SAFETY: a place for the answer.
-    unsafe { libc::syscall(call, clock, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-/// What two looks in a row seem to compute, in nanoseconds.
-fn look() -> u64 {
-    let between = |_| {
-        let first = computed();
-        computed() - first
-    };
-    (0..1000).map(between).min().unwrap_or(0)
-}
-
 /// Makes the calling thread, which must be the only one of the process, the first of a machine.
 /// `what` is said when something fails, with the seed in it.
 pub(crate) fn start(costs: &Costs, topology: Topology, seed: u64, measure: bool, what: &str) {
     hop::choose();
-    let measured = measure.then(look);
+    let meter = measure.then(Meter::new);
     let cores = topology.cores();
     let machine = Machine {
         costs: Ps::of(costs),
@@ -286,8 +264,7 @@ pub(crate) fn start(costs: &Costs, topology: Topology, seed: u64, measure: bool,
         random: Random::new(seed),
         what: what.to_owned(),
         zero: EPOCH * PS,
-        measured,
-        left_at: computed(),
+        meter,
         tells_few: stretch::is_wanted(),
         stretches: Vec::new(),
         switches: 0,
@@ -444,8 +421,9 @@ pub(super) fn begin(thread: usize) {
     // SAFETY: the context lives for ever; this is its thread.
     unsafe { Context::adopt(context) };
     // SAFETY: the calling thread runs alone now.
-    if let Some(machine) = unsafe { (*MACHINE.0.get()).as_mut() } {
-        machine.left_at = computed();
+    let machine = unsafe { (*MACHINE.0.get()).as_mut() };
+    if let Some(meter) = machine.and_then(|machine| machine.meter.as_mut()) {
+        meter.leave();
     }
 }
 

@@ -2,13 +2,15 @@
 //! system's answers.
 //!
 //! `costs` is the model; `lines` has the caches, `machine` the cores and the scheduler, `hop` the
-//! switch from thread to thread, `names` finds the field behind an address. `system` and `random`
-//! are those of the schedules (`sched/`): the same answers, before another machine.
+//! switch from thread to thread, `meter` what is computed between two touches, `names` finds the field
+//! behind an address. `system` and `random` are those of the schedules (`sched/`): the same answers,
+//! before another machine.
 
 pub(crate) mod costs;
 mod hop;
 mod lines;
 mod machine;
+mod meter;
 mod names;
 mod own;
 #[path = "../../../sched/src/rt/random.rs"]

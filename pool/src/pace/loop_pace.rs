@@ -42,6 +42,9 @@ const JOURNEY: u64 = 4_000;
 /// Where another folder costs much, work of this length is given away all the same if each of its items
 /// takes at least this long, both in nanoseconds: then the folder is the lesser part of it.
 const DEAR: (u64, u64) = (100_000, 150);
+/// Where another folder costs much, and the loop is worth this many, its parts may be as short as lets each
+/// thread have that many, but no shorter than one in so many of what the first had to be worth.
+const DEAR_PARTS: (u64, u64, u64) = (4, 8, 8);
 /// The least rest for which a sleeper is woken: this many times as long as it takes to come.
 const LATE: u64 = 3;
 /// After a loop that woke no thread, a loop that begins within this many times that delay wakes
@@ -75,6 +78,7 @@ pub(crate) struct Laid {
 pub(crate) struct Seed {
     entry: &'static Entry,
     least: u64,
+    crew: u64,
     levels: u32,
     open: bool,
     long: bool,
@@ -92,6 +96,8 @@ impl Seed {
             block: 0,
             begun: 0,
             least: self.least,
+            crew: self.crew,
+            whole: 0,
             plain: None,
             probes: false,
             wakes: None,
@@ -168,6 +174,10 @@ pub(crate) struct Pace {
     begun: u64,
     /// The least rest that is given away at all, in nanoseconds.
     least: u64,
+    /// The number of threads, until `least` has been adapted to it; then 0.
+    crew: u64,
+    /// What the call is expected to take, in nanoseconds; 0 if that is not known.
+    whole: u64,
     /// Whether the loop is so short that each piece is one block.
     plain: Option<Plain>,
     /// Whether the first block may be all that is needed, so that nothing is shared before it.
@@ -200,6 +210,7 @@ impl Pace {
         let seed = Seed {
             entry,
             least: JOURNEY,
+            crew: threads as u64,
             levels: pieces.next_power_of_two().trailing_zeros(),
             open: expected.is_none() && len < FEW || !watched,
             long: false,
@@ -215,6 +226,7 @@ impl Pace {
         });
         Pace {
             plain,
+            whole: expected.unwrap_or(0),
             ..seed.grow()
         }
     }
@@ -224,6 +236,7 @@ impl Pace {
         let seed = Seed {
             entry: site_costs::entry(site),
             least: u64::MAX,
+            crew: 0,
             levels: 0,
             open: false,
             long: false,
@@ -305,6 +318,20 @@ impl Pace {
     pub(crate) fn set_kind(&mut self, worth: u64, ends: bool) {
         self.least = worth.max(JOURNEY);
         self.probes = ends;
+        self.adapt(self.whole);
+    }
+
+    /// A loop of dear folders that takes this many nanoseconds is to be shared. Each thread makes its own
+    /// folder at most once, and while one does, so may all others: the more threads there are, the shorter a part
+    /// may be. Two threads gain nothing by it.
+    fn adapt(&mut self, nanos: u64) {
+        let (many, parts, part) = DEAR_PARTS;
+        if self.least <= JOURNEY || nanos / many < self.least || self.crew <= 2 {
+            return;
+        }
+        let floor = self.least / (self.crew / 2).min(part);
+        self.least = self.least.min(floor.max(nanos / (parts * self.crew)));
+        self.crew = 0;
     }
 
     /// What a thread needs to take over a piece.
@@ -313,6 +340,7 @@ impl Pace {
         Seed {
             entry: self.entry,
             least: self.least,
+            crew: self.crew,
             levels: self.levels,
             open: self.open,
             long: self.long,
@@ -329,6 +357,7 @@ impl Pace {
         let probes = take(&mut self.probes);
         match rest {
             Some(nanos) if self.is_enough(nanos) && !probes && self.worth_sharing(nanos, view) => {
+                self.adapt(nanos);
                 return self.share();
             }
             Some(nanos) if self.is_enough(nanos) => {}
@@ -533,6 +562,25 @@ mod tests {
         assert!(!pace.is_enough(200_000) && pace.is_enough(2_000_001));
         pace.set_kind(0, false);
         assert!(pace.is_enough(5_000));
+    }
+
+    /// A long loop of dear folders is cut into shorter parts the more threads there are; a short one is not, nor
+    /// one of two threads.
+    #[test]
+    fn many_threads_share_dear_folders_in_shorter_parts() {
+        let least = |crew, nanos| {
+            let mut pace = Pace::alone(0);
+            pace.crew = crew;
+            pace.set_kind(2_000_000, false);
+            pace.adapt(nanos);
+            pace.least
+        };
+        assert_eq!(least(1, 33_000_000), 2_000_000);
+        assert_eq!(least(2, 33_000_000), 2_000_000);
+        assert_eq!(least(4, 33_000_000), 1_031_250);
+        assert_eq!(least(16, 33_000_000), 257_812);
+        assert_eq!(least(64, 33_000_000), 250_000);
+        assert_eq!(least(64, 7_000_000), 2_000_000);
     }
 
     /// The first blocks of a table, which fill it, say less of the rest than earlier calls; later ones say more.

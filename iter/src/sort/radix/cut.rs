@@ -14,9 +14,11 @@
 
 use std::ops::Range;
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use crate::plumbing::halves;
+use crate::sort::fork;
 use tine_pool::loops::requested;
 
 use super::word::{RadixBits, Varying};
@@ -30,6 +32,8 @@ const CROWD: u64 = 3 << BUCKET_LOG;
 const WIDEST: u32 = 11;
 /// If more than one key in `FEW` is out of bounds, the sample was not like the rest.
 const FEW: usize = 8;
+/// The parts for each thread, if there are several.
+const PARTS: usize = 2;
 /// After this many values a thread asks whether it is to stop.
 const STRETCH: usize = 1 << 16;
 
@@ -269,7 +273,7 @@ impl<B: RadixBits> Cut<B> {
     fn new(sample: &Sample<B>, bounds: (B, B), threads: usize) -> Self {
         let digits = Digits::new(bounds, sample.width(bounds));
         let buckets = digits.buckets();
-        let parts = if threads == 1 { 1 } else { 2 * threads };
+        let parts = if threads == 1 { 1 } else { PARTS * threads };
         Cut {
             digits,
             buckets,
@@ -411,14 +415,33 @@ fn each_part(numbers: &mut [usize], buckets: usize, these: Range<usize>, f: Each
     if parts == 1 {
         return f(numbers, these);
     }
-    let (n0, n1) = numbers.split_at_mut(parts / 2 * buckets);
-    let middle = these.start + these.len() / parts * (parts / 2);
-    let (mut a, mut b) = (false, false);
-    halves(
-        || a = each_part(n0, buckets, these.start..middle, f),
-        || b = each_part(n1, buckets, middle..these.end, f),
-    );
-    a && b
+    if !fork::claims(parts / PARTS) {
+        let (n0, n1) = numbers.split_at_mut(parts / 2 * buckets);
+        let middle = these.start + these.len() / parts * (parts / 2);
+        let (mut a, mut b) = (false, false);
+        halves(
+            || a = each_part(n0, buckets, these.start..middle, f),
+            || b = each_part(n1, buckets, middle..these.end, f),
+        );
+        return a && b;
+    }
+    let (size, larger) = (these.len() / parts, these.len() % parts);
+    let mut at = these.start;
+    let mut rest = numbers.chunks_exact_mut(buckets).enumerate();
+    let next = move || {
+        let (nth, numbers) = rest.next()?;
+        let start = at;
+        at += size + usize::from(nth < larger);
+        Some((numbers, start..at))
+    };
+    let through = AtomicBool::new(true);
+    fork::claimed(parts / PARTS, next, &|(numbers, part)| {
+        if !f(numbers, part) {
+            // Relaxed: read when all have come back.
+            through.store(false, Relaxed);
+        }
+    });
+    through.into_inner()
 }
 
 #[cfg(test)]

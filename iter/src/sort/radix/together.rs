@@ -2,7 +2,7 @@
 //! bucket fits a cache and is sorted by one thread. A bucket that is too large is scattered again,
 //! and so is what the sample did not foresee. Once the calling thread is to stop, buckets stay as they are.
 
-use std::mem::MaybeUninit;
+use std::mem::{self, MaybeUninit};
 use std::ops::Range;
 
 use crate::plumbing::halves;
@@ -152,30 +152,52 @@ struct Finish {
 /// Sorts every bucket of `here`. `starts` says where they start; the first of it counts as zero.
 fn buckets<R: Record>(here: &mut [R], there: &mut [R], starts: &[usize], finish: &Finish) {
     let number = starts.len() - 1;
-    if number == 1 {
-        return bucket(here, there, finish);
+    if number == 1 || here.len() <= finish.piece {
+        return row(here, there, starts, finish);
     }
-    if here.len() <= finish.piece {
-        let (mut here, mut there) = (here, there);
-        for pair in starts.windows(2) {
-            let (h, h_rest) = here.split_at_mut(pair[1] - pair[0]);
-            let (t, t_rest) = there.split_at_mut(pair[1] - pair[0]);
-            bucket(h, t, finish);
-            (here, there) = (h_rest, t_rest);
+    if !fork::claims(finish.threads) {
+        // Halve the records as evenly as buckets allow, not the number of buckets.
+        let half = starts[0] + here.len() / 2;
+        let middle = starts
+            .partition_point(|&start| start <= half)
+            .clamp(1, number - 1);
+        let (h0, h1) = here.split_at_mut(starts[middle] - starts[0]);
+        let (t0, t1) = there.split_at_mut(starts[middle] - starts[0]);
+        return halves(
+            || buckets(h0, t0, &starts[..=middle], finish),
+            || buckets(h1, t1, &starts[middle..], finish),
+        );
+    }
+    let (piece, mut first) = (finish.piece, 0);
+    let (mut here, mut there) = (here, there);
+    let next = move || {
+        let rest = &starts[first..];
+        if rest.len() < 2 {
+            return None;
         }
-        return;
+        // As many buckets as come to a piece, or the one that is longer.
+        let end = rest.partition_point(|&start| start - rest[0] <= piece);
+        let last = (end - 1).clamp(1, rest.len() - 1);
+        let len = rest[last] - rest[0];
+        first += last;
+        let (h, h_rest) = mem::take(&mut here).split_at_mut(len);
+        let (t, t_rest) = mem::take(&mut there).split_at_mut(len);
+        (here, there) = (h_rest, t_rest);
+        Some((h, t, &rest[..=last]))
+    };
+    fork::claimed(finish.threads, next, &|(here, there, starts)| {
+        row(here, there, starts, finish);
+    });
+}
+
+/// [`buckets`], on this thread.
+fn row<R: Record>(mut here: &mut [R], mut there: &mut [R], starts: &[usize], finish: &Finish) {
+    for pair in starts.windows(2) {
+        let (h, h_rest) = here.split_at_mut(pair[1] - pair[0]);
+        let (t, t_rest) = there.split_at_mut(pair[1] - pair[0]);
+        bucket(h, t, finish);
+        (here, there) = (h_rest, t_rest);
     }
-    // Halve the records as evenly as buckets allow, not the number of buckets.
-    let half = starts[0] + here.len() / 2;
-    let middle = starts
-        .partition_point(|&start| start <= half)
-        .clamp(1, number - 1);
-    let (h0, h1) = here.split_at_mut(starts[middle] - starts[0]);
-    let (t0, t1) = there.split_at_mut(starts[middle] - starts[0]);
-    halves(
-        || buckets(h0, t0, &starts[..=middle], finish),
-        || buckets(h1, t1, &starts[middle..], finish),
-    );
 }
 
 fn bucket<R: Record>(here: &mut [R], there: &mut [R], finish: &Finish) {
