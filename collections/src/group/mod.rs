@@ -325,7 +325,7 @@ pub trait ParallelGrouping: ParallelIterator {
     /// assert_eq!(join().anti(), [3]);
     /// ```
     ///
-    /// A [`ParHashMap`](crate::ParHashMap) is joined to through `&mut`, and stays what it is. Nothing is
+    /// A [`ParHashMap`] is joined to through `&mut`, and stays what it is. Nothing is
     /// moved or locked: nobody else can use the map until the join is done.
     ///
     /// ```
