@@ -126,7 +126,11 @@ impl Rhythm {
         let set = |what: &AtomicU64, value| what.store(value, Ordering::Relaxed);
         let same = get(&self.site) == site as u64;
         let passed = |from: &AtomicU64| clock::nanos(now.saturating_sub(get(from)));
-        let count = get(&self.skips) + 1;
+        let count = if same && !first {
+            get(&self.skips) + 1
+        } else {
+            1
+        };
         let pushes = get(&self.pushes) + count;
         if !same || first {
             set(&self.site, site as u64);
@@ -139,14 +143,19 @@ impl Rhythm {
         } else {
             set(&self.pushes, pushes);
         }
-        if !same {
+        if !same || first {
             set(&self.brisk, 0);
         }
         let each = passed(&self.at) / count;
         let skips = (ANSWER / each.max(1)).min(2 * count).min(MOST);
         set(&self.at, now);
-        set(&self.skips, skips);
+        set(&self.skips, 0);
         (get(&self.brisk) == 1, skips as u32)
+    }
+
+    /// So many pushes go without a look from here on.
+    pub(crate) fn skip(&self, skips: u32) {
+        self.skips.store(skips.into(), Ordering::Relaxed);
     }
 }
 
@@ -164,6 +173,7 @@ mod tests {
             } else {
                 last = rhythm.look(site, false, *now);
                 left = last.1;
+                rhythm.skip(left);
             }
         }
         last
@@ -174,9 +184,10 @@ mod tests {
         let (rhythm, mut now) = (Rhythm::new(), clock::now());
         assert!(!push(&rhythm, 8, BRISK.0 - 1, 100, &mut now).0);
         assert!(push(&rhythm, 8, 3 * BRISK.0, 100, &mut now).0);
-        // A job that begins says nothing of those before it.
+        // A job that begins may have long parts, whatever the one before it had: all loops have one site.
         now += clock::ticks(1_000_000);
-        assert!(rhythm.look(8, true, now).0);
+        assert!(!rhythm.look(8, true, now).0);
+        assert!(push(&rhythm, 8, 3 * BRISK.0, 100, &mut now).0);
         assert!(!push(&rhythm, 8, 2 * BRISK.0, 10_000, &mut now).0);
         assert!(push(&rhythm, 8, 3 * BRISK.0, 1_000, &mut now).0);
         assert!(!push(&rhythm, 16, 1, 1_000, &mut now).0, "another site");

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::base::sync::{AtomicU64, Ordering};
+#[cfg(not(loom))]
 use crate::pace::join_pace::Rhythm;
 
 /// A number that the holder of a seat keeps for itself.
@@ -28,6 +29,7 @@ pub(crate) struct Notes {
     /// When a request for work was last answered.
     pub(crate) answered: Note,
     /// How quickly jobs are pushed meanwhile.
+    #[cfg(not(loom))]
     pub(crate) rhythm: Rhythm,
     /// Counts the contexts and scopes that began here.
     stamp: Note,
@@ -49,6 +51,7 @@ impl Notes {
     pub(super) fn new(index: usize) -> Self {
         Self {
             answered: Note::new(0),
+            #[cfg(not(loom))]
             rhythm: Rhythm::new(),
             stamp: Note::new(0),
             until_outside: Note::new(32),

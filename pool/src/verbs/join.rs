@@ -315,6 +315,7 @@ fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> u64 {
         Offer::Part { timed } => {
             answer(worker, first, now);
             nested.skip_checks(site, skips);
+            worker.seat.notes.rhythm.skip(skips);
             timed
         }
         Offer::Nothing { skips, timed } => {
