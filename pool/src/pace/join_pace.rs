@@ -193,6 +193,18 @@ mod tests {
         assert!(!push(&rhythm, 16, 1, 1_000, &mut now).0, "another site");
     }
 
+    /// Pushes that the last job was spared do not count for the next one, all of whose halves may be long.
+    #[test]
+    fn a_new_job_counts_its_own_pushes() {
+        let (rhythm, mut now) = (Rhythm::new(), clock::now());
+        assert!(push(&rhythm, 8, 1_000, 10, &mut now).0);
+        for nth in 0..BRISK.0 {
+            assert!(!rhythm.look(8, nth == 0, now).0, "{nth}");
+            now += clock::ticks(100);
+        }
+        assert!(rhythm.look(8, false, now).0);
+    }
+
     #[test]
     fn looks_are_as_rare_as_answers() {
         let (rhythm, mut now) = (Rhythm::new(), clock::now());
