@@ -2,15 +2,15 @@
 
 mod common;
 
-use common::{Watch, budget, ignore, until};
+use common::{Watch, alone, budget, ignore, until};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 use tine_pool::{
-    ThreadPoolBuilder, blocking, broadcast, current_num_threads, current_thread_index, join, scope,
-    spawn,
+    First, ThreadPoolBuilder, blocking, broadcast, current_num_threads, current_thread_index,
+    in_place_scope, join, scope, select, spawn, spawn_async, spawn_join,
 };
 
 /// Waits for a message in another thread's favour.
@@ -359,5 +359,92 @@ fn a_task_is_joined_under_a_lock_that_blocks_its_pool() {
         begun.recv().unwrap();
         assert_eq!(pool.spawn_join(|| 7).join().unwrap(), 7);
         drop(held);
+    });
+}
+
+/// More threads are inside of `blocking` than the pool replaces, and each waits for the pool by `wait`. What it waits
+/// for may have no thread but the waiter itself.
+fn all_wait_inside(name: &'static str, rounds: u64, wait: fn(u64)) {
+    alone(name, 2, |watch| {
+        for round in 0..rounds {
+            watch.step(round);
+            scope(|s| (0..300).for_each(|task| s.spawn(move |_| blocking(|| wait(task)))));
+        }
+    });
+}
+
+#[test]
+fn all_wait_inside_for_handles() {
+    all_wait_inside("all_wait_inside_for_handles", 20, |task| {
+        assert_eq!(spawn_join(move || task).join().unwrap(), task);
+    });
+}
+
+#[test]
+fn all_wait_inside_for_the_first_of_two() {
+    all_wait_inside("all_wait_inside_for_the_first_of_two", 20, |task| {
+        let first = select(spawn_async(move || task), spawn_async(move || task)).join();
+        match first {
+            First::Left(same) | First::Right(same) => assert_eq!(same.unwrap().unwrap(), task),
+        }
+    });
+}
+
+#[test]
+fn all_wait_inside_for_scopes_in_place() {
+    all_wait_inside("all_wait_inside_for_scopes_in_place", 20, |_| {
+        let done = AtomicUsize::new(0);
+        in_place_scope(|s| {
+            for _ in 0..3 {
+                s.spawn(|_| ignore(done.fetch_add(1, SeqCst)));
+            }
+        });
+        assert_eq!(done.load(SeqCst), 3);
+    });
+}
+
+#[test]
+fn all_wait_inside_for_scopes() {
+    all_wait_inside("all_wait_inside_for_scopes", 20, |_| {
+        let done = AtomicUsize::new(0);
+        scope(|s| {
+            for _ in 0..3 {
+                s.spawn(|_| ignore(done.fetch_add(1, SeqCst)));
+            }
+        });
+        assert_eq!(done.load(SeqCst), 3);
+    });
+}
+
+#[test]
+fn all_wait_inside_for_broadcasts() {
+    all_wait_inside("all_wait_inside_for_broadcasts", 3, |_| {
+        assert_eq!(broadcast(|context| context.index()), [0, 1]);
+    });
+}
+
+/// A thread waits inside of `blocking` for a task that is at work, and that task for one that no thread is left to run:
+/// the waiter may not, since it does not depend on it as far as can be seen.
+#[test]
+fn who_waits_inside_looks_after_the_others() {
+    alone("who_waits_inside_looks_after_the_others", 1, |_| {
+        let done = AtomicUsize::new(0);
+        scope(|s| {
+            s.spawn(|s| {
+                blocking(|| {
+                    let (send, receive) = mpsc::channel();
+                    let (begin, begun) = mpsc::channel();
+                    let task = spawn_join(move || {
+                        begin.send(()).unwrap();
+                        receive.recv().unwrap()
+                    });
+                    begun.recv().unwrap();
+                    s.spawn(move |_| send.send(7).unwrap());
+                    assert_eq!(task.join().unwrap(), 7);
+                    done.fetch_add(1, SeqCst);
+                });
+            });
+        });
+        assert_eq!(done.load(SeqCst), 1);
     });
 }

@@ -2,6 +2,7 @@
 //! before, as small as possible.
 
 mod bridges;
+mod inside;
 mod waits;
 
 use crate::program::{Block, Flow, Global, Loop, Meeting, Node, Pool, Program, Verb};
@@ -401,6 +402,7 @@ pub(crate) fn all() -> Vec<Scene> {
     ]
     .into_iter()
     .chain(bridges::all())
+    .chain(inside::all())
     .chain(waits::all())
     .collect()
 }

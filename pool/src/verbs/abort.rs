@@ -6,6 +6,7 @@ use super::pool::ThreadPool;
 use super::stop::{StopToken, Stopped, with_token};
 use crate::base::park::Parker;
 use crate::queue::job::Taken;
+use crate::work::errand;
 use crate::work::kin::Task;
 use crate::work::shared::Shared;
 use std::fmt;
@@ -379,14 +380,19 @@ impl<A, B> Select<A, B> {
             }
             !self.is_done() && (here && left.handle.run() || there && right.handle.run())
         };
-        if !(run() || self.is_done()) {
-            wait(
-                left.handle.is_home() && right.handle.is_home(),
-                &self,
-                &|| {
-                    run();
-                },
-            );
+        let (one, other) = (left.handle.pool(), right.handle.pool());
+        let same = std::ptr::eq(one, other);
+        let ran = errand::at_home(one, run) || !same && errand::at_home(other, run);
+        if !(ran || self.is_done()) {
+            let home = || left.handle.is_home() && right.handle.is_home();
+            let again = || {
+                run();
+            };
+            if same {
+                errand::at_home(one, || wait(home(), &self, &again));
+            } else {
+                wait(home(), &self, &again);
+            }
         }
         // A job that was run here has ended as well if the other's end has stopped it.
         match first.load(Ordering::Relaxed) {

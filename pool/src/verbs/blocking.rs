@@ -30,9 +30,11 @@ use crate::work::worker::Worker;
 ///
 /// * Whatever `op` waits for may be a job that was given to the pool in any way, before or
 ///   meanwhile. There are two exceptions: what this thread has itself begun and would go on with
-///   after `op`, and the closures of a broadcast that are for this very thread, which wait until
-///   it is back. So if `op` waits for the pool, a broadcast's closure must wait neither for a
-///   broadcast nor for the other closures of its own: it may run on top of the very job that `op` waits for, and wait for this thread.
+///   after `op`, and the closures of a broadcast that are for this very thread. These wait until
+///   it is back, or waits inside `op` for a call, a handle or a scope of this pool. So if `op`
+///   waits for the pool, a broadcast's closure must wait neither for a broadcast nor for the other
+///   closures of its own: it may run on top of the very job that `op` waits for, and wait for this
+///   thread.
 /// * The end of `op` waits for no thread. So locks may be taken inside `op` and held after it.
 /// * A panic of `op` goes on here.
 ///
@@ -43,7 +45,8 @@ use crate::work::worker::Worker;
 ///   Until it is through with its job, a spare thread works on when `op` has ended.
 /// * Parallel calls inside `op` work as on any ordinary thread, which is to say in the global
 ///   pool. Calls of a pool in which this thread has a seat never wait for another thread to begin
-///   them: if no seat is free, they run on this one. Tasks may be spawned into scopes of this pool.
+///   them: if no seat is free, they run on this one. Waits for handles, scopes and broadcasts of
+///   that pool run on it what they depend on. Tasks may be spawned into scopes of this pool.
 /// * The first 64 threads of a pool that are inside `op` at the same time are replaced, while the
 ///   system gives threads; those of a pool with a [`spawn_handler`] or on a target without
 ///   threads are not. What they have pushed is open to the other threads all the same.

@@ -135,6 +135,13 @@ impl ThreadPool {
 }
 
 fn broadcast_in<R: Send>(shared: &Shared, op: impl Fn(BroadcastContext<'_>) -> R + Sync) -> Vec<R> {
+    errand::at_home(shared, || broadcast_here(shared, op))
+}
+
+fn broadcast_here<R: Send>(
+    shared: &Shared,
+    op: impl Fn(BroadcastContext<'_>) -> R + Sync,
+) -> Vec<R> {
     Worker::with(|here| match here {
         Some(worker) => {
             let parker = worker.seat.wait_parker();
@@ -152,10 +159,14 @@ fn broadcast_in<R: Send>(shared: &Shared, op: impl Fn(BroadcastContext<'_>) -> R
                         // The thread that it stands in for may block for a job that no other thread
                         // is left to run, and has a closure to run itself when it is back.
                         let _replaced = spare.then(|| Replaced::new(worker));
-                        worker.wait(&LatchWait {
-                            latch: latch.latch(),
-                            anything: false,
-                        });
+                        let latch = latch.latch();
+                        errand::wait_inside(
+                            worker,
+                            &LatchWait {
+                                latch,
+                                anything: false,
+                            },
+                        );
                     } else {
                         errand::wait_abroad(worker, latch.latch());
                     }

@@ -188,11 +188,13 @@ impl<T> JoinHandle<T> {
     /// assert!(tine::spawn_join(|| panic!("oh")).join().is_err());
     /// ```
     pub fn join(self) -> thread::Result<T> {
-        if !(self.may_run() && self.task.run()) {
-            wait(self.is_home(), &self, &|| {
-                self.task.run();
-            });
-        }
+        errand::at_home(self.pool(), || {
+            if !(self.may_run() && self.task.run()) {
+                wait(self.is_home(), &self, &|| {
+                    self.task.run();
+                });
+            }
+        });
         let result = self.task.state().result.take();
         let result = result.expect("a task that has ended has a result");
         if result.as_ref().err().is_some_and(stop::is_end) {
@@ -251,6 +253,7 @@ impl<T> JoinHandle<T> {
 /// pool that the caller works in.
 pub(super) fn wait(at_home: bool, task: &dyn Awaited, run: &dyn Fn()) {
     Worker::with(|worker| match worker {
+        Some(worker) if at_home => errand::wait_inside(worker, &TaskWait { task, at_home }),
         Some(worker) => worker.wait(&TaskWait { task, at_home }),
         None => errand::wait_for_task(task, run),
     });

@@ -472,7 +472,7 @@ impl<'scope> Base<'scope> {
         let make = |parker| Self::new(shared.keep(), tag, CountLatch::new(parker), None);
         Worker::with(|worker| match worker {
             Some(worker) => f(make(worker.seat.wait_parker())),
-            None => errand::with_parker(|parker| f(make(parker))),
+            None => errand::with_parker_for(shared, |parker| f(make(parker))),
         })
     }
 
@@ -515,7 +515,7 @@ impl<'scope> Base<'scope> {
             }
             None => Worker::with(|elsewhere| match elsewhere {
                 Some(worker) => errand::wait_abroad(worker, latch),
-                None => errand::wait_outside(&self.shared, latch),
+                None => errand::wait_for_scope(&self.shared, self.tag, latch),
             }),
         }
         // Relaxed: the latch has brought everything.

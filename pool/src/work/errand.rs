@@ -7,18 +7,19 @@
 //! hold no seats, it has a spare thread work meanwhile.
 //!
 //! A pool stands still if no job was begun or ended on any seat for several looks, and the system says
-//! that every holder waits. (A thread inside of `blocking` runs its calls on the seat that it keeps, and sends no
-//! errand: else all threads might be inside, each waiting for another one.) A holder that runs is at a long item, or wants a processor that others have:
+//! that every holder waits. (A thread inside of `blocking` comes back to the seat that it keeps, for its calls and for
+//! its waits, and sends no errand: else all threads might be inside, each waiting for another one.) A holder that runs is at a long item, or wants a processor that others have:
 //! it is waited for, since a closure on a spare seat sees an index that programs do not expect. Only after
 //! seconds it counts as stuck, for it may spin on a lock.
 
 use super::attend::attend_if_deserted;
 use super::guest::{may_visit, visit_spare};
-use super::kin::{LatchWait, Task};
+use super::kin::{LatchWait, ScopeWait, Task};
 use super::shared::{SPARES, Shared};
 use super::stand_in::Replaced;
 use super::under::apart;
-use super::worker::{Worker, tag};
+use super::wait::Wait;
+use super::worker::{Worker, parker_aside, tag};
 use crate::base::clock;
 use crate::base::park::{Lease, Parker};
 use crate::base::running::Doing;
@@ -27,8 +28,9 @@ use crate::base::sync::{AtomicBool, Ordering};
 use crate::base::unwind;
 use crate::queue::job::Borrowed;
 use crate::queue::latch::Latch;
+use crate::queue::spawned::Entry;
 use crate::seat::Seat;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 /// How often a waiter from outside looks whether the pool stands still.
@@ -57,6 +59,15 @@ pub(crate) fn with_parker<R>(f: impl FnOnce(&'static Parker) -> R) -> R {
         .try_with(Lease::parker)
         .unwrap_or_else(|_| spare.insert(Lease::new()).parker());
     f(parker)
+}
+
+/// The same for what is waited for in that pool: if the thread comes back to its seat there to wait, it sleeps on
+/// that seat's.
+pub(crate) fn with_parker_for<R>(shared: &Shared, f: impl FnOnce(&'static Parker) -> R) -> R {
+    match parker_aside(shared) {
+        Some(parker) => f(parker),
+        None => with_parker(f),
+    }
 }
 
 /// What is to be done on a worker, whatever its type: what brings it there is much code, which
@@ -120,6 +131,23 @@ pub(crate) fn send(shared: &Shared, guest: bool, op: &mut Errand<'_>) {
     });
 }
 
+/// Calls `op` on the seat of that pool that the calling thread stands aside from, if it is no worker now; else where it
+/// is.
+pub(crate) fn at_home<R>(shared: &Shared, op: impl FnOnce() -> R) -> R {
+    if Worker::with(|worker| worker.is_some()) {
+        return op();
+    }
+    let (mut op, mut result) = (Some(op), None);
+    let mut call = || result = op.take().map(|op| op());
+    if !Worker::come_back(shared, &mut |_| call()) {
+        call();
+    }
+    match result {
+        Some(result) => result,
+        None => unreachable!("called on the seat or here"),
+    }
+}
+
 /// Queues `op` and waits by `wait` until it has been run: for the latch, and told the errand's tag and
 /// whether it has been begun.
 fn errand(
@@ -176,6 +204,80 @@ pub(crate) fn wait_abroad(worker: &Worker<'_>, latch: &Latch) {
         latch,
         anything: true,
     });
+}
+
+/// Waits for what depends on the worker's own pool.
+///
+/// A thread that is back from inside of `blocking` may hold what all other threads wait for, and looks after the
+/// pool as one from outside does.
+pub(crate) fn wait_inside(worker: &Worker<'_>, what: &dyn Wait) {
+    if !worker.is_back() {
+        return worker.wait(what);
+    }
+    worker.wait(&Back {
+        what,
+        outside: RefCell::new(Outside::new(worker.shared)),
+    });
+}
+
+struct Back<'a> {
+    what: &'a dyn Wait,
+    outside: RefCell<Outside<'a>>,
+}
+
+impl Wait for Back<'_> {
+    fn is_done(&self) -> bool {
+        self.what.is_done()
+    }
+
+    fn find(&self, worker: &Worker<'_>) -> Option<Entry> {
+        self.what.find(worker)
+    }
+
+    fn find_further(&self, worker: &Worker<'_>) -> Option<Entry> {
+        // Tasks that were moved meanwhile: no owner is told of those whose scope has no seat.
+        let found = self.what.find(worker);
+        if found.is_none() && worker.shared.has_work() {
+            let mut outside = self.outside.borrow_mut();
+            if outside.stands_still() {
+                outside.call_help();
+            }
+        }
+        found
+    }
+
+    fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat)) {
+        self.what.helped(worker, each);
+    }
+
+    fn leave_word(&self, parker: &'static Parker) -> bool {
+        self.what.leave_word(parker)
+    }
+
+    fn take_back_word(&self) {
+        self.what.take_back_word();
+    }
+
+    fn settle(&self) {
+        self.what.settle();
+    }
+}
+
+/// Waits for a scope that was opened by a thread without a seat, or one that stands aside from it.
+pub(crate) fn wait_for_scope(shared: &Shared, tag: u64, latch: &Latch) {
+    let back = Worker::come_back(shared, &mut |worker| {
+        let what = ScopeWait {
+            tag,
+            latch,
+            // Tasks that run here push others here.
+            at_home: &AtomicBool::new(true),
+            settle: &|| (),
+        };
+        wait_inside(worker, &what);
+    });
+    if !back {
+        wait_outside(shared, latch);
+    }
 }
 
 /// Waits for a latch that jobs of `shared` will set; the calling thread is no worker.

@@ -4,6 +4,7 @@
 
 use super::shared::Shared;
 use crate::base::clock;
+use crate::base::park::Parker;
 use crate::base::stop;
 use crate::base::sync::{Ordering, fence};
 use crate::base::trace::{self, Act, What};
@@ -245,6 +246,13 @@ impl<'a> Worker<'a> {
         true
     }
 
+    /// Whether this thread is back on the seat that it stands aside from.
+    #[cold]
+    pub(super) fn is_back(&self) -> bool {
+        let me = ptr::from_ref(self).cast();
+        aside_from(Some(self.shared)).is_some_and(|worker| ptr::eq(worker, me))
+    }
+
     // ---- pushing ----------------------------------------------------------------------------
 
     /// Pushes a job that belongs to the scope `tag`, or to none (0), without a word to any thread;
@@ -444,6 +452,13 @@ pub(crate) fn nested_entry(job: *mut (), victim: &Seat) -> Entry {
 /// any.
 pub(crate) fn is_aside(of: Option<&Shared>) -> bool {
     aside_from(of).is_some()
+}
+
+/// What the calling thread sleeps on when it is back on that seat.
+pub(super) fn parker_aside(of: &Shared) -> Option<&'static Parker> {
+    let worker = aside_from(Some(of))?;
+    // SAFETY: in a frame below this one.
+    Some(unsafe { &*worker }.seat.wait_parker())
 }
 
 /// The worker that it was there. It lives at least as long as the caller's frame.

@@ -12,7 +12,7 @@ fn left_alone(threads: usize, job: impl IntoIterator<Item = Verb>) -> Program {
     in_pool(pool(threads), [spawn(job)])
 }
 
-fn in_pool(pool: Pool, job: impl IntoIterator<Item = Verb>) -> Program {
+pub(super) fn in_pool(pool: Pool, job: impl IntoIterator<Item = Verb>) -> Program {
     Program {
         global: None,
         pools: vec![pool],
@@ -20,7 +20,7 @@ fn in_pool(pool: Pool, job: impl IntoIterator<Item = Verb>) -> Program {
     }
 }
 
-fn guests(threads: usize, lazy: bool, blocks: Vec<Block>) -> Program {
+pub(super) fn guests(threads: usize, lazy: bool, blocks: Vec<Block>) -> Program {
     Program {
         global: Some(Global { threads, lazy }),
         pools: Vec::new(),
@@ -28,7 +28,7 @@ fn guests(threads: usize, lazy: bool, blocks: Vec<Block>) -> Program {
     }
 }
 
-fn spawn(body: Block) -> Verb {
+pub(super) fn spawn(body: Block) -> Verb {
     Verb::Spawn { fifo: false, body }
 }
 
@@ -40,7 +40,7 @@ fn scope(body: impl IntoIterator<Item = Verb>) -> Verb {
     }
 }
 
-fn task(body: impl IntoIterator<Item = Verb>) -> Verb {
+pub(super) fn task(body: impl IntoIterator<Item = Verb>) -> Verb {
     Verb::Task(block(body))
 }
 

@@ -1,0 +1,55 @@
+//! Scenes in which a thread inside of `blocking` calls the pool whose seat it keeps, and no other thread can do
+//! what it waits for: it must come back to the seat.
+
+use super::waits::{guests, in_pool, spawn, task};
+use super::{Scene, block, pool, scene};
+use crate::program::{End, Program, Verb};
+use Verb::{Await, Blocking, Broadcast, Handle, Install, Refuse, Set, Work};
+
+/// A thread of a global pool does this inside of `blocking`.
+fn inside(threads: usize, before: Option<Verb>, verb: Verb) -> Program {
+    let job = before.into_iter().chain([Blocking(block([verb])), Set(0)]);
+    guests(threads, false, vec![block([spawn(block(job)), Await(0)])])
+}
+
+fn in_place(verb: Verb) -> Verb {
+    Verb::Scope {
+        fifo: false,
+        in_place: true,
+        body: block([verb]),
+    }
+}
+
+pub(super) fn all() -> Vec<Scene> {
+    let broadcast = || Broadcast(block([Work(100)]));
+    vec![
+        // The only seat is the caller's, and there is no other thread.
+        scene(
+            "inside-a-call",
+            in_pool(
+                pool(1),
+                [Refuse(0), Blocking(block([Install(0, block([Work(100)]))]))],
+            ),
+        ),
+        // The letter to its own seat.
+        scene("inside-a-broadcast", inside(1, None, broadcast())),
+        scene("inside-broadcasts-of-two", {
+            let job = || spawn(block([Blocking(block([broadcast()])), Set(0)]));
+            guests(2, false, vec![block([job(), job(), Await(0)])])
+        }),
+        // What it waits for writes to its seat.
+        scene(
+            "inside-a-handle",
+            inside(1, None, Handle(End::Join, block([broadcast()]))),
+        ),
+        scene(
+            "inside-a-scope-in-place",
+            inside(2, None, in_place(task([broadcast()]))),
+        ),
+        // A task of the scope, run here, leaves another one here.
+        scene(
+            "inside-a-scope-whose-tasks-spawn",
+            inside(1, Some(Refuse(0)), in_place(task([task([Work(100)])]))),
+        ),
+    ]
+}
