@@ -298,7 +298,10 @@ mod tests {
     #[test]
     fn nothing_is_lost_by_a_panic() {
         let count = 8 * TRIAL + FEW;
-        for at in [0, 1, 63, 64, TRIAL, 3 * TRIAL, 8 * TRIAL - 1, count - 1] {
+        let places = [0, 64, count - 1, 1, 63, TRIAL, 3 * TRIAL, 8 * TRIAL - 1];
+        // A panic takes Miri seconds.
+        let some = if cfg!(miri) { 3 } else { places.len() };
+        for at in places.into_iter().take(some) {
             all_once::<0>(&[count - 5, 5], &[at], false);
         }
     }
