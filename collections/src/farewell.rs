@@ -16,11 +16,11 @@ use tine_pool::loops::{Part, both, sheltered};
 
 /// How many entries are fetched ahead of the one that is dropped.
 const AHEAD: usize = 16;
-/// So many entries are dropped by one thread.
+/// A piece of N entries or fewer is dropped by one thread; this is N.
 const PIECE: usize = if cfg!(miri) { 4 } else { 1 << 12 };
-/// So many entries show whether a second thread helps.
+/// The drop of N entries by one thread, and of 4 × N by all, shows whether a second thread helps; this is N.
 const TRIAL: usize = if cfg!(miri) { 16 } else { 1 << 12 };
-/// So many entries do not leave before they are dropped.
+/// N entries or fewer are dropped where they are; this is N.
 const FEW: usize = if cfg!(miri) { 64 } else { 1 << 16 };
 /// Larger entries are dropped where they are.
 const LARGEST: usize = 256;
@@ -30,7 +30,7 @@ struct Leaving<'a, T>(&'a mut [MaybeUninit<T>]);
 
 impl<'a, T> Leaving<'a, T> {
     /// # Safety
-    /// All of them are there, and nobody else reads them.
+    /// All of them are there, and no other reference leads to them.
     unsafe fn new(entries: &'a mut [MaybeUninit<T>]) -> Self {
         Leaving(entries)
     }
@@ -198,7 +198,7 @@ where
     };
     let entries = &mut mapped.room()[..count];
     let pairs = with_room(holders, entries);
-    // An end halfway would leave entries that nobody drops.
+    // An end halfway would leave entries that no thread drops.
     sheltered(|| drop(par_map(pairs, &fill)));
     // SAFETY: they were written, all of them, and are used here alone.
     let entries = unsafe { Leaving::new(entries) };

@@ -69,7 +69,7 @@ impl Mapped {
     /// The alignment of what is mapped.
     pub(crate) const ALIGN: usize = 4096;
 
-    /// So many bytes, not none; or nothing: the system has none, or its allocator needs no bypass.
+    /// `size` bytes, at least one. `None` if the system has no room, or its allocator needs no bypass.
     /// [`farewell`](crate::farewell) says what glibc's is bypassed for.
     #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
     pub(crate) fn new(size: usize) -> Option<Self> {
@@ -134,7 +134,7 @@ impl Drop for Mapped {
 pub(crate) fn expect_owned<T>(value: &mut T) {
     #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
     if mem::align_of::<T>() >= mem::align_of::<usize>() {
-        /// So many words of a value are looked at.
+        /// The first N words of a value are looked at; this is N.
         const WORDS: usize = 8;
         let words = NonNull::from(value).cast::<MaybeUninit<usize>>();
         for at in 0..(mem::size_of::<T>() / mem::size_of::<usize>()).min(WORDS) {

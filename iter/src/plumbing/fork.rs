@@ -93,8 +93,9 @@ pub(crate) fn halves(a: impl FnMut() + Send, b: impl FnMut() + Send) {
     loops::both(&mut Bare(a), &mut Bare(b));
 }
 
-/// Calls `work` on this thread and on each of up to `threads` that comes in time, each once. For work that
-/// threads claim piece by piece: who comes late finds less, and no thread holds pieces that it has not begun.
+/// Calls `work` once on this thread, and once on each other thread that comes in time, on `threads` in all at most.
+/// For work that threads claim piece by piece: a thread that comes late finds less, and none holds pieces that it
+/// has not begun.
 pub(crate) fn crew(threads: usize, work: &(dyn Fn() + Sync)) {
     fn call(threads: usize, work: &(dyn Fn() + Sync)) {
         if threads < 2 {

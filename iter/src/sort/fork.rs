@@ -39,7 +39,7 @@ pub(super) fn each(parts: Range<usize>, f: &(dyn Fn(usize) + Sync)) {
     }
 }
 
-/// Whether so many threads are to claim their pieces. Two, which take half of the work each, lose by it.
+/// Whether the threads are to claim their pieces: if there are more than four. Two lose by it.
 pub(super) fn claims(threads: usize) -> bool {
     threads > 4
 }

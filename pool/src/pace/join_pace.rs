@@ -11,8 +11,8 @@
 //! * Deeper pushes stay private until a thread asks. Requests are answered at intervals of
 //!   [`ANSWER`], at sites proven short too: their calls are, but what lies below them may be much. While threads
 //!   sleep, the request that the last of them left stands, so an owner that runs long with work on offer wakes them.
-//! * So do outermost pushes but a job's first one, while a thread asks and the owner pushes [`BRISK`]ly: it will soon
-//!   come by again, and to publish each would cost more than what little is done between two pushes.
+//! * While a thread asks and the owner pushes [`BRISK`]ly, outermost pushes are answers too, except a job's first
+//!   one. The owner will soon push again, and to publish each push would cost more than the work between two.
 #![forbid(unsafe_code)]
 
 use super::site_costs;
@@ -61,6 +61,7 @@ pub(crate) enum Offer {
 /// Decides. `watched` says whether a thread looks after stuck owners.
 pub(crate) fn decide(push: Push, watched: impl Fn() -> bool) -> Offer {
     let goes_on = push.wanted && push.brisk && !push.first;
+    // Whether this push is to be public at once, unless its site is short.
     let timed = push.outermost && !(goes_on && watched());
     if timed && !(watched() && site_costs::is_short(push.site)) {
         return Offer::Everything { timed: push.first };
@@ -153,7 +154,7 @@ impl Rhythm {
         (get(&self.brisk) == 1, skips as u32)
     }
 
-    /// So many pushes go without a look from here on.
+    /// The next `skips` pushes go without a look.
     pub(crate) fn skip(&self, skips: u32) {
         self.skips.store(skips.into(), Ordering::Relaxed);
     }
@@ -163,7 +164,7 @@ impl Rhythm {
 mod tests {
     use super::{BRISK, MOST, Rhythm, clock};
 
-    /// `pushes` of one site, each so many nanoseconds after the one before; looks where it is told to.
+    /// `pushes` of one site, each `nanos` nanoseconds after the one before; looks where it is told to.
     fn push(rhythm: &Rhythm, site: usize, pushes: u64, nanos: u64, now: &mut u64) -> (bool, u32) {
         let (mut last, mut left) = ((false, 0), 0);
         for _ in 0..pushes {

@@ -42,8 +42,9 @@ const JOURNEY: u64 = 4_000;
 /// Where another folder costs much, work of this length is given away all the same if each of its items
 /// takes at least this long, both in nanoseconds: then the folder is the lesser part of it.
 const DEAR: (u64, u64) = (100_000, 150);
-/// Where another folder costs much, and the loop is worth this many, its parts may be as short as lets each
-/// thread have that many, but no shorter than one in so many of what the first had to be worth.
+/// Where another folder costs much, parts are to be worth a certain time at first. In a loop that takes A times
+/// that, parts may be shorter, so that each thread may have B of them, but no shorter than a C-th of that time.
+/// This is A, B, C.
 const DEAR_PARTS: (u64, u64, u64) = (4, 8, 8);
 /// The least rest for which a sleeper is woken: this many times as long as it takes to come.
 const LATE: u64 = 3;
@@ -56,8 +57,8 @@ const PAUSE: u64 = 32;
 const FEW: usize = 256;
 /// A piece expected to be shorter than this is one block.
 const TINY: u64 = 1_000;
-/// A call expected to be shorter than a journey is timed once in so many calls: of those shorter than
-/// [`TINY`], and of the others.
+/// Of calls that are expected to be shorter than a journey, one in N is timed. This is N for those shorter than
+/// [`TINY`], and for the others.
 const TIMED: (u64, u64) = (16, 4);
 
 /// A loop that is known to be shorter than this is laid out in at most [`COARSE`] pieces.

@@ -50,7 +50,7 @@ const CROWD: usize = if cfg!(all(target_family = "wasm", target_os = "unknown"))
 /// A thread that has drawn for this many others looks for more of them.
 const ROUND: usize = 3;
 
-/// After so many threads that know nothing of the items, a look at one that was given some.
+/// The drawer looks at a thread that was given items after N threads that know nothing of theirs; this is N.
 const EARLIER: usize = 16;
 
 /// In a line a batch is not made smaller than this because few items are left.
