@@ -24,6 +24,9 @@ const TRIAL: usize = if cfg!(miri) { 16 } else { 1 << 12 };
 const FEW: usize = if cfg!(miri) { 64 } else { 1 << 16 };
 /// Larger entries are dropped where they are.
 const LARGEST: usize = 256;
+/// Entries of more bytes in all are dropped where they are, too: a drop is not to need the memory of the whole map
+/// once more.
+const MOST: usize = 1 << 28;
 
 /// Entries that are dropped in their order, also if the destructor of one panics.
 struct Leaving<'a, T>(&'a mut [MaybeUninit<T>]);
@@ -161,7 +164,8 @@ fn elsewhere<H: Holder>(holders: &[H]) -> Option<(Mapped, usize)> {
     if count <= FEW {
         return None;
     }
-    Some((Mapped::new(count.checked_mul(size)?)?, count))
+    let bytes = count.checked_mul(size).filter(|&bytes| bytes <= MOST)?;
+    Some((Mapped::new(bytes)?, count))
 }
 
 /// Each holder, with room for its entries.
