@@ -121,31 +121,34 @@ impl Rhythm {
         }
     }
 
+    /// A job begins with a push at this site.
+    pub(crate) fn begin(&self, site: usize, now: u64) {
+        let set = |what: &AtomicU64, value| what.store(value, Ordering::Relaxed);
+        set(&self.site, site as u64);
+        set(&self.brisk, 0);
+        set(&self.pushes, 0);
+        set(&self.since, now);
+        set(&self.at, now);
+        set(&self.skips, 0);
+    }
+
     /// Looks at a push. Says whether the owner pushes briskly, and how many pushes may go without a look.
-    pub(crate) fn look(&self, site: usize, first: bool, now: u64) -> (bool, u32) {
+    pub(crate) fn look(&self, site: usize, now: u64) -> (bool, u32) {
         let get = |what: &AtomicU64| what.load(Ordering::Relaxed);
         let set = |what: &AtomicU64, value| what.store(value, Ordering::Relaxed);
-        let same = get(&self.site) == site as u64;
+        if get(&self.site) != site as u64 {
+            self.begin(site, now);
+            return (false, 0);
+        }
         let passed = |from: &AtomicU64| clock::nanos(now.saturating_sub(get(from)));
-        let count = if same && !first {
-            get(&self.skips) + 1
-        } else {
-            1
-        };
+        let count = get(&self.skips) + 1;
         let pushes = get(&self.pushes) + count;
-        if !same || first {
-            set(&self.site, site as u64);
-            set(&self.pushes, 0);
-            set(&self.since, now);
-        } else if pushes >= BRISK.0 {
+        if pushes >= BRISK.0 {
             set(&self.brisk, (passed(&self.since) < pushes * BRISK.1).into());
             set(&self.pushes, 0);
             set(&self.since, now);
         } else {
             set(&self.pushes, pushes);
-        }
-        if !same || first {
-            set(&self.brisk, 0);
         }
         let each = passed(&self.at) / count;
         let skips = (ANSWER / each.max(1)).min(2 * count).min(MOST);
@@ -172,7 +175,7 @@ mod tests {
             if left > 0 {
                 left -= 1;
             } else {
-                last = rhythm.look(site, false, *now);
+                last = rhythm.look(site, *now);
                 left = last.1;
                 rhythm.skip(left);
             }
@@ -187,7 +190,7 @@ mod tests {
         assert!(push(&rhythm, 8, 3 * BRISK.0, 100, &mut now).0);
         // A job that begins may have long parts, whatever the one before it had: all loops have one site.
         now += clock::ticks(1_000_000);
-        assert!(!rhythm.look(8, true, now).0);
+        rhythm.begin(8, now);
         assert!(push(&rhythm, 8, 3 * BRISK.0, 100, &mut now).0);
         assert!(!push(&rhythm, 8, 2 * BRISK.0, 10_000, &mut now).0);
         assert!(push(&rhythm, 8, 3 * BRISK.0, 1_000, &mut now).0);
@@ -199,11 +202,12 @@ mod tests {
     fn a_new_job_counts_its_own_pushes() {
         let (rhythm, mut now) = (Rhythm::new(), clock::now());
         assert!(push(&rhythm, 8, 1_000, 10, &mut now).0);
-        for nth in 0..BRISK.0 {
-            assert!(!rhythm.look(8, nth == 0, now).0, "{nth}");
+        rhythm.begin(8, now);
+        for nth in 1..BRISK.0 {
             now += clock::ticks(100);
+            assert!(!rhythm.look(8, now).0, "{nth}");
         }
-        assert!(rhythm.look(8, false, now).0);
+        assert!(rhythm.look(8, now).0);
     }
 
     #[test]

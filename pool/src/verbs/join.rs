@@ -293,10 +293,14 @@ where
 fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> u64 {
     let nested = worker.nested();
     let (wanted, first) = (nested.is_wanted(), depth == worker.seat.base());
-    let now = if wanted { clock::now() } else { 0 };
-    let (brisk, skips) = match wanted {
-        true => worker.seat.notes.rhythm.look(site, first, now),
-        false => (false, 0),
+    let (now, (brisk, skips)) = match (wanted, first) {
+        (true, true) => {
+            let now = clock::now();
+            worker.seat.notes.rhythm.begin(site, now);
+            (now, (false, 0))
+        }
+        (true, false) => look(worker, site),
+        (false, _) => (0, (false, 0)),
     };
     let outermost = nested.is_outermost(depth);
     let push = Push {
@@ -312,8 +316,12 @@ fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> u64 {
             worker.wake(FOR_JOIN);
             timed
         }
+        Offer::Part { timed } if first => {
+            worker.seat.notes.answered.set(now);
+            return if timed { now } else { 0 };
+        }
         Offer::Part { timed } => {
-            answer(worker, first, now);
+            answer(worker, now);
             nested.skip_checks(site, skips);
             worker.seat.notes.rhythm.skip(skips);
             timed
@@ -326,17 +334,24 @@ fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> u64 {
     if timed { clock::now() } else { 0 }
 }
 
+/// A thread asks: the time, and what the owner's rhythm says.
+#[cold]
+#[inline(never)]
+fn look(worker: &Worker<'_>, site: usize) -> (u64, (bool, u32)) {
+    let now = clock::now();
+    (now, worker.seat.notes.rhythm.look(site, now))
+}
+
 /// A thread asked for work: gives it the outermost quarter of what is private, unless the last
-/// answer was only just given, or the job has only just begun.
-fn answer(worker: &Worker<'_>, first: bool, now: u64) {
+/// answer was only just given. (A job that has only just begun counts as an answer.)
+#[cold]
+#[inline(never)]
+fn answer(worker: &Worker<'_>, now: u64) {
     let (nested, notes) = (worker.nested(), &worker.seat.notes);
-    if !first && !join_pace::is_due(now, notes.answered.get()) {
+    if !join_pace::is_due(now, notes.answered.get()) {
         return;
     }
     notes.answered.set(now);
-    if first {
-        return;
-    }
     nested.take_request();
     worker.publish(join_pace::part(nested.private()));
     worker.wake_one();
