@@ -58,7 +58,8 @@ pub fn rows(table: &mut Table) {
                 &name,
                 run(|| {
                     ours.par_tiles_mut(height, (64, 64)).for_each(|mut tile| {
-                        let (left, from) = (tile.x().start, &image);
+                        // As the loop has them: by value, so that no pixel written may change them.
+                        let (left, width, from) = (tile.x().start, width, &image[..]);
                         for (y, row) in tile.rows_mut() {
                             for (x, out) in row.iter_mut().enumerate() {
                                 *out = from[(left + x) * width + y];

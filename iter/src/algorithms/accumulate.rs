@@ -4,10 +4,13 @@
 #![forbid(unsafe_code)]
 
 use std::cmp::Ordering;
+use std::mem::needs_drop;
 
 use crate::iter::ParallelIterator;
 use crate::kit::gather::Gather;
 use crate::kit::sink::{Sink, drain};
+use crate::scan::is_exact;
+use crate::sinks::reduce::{greater, lesser};
 
 /// Larger accumulators are boxed.
 const LARGE: usize = 128;
@@ -130,7 +133,7 @@ pub trait ParallelAccumulate: ParallelIterator {
     where
         Self::Item: Ord + Clone,
     {
-        self.min_max_by(Ord::cmp)
+        drain(self, &Ends)
     }
 
     /// The first of the least and the last of the greatest items in the order of `compare`.
@@ -365,6 +368,44 @@ where
             greatest
         };
         Some((least, greatest))
+    }
+}
+
+/// As [`Extremes`], in the order of the items themselves. Numbers are cheaper one by one than in pairs.
+struct Ends;
+
+impl<T: Ord + Clone> Gather<T> for Ends {
+    type State = Option<(T, T)>;
+    type Out = Option<(T, T)>;
+
+    fn start(&self) -> Self::State {
+        None
+    }
+
+    #[inline]
+    fn take(&self, found: Self::State, item: T) -> Self::State {
+        Extremes(T::cmp).take(found, item)
+    }
+
+    #[inline]
+    fn take_all(&self, found: Self::State, mut items: impl Iterator<Item = T>) -> Self::State {
+        if !is_exact::<T>() || needs_drop::<T>() {
+            return Extremes(T::cmp).take_all(found, items);
+        }
+        let ends = found.or_else(|| items.next().map(|item| (item.clone(), item)))?;
+        Some(items.fold(ends, |(least, greatest), item| {
+            (lesser(least, item.clone()), greater(greatest, item))
+        }))
+    }
+
+    fn finish(&self, found: Self::State) -> Self::Out {
+        found
+    }
+}
+
+impl<T: Ord + Clone> Sink<T> for Ends {
+    fn merge(&self, left: Option<(T, T)>, right: Option<(T, T)>) -> Option<(T, T)> {
+        Extremes(T::cmp).merge(left, right)
     }
 }
 

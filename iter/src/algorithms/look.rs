@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use super::search;
-use crate::convert::{IntoParallelIterator, IntoParallelRefIterator};
+use crate::convert::{IntoParallelIterator, IntoParallelRefIterator, ParallelExtend};
 use crate::iter::{Filter, IndexedParallelIterator, ParallelIterator};
 use crate::sources::slice::{ParallelSlice, ParallelSliceMut, Split};
 
@@ -211,10 +211,11 @@ impl<T: Sync> ParallelSliceLook<T> for [T] {
         T: Clone + Send,
         F: Fn(&T, &T) -> T + Sync,
     {
-        let first = self[..self.len().min(1)].par_iter().cloned();
+        let mut all = Vec::with_capacity(self.len());
+        all.extend(self.first().cloned());
         let others = self.par_array_windows();
-        let others = others.map(|[before, this]| difference(this, before));
-        first.chain(others).collect()
+        all.par_extend(others.map(|[before, this]| difference(this, before)));
+        all
     }
 
     fn par_deduped_by<F>(&self, same: F) -> Vec<T>
@@ -222,10 +223,9 @@ impl<T: Sync> ParallelSliceLook<T> for [T] {
         T: Clone + Send,
         F: Fn(&T, &T) -> bool + Sync,
     {
-        let first = self[..self.len().min(1)].par_iter().cloned();
-        let others = self.par_array_windows();
-        let others = others.filter(|[before, this]| !same(before, this));
-        first.chain(others.map(|[_, this]| this.clone())).collect()
+        let differs = |&at: &usize| at == 0 || !same(&self[at - 1], &self[at]);
+        let first = (0..self.len()).into_par_iter().filter(differs);
+        first.map(|at| self[at].clone()).collect()
     }
 
     fn par_find_slice(&self, needle: &[T]) -> Option<usize>

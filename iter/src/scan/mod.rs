@@ -34,6 +34,7 @@ use std::iter::Sum;
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use adapter::Summands;
 use op::{Adding, Closures};
+pub(crate) use run::is_exact;
 
 /// Scans on any parallel iterator.
 ///

@@ -47,7 +47,7 @@ pub(super) struct Cut {
 /// Whether brackets make no difference to values of this type. They make none for integers and
 /// texts, and some for floats; for other types it is not known.
 #[inline]
-pub(super) fn is_exact<T>() -> bool {
+pub(crate) fn is_exact<T>() -> bool {
     let is = |id| typeid::of::<T>() == id;
     macro_rules! any {
         ($($Type:ty),*) => { $(is(TypeId::of::<$Type>()))||* };

@@ -32,6 +32,22 @@ quickcheck! {
             && at(same.map(|f| f.1)) == at(greatest)
             && v.par_iter().min_max() == v.iter().min().zip(v.iter().max())
     }
+
+    // Numbers go one by one, other items in pairs.
+    fn min_max_of_any_type(v: Vec<(u64, i64, i8, u128, bool, String)>) -> bool {
+        macro_rules! agree {
+            ($($field:tt),*) => {
+                $({
+                    let items = v.par_iter().map(|item| item.$field.clone());
+                    let all: Vec<_> = v.iter().map(|item| item.$field.clone()).collect();
+                    let ends = all.iter().min().cloned().zip(all.iter().max().cloned());
+                    items.clone().min_max() == ends
+                        && items.filter(|_| true).min_max() == ends
+                })&&*
+            };
+        }
+        agree!(0, 1, 2, 3, 4, 5)
+    }
 }
 
 #[test]
@@ -52,6 +68,21 @@ fn large_and_small_accumulators() {
             assert!(b.iter().rev().eq(&counts));
             let sum = items.accumulate(|| 0, |sum, x| *sum += x, |sum, other| *sum += other);
             assert_eq!(sum, v.iter().sum::<u64>() as usize);
+        });
+    }
+}
+
+#[test]
+fn min_max_of_many_numbers() {
+    for len in LENGTHS {
+        let v = numbers(len, 1 << 40);
+        let ends = v.iter().copied().min().zip(v.iter().copied().max());
+        in_pools(|| {
+            assert_eq!(v.par_iter().copied().min_max(), ends);
+            assert_eq!(
+                v.par_iter().copied().min_max_by(|a, b| b.cmp(a)),
+                ends.map(|(a, b)| (b, a))
+            );
         });
     }
 }
