@@ -26,7 +26,7 @@ const FEW: usize = if cfg!(miri) { 64 } else { 1 << 16 };
 const LARGEST: usize = 256;
 /// Entries of more bytes in all are dropped where they are, too: a drop is not to need the memory of the whole map
 /// once more.
-const MOST: usize = 1 << 28;
+const MOST: usize = if cfg!(test) { 1 << 24 } else { 1 << 28 };
 
 /// Entries that are dropped in their order, also if the destructor of one panics.
 struct Leaving<'a, T>(&'a mut [MaybeUninit<T>]);
@@ -222,7 +222,7 @@ pub(crate) fn drop_alone<H: Holder>(holders: Vec<H>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{AHEAD, FEW, LARGEST, PIECE, TRIAL, drop_alone, drop_shared};
+    use super::{AHEAD, FEW, LARGEST, MOST, PIECE, TRIAL, drop_alone, drop_shared, elsewhere};
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
     use std::time::{Duration, Instant};
@@ -296,6 +296,22 @@ mod tests {
             all_once::<{ LARGEST }>(&sizes[..sizes.len().min(1)], &[], false);
         }
         all_once::<0>(&[FEW, FEW], &[], true);
+    }
+
+    /// More bytes than may leave: the entries are dropped where they are, also if a destructor panics.
+    #[test]
+    #[cfg_attr(miri, ignore = "large")]
+    fn more_than_may_leave() {
+        let most = MOST / size_of::<Touchy<'_, 8>>();
+        for count in [most, most + 1] {
+            let sizes = [count - 1000, 0, 1000];
+            let dropped: Vec<_> = (0..count).map(|_| AtomicU32::new(0)).collect();
+            let rows = rows::<8>(&sizes, &dropped, &[], false);
+            assert_eq!(elsewhere(&rows).is_some(), count == most);
+            drop_shared(rows);
+            assert!(dropped.iter().all(|drops| drops.load(Relaxed) == 1));
+            all_once::<8>(&sizes, &[count - 7], false);
+        }
     }
 
     /// A destructor that panics: wherever it is, nothing is lost, and nothing is dropped twice.

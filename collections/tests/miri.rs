@@ -69,6 +69,20 @@ fn a_map_that_all_write_to() {
     assert_eq!(Arc::strong_count(&all), 1);
 }
 
+/// A map that was built by several threads is dropped by several: its entries leave the tables first.
+#[test]
+fn a_map_that_all_build_and_drop() {
+    let all = Arc::new(());
+    two(|| {
+        // A filter hides how many there are: many are expected.
+        let numbers = (0..260_usize).into_par_iter().filter(|&i| i != 7);
+        let map: ParHashMap<_, _> = numbers.map(|i| (i, Arc::clone(&all))).collect();
+        assert_eq!(Arc::strong_count(&all), 260);
+        drop(map);
+    });
+    assert_eq!(Arc::strong_count(&all), 1);
+}
+
 #[test]
 fn a_set_and_groups() {
     two(|| {

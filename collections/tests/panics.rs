@@ -394,6 +394,100 @@ fn grouping_blows_anywhere() {
     }));
 }
 
+/// A join on a map that stays: whatever blows, the map has all that it had, and can be joined and changed again.
+#[test]
+fn joining_on_a_map_blows_anywhere() {
+    for len in [20_u32, 5000] {
+        let fuse = Fuse::new();
+        let mut map = ParHashMap::new();
+        (0..len).for_each(|i| drop(map.insert(Key(i, fuse.clone()), i)));
+        let left = 0..2 * len;
+        let (key, alive) = (|&i: &u32| Key(i, fuse.clone()), len as usize + 1);
+        for after in [0, 1, 7, 1999, 9000] {
+            let burning = [(&fuse.hash, "hash"), (&fuse.eq, "eq"), (&fuse.drop, "drop")];
+            for (counter, what) in burning {
+                macro_rules! join {
+                    () => {
+                        left.clone().into_par_iter().join_on(&mut map, key)
+                    };
+                }
+                macro_rules! blow {
+                    ($($end:ident),*) => {
+                        $(
+                            counter.store(after, Ordering::Relaxed);
+                            let blew = blows(|| join!().$end());
+                            let times = if what == "eq" { len } else { 2 * len };
+                            assert_eq!(blew, after < times as isize, "{what} after {after}");
+                            fuse.mend();
+                            assert_eq!(Arc::strong_count(&fuse), alive);
+                        )*
+                    };
+                }
+                blow!(inner, left, semi, anti, outer);
+                assert!(join!().inner().into_iter().eq((0..len).map(|i| (i, i))));
+                assert!(join!().anti().into_iter().eq(len..2 * len));
+                assert_eq!(map.insert(Key(3, fuse.clone()), 3), Some(3));
+                intact(&map, len, &fuse);
+            }
+        }
+        drop(map);
+        assert_eq!(Arc::strong_count(&fuse), 1);
+    }
+}
+
+/// A key whose hash and equality are whatever a counter says.
+#[derive(Clone)]
+struct Lie(Arc<AtomicIsize>);
+
+impl Lie {
+    fn next(&self) -> isize {
+        let at = self.0.fetch_add(1, Ordering::Relaxed);
+        at.wrapping_mul(0x5851_F42D_4C95_7F2D) >> 40
+    }
+}
+
+impl Hash for Lie {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.next() % 64).hash(state);
+    }
+}
+
+impl PartialEq for Lie {
+    fn eq(&self, _: &Lie) -> bool {
+        self.next() % 3 == 0
+    }
+}
+
+impl Eq for Lie {}
+
+#[test]
+fn joining_on_a_map_whose_keys_lie() {
+    let count = Arc::new(AtomicIsize::new(0));
+    for len in [10_u32, 5000] {
+        let mut map = ParHashMap::new();
+        (0..len).for_each(|i| drop(map.insert(Lie(count.clone()), i)));
+        let there = map.len();
+        let key = |_: &u32| Lie(count.clone());
+        for _ in 0..3 {
+            macro_rules! join {
+                () => {
+                    (0..2 * len).into_par_iter().join_on(&mut map, key)
+                };
+            }
+            assert!(join!().inner().iter().all(|&(_, of)| of < len));
+            assert_eq!(join!().left().len(), 2 * len as usize);
+            assert!(join!().semi().len() <= 2 * len as usize);
+            assert!(join!().anti().len() <= 2 * len as usize);
+            // Each item alone or paired once, and each entry that no item met.
+            let outer = join!().outer();
+            assert!((2 * len as usize..=2 * len as usize + there).contains(&outer.len()));
+            assert_eq!(map.len(), there);
+        }
+        drop(map);
+        assert_eq!(Arc::strong_count(&count), 1);
+    }
+}
+
 /// In the first table, at a look at it, in scattering what comes later, in the parts' tables.
 #[test]
 fn distinct_blows_while_it_scatters() {

@@ -112,28 +112,6 @@ impl<D: Numbered> Noting for Beside<D> {
     }
 }
 
-impl<K, V, S> Numbered for FrozenMap<K, V, S>
-where
-    K: Eq + Hash + Sync,
-    V: Sync,
-    S: BuildHasher + Sync,
-{
-    fn sizes(&self) -> impl Iterator<Item = usize> {
-        self.buckets()
-    }
-
-    #[inline]
-    fn find_nth(&self, hash: u64, key: &K) -> Option<(usize, usize, &[V])> {
-        let (part, nth, (_, value)) = self.find_bucket(hash, key)?;
-        Some((part, nth, slice::from_ref(value)))
-    }
-
-    fn rows(&self) -> impl Iterator<Item = (usize, usize, &[V])> {
-        let entries = self.iter_buckets();
-        entries.map(|(part, nth, (_, value))| (part, nth, slice::from_ref(value)))
-    }
-}
-
 impl<K, T, S> Numbered for Groups<K, T, S>
 where
     K: Eq + Hash + Sync,
@@ -169,78 +147,61 @@ impl<D: Numbered + ?Sized> Numbered for &D {
     }
 }
 
-impl<K, V, S> Lookup for FrozenMap<K, V, S>
-where
-    K: Eq + Hash + Sync,
-    V: Sync,
-    S: BuildHasher + Sync,
-{
-    type Key = K;
-    type Item = V;
+/// The two maps by their tables: frozen for good, or borrowed for the time of a join.
+macro_rules! map {
+    ($Map:ty) => {
+        impl<K, V, S> Lookup for $Map
+        where
+            K: Eq + Hash + Sync,
+            V: Sync,
+            S: BuildHasher + Sync,
+        {
+            type Key = K;
+            type Item = V;
 
-    #[inline]
-    fn hash(&self, key: &K) -> u64 {
-        FrozenMap::hash(self, key)
-    }
+            #[inline]
+            fn hash(&self, key: &K) -> u64 {
+                self.hash(key)
+            }
 
-    #[inline]
-    fn expect(&self, hash: u64) {
-        FrozenMap::expect(self, hash);
-    }
+            #[inline]
+            fn expect(&self, hash: u64) {
+                self.expect(hash);
+            }
 
-    #[inline]
-    fn find(&self, hash: u64, key: &K) -> &[V] {
-        let found = FrozenMap::find(self, hash, key);
-        found.map_or(&[], |(_, value)| slice::from_ref(value))
-    }
+            #[inline]
+            fn find(&self, hash: u64, key: &K) -> &[V] {
+                self.find(hash, key)
+                    .map_or(&[], |(_, value)| slice::from_ref(value))
+            }
+        }
+
+        impl<K, V, S> Numbered for $Map
+        where
+            K: Eq + Hash + Sync,
+            V: Sync,
+            S: BuildHasher + Sync,
+        {
+            fn sizes(&self) -> impl Iterator<Item = usize> {
+                self.buckets()
+            }
+
+            #[inline]
+            fn find_nth(&self, hash: u64, key: &K) -> Option<(usize, usize, &[V])> {
+                let (part, nth, (_, value)) = self.find_bucket(hash, key)?;
+                Some((part, nth, slice::from_ref(value)))
+            }
+
+            fn rows(&self) -> impl Iterator<Item = (usize, usize, &[V])> {
+                let entries = self.iter_buckets();
+                entries.map(|(part, nth, (_, value))| (part, nth, slice::from_ref(value)))
+            }
+        }
+    };
 }
 
-impl<K, V, S> Numbered for Opened<'_, K, V, S>
-where
-    K: Eq + Hash + Sync,
-    V: Sync,
-    S: BuildHasher + Sync,
-{
-    fn sizes(&self) -> impl Iterator<Item = usize> {
-        self.buckets()
-    }
-
-    #[inline]
-    fn find_nth(&self, hash: u64, key: &K) -> Option<(usize, usize, &[V])> {
-        let (part, nth, value) = self.find_bucket(hash, key)?;
-        Some((part, nth, slice::from_ref(value)))
-    }
-
-    fn rows(&self) -> impl Iterator<Item = (usize, usize, &[V])> {
-        let values = self.iter_buckets();
-        values.map(|(part, nth, value)| (part, nth, slice::from_ref(value)))
-    }
-}
-
-impl<K, V, S> Lookup for Opened<'_, K, V, S>
-where
-    K: Eq + Hash + Sync,
-    V: Sync,
-    S: BuildHasher + Sync,
-{
-    type Key = K;
-    type Item = V;
-
-    #[inline]
-    fn hash(&self, key: &K) -> u64 {
-        Opened::hash(self, key)
-    }
-
-    #[inline]
-    fn expect(&self, hash: u64) {
-        Opened::expect(self, hash);
-    }
-
-    #[inline]
-    fn find(&self, hash: u64, key: &K) -> &[V] {
-        Opened::find(self, hash, key).map_or(&[], slice::from_ref)
-    }
-}
+map!(FrozenMap<K, V, S>);
+map!(Opened<'_, K, V, S>);
 
 impl<K, T, S> Lookup for Groups<K, T, S>
 where

@@ -47,21 +47,20 @@ impl<'a, K: Eq + Hash, V, S: BuildHasher> Opened<'a, K, V, S> {
         self.tables[self.part(hash)].0.fetch::<(K, V)>(hash);
     }
 
-    /// The value of a key whose hash is known.
+    /// The entry of a key whose hash is known.
     #[inline]
-    pub(crate) fn find(&self, hash: u64, key: &K) -> Option<&'a V> {
+    pub(crate) fn find(&self, hash: u64, key: &K) -> Option<&'a (K, V)> {
         let table = self.tables[self.part(hash)].1;
-        let found = table.find(hash, |(k, _)| k == key);
-        found.map(|(_, value)| value)
+        table.find(hash, |(k, _)| k == key)
     }
 
-    /// The part and the bucket of a key whose hash is known, and its value.
+    /// The part and the bucket of a key whose hash is known, and its entry.
     #[inline]
-    pub(crate) fn find_bucket(&self, hash: u64, key: &K) -> Option<(usize, usize, &'a V)> {
+    pub(crate) fn find_bucket(&self, hash: u64, key: &K) -> Option<(usize, usize, &'a (K, V))> {
         let part = self.part(hash);
         let table = self.tables[part].1;
         let bucket = table.find_bucket_index(hash, |(k, _)| k == key)?;
-        Some((part, bucket, &table.get_bucket(bucket)?.1))
+        Some((part, bucket, table.get_bucket(bucket)?))
     }
 
     /// The number of buckets of each part.
@@ -69,14 +68,12 @@ impl<'a, K: Eq + Hash, V, S: BuildHasher> Opened<'a, K, V, S> {
         self.tables.iter().map(|(_, table)| table.num_buckets())
     }
 
-    /// The part, the bucket, and the value of all keys.
-    pub(crate) fn iter_buckets(&self) -> impl Iterator<Item = (usize, usize, &'a V)> {
-        self.tables
-            .iter()
-            .enumerate()
-            .flat_map(|(part, (_, table))| {
-                let buckets = table.iter_buckets();
-                buckets.filter_map(move |at| Some((part, at, &table.get_bucket(at)?.1)))
-            })
+    /// The part, the bucket, and the entry of all keys.
+    pub(crate) fn iter_buckets(&self) -> impl Iterator<Item = (usize, usize, &'a (K, V))> {
+        let tables = self.tables.iter().enumerate();
+        tables.flat_map(|(part, &(_, table))| {
+            let buckets = table.iter_buckets();
+            buckets.filter_map(move |at| Some((part, at, table.get_bucket(at)?)))
+        })
     }
 }
