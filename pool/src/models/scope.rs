@@ -6,7 +6,7 @@ use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell, fence, yield_now};
 use crate::queue::job::{StackJob, State, Taken, execute};
 use crate::queue::kept::Kept;
 use crate::queue::latch::{CountLatch, Latch};
-use crate::queue::spawned::{Entry, LOT, Spawned};
+use crate::queue::spawned::{Entry, Lot, Spawned};
 use crate::queue::steal::Steal;
 use crate::seat::Seat;
 use crate::seat::sleep::before_last_look;
@@ -225,11 +225,11 @@ fn a_lot_on_its_way(tell: bool) {
         // SAFETY: kept until the end; each task has its count.
         let done = |scope: &Scope| unsafe { CountLatch::decrement(&raw const scope.latch, 1) };
         let thief = beside(&scope, move |scope| {
-            let mut lot = [Entry::NONE; LOT];
-            let Steal::Taken(count) = scope.home.steal_lot(&mut lot) else {
+            let mut lot = Lot::new();
+            let Steal::Taken(()) = scope.home.steal_lot(&mut lot) else {
                 return;
             };
-            for entry in &lot[1..count] {
+            for entry in &lot.entries()[1..] {
                 // SAFETY: called by the one thread that owns this deque.
                 unsafe { scope.away.push(*entry) };
                 if tell {

@@ -2,7 +2,7 @@
 //! after it was freed.
 
 use super::{Load, beside, check, explore};
-use crate::queue::spawned::{Entry, LOT, Spawned};
+use crate::queue::spawned::{Entry, LOT, Lot, Spawned};
 use crate::queue::steal::Steal;
 use loom::thread;
 use std::sync::Arc;
@@ -41,9 +41,9 @@ impl Model {
     }
 
     fn steal_lot(&self) {
-        let mut lot = [Entry::NONE; LOT];
-        if let Steal::Taken(count) = self.deque.steal_lot(&mut lot) {
-            lot[..count].iter().for_each(|entry| self.run(*entry));
+        let mut lot = Lot::new();
+        if let Steal::Taken(()) = self.deque.steal_lot(&mut lot) {
+            lot.entries().iter().for_each(|entry| self.run(*entry));
         }
     }
 

@@ -28,6 +28,8 @@ use crate::base::sync::{
     AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, UnsafeCell, fence, relax,
 };
 use crate::queue::steal::Steal;
+use std::mem::MaybeUninit;
+use std::ptr;
 
 /// Slots of the smallest buffer.
 #[cfg(not(loom))]
@@ -35,9 +37,10 @@ const SMALL: usize = 64;
 #[cfg(loom)]
 const SMALL: usize = 2;
 
-/// The most jobs that one exchange takes.
+/// The most jobs that one exchange takes. If many threads live on what one thread spawns, they spread it
+/// by halves, and few of them meet at its deque.
 #[cfg(not(loom))]
-pub(crate) const LOT: usize = 32;
+pub(crate) const LOT: usize = 512;
 #[cfg(loom)]
 pub(crate) const LOT: usize = 2;
 
@@ -54,12 +57,35 @@ pub(crate) struct Entry {
     pub(crate) tag: u64,
 }
 
-impl Entry {
-    /// A place for one.
-    pub(crate) const NONE: Self = Self {
-        job: std::ptr::null_mut(),
-        tag: 0,
-    };
+/// The jobs that one exchange takes.
+pub(crate) struct Lot {
+    entries: [MaybeUninit<Entry>; LOT],
+    /// How many of them there are.
+    count: usize,
+}
+
+impl Lot {
+    pub(crate) fn new() -> Self {
+        Self {
+            entries: [MaybeUninit::uninit(); LOT],
+            count: 0,
+        }
+    }
+
+    fn fill(&mut self, entries: impl Iterator<Item = Entry>) {
+        self.count = 0;
+        for (place, entry) in self.entries.iter_mut().zip(entries) {
+            place.write(entry);
+            self.count += 1;
+        }
+    }
+
+    /// The oldest first.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        let entries = ptr::from_ref(&self.entries).cast::<Entry>();
+        // SAFETY: in bounds, and initialised: `fill`, which alone changes either, has written so many.
+        unsafe { std::slice::from_raw_parts(entries, self.count) }
+    }
 }
 
 /// The thieves' end: the index of the oldest job, and how often the owner popped near it.
@@ -447,11 +473,8 @@ impl Spawned {
         }
     }
 
-    /// Takes the older half of the jobs, as far as `lot` has places. Returns how many.
-    pub(crate) fn steal_lot(&self, lot: &mut [Entry; LOT]) -> Steal<usize> {
-        if self.is_empty() {
-            return Steal::Empty;
-        }
+    /// Takes the older half of the jobs, as far as `lot` has places. The caller has seen that there are any.
+    pub(crate) fn steal_lot(&self, lot: &mut Lot) -> Steal<()> {
         let reading = self.read();
         let (top, bottom) = self.look();
         let len = top.to(bottom);
@@ -461,12 +484,10 @@ impl Spawned {
         let count = (len as u32).div_ceil(2).min(LOT as u32);
         let buffer = reading.buffer();
         // Before the exchange: after it the owner may use the slots again.
-        for (place, index) in lot.iter_mut().zip(0..count) {
-            *place = buffer.read(top.index().wrapping_add(index));
-        }
+        lot.fill((0..count).map(|index| buffer.read(top.index().wrapping_add(index))));
         // AcqRel: as in `steal_if`.
         match self.exchange(top, top.after(count), Ordering::AcqRel) {
-            Ok(()) => Steal::Taken(count as usize),
+            Ok(()) => Steal::Taken(()),
             Err(_) => Steal::Retry,
         }
     }
@@ -562,8 +583,8 @@ mod tests {
     fn a_thief_takes_what_it_wants_alone() {
         let deque = Spawned::new();
         let entry = Entry {
+            job: std::ptr::null_mut(),
             tag: 1,
-            ..Entry::NONE
         };
         // SAFETY: this is the owner's thread, and the deque lives on.
         unsafe { deque.push(entry) };

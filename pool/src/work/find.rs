@@ -8,7 +8,7 @@ use crate::base::sync::relax;
 use crate::base::trace::{self, What};
 use crate::queue::injector::Batch;
 use crate::queue::job::Parcel;
-use crate::queue::spawned::{Entry, LOT};
+use crate::queue::spawned::{Entry, Lot};
 use crate::queue::steal::Steal;
 use crate::seat::Seat;
 use crate::seat::word::Holder;
@@ -96,7 +96,6 @@ impl Worker<'_> {
     /// Steals from some other seat, starting anywhere.
     fn steal_any(&self) -> Option<Entry> {
         let seats = &self.shared.seats;
-        let mut lot = [Entry::NONE; LOT];
         loop {
             let mut again = false;
             let count = seats.count();
@@ -111,8 +110,8 @@ impl Worker<'_> {
                     Steal::Retry => again = true,
                     Steal::Empty => {}
                 }
-                match victim.spawned.steal_lot(&mut lot) {
-                    Steal::Taken(count) => return self.bring_home(&lot[..count], victim),
+                match self.steal_spawned(victim) {
+                    Steal::Taken(entry) => return entry,
                     Steal::Retry => again = true,
                     _ => {}
                 }
@@ -121,6 +120,26 @@ impl Worker<'_> {
                 return None;
             }
             relax();
+        }
+    }
+
+    /// Steals spawned jobs of that seat.
+    #[inline]
+    fn steal_spawned(&self, victim: &Seat) -> Steal<Option<Entry>> {
+        if victim.spawned.is_empty() {
+            return Steal::Empty;
+        }
+        self.steal_lot(victim)
+    }
+
+    /// The same. By itself, for its large frame.
+    #[inline(never)]
+    fn steal_lot(&self, victim: &Seat) -> Steal<Option<Entry>> {
+        let mut lot = Lot::new();
+        match victim.spawned.steal_lot(&mut lot) {
+            Steal::Taken(()) => Steal::Taken(self.bring_home(lot.entries(), victim)),
+            Steal::Retry => Steal::Retry,
+            _ => Steal::Empty,
         }
     }
 
