@@ -448,3 +448,46 @@ fn who_waits_inside_looks_after_the_others() {
         assert_eq!(done.load(SeqCst), 1);
     });
 }
+
+/// A thread inside of `blocking` is a guest of the global pool, and from there calls the pool that it blocks in, and waits
+/// for it. No other thread has that pool: it has one seat, and no spare ones.
+#[test]
+fn a_guest_inside_comes_back_to_its_seat() {
+    alone("a_guest_inside_comes_back_to_its_seat", 2, |watch| {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(1)
+            .spawn_handler(|thread| thread::Builder::new().spawn(|| thread.run()).map(drop))
+            .build()
+            .unwrap();
+        let from_inside = |verb: &(dyn Fn() -> u64 + Sync)| {
+            let inside = pool.install(|| blocking(|| join(verb, || ()).0));
+            assert_eq!(inside, 7);
+        };
+        watch.step(1);
+        from_inside(&|| pool.install(|| 7));
+        watch.step(2);
+        from_inside(&|| pool.scope(|_| 7));
+        watch.step(3);
+        from_inside(&|| pool.spawn_join(|| 7).join().unwrap());
+        watch.step(4);
+        from_inside(&|| pool.broadcast(|_| 7)[0]);
+        watch.step(5);
+        from_inside(&|| {
+            let mut seven = 0;
+            pool.in_place_scope(|s| s.spawn(|_| seven = 7));
+            seven
+        });
+        watch.step(6);
+        let seven = || pool.spawn_join(|| 7).abort_on_drop();
+        from_inside(&|| match select(seven(), seven()).join() {
+            First::Left(seven) | First::Right(seven) => seven.unwrap(),
+        });
+        // The guest's other half is open to the global pool's threads while its own waits for it.
+        watch.step(7);
+        let (send, receive) = mpsc::channel();
+        let receive = Mutex::new(receive);
+        let get = || pool.install(|| receive.lock().unwrap().recv().unwrap());
+        let seven = pool.install(|| blocking(|| join(get, || send.send(7).unwrap()).0));
+        assert_eq!(seven, 7);
+    });
+}

@@ -470,10 +470,7 @@ impl<'scope> Base<'scope> {
     fn outside<R>(shared: &Shared, f: impl FnOnce(Self) -> R) -> R {
         let tag = tag::outside();
         let make = |parker| Self::new(shared.keep(), tag, CountLatch::new(parker), None);
-        Worker::with(|worker| match worker {
-            Some(worker) => f(make(worker.seat.wait_parker())),
-            None => errand::with_parker_for(shared, |parker| f(make(parker))),
-        })
+        errand::with_parker_for(shared, |parker| f(make(parker)))
     }
 
     fn new(shared: Arc<Shared>, tag: u64, latch: CountLatch, home: Option<usize>) -> Self {
@@ -513,10 +510,7 @@ impl<'scope> Base<'scope> {
                     settle,
                 });
             }
-            None => Worker::with(|elsewhere| match elsewhere {
-                Some(worker) => errand::wait_abroad(worker, latch),
-                None => errand::wait_for_scope(&self.shared, self.tag, latch),
-            }),
+            None => errand::wait_for_scope(&self.shared, self.tag, latch),
         }
         // Relaxed: the latch has brought everything.
         let panic = self.panic.swap(ptr::null_mut(), Ordering::Relaxed);

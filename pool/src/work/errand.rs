@@ -61,10 +61,11 @@ pub(crate) fn with_parker<R>(f: impl FnOnce(&'static Parker) -> R) -> R {
     f(parker)
 }
 
-/// The same for what is waited for in that pool: if the thread comes back to its seat there to wait, it sleeps on
-/// that seat's.
+/// The same for what a thread that is no worker of that pool waits for there: if it comes back to its seat there to
+/// wait, it sleeps on that seat's; if it is a worker of another pool, on that seat's.
 pub(crate) fn with_parker_for<R>(shared: &Shared, f: impl FnOnce(&'static Parker) -> R) -> R {
-    match parker_aside(shared) {
+    let elsewhere = || Worker::with(|worker| worker.map(|worker| worker.seat.wait_parker()));
+    match parker_aside(shared).or_else(elsewhere) {
         Some(parker) => f(parker),
         None => with_parker(f),
     }
@@ -104,6 +105,8 @@ pub(crate) fn run_inside<R: Send>(shared: &Shared, op: impl FnOnce(&Worker<'_>) 
 pub(crate) fn send(shared: &Shared, guest: bool, op: &mut Errand<'_>) {
     Worker::with(|here| match here {
         Some(worker) if worker.is_of(shared) => op(worker),
+        // Each thread that is inside of `blocking` has a seat. An errand would wait for another's.
+        _ if Worker::come_back(shared, op) => {}
         Some(worker) => errand(
             shared,
             false,
@@ -113,8 +116,6 @@ pub(crate) fn send(shared: &Shared, guest: bool, op: &mut Errand<'_>) {
                 wait_abroad(worker, latch);
             },
         ),
-        // Each thread that is inside of `blocking` has a seat. An errand would wait for another's.
-        None if Worker::come_back(shared, op) => {}
         None => with_parker(|parker| {
             errand(shared, guest, parker, op, &|latch, tag, begun| {
                 let mut outside = Outside::new(shared);
@@ -131,10 +132,10 @@ pub(crate) fn send(shared: &Shared, guest: bool, op: &mut Errand<'_>) {
     });
 }
 
-/// Calls `op` on the seat of that pool that the calling thread stands aside from, if it is no worker now; else where it
-/// is.
+/// Calls `op` on the seat of that pool that the calling thread stands aside from, if it is no worker of that pool now; else
+/// where it is.
 pub(crate) fn at_home<R>(shared: &Shared, op: impl FnOnce() -> R) -> R {
-    if Worker::with(|worker| worker.is_some()) {
+    if Worker::with(|worker| worker.is_some_and(|worker| worker.is_of(shared))) {
         return op();
     }
     let (mut op, mut result) = (Some(op), None);
@@ -263,7 +264,7 @@ impl Wait for Back<'_> {
     }
 }
 
-/// Waits for a scope that was opened by a thread without a seat, or one that stands aside from it.
+/// Waits for a scope that was opened by a thread that is no worker of the pool now.
 pub(crate) fn wait_for_scope(shared: &Shared, tag: u64, latch: &Latch) {
     let back = Worker::come_back(shared, &mut |worker| {
         let what = ScopeWait {
@@ -276,7 +277,10 @@ pub(crate) fn wait_for_scope(shared: &Shared, tag: u64, latch: &Latch) {
         wait_inside(worker, &what);
     });
     if !back {
-        wait_outside(shared, latch);
+        Worker::with(|elsewhere| match elsewhere {
+            Some(worker) => wait_abroad(worker, latch),
+            None => wait_outside(shared, latch),
+        });
     }
 }
 

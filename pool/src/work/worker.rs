@@ -10,7 +10,7 @@ use crate::base::sync::{Ordering, fence};
 use crate::base::trace::{self, Act, What};
 use crate::base::unwind::AbortOnUnwind;
 use crate::queue::job::{self, HeapJob, Taken};
-use crate::queue::nested::{Front, Nested};
+use crate::queue::nested::{CAPACITY, Front, Nested};
 use crate::queue::spawned::Entry;
 use crate::seat::Seat;
 use crate::seat::context::Course;
@@ -224,11 +224,11 @@ impl<'a> Worker<'a> {
         op()
     }
 
-    /// Runs `op` on the seat of that pool that the calling thread, which is no worker now, stands aside from. False
-    /// if there is none.
+    /// Runs `op` on the seat of that pool that the calling thread, which is no worker of that pool now, stands aside
+    /// from. False if there is none.
     ///
     /// No other thread has the seat, and nothing is private there. So this is as if the thread had called `op` before
-    /// it stood aside.
+    /// it stood aside. If it is a guest of another pool, what it has pushed there is open to all meanwhile.
     #[cold]
     pub(super) fn come_back(shared: &Shared, op: &mut dyn FnMut(&Worker<'_>)) -> bool {
         let Some(worker) = aside_from(Some(shared)) else {
@@ -236,6 +236,13 @@ impl<'a> Worker<'a> {
         };
         // SAFETY: in a frame below this one, which is not left while `op` runs.
         let worker = unsafe { &*worker };
+        Self::with(|elsewhere| {
+            if let Some(elsewhere) = elsewhere.filter(|elsewhere| elsewhere.nested().private() > 0)
+            {
+                elsewhere.publish(CAPACITY);
+                elsewhere.shared.announce();
+            }
+        });
         if worker.seat.tokens.is_empty() {
             worker.sit(|worker| op(worker));
         } else {

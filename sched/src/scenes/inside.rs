@@ -3,8 +3,8 @@
 
 use super::waits::{guests, in_pool, spawn, task};
 use super::{Scene, block, pool, scene};
-use crate::program::{End, Program, Verb};
-use Verb::{Await, Blocking, Broadcast, Handle, Install, Refuse, Set, Work};
+use crate::program::{End, Global, Program, Verb};
+use Verb::{Await, Blocking, Broadcast, Handle, Install, Join, Refuse, Set, Work};
 
 /// A thread of a global pool does this inside of `blocking`.
 fn inside(threads: usize, before: Option<Verb>, verb: Verb) -> Program {
@@ -21,15 +21,27 @@ fn in_place(verb: Verb) -> Verb {
 }
 
 pub(super) fn all() -> Vec<Scene> {
+    let call = || block([Install(0, block([Work(100)]))]);
     let broadcast = || Broadcast(block([Work(100)]));
     vec![
         // The only seat is the caller's, and there is no other thread.
         scene(
             "inside-a-call",
-            in_pool(
-                pool(1),
-                [Refuse(0), Blocking(block([Install(0, block([Work(100)]))]))],
-            ),
+            in_pool(pool(1), [Refuse(0), Blocking(call())]),
+        ),
+        // The same from a join of the global pool, where the thread is a guest.
+        scene(
+            "inside-a-call-of-a-guest",
+            Program {
+                global: Some(Global {
+                    threads: 1,
+                    lazy: true,
+                }),
+                ..in_pool(
+                    pool(1),
+                    [Refuse(0), Blocking(block([Join(call(), call())]))],
+                )
+            },
         ),
         // The letter to its own seat.
         scene("inside-a-broadcast", inside(1, None, broadcast())),
