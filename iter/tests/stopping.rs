@@ -11,11 +11,15 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 use tine::prelude::*;
-use tine::{StopToken, Stopped, stop, with_token};
+use tine::{StopToken, Stopped, ThreadPoolBuilder, stop, with_token};
 
 /// Runs `op` in pools of several sizes.
 fn in_pools<R: Send>(op: impl Fn() -> R + Sync) -> Vec<R> {
-    kit::pools().iter().map(|pool| pool.install(&op)).collect()
+    // In the last one sorts claim their parts.
+    let large = ThreadPoolBuilder::new().num_threads(6).build();
+    let large = large.expect("a small pool");
+    let pools = kit::pools().iter().chain([&large]);
+    pools.map(|pool| pool.install(&op)).collect()
 }
 
 /// Counts its drops.

@@ -29,6 +29,9 @@ pub(super) const CUTOFF: usize = if cfg!(miri) { 128 } else { 20_000 };
 /// A chunk that is sorted in one go under a token has at most about this many elements.
 const WAIT: usize = 1 << 16;
 
+/// More chunks than this are not made to be claimed: each fourfold number is two more merges of everything.
+const MOST_CLAIMED: usize = 256;
+
 /// Sorts `v`, keeping equal elements in their order.
 pub(crate) fn sort_by<T, F>(v: &mut [T], compare: &F)
 where
@@ -75,14 +78,26 @@ where
     L: Fn(&mut [T]) + Sync,
 {
     let mut levels = 1;
-    while (1 << (2 * levels)) < threads && levels < 5 {
+    // Chunks that are claimed are more than threads, so that all end at about the same time.
+    let wanted = match fork::claims(threads) {
+        true => (3 * threads).min(MOST_CLAIMED),
+        false => threads,
+    };
+    while (1 << (2 * levels)) < wanted && levels < 5 {
         levels += 1;
     }
     // Under a token chunks are no longer than may be waited for.
     while is_bound() && v.len() >> (2 * levels) > WAIT && levels < 5 {
         levels += 1;
     }
-    chunks(v, levels, leaf);
+    if fork::claims(threads) {
+        let mut all = Vec::with_capacity(1 << (2 * levels));
+        list(v, levels, &mut all);
+        let leaf = |chunk: &mut [T]| chunks(chunk, 0, leaf);
+        fork::claimed(threads, || all.pop(), &leaf);
+    } else {
+        chunks(v, levels, leaf);
+    }
     match Scratch::new(v.len()) {
         Some(mut scratch) => {
             let grain = fork::grain(v.len(), threads);
@@ -133,6 +148,20 @@ where
 fn cuts(len: usize) -> [usize; 3] {
     let half = len / 2;
     [half / 2, half, half + (len - half) / 2]
+}
+
+/// Puts the `4^levels` chunks of `v` into `all`.
+fn list<'v, T>(v: &'v mut [T], levels: u32, all: &mut Vec<&'v mut [T]>) {
+    if levels == 0 {
+        return all.push(v);
+    }
+    let [one, two, three] = cuts(v.len());
+    let (left, right) = v.split_at_mut(two);
+    let (a, b) = left.split_at_mut(one);
+    let (c, d) = right.split_at_mut(three - two);
+    for part in [a, b, c, d] {
+        list(part, levels - 1, all);
+    }
 }
 
 /// Calls `leaf` for every one of `4^levels` chunks.

@@ -259,7 +259,9 @@ fn panics_somewhere_in_large_inputs() {
     let (len, rounds) = if SLOW { (20_500, 1) } else { (60_000, 4) };
     // With memory from beginning to end: without it, some make fewer calls than were counted.
     starve(usize::MAX, || {
-        with_threads(4, || panics_somewhere(len, rounds));
+        for threads in [4, 6] {
+            with_threads(threads, || panics_somewhere(len, rounds));
+        }
     });
 }
 
@@ -290,7 +292,7 @@ fn liar(lie: Lie) -> impl Fn(&Counted<'_>, &Counted<'_>) -> Ordering + Copy + Se
 
 #[test]
 fn comparisons_that_lie() {
-    with_threads(4, || {
+    with_threads(6, || {
         for (turn, name) in PATTERNS.into_iter().enumerate() {
             let keys = pattern(name, if SLOW { 20_500 } else { 25_000 });
             for (number, lie) in LIES.into_iter().enumerate() {

@@ -150,7 +150,7 @@ macro_rules! strings {
         #[test]
         fn $name() {
             let from: fn(u64) -> $type = $from;
-            for threads in [1, 3] {
+            for threads in [1, 3, 6] {
                 with_threads(threads, || {
                     for (turn, name) in ["random", "few", "swapped", "small"].iter().enumerate() {
                         for len in [0, 1, 100, 2047, 2048, 5000, 20_000, 40_000] {

@@ -140,3 +140,8 @@ fn no_element_is_seen_twice_at_once() {
 fn nor_without_memory() {
     with_threads(4, || starve(1 << 12, || shy_sorts("random", 25_000)));
 }
+
+#[test]
+fn nor_where_chunks_are_claimed() {
+    with_threads(6, || shy_sorts("random", 25_000));
+}
