@@ -83,7 +83,7 @@ impl Lot {
     /// The oldest first.
     pub(crate) fn entries(&self) -> &[Entry] {
         let entries = ptr::from_ref(&self.entries).cast::<Entry>();
-        // SAFETY: in bounds, and initialised: `fill`, which alone changes either, has written so many.
+        // SAFETY: in bounds, and initialised: `fill`, which alone changes either, has written that many.
         unsafe { std::slice::from_raw_parts(entries, self.count) }
     }
 }
