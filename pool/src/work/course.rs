@@ -27,6 +27,11 @@ use crate::seat::Seat;
 use crate::seat::context::Course;
 use std::ptr;
 
+/// So many jobs on top of each other, each in the middle of a wait, are enough: a thread in as many waits takes
+/// only what its innermost wait depends on. They must all end before the outermost can, though what that waits
+/// for may have ended long before.
+const HELPS: u64 = 16;
+
 /// A course runs on top of a stack, for as long as this lives.
 struct OnTop<'a> {
     nested: &'a Nested,
@@ -73,39 +78,60 @@ impl Worker<'_> {
     /// themselves are asked; if they were asked before, what they keep is published for them.
     pub(super) fn take_of_course(&self) -> Option<Entry> {
         let course = self.course()?;
-        let root = Taken {
-            seat: course.seat,
-            base: course.base,
-            since: course.since,
-        };
-        let seat = &self.shared.seats[root.seat];
-        // The root cannot leave its loop as long as this thread is in it. But while it waits there, it may read
-        // letters.
-        let still = || {
-            seat.context()
-                .is_some_and(|now| now.since == course.context)
-        };
-        if let Some(entry) = self.oversee_and_take(root, still) {
-            return Some(entry);
-        }
-        let tag = tag::course(self.nested().course());
-        self.shared.seats.iter().find_map(|seat| {
-            let context = seat.context().filter(|context| context.tag == tag)?;
-            let by = Taken {
-                seat: seat.index,
-                base: context.base,
-                since: context.since,
-            };
-            self.oversee_and_take(by, || seat.is_at(context))
+        let mut others = self.beginning_at(course.seat);
+        others.find_map(|seat| {
+            self.oversee(seat);
+            self.take_of_course_at(seat, course)
         })
     }
 
-    fn oversee_and_take(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
-        if by.seat == self.seat.index {
+    /// The same, of what is public already, and unless this thread is in the middle of many waits as it is.
+    pub(super) fn take_beside(&self) -> Option<Entry> {
+        let course = self.course()?;
+        if self.seat.notes.helps.get() >= HELPS {
             return None;
         }
-        self.oversee(&self.shared.seats[by.seat]);
-        self.take_piece(by, still)
+        let start = self.seat.notes.random() as usize % self.shared.seats.count();
+        let mut others = self.beginning_at(start);
+        others.find_map(|seat| match seat.nested.has_public() {
+            true => self.take_of_course_at(seat, course),
+            false => None,
+        })
+    }
+
+    /// All other seats, in a ring that begins at that one.
+    fn beginning_at(&self, start: usize) -> impl Iterator<Item = &Seat> {
+        let (seats, me) = (&self.shared.seats, self.seat.index);
+        let all = seats.iter().skip(start).chain(seats.iter().take(start));
+        all.filter(move |seat| seat.index != me)
+    }
+
+    /// Takes a piece of that loop from this seat, if it is run there.
+    fn take_of_course_at(&self, seat: &Seat, course: &Course) -> Option<Entry> {
+        let context = seat.context()?;
+        if seat.index == course.seat {
+            // The root cannot leave its loop as long as this thread is in it. But while it waits there, it may
+            // read letters.
+            let root = Taken {
+                seat: course.seat,
+                base: course.base,
+                since: course.since,
+            };
+            let still = || {
+                let now = seat.context();
+                now.is_some_and(|now| now.since == course.context)
+            };
+            return self.take_piece(root, still);
+        }
+        if context.tag != tag::course(self.nested().course()) {
+            return None;
+        }
+        let by = Taken {
+            seat: seat.index,
+            base: context.base,
+            since: context.since,
+        };
+        self.take_piece(by, || seat.is_at(context))
     }
 
     /// Publishes for an owner that was asked and did not answer, and says whether it did; asks it.
