@@ -441,12 +441,15 @@ impl Pace {
     /// Whether what lies behind the next block is to be public before that is run. The piece, of which `left` items
     /// are left, may be halved if it `divides`.
     pub(crate) fn bare(&mut self, left: usize, divides: bool, view: &impl View) -> Bare {
+        if self.crew < 2 || self.least > JOURNEY {
+            return Bare::No;
+        }
         self.end_if_long();
         let Some(cost) = self.per_item().map(|cost| cost >> 8) else {
             return Bare::No;
         };
         let long = cost >= STUCK;
-        if !(long || self.known.is_uneven()) || self.crew < 2 || self.least > JOURNEY {
+        if !long && !self.known.is_uneven() {
             return Bare::No;
         }
         let time = |items: usize| cost.saturating_mul(items as u64);
