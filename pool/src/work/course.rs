@@ -85,14 +85,15 @@ impl Worker<'_> {
         })
     }
 
-    /// The same, of what is public already, and unless this thread is in the middle of many waits as it is.
-    pub(super) fn take_beside(&self) -> Option<Entry> {
+    /// The same, of what is public already, until the wait is `done`, and unless this thread is in the middle of many
+    /// waits as it is.
+    pub(super) fn take_beside(&self, done: impl Fn() -> bool) -> Option<Entry> {
         let course = self.course()?;
         if self.seat.notes.helps.get() >= HELPS {
             return None;
         }
         let start = self.seat.notes.random() as usize % self.shared.seats.count();
-        let mut others = self.beginning_at(start);
+        let mut others = self.beginning_at(start).take_while(|_| !done());
         others.find_map(|seat| match seat.nested.has_public() {
             true => self.take_of_course_at(seat, course),
             false => None,

@@ -87,7 +87,7 @@ impl Worker<'_> {
             } else {
                 what.settle();
                 self.get_hungry(what);
-                if patience.wait() {
+                if patience.wait_unless(|| what.is_done()) {
                     continue;
                 }
                 self.sleep_on(what, anything, &mut nap)
