@@ -8,9 +8,9 @@
 //!
 //! A thread that waits in the course of a loop may run any piece of that loop: whatever lies below it on
 //! its stack would lie there if it had run the piece as its own, and above the root there is no code
-//! but the loop's. So if it has slept for long, it looks for pieces wherever the loop is run, and not
-//! only where the part is run that it waits for. Otherwise pieces could lie beside a blocked item for
-//! ever, while the last thread that does not block waits for another one.
+//! but the loop's. So it looks for pieces wherever the loop is run, and not only where the part is run that it
+//! waits for: for public ones at once, and for those that owners keep once it has slept for long. Otherwise pieces could lie
+//! beside a blocked item for ever, while the last thread that does not block waits for another one.
 //!
 //! The root keeps a [`Course`] until its loop has ended. A seat's stack of jobs says which loop's course
 //! is the last one there, and a thief of a part writes its address into the context of its seat. Items
@@ -79,10 +79,7 @@ impl Worker<'_> {
     pub(super) fn take_of_course(&self) -> Option<Entry> {
         let course = self.course()?;
         let mut others = self.beginning_at(course.seat);
-        others.find_map(|seat| {
-            self.oversee(seat);
-            self.take_of_course_at(seat, course)
-        })
+        others.find_map(|seat| self.take_of_course_at(seat, course, true))
     }
 
     /// The same, of what is public already, until the wait is `done`, and unless this thread is in the middle of many
@@ -95,7 +92,7 @@ impl Worker<'_> {
         let start = self.seat.notes.random() as usize % self.shared.seats.count();
         let mut others = self.beginning_at(start).take_while(|_| !done());
         others.find_map(|seat| match seat.nested.has_public() {
-            true => self.take_of_course_at(seat, course),
+            true => self.take_of_course_at(seat, course, false),
             false => None,
         })
     }
@@ -107,9 +104,16 @@ impl Worker<'_> {
         all.filter(move |seat| seat.index != me)
     }
 
-    /// Takes a piece of that loop from this seat, if it is run there.
-    fn take_of_course_at(&self, seat: &Seat, course: &Course) -> Option<Entry> {
+    /// Takes a piece of that loop from this seat, if it is run there; `asks` says whether the owner is asked before.
+    fn take_of_course_at(&self, seat: &Seat, course: &Course, asks: bool) -> Option<Entry> {
         let context = seat.context()?;
+        let tag = tag::course(self.nested().course());
+        if seat.index != course.seat && context.tag != tag {
+            return None;
+        }
+        if asks {
+            self.oversee(seat);
+        }
         if seat.index == course.seat {
             // The root cannot leave its loop as long as this thread is in it. But while it waits there, it may
             // read letters.
@@ -123,9 +127,6 @@ impl Worker<'_> {
                 now.is_some_and(|now| now.since == course.context)
             };
             return self.take_piece(root, still);
-        }
-        if context.tag != tag::course(self.nested().course()) {
-            return None;
         }
         let by = Taken {
             seat: seat.index,
