@@ -22,6 +22,9 @@
 //! * none that searches or sleeps, while as many ordinary threads have calls under way as there are
 //!   threads, or nearly: each has something to do.
 //!
+//! An owner inside a long item answers nobody. So where few long items are left, it publishes all that it has
+//! before it begins one ([`Pace::bare`]).
+//!
 //! The blocks run so far predict the time of the rest; before the first block, the site's costs do.
 #![forbid(unsafe_code)]
 
@@ -175,7 +178,7 @@ pub enum Step {
     Share,
 }
 
-/// What to do before a block in which this thread may be for long: see [`Pace::bare`].
+/// What to do before a block in which this thread may be for long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bare {
     /// Nothing.
