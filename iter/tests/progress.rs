@@ -379,3 +379,41 @@ fn the_last_match_is_found_in_a_range_without_end() {
         }
     });
 }
+
+/// Loops whose items take long, all of them or few: they are cut to single items, whose owners offer them before
+/// they begin one. Each item is run once, the results are in order, and a search ends where std's does.
+#[test]
+fn long_items_are_each_run_once_and_in_order() {
+    /// Computes for this many microseconds, or a little less.
+    fn spin(micros: u64) {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_micros(micros) {
+            std::hint::spin_loop();
+        }
+    }
+    in_pools("long_items_are_each_run_once_and_in_order", || {
+        for round in 0..4_usize {
+            for items in [1, 2, 3, 17, 64, 150 + round] {
+                let all_long = |i: usize| {
+                    spin(30);
+                    i * 7
+                };
+                let few_long = |i: usize| {
+                    spin(if i % 40 == round { 300 } else { 2 });
+                    i * 7
+                };
+                let expected: Vec<usize> = (0..items).map(|i| i * 7).collect();
+                let made: Vec<usize> = (0..items).into_par_iter().map(all_long).collect();
+                assert_eq!(made, expected);
+                let made: Vec<usize> = (0..items).into_par_iter().map(few_long).collect();
+                assert_eq!(made, expected);
+                let least = (0..items)
+                    .into_par_iter()
+                    .with_min_len(5)
+                    .map(few_long)
+                    .find_first(|&x| x >= 70);
+                assert_eq!(least, expected.iter().copied().find(|&x| x >= 70));
+            }
+        }
+    });
+}

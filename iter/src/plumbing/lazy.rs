@@ -9,7 +9,7 @@ use tine_pool::loops::{self, Part};
 
 use super::fork::offer;
 use super::looks::check;
-use super::pace::{Laid, Pace, Plain, Seed, Step};
+use super::pace::{Bare, Laid, Pace, Plain, Seed, Step};
 
 /// A contiguous piece of a loop: items that are left, and the folder of those before them.
 pub(super) trait Piece {
@@ -126,6 +126,14 @@ fn work(piece: &mut dyn Piece, mut len: usize, pace: &mut Pace, min: usize) -> b
             continue;
         }
         check();
+        match pace.bare(len, len / 2 >= min) {
+            Bare::Halve => {
+                laid = Some(pace.halve(len - len / 2));
+                continue;
+            }
+            Bare::Publish { wakes } => loops::publish(wakes),
+            Bare::No => {}
+        }
         let n = match pace.next(len) {
             Step::Share if offer() => continue,
             Step::Share if len / 2 >= min => {
@@ -181,9 +189,10 @@ impl Way<'_> {
         loops::lend(self.laid.is_open(), keep, far);
     }
 
-    /// The farther part was taken: what this thread has run in a row has come to its end.
+    /// The farther part was taken: what this thread has run in a row has come to its end. A block too short to
+    /// be timed alone may have gone on while this thread waited.
     pub(super) fn taken(&mut self) {
-        self.pace.flush();
+        self.pace.flush_all_but_the_last();
     }
 
     /// The nearer part is closed, and the farther one was not taken: it is done here.

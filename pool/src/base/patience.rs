@@ -23,10 +23,18 @@ impl Patience {
 
     /// Lets some time pass. Returns `false` when there is none left.
     pub(crate) fn wait(&mut self) -> bool {
+        self.wait_unless(|| false)
+    }
+
+    /// The same, but less of it if what is waited for has `come`.
+    pub(crate) fn wait_unless(&mut self, come: impl Fn() -> bool) -> bool {
         self.rounds += 1;
         if self.rounds <= 8 {
-            for _ in 0..32 {
-                relax();
+            for _ in 0..8 {
+                (0..4).for_each(|_| relax());
+                if come() {
+                    break;
+                }
             }
             return true;
         }

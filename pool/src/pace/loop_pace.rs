@@ -22,10 +22,13 @@
 //! * none that searches or sleeps, while as many ordinary threads have calls under way as there are
 //!   threads, or nearly: each has something to do.
 //!
+//! An owner inside a long item answers nobody. So where few long items are left, it publishes all that it has
+//! before it begins one ([`Pace::bare`]).
+//!
 //! The blocks run so far predict the time of the rest; before the first block, the site's costs do.
 #![forbid(unsafe_code)]
 
-use super::site_costs::{self, Entry};
+use super::site_costs::{self, Entry, Known};
 use super::wakes::Wakes;
 use crate::base::clock;
 use std::mem::take;
@@ -37,6 +40,16 @@ const BLOCK: u64 = 3_000;
 /// next to nothing.
 const LEAST: (u64, u64) = (1_000, 250);
 const LONG: u64 = 15_000;
+/// A thread that is in one item for this long, in nanoseconds, keeps others waiting that ask it for work.
+const STUCK: u64 = 20_000;
+/// That is met where it counts, near the end of a loop: where all items are that long, if this many are left for
+/// each thread; where few are, if what a thread has left takes no longer than the second figure.
+const FEW_EACH: u64 = 32;
+const NEAR: u64 = 16 * STUCK;
+/// Items of a site differ much if one takes that long, and this many times as long as the others. A row of blocks
+/// that takes as long as the second figure, in nanoseconds, would have met one.
+const OUTLIER: u64 = 8;
+const TELLING: u64 = 200_000;
 /// The least rest that is given to a thread that is awake, in nanoseconds.
 const JOURNEY: u64 = 4_000;
 /// Where another folder costs much, work of this length is given away all the same if each of its items
@@ -78,6 +91,7 @@ pub(crate) struct Laid {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seed {
     entry: &'static Entry,
+    known: Known,
     least: u64,
     crew: u64,
     levels: u32,
@@ -90,6 +104,9 @@ impl Seed {
     pub(crate) fn grow(self) -> Pace {
         Pace {
             entry: self.entry,
+            known: self.known,
+            part: true,
+            peak: 0,
             levels: self.levels,
             open: self.open,
             long: self.long,
@@ -132,7 +149,10 @@ pub(crate) trait View {
     fn demand(&self) -> Option<Demand>;
     /// Whether each thread of the pool has a call of its own to do.
     fn is_crowded(&self) -> bool;
-    /// Passes on the costs of wake-ups. Called only after `demand` has found sleepers.
+    /// Whether threads sleep that could come for what this one has laid out and not published; `None` if that is
+    /// nothing.
+    fn kept(&self) -> Option<bool>;
+    /// Passes on the costs of wake-ups. Called only after sleepers were found.
     fn with_wakes<R>(&self, f: impl FnOnce(&Wakes) -> R) -> R;
 }
 
@@ -158,10 +178,29 @@ pub enum Step {
     Share,
 }
 
+/// What to do before a block in which this thread may be for long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bare {
+    /// Nothing.
+    No,
+    /// Half of the piece is laid out.
+    Halve,
+    /// All that is laid out is published.
+    Publish {
+        /// Whether threads are woken for it.
+        wakes: bool,
+    },
+}
+
 /// The pace of one loop on one contiguous piece.
 #[derive(Debug)]
 pub(crate) struct Pace {
     entry: &'static Entry,
+    /// What was known of the site when the call began; and whether this is a part that a thief took.
+    known: Known,
+    part: bool,
+    /// The longest time that an item of a block took on average, in ticks with eight fractional bits.
+    peak: u64,
     /// How many times the loop is still to be halved as it is laid out.
     levels: u32,
     /// Whether the layout is public.
@@ -200,7 +239,8 @@ impl Pace {
     /// closures, and `len` the number of items.
     pub(crate) fn start(site: usize, len: usize, view: &impl View) -> Self {
         let entry = site_costs::entry(site);
-        let expected = entry.predict(len);
+        let known = entry.read();
+        let expected = known.predict(len);
         let threads = view.threads();
         let pieces = match expected {
             _ if threads == 1 => 1,
@@ -210,6 +250,7 @@ impl Pace {
         let watched = view.watched();
         let seed = Seed {
             entry,
+            known,
             least: JOURNEY,
             crew: threads as u64,
             levels: pieces.next_power_of_two().trailing_zeros(),
@@ -227,6 +268,7 @@ impl Pace {
         });
         Pace {
             plain,
+            part: false,
             whole: expected.unwrap_or(0),
             ..seed.grow()
         }
@@ -234,15 +276,20 @@ impl Pace {
 
     /// The pace of a loop that one thread runs in blocks.
     pub(crate) fn alone(site: usize) -> Self {
+        let entry = site_costs::entry(site);
         let seed = Seed {
-            entry: site_costs::entry(site),
+            entry,
+            known: entry.read(),
             least: u64::MAX,
             crew: 0,
             levels: 0,
             open: false,
             long: false,
         };
-        seed.grow()
+        Pace {
+            part: false,
+            ..seed.grow()
+        }
     }
 
     /// Whether, and how, this is a plain loop.
@@ -297,7 +344,7 @@ impl Pace {
     pub(crate) fn flush(&mut self) {
         self.end_block();
         if self.items > 0 {
-            self.entry.record_cost(self.items, clock::nanos(self.ticks));
+            self.note_row();
         }
         self.drop_notes();
     }
@@ -308,9 +355,31 @@ impl Pace {
         self.flush();
     }
 
+    /// Parts that are as expected are not noted: all threads would wait for the line.
+    fn note_row(&mut self) {
+        let nanos = clock::nanos(self.ticks);
+        if !self.part || self.known.is_far_off(self.items, nanos) {
+            self.entry.record_cost(self.items, nanos);
+        }
+        let uneven = self.is_uneven();
+        if uneven || (self.known.is_uneven() && nanos > TELLING) {
+            self.entry.record_uneven(uneven);
+        }
+    }
+
+    /// Whether an item was met that took far longer than others.
+    fn is_uneven(&self) -> bool {
+        let peak = clock::nanos(self.peak >> 8);
+        let mean = || {
+            self.per_item()
+                .is_some_and(|mean| peak >= OUTLIER * (mean >> 8))
+        };
+        peak >= STUCK && mean()
+    }
+
     fn drop_notes(&mut self) {
         (self.block, self.begun) = (0, 0);
-        (self.items, self.ticks, self.last) = (0, 0, 0);
+        (self.items, self.ticks, self.last, self.peak) = (0, 0, 0, 0);
     }
 
     /// Sets from how many nanoseconds on a part of the loop is `worth` giving away, unless its items
@@ -340,6 +409,7 @@ impl Pace {
     pub(crate) fn seed(&self) -> Seed {
         Seed {
             entry: self.entry,
+            known: self.known,
             least: self.least,
             crew: self.crew,
             levels: self.levels,
@@ -371,6 +441,41 @@ impl Pace {
         Step::Run(self.size(left))
     }
 
+    /// Whether what lies behind the next block is to be public before that is run. The piece, of which `left` items
+    /// are left, may be halved if it `divides`.
+    pub(crate) fn bare(&mut self, left: usize, divides: bool, view: &impl View) -> Bare {
+        if self.crew < 2 || self.least > JOURNEY {
+            return Bare::No;
+        }
+        self.end_if_long();
+        let Some(cost) = self.per_item().map(|cost| cost >> 8) else {
+            return Bare::No;
+        };
+        let long = cost >= STUCK;
+        if !long && !self.known.is_uneven() {
+            return Bare::No;
+        }
+        let time = |items: usize| cost.saturating_mul(items as u64);
+        let rest = time(left + self.beyond);
+        let near = if long {
+            cost.saturating_mul(FEW_EACH * self.crew)
+        } else {
+            NEAR
+        };
+        if rest > near {
+            return Bare::No;
+        }
+        if divides && time(left) >= STUCK {
+            return Bare::Halve;
+        }
+        match view.kept() {
+            Some(asleep) if self.has_room(view) => Bare::Publish {
+                wakes: asleep && view.with_wakes(|wakes| self.worth_a_wake(rest / 2, wakes)),
+            },
+            _ => Bare::No,
+        }
+    }
+
     /// What the rest of the loop takes, in nanoseconds: `left` items here, and what lies behind them.
     #[inline]
     fn rest(&self, left: usize) -> Option<u64> {
@@ -379,7 +484,7 @@ impl Pace {
         // first blocks fill it, so until the loop has run for a while earlier calls know better.
         if self.least > JOURNEY {
             let known = match self.ticks < clock::ticks(DEAR.0) {
-                true => self.entry.predict(left + self.beyond),
+                true => self.known.predict(left + self.beyond),
                 false => None,
             };
             return Some(known.map_or(mean, |nanos| nanos.min(mean)));
@@ -402,7 +507,7 @@ impl Pace {
 
     /// Whether this many items took less than a journey in earlier calls.
     fn was_short(&self, items: usize) -> bool {
-        self.entry.predict(items).is_some_and(|n| n < JOURNEY)
+        self.known.predict(items).is_some_and(|n| n < JOURNEY)
     }
 
     /// The time until the next block does not count as its time.
@@ -469,6 +574,7 @@ impl Pace {
             self.long |= self.ticks > clock::ticks(LONG);
             self.items += self.block;
             self.last = (ticks << 8) / self.block as u64;
+            self.peak = self.peak.max(self.last);
             self.block = 0;
         }
     }
@@ -476,7 +582,7 @@ impl Pace {
     /// Nanoseconds for each item, with eight fractional bits.
     fn per_item(&self) -> Option<u64> {
         match self.items {
-            0 => self.entry.predict(1 << 8),
+            0 => self.known.predict(1 << 8),
             items => Some((clock::nanos(self.ticks) << 8) / items as u64),
         }
     }
@@ -545,7 +651,132 @@ pub(crate) fn note(site: usize, items: usize, ticks: u64, threads: usize) {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Pace, clock};
+    use super::{Bare, Demand, Pace, View, Wakes, clock};
+    use crate::pace::site_costs;
+    use std::cell::Cell;
+
+    /// A pool of eight threads, of which this one has laid something out or not.
+    struct Eight {
+        kept: Cell<Option<bool>>,
+        crowded: bool,
+        wakes: Wakes,
+    }
+
+    impl Eight {
+        fn new() -> Self {
+            Self {
+                kept: Cell::new(None),
+                crowded: false,
+                wakes: Wakes::new(),
+            }
+        }
+    }
+
+    impl View for Eight {
+        fn threads(&self) -> usize {
+            8
+        }
+        fn watched(&self) -> bool {
+            true
+        }
+        fn chance(&self, _: u64) -> bool {
+            false
+        }
+        fn demand(&self) -> Option<Demand> {
+            None
+        }
+        fn kept(&self) -> Option<bool> {
+            self.kept.get()
+        }
+        fn is_crowded(&self) -> bool {
+            self.crowded
+        }
+        fn with_wakes<R>(&self, f: impl FnOnce(&Wakes) -> R) -> R {
+            f(&self.wakes)
+        }
+    }
+
+    /// How a piece of `len` items at `site` is laid out before its first block: the length of what is left, and the
+    /// last answer.
+    fn laid_bare(site: usize, len: usize, view: &Eight) -> (usize, Bare) {
+        let (mut pace, mut left) = (Pace::start(site, len, view), len);
+        pace.set_kind(0, false);
+        loop {
+            match pace.bare(left, left > 1, view) {
+                Bare::Halve => {
+                    view.kept.set(Some(true));
+                    pace.hand_out(left - left / 2, false);
+                    left /= 2;
+                }
+                last => return (left, last),
+            }
+        }
+    }
+
+    /// Where each item takes long, all others are public before one is begun, if they are few.
+    #[test]
+    fn few_long_items_are_public_before_one_is_begun() {
+        let (site, view) = (0x51_7e10, Eight::new());
+        site_costs::entry(site).record_cost(1, 100_000);
+        let public = Bare::Publish { wakes: true };
+        assert_eq!(laid_bare(site, 64, &view), (1, public));
+        view.kept.set(Some(false));
+        assert_eq!(
+            laid_bare(site, 1, &view),
+            (1, Bare::Publish { wakes: false })
+        );
+        view.kept.set(None);
+        assert_eq!(laid_bare(site, 1, &view), (1, Bare::No), "nothing is kept");
+        assert_eq!(laid_bare(site, 1_000, &view), (1_000, Bare::No));
+        let crowded = Eight {
+            crowded: true,
+            ..Eight::new()
+        };
+        assert_eq!(laid_bare(site, 64, &crowded), (1, Bare::No));
+    }
+
+    /// Where one item in many takes long, the last of a thread's work is public in parts worth a long item.
+    #[test]
+    fn items_that_differ_are_public_near_the_end() {
+        let (site, view) = (0x51_7e18, Eight::new());
+        let entry = site_costs::entry(site);
+        entry.record_cost(1, 2_000);
+        assert_eq!(laid_bare(site, 100, &view), (100, Bare::No));
+        let mut pace = Pace::start(site, 100, &view);
+        (pace.items, pace.ticks) = (50, clock::ticks(110_000));
+        pace.peak = clock::ticks(25_000) << 8;
+        pace.flush();
+        assert!(entry.read().is_uneven());
+        assert!(matches!(
+            laid_bare(site, 100, &view),
+            (6, Bare::Publish { .. })
+        ));
+        assert_eq!(laid_bare(site, 1_000, &view), (1_000, Bare::No));
+        for _ in 0..8 {
+            let mut pace = Pace::start(site, 1_000, &view);
+            (pace.items, pace.ticks) = (500, clock::ticks(1_000_000));
+            pace.flush();
+        }
+        assert!(!entry.read().is_uneven());
+    }
+
+    /// A thief's part is noted only if it is far from what was known when the call began.
+    #[test]
+    fn parts_that_are_as_expected_are_not_noted() {
+        let (site, view) = (0x51_7e20, Eight::new());
+        let entry = site_costs::entry(site);
+        entry.record_cost(100, 100_000);
+        let part = |nanos| {
+            let mut pace = Pace::start(site, 1_000, &view).seed().grow();
+            (pace.items, pace.ticks) = (100, clock::ticks(nanos));
+            pace.flush();
+            entry.read().predict(100).expect("it is known")
+        };
+        assert_eq!(part(130_000), 100_000);
+        assert_eq!(part(80_000), 100_000);
+        assert!(part(200_000) > 140_000);
+        assert!(part(10_000) < 100_000);
+    }
 
     /// Many cheap items stay together; as much work in few items does not.
     #[test]
@@ -592,6 +823,7 @@ mod tests {
         for _ in 0..50 {
             pace.entry.record_cost(100_000, 500_000);
         }
+        pace.known = pace.entry.read();
         let work = |pace: &mut Pace, items, nanos| {
             pace.items = items;
             pace.ticks = clock::ticks(nanos);

@@ -19,6 +19,8 @@ const ENTRIES: usize = 1024;
 const PROOF: u32 = 4;
 /// For how many sites a thread counts at a time.
 const ROWS: usize = 64;
+/// After one uneven row of blocks, this many even ones are needed until the site counts as even again.
+const UNEVEN: u32 = 8;
 /// Fractional bits of a cost per item.
 const FRACTION: u32 = 8;
 
@@ -26,13 +28,41 @@ static TABLE: [Entry; ENTRIES] = [const { Entry::new() }; ENTRIES];
 
 /// The record of one site.
 #[derive(Debug)]
-#[repr(align(16))]
+#[repr(align(32))]
 pub(crate) struct Entry {
     site: AtomicUsize,
     /// 1 if the last calls were all short.
     short: AtomicU32,
     /// Moving average of nanoseconds per item, with `FRACTION` fractional bits; 0: not known.
     cost: AtomicU32,
+    /// For how many more rows of blocks items of this site are expected to differ much.
+    uneven: AtomicU32,
+}
+
+/// What is known of a loop when it begins. Its parts go by that: the line is not read again for each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known {
+    cost: u32,
+    uneven: bool,
+}
+
+impl Known {
+    /// Nanoseconds that `items` items are expected to take.
+    #[inline]
+    pub(crate) fn predict(self, items: usize) -> Option<u64> {
+        (self.cost != 0).then(|| (u64::from(self.cost)).saturating_mul(items as u64) >> FRACTION)
+    }
+
+    /// Whether some items are expected to take far longer than others.
+    pub(crate) fn is_uneven(self) -> bool {
+        self.uneven
+    }
+
+    /// Whether `items` items in this time are far from that.
+    pub(crate) fn is_far_off(self, items: usize, nanos: u64) -> bool {
+        self.predict(items)
+            .is_none_or(|known| nanos < known / 4 * 3 || nanos > known / 2 * 3)
+    }
 }
 
 /// The entry of a site.
@@ -93,6 +123,7 @@ impl Entry {
             site: AtomicUsize::new(0),
             short: AtomicU32::new(0),
             cost: AtomicU32::new(0),
+            uneven: AtomicU32::new(0),
         }
     }
 
@@ -101,13 +132,31 @@ impl Entry {
         self.site.store(site, Ordering::Relaxed);
         self.short.store(0, Ordering::Relaxed);
         self.cost.store(0, Ordering::Relaxed);
+        self.uneven.store(0, Ordering::Relaxed);
+    }
+
+    /// What is known.
+    #[inline]
+    pub(crate) fn read(&self) -> Known {
+        Known {
+            cost: self.cost.load(Ordering::Relaxed),
+            uneven: self.uneven.load(Ordering::Relaxed) > 0,
+        }
     }
 
     /// Nanoseconds that `items` items are expected to take.
     #[inline]
     pub(crate) fn predict(&self, items: usize) -> Option<u64> {
-        let cost = self.cost.load(Ordering::Relaxed);
-        (cost != 0).then(|| (u64::from(cost)).saturating_mul(items as u64) >> FRACTION)
+        self.read().predict(items)
+    }
+
+    /// Notes whether a row of blocks had an item that took far longer than others.
+    pub(crate) fn record_uneven(&self, is: bool) {
+        let old = self.uneven.load(Ordering::Relaxed);
+        let new = if is { UNEVEN } else { old.saturating_sub(1) };
+        if new != old {
+            self.uneven.store(new, Ordering::Relaxed);
+        }
     }
 
     /// Notes the time of a call's own blocks, without waits and wakes. One interrupted call must

@@ -19,9 +19,11 @@ impl Looker {
     /// Makes this seat's thread the looker, if there is none.
     pub(crate) fn try_become(&self, seat: &Seat) -> bool {
         // Relaxed, here and below: a looker that is missed for a moment costs time alone.
-        self.0
-            .compare_exchange(0, seat.index + 1, Ordering::Relaxed, Ordering::Relaxed)
-            .is_ok()
+        self.seat().is_none()
+            && self
+                .0
+                .compare_exchange(0, seat.index + 1, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
     }
 
     /// Whether it is this one.

@@ -31,6 +31,8 @@ pub(crate) struct Notes {
     /// How quickly jobs are pushed meanwhile.
     #[cfg(not(loom))]
     pub(crate) rhythm: Rhythm,
+    /// How many jobs run here on top of each other, each of them in the middle of a wait.
+    pub(crate) helps: Note,
     /// Counts the contexts and scopes that began here.
     stamp: Note,
     /// How many more jobs to run before a look at the injector, when the last one was, and the
@@ -53,6 +55,7 @@ impl Notes {
             answered: Note::new(0),
             #[cfg(not(loom))]
             rhythm: Rhythm::new(),
+            helps: Note::new(0),
             stamp: Note::new(0),
             until_outside: Note::new(32),
             outside_at: Note::new(0),

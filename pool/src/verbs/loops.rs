@@ -15,7 +15,7 @@ use crate::work::worker::{FOR_LOOP, Worker};
 use std::sync::atomic::AtomicPtr;
 
 pub use crate::base::sys::barrier_everywhere;
-pub use crate::pace::loop_pace::{Plain, Step};
+pub use crate::pace::loop_pace::{Bare, Plain, Step};
 
 /// The pool as the calling thread sees it.
 struct Here;
@@ -53,6 +53,13 @@ impl View for Here {
                 (0, _) => Demand::Asleep { offered: 0 },
                 _ => Demand::Awake,
             })
+        })
+    }
+
+    fn kept(&self) -> Option<bool> {
+        Worker::with(|worker| {
+            let worker = worker.filter(|w| w.nested().has_private())?;
+            Some(worker.sleepers(worker.shared.sleep.census()) > 0)
         })
     }
 
@@ -148,6 +155,19 @@ impl Pace {
     /// Half of what is left, `far` items, is offered in public; then as above.
     pub fn share(&mut self, far: usize) -> Laid {
         Laid(self.0.hand_out(far, true))
+    }
+
+    /// What to do before a block, for a piece of which `left` items are left. Where other threads could get no
+    /// answer for long, all that is laid out is public before that: first half of the piece is laid out, if it
+    /// `divides` and as long as that is worth it, and then [`publish`] is to be called.
+    #[inline]
+    pub fn bare(&mut self, left: usize, divides: bool) -> Bare {
+        self.0.bare(left, divides, &Here)
+    }
+
+    /// Half of what is left, `far` items, is laid out; then as for [`Self::lay_out`].
+    pub fn halve(&mut self, far: usize) -> Laid {
+        Laid(self.0.hand_out(far, false))
     }
 
     /// The nearer half is done, and the farther one is begun by the same thread.
@@ -409,6 +429,19 @@ pub fn offer() -> bool {
         worker.wake(FOR_LOOP);
         true
     })
+}
+
+/// Publishes all that this thread has laid out, and `wakes` threads for it, or leaves that to those that are
+/// awake.
+#[inline(never)]
+pub fn publish(wakes: bool) {
+    Worker::with(|worker| {
+        if let Some(worker) = worker {
+            worker.publish(usize::MAX);
+            let most = if wakes { FOR_LOOP } else { 0 };
+            (0..worker.nested().public().min(most)).for_each(|_| worker.wake(FOR_LOOP));
+        }
+    });
 }
 
 /// When a loop over items one by one is to look at a token: about every ten microseconds.

@@ -8,9 +8,9 @@
 //!
 //! A thread that waits in the course of a loop may run any piece of that loop: whatever lies below it on
 //! its stack would lie there if it had run the piece as its own, and above the root there is no code
-//! but the loop's. So if it has slept for long, it looks for pieces wherever the loop is run, and not
-//! only where the part is run that it waits for. Otherwise pieces could lie beside a blocked item for
-//! ever, while the last thread that does not block waits for another one.
+//! but the loop's. So it looks for pieces wherever the loop is run, and not only where the part is run that it
+//! waits for: for public ones at once, and for those that owners keep once it has slept for long. Otherwise pieces could lie
+//! beside a blocked item for ever, while the last thread that does not block waits for another one.
 //!
 //! The root keeps a [`Course`] until its loop has ended. A seat's stack of jobs says which loop's course
 //! is the last one there, and a thief of a part writes its address into the context of its seat. Items
@@ -26,6 +26,11 @@ use crate::queue::spawned::Entry;
 use crate::seat::Seat;
 use crate::seat::context::Course;
 use std::ptr;
+
+/// So many jobs on top of each other, each in the middle of a wait, are enough: a thread in as many waits takes
+/// only what its innermost wait depends on. They must all end before the outermost can, though what that waits
+/// for may have ended long before.
+const HELPS: u64 = 16;
 
 /// A course runs on top of a stack, for as long as this lives.
 struct OnTop<'a> {
@@ -73,39 +78,62 @@ impl Worker<'_> {
     /// themselves are asked; if they were asked before, what they keep is published for them.
     pub(super) fn take_of_course(&self) -> Option<Entry> {
         let course = self.course()?;
-        let root = Taken {
-            seat: course.seat,
-            base: course.base,
-            since: course.since,
-        };
-        let seat = &self.shared.seats[root.seat];
-        // The root cannot leave its loop as long as this thread is in it. But while it waits there, it may read
-        // letters.
-        let still = || {
-            seat.context()
-                .is_some_and(|now| now.since == course.context)
-        };
-        if let Some(entry) = self.oversee_and_take(root, still) {
-            return Some(entry);
+        let mut others = self.beginning_at(course.seat);
+        others.find_map(|seat| self.take_of_course_at(seat, course, true))
+    }
+
+    /// The same, of what is public already, until the wait is `done`, and unless this thread is in the middle of many
+    /// waits as it is.
+    pub(super) fn take_beside(&self, done: impl Fn() -> bool) -> Option<Entry> {
+        let course = self.course()?;
+        if self.seat.notes.helps.get() >= HELPS {
+            return None;
         }
-        let tag = tag::course(self.nested().course());
-        self.shared.seats.iter().find_map(|seat| {
-            let context = seat.context().filter(|context| context.tag == tag)?;
-            let by = Taken {
-                seat: seat.index,
-                base: context.base,
-                since: context.since,
-            };
-            self.oversee_and_take(by, || seat.is_at(context))
+        let start = self.seat.notes.random() as usize % self.shared.seats.count();
+        let mut others = self.beginning_at(start).take_while(|_| !done());
+        others.find_map(|seat| match seat.nested.has_public() {
+            true => self.take_of_course_at(seat, course, false),
+            false => None,
         })
     }
 
-    fn oversee_and_take(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
-        if by.seat == self.seat.index {
+    /// All other seats, in a ring that begins at that one.
+    fn beginning_at(&self, start: usize) -> impl Iterator<Item = &Seat> {
+        let (seats, me) = (&self.shared.seats, self.seat.index);
+        let all = seats.iter().skip(start).chain(seats.iter().take(start));
+        all.filter(move |seat| seat.index != me)
+    }
+
+    /// Takes a piece of that loop from this seat, if it is run there; `asks` says whether the owner is asked before.
+    fn take_of_course_at(&self, seat: &Seat, course: &Course, asks: bool) -> Option<Entry> {
+        let context = seat.context()?;
+        let tag = tag::course(self.nested().course());
+        if seat.index != course.seat && context.tag != tag {
             return None;
         }
-        self.oversee(&self.shared.seats[by.seat]);
-        self.take_piece(by, still)
+        if asks {
+            self.oversee(seat);
+        }
+        if seat.index == course.seat {
+            // The root cannot leave its loop as long as this thread is in it. But while it waits there, it may
+            // read letters.
+            let root = Taken {
+                seat: course.seat,
+                base: course.base,
+                since: course.since,
+            };
+            let still = || {
+                let now = seat.context();
+                now.is_some_and(|now| now.since == course.context)
+            };
+            return self.take_piece(root, still);
+        }
+        let by = Taken {
+            seat: seat.index,
+            base: context.base,
+            since: context.since,
+        };
+        self.take_piece(by, || seat.is_at(context))
     }
 
     /// Publishes for an owner that was asked and did not answer, and says whether it did; asks it.

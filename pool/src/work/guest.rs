@@ -120,7 +120,8 @@ fn find_seat(shared: &Shared) -> Option<&Seat> {
 }
 
 impl Shared {
-    /// Whether the pool has few seats, so that an errand costs its caller less than looking for one.
+    /// Whether the pool has few seats: an errand costs its caller less than looking for one, and threads that
+    /// search do not wait for each other.
     pub(super) fn is_small(&self) -> bool {
         self.len() <= SMALL
     }

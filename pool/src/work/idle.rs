@@ -18,6 +18,11 @@ use std::time::Duration;
 const PATIENCE: (u64, u64) = (2_000, 20_000);
 /// What counts as soon, and as long.
 const NAP: (u64, u64) = (50_000, 200_000);
+/// Where more than this many threads search, not each of them takes up each job that it sees, and the census is
+/// looked at in one round of [`ROUNDS`]: else all of them wait for its line, and with them the thread that offers
+/// the jobs.
+const CROWD: usize = 4;
+const ROUNDS: u32 = 4;
 /// How often the looker looks after threads that are stuck. In a pool at rest each look comes four
 /// times later than the one before, up to the greatest interval, and after the last of these
 /// it stops.
@@ -135,29 +140,40 @@ impl Worker<'_> {
         if shared.is_over() {
             return false;
         }
-        let more =
-            shared.seats.iter().map(Seat::public_jobs).sum::<usize>() + shared.injector.len();
-        if more > 1 {
+        if shared.jobs() > 1 {
             self.wake_one();
         }
         true
     }
 
-    /// Looks for news for a while. At most half of the threads do so at a time.
+    /// Looks for news for a while. In a small pool at most half of the threads do so at a time.
+    ///
+    /// Of many that see a few jobs, about twice as many as there are jobs take them up, by chance. The others count
+    /// as searching and look on, also after their last look, as long as there is work.
     fn look_around(&self) -> Looked {
         let (shared, seat) = (self.shared, self.seat);
         let mut patience = Patience::new(seat.notes.patience.get());
+        let mut beside = shared.sleep.census().searching();
+        let mut round = 0_u32;
         loop {
+            round += 1;
             if seat.word.load().holder() != Holder::Searching {
                 return Looked::Displaced;
             }
-            if shared.has_news(seat) {
+            if seat.word.load().has_mail() || shared.is_over() {
+                return Looked::News;
+            }
+            let found = shared.jobs();
+            if found > 0 && (beside <= CROWD || seat.notes.random() as usize % beside < 2 * found) {
                 return Looked::News;
             }
             for other in shared.seats.iter().filter(|s| s.nested.has_private()) {
                 other.nested.want();
             }
-            let crowded = shared.sleep.census().searching() > shared.len().div_ceil(2);
+            if beside <= CROWD || round.is_multiple_of(ROUNDS) {
+                beside = shared.sleep.census().searching();
+            }
+            let crowded = shared.is_small() && beside > shared.len().div_ceil(2);
             if crowded || !patience.wait() {
                 return Looked::Nothing;
             }

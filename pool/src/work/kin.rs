@@ -81,7 +81,9 @@ impl Wait for PartWait<'_> {
     }
 
     fn find(&self, worker: &Worker<'_>) -> Option<Entry> {
-        self.0.find(worker)
+        self.0
+            .find(worker)
+            .or_else(|| worker.take_beside(|| self.is_done()))
     }
 
     fn find_further(&self, worker: &Worker<'_>) -> Option<Entry> {

@@ -148,6 +148,11 @@ impl Shared {
         !self.injector.is_empty() || self.seats.iter().any(Seat::has_work)
     }
 
+    /// How many jobs any thread may take, roughly.
+    pub(crate) fn jobs(&self) -> usize {
+        self.seats.iter().map(Seat::public_jobs).sum::<usize>() + self.injector.len()
+    }
+
     /// Whether there is anything that the thread of this seat could take, or should know.
     pub(crate) fn has_news(&self, seat: &Seat) -> bool {
         self.has_work() || seat.word.load().has_mail() || self.is_over()

@@ -4,8 +4,8 @@
 //! for itself ([`Wait`]; `kin.rs` has them all):
 //!
 //! * **A join** whose job was stolen helps the thief.
-//! * **A loop's course** (`course.rs`) that waits for a part does so too. After a while it takes any piece of
-//!   the loop, wherever it lies.
+//! * **A loop's course** (`course.rs`) that waits for a part does so too. Else it takes any public piece of
+//!   the loop, wherever it lies, and after a while sees to it that more are public.
 //! * **A scope** runs its own tasks, wherever they lie, then helps the threads that run them.
 //! * **A task** behind a handle is helped as a join is.
 //! * **Mail**, a broadcast's closure for this very thread, is read while waiting for whatever:
@@ -87,13 +87,16 @@ impl Worker<'_> {
             } else {
                 what.settle();
                 self.get_hungry(what);
-                if patience.wait() {
+                if patience.wait_unless(|| what.is_done()) {
                     continue;
                 }
                 self.sleep_on(what, anything, &mut nap)
             };
             if let Some(entry) = found {
+                let helps = &self.seat.notes.helps;
+                helps.set(helps.get() + 1);
                 self.run(entry);
+                helps.set(helps.get() - 1);
                 (patience, nap) = (Patience::new(PATIENCE), STUCK.0);
             }
         }
