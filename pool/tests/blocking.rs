@@ -451,6 +451,26 @@ fn who_waits_inside_looks_after_the_others() {
 
 /// A thread inside of `blocking` is a guest of the global pool, and from there calls the pool that it blocks in, and waits
 /// for it. No other thread has that pool: it has one seat, and no spare ones.
+/// Inside of `blocking` a call of the global pool goes to the seat that the thread keeps, though others are free: a
+/// broadcast, its own or another thread's, writes to that one too.
+#[test]
+fn a_call_inside_reads_the_letters_of_its_seat() {
+    alone("a_call_inside_reads_the_letters_of_its_seat", 3, |watch| {
+        for round in 0..50 {
+            watch.step(round);
+            let inside = || join(|| broadcast(|_| 1).len(), || ()).0;
+            assert_eq!(join(|| blocking(inside), || ()).0, 3);
+            let of_a_task = || {
+                let mut sum = 0;
+                scope(|s| s.spawn(|_| sum = broadcast(|_| 1).len()));
+                sum
+            };
+            assert_eq!(join(|| blocking(of_a_task), || ()).0, 3);
+            assert_eq!(current_thread_index(), None);
+        }
+    });
+}
+
 #[test]
 fn a_guest_inside_comes_back_to_its_seat() {
     alone("a_guest_inside_comes_back_to_its_seat", 2, |watch| {

@@ -86,6 +86,10 @@ fn from_outside<R: Send>(op: impl FnOnce(&Worker<'_>, bool) -> R + Send) -> R {
 #[inline(never)]
 fn in_global(op: &mut Errand<'_>) {
     let shared = global();
+    // A thread inside of `blocking` has a seat. While it waited on another, none would read that one's letters.
+    if worker::is_aside(Some(shared)) {
+        return errand::send(shared, true, op);
+    }
     match Guest::sit_down(shared) {
         Some(guest) => guest.worker().sit(|worker| op(worker)),
         None => errand::send(shared, true, op),

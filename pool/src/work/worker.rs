@@ -457,6 +457,7 @@ pub(crate) fn nested_entry(job: *mut (), victim: &Seat) -> Entry {
 
 /// Whether the calling thread holds a seat that it stands aside from: in that pool, or (`None`) in
 /// any.
+#[inline]
 pub(crate) fn is_aside(of: Option<&Shared>) -> bool {
     aside_from(of).is_some()
 }
@@ -469,6 +470,7 @@ pub(super) fn parker_aside(of: &Shared) -> Option<&'static Parker> {
 }
 
 /// The worker that it was there. It lives at least as long as the caller's frame.
+#[inline]
 fn aside_from(of: Option<&Shared>) -> Option<*const Worker<'static>> {
     let mut at = ASIDE.get();
     // SAFETY: each is in a frame below this one, and takes itself out of the list before it goes.

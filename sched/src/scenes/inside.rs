@@ -43,6 +43,12 @@ pub(super) fn all() -> Vec<Scene> {
                 )
             },
         ),
+        // A call of the global pool, where other seats are free: a letter comes to the one that the thread keeps.
+        scene("inside-a-call-that-writes-to-all", {
+            let inside = [Join(block([broadcast()]), block([Work(100)]))];
+            let outside = Join(block([Blocking(block(inside))]), block([Work(100)]));
+            guests(3, true, vec![block([outside])])
+        }),
         // The letter to its own seat.
         scene("inside-a-broadcast", inside(1, None, broadcast())),
         scene("inside-broadcasts-of-two", {
