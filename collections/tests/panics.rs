@@ -394,6 +394,32 @@ fn grouping_blows_anywhere() {
     }));
 }
 
+/// More pairs than stay in one row: in the row, while they are scattered, and while groups are laid.
+#[test]
+fn grouping_many_blows_anywhere() {
+    let fuse = Fuse::new();
+    let count = 140_000;
+    let group = || {
+        let keys = (0..count).into_par_iter();
+        keys.group_by(|i| Key(i % 30_000, fuse.clone()))
+    };
+    assert_eq!(group().len(), 30_000);
+    for after in [0, 100, 70_000, 131_071, 131_073, 139_999, 200_000] {
+        for (counter, times) in [
+            (&fuse.hash, count),
+            (&fuse.eq, 110_000),
+            (&fuse.drop, 110_000),
+        ] {
+            counter.store(after, Ordering::Relaxed);
+            let blew = blows(group);
+            assert!(blew || after >= times as isize, "after {after}");
+            fuse.mend();
+            // A destructor that panics keeps back its own part at most.
+            assert!(Arc::strong_count(&fuse) < 2000, "after {after}");
+        }
+    }
+}
+
 /// A join on a map that stays: whatever blows, the map has all that it had, and can be joined and changed again.
 #[test]
 fn joining_on_a_map_blows_anywhere() {

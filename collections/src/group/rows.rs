@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::laying::{Rows, lay};
-use super::sift::Sieve;
+use super::sift::{Pairs, Sieve};
 use crate::gather::{Run, heaps};
 use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
@@ -72,8 +72,8 @@ where
     S: BuildHasher + Sync,
 {
     let parts = breadth();
-    match heaps::<Sieve<G, K, T>, Vec<_>, _, _, _, _>(items, read, hasher, parts) {
-        Run::Few(pairs) => vec![Rows::new(pairs, hasher)],
+    match heaps::<Sieve<G, K, T>, Pairs<K, T>, _, _, _, _>(items, read, hasher, parts) {
+        Run::Few(Pairs(pairs)) => vec![Rows::new(pairs, hasher)],
         Run::Many(sieves) => {
             let runs = sieves.into_iter().flat_map(Sieve::into_sifted);
             lay(runs.collect(), parts, hasher)

@@ -11,14 +11,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
-use crate::gather::Heap;
+use crate::gather::{Bag, Heap};
 use crate::pages;
 use crate::partition::Scatter;
 use crate::parts::part_of;
 use crate::tag::Tag;
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, Hash};
-use std::mem;
+use std::{mem, vec};
 
 /// A key is heavy if it is this part of the sample, or more.
 const HEAVY: usize = 1024;
@@ -175,14 +175,62 @@ fn choose<K: Eq, T>(sample: &[(K, T)], hashes: &[u64]) -> Choice {
     }
 }
 
-impl<G, K, T, S> Heap<Vec<(K, T)>, K, T, S> for Sieve<G, K, T>
+/// Pairs that stay in one row while they are few: to scatter them, and to lay each part by itself, costs more than
+/// a second thread saves. (Debug builds take fewer for few, so that tests of moderate size reach what is beyond.)
+pub(super) struct Pairs<K, T>(pub(super) Vec<(K, T)>);
+
+impl<K, T> Default for Pairs<K, T> {
+    fn default() -> Self {
+        Pairs(Vec::new())
+    }
+}
+
+impl<K, T> IntoIterator for Pairs<K, T> {
+    type Item = (K, T);
+    type IntoIter = vec::IntoIter<(K, T)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<K: Send, T: Send, S> Bag<(K, T), S> for Pairs<K, T> {
+    const FEW: usize = if cfg!(miri) {
+        1 << 8
+    } else if cfg!(debug_assertions) {
+        1 << 14
+    } else {
+        1 << 17
+    };
+    const UNKNOWN: usize = <Self as Bag<(K, T), S>>::FEW;
+    const WORTH: u64 = 2_000_000;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn reserve(&mut self, more: usize) {
+        self.0.reserve(more.min(<Self as Bag<(K, T), S>>::FEW));
+    }
+
+    #[inline]
+    fn fill(&mut self, values: &mut impl Iterator<Item = (K, T)>, most: usize, hasher: &S) {
+        Bag::fill(&mut self.0, values, most, hasher);
+    }
+
+    fn append(&mut self, later: Self, hasher: &S) {
+        Bag::append(&mut self.0, later.0, hasher);
+    }
+}
+
+impl<G, K, T, S> Heap<Pairs<K, T>, K, T, S> for Sieve<G, K, T>
 where
     G: Tag,
     K: Hash + Eq + Send,
     T: Send,
     S: BuildHasher,
 {
-    fn begin(parts: usize, sample: Vec<(K, T)>, hasher: &S) -> Self {
+    fn begin(parts: usize, Pairs(sample): Pairs<K, T>, hasher: &S) -> Self {
         let hashes: Vec<u64> = sample.iter().map(|(key, _)| hasher.hash_one(key)).collect();
         let Choice { keys, ids, heavy } = choose(&sample, &hashes);
         let mut now = Sifted {
