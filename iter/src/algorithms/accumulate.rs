@@ -389,6 +389,7 @@ impl<T: Ord + Clone> Gather<T> for Ends {
 
     #[inline]
     fn take_all(&self, found: Self::State, mut items: impl Iterator<Item = T>) -> Self::State {
+        // Exact types that own nothing are numbers.
         if !is_exact::<T>() || needs_drop::<T>() {
             return Extremes(T::cmp).take_all(found, items);
         }
