@@ -3,7 +3,7 @@
 
 use crate::bytes::Bytes;
 use crate::queue::nested::{CAPACITY, Nested, Pop};
-use crate::queue::spawned::{Entry, LOT, Spawned};
+use crate::queue::spawned::{Entry, LOT, Lot, Spawned};
 use crate::queue::steal::Steal;
 use std::collections::VecDeque;
 use std::ptr::without_provenance_mut as job;
@@ -206,15 +206,15 @@ fn stolen(entry: Option<Entry>) -> Steal<Entry> {
 }
 
 fn steal_lot(deque: &Spawned, model: &mut VecDeque<Entry>) {
-    let mut lot = [Entry::NONE; LOT];
+    let mut lot = Lot::new();
     let count = model.len().div_ceil(2).min(LOT);
     let wanted = if count == 0 {
         Steal::Empty
     } else {
-        Steal::Taken(count)
+        Steal::Taken(())
     };
     assert_eq!(deque.steal_lot(&mut lot), wanted);
-    assert!(lot.into_iter().take(count).eq(model.drain(..count)));
+    assert!(lot.entries().iter().copied().eq(model.drain(..count)));
 }
 
 #[cfg(test)]

@@ -468,11 +468,13 @@ impl Pace {
         if divides && time(left) >= STUCK {
             return Bare::Halve;
         }
+        // If threads sleep that are not worth a wake-up, all stays private: so the looker sees it, should an item
+        // block.
         match view.kept() {
-            Some(asleep) if self.has_room(view) => Bare::Publish {
-                wakes: asleep && view.with_wakes(|wakes| self.worth_a_wake(rest / 2, wakes)),
-            },
-            _ => Bare::No,
+            None => Bare::No,
+            Some(_) if !self.has_room(view) => Bare::No,
+            Some(true) if !view.with_wakes(|wakes| self.worth_a_wake(rest / 2, wakes)) => Bare::No,
+            Some(wakes) => Bare::Publish { wakes },
         }
     }
 

@@ -432,13 +432,14 @@ pub fn offer() -> bool {
 }
 
 /// Publishes all that this thread has laid out, and `wakes` threads for it, or leaves that to those that are
-/// awake.
+/// awake: but for one, if a thread has fallen asleep meanwhile. It saw nothing public in its last look, and
+/// looks after none but owners that keep something.
 #[inline(never)]
 pub fn publish(wakes: bool) {
     Worker::with(|worker| {
         if let Some(worker) = worker {
             worker.publish(usize::MAX);
-            let most = if wakes { FOR_LOOP } else { 0 };
+            let most = if wakes { FOR_LOOP } else { 1 };
             (0..worker.nested().public().min(most)).for_each(|_| worker.wake(FOR_LOOP));
         }
     });
