@@ -66,6 +66,9 @@ const LATE: u64 = 3;
 const SOON: u64 = 4;
 /// A pool that was seen to be crowded counts as that for this many times as long as the look took.
 const PAUSE: u64 = 32;
+/// A thread that finds that no other wants work looks at the census again after this time, in nanoseconds: each thread
+/// that counts itself there has to wait for all that look. If it is asked, it looks at once.
+const CONTENT: u64 = 1_000;
 /// A loop with fewer items at a site that is not known yet is laid out in public.
 const FEW: usize = 256;
 /// A piece expected to be shorter than this is one block.
@@ -120,6 +123,7 @@ impl Seed {
             probes: false,
             wakes: None,
             crowded: 0,
+            content: 0,
             items: 0,
             ticks: 0,
             last: 0,
@@ -147,6 +151,8 @@ pub(crate) trait View {
     /// Which threads would take work; `None` if enough that was offered before still lies there, or none
     /// can be offered.
     fn demand(&self) -> Option<Demand>;
+    /// Whether a thread asks this one for work, as far as its own lines tell.
+    fn is_asked(&self) -> bool;
     /// Whether each thread of the pool has a call of its own to do.
     fn is_crowded(&self) -> bool;
     /// Whether threads sleep that could come for what this one has laid out and not published; `None` if that is
@@ -225,8 +231,9 @@ pub(crate) struct Pace {
     /// Whether a thread is woken for a rest that would be over soon after it came; `None` until
     /// that has been asked.
     wakes: Option<bool>,
-    /// Until then the pool counts as crowded, in ticks.
+    /// Until then the pool counts as crowded, in ticks; and as one whose threads want no more.
     crowded: u64,
+    content: u64,
     /// The items and the ticks of earlier blocks.
     items: usize,
     ticks: u64,
@@ -597,7 +604,11 @@ impl Pace {
 
     /// Whether there is a thread for which work of this many nanoseconds is worth giving away.
     fn worth_sharing(&mut self, nanos: u64, view: &impl View) -> bool {
-        match view.demand() {
+        // The block before this ended just now.
+        if self.begun != 0 && self.begun < self.content && !view.is_asked() {
+            return false;
+        }
+        let worth = match view.demand() {
             Some(Demand::Waiting) => true,
             Some(Demand::Awake) => self.has_room(view),
             Some(Demand::Asleep { offered }) => {
@@ -606,7 +617,11 @@ impl Pace {
                     && self.has_room(view)
             }
             Some(Demand::None) | None => false,
+        };
+        if !worth {
+            self.content = self.begun + clock::ticks(CONTENT);
         }
+        worth
     }
 
     /// Whether threads have time for parts of this loop. Where each has a call of its own, what is given
@@ -689,6 +704,9 @@ mod tests {
         }
         fn kept(&self) -> Option<bool> {
             self.kept.get()
+        }
+        fn is_asked(&self) -> bool {
+            false
         }
         fn is_crowded(&self) -> bool {
             self.crowded

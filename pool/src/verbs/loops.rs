@@ -63,6 +63,12 @@ impl View for Here {
         })
     }
 
+    fn is_asked(&self) -> bool {
+        Worker::with(|worker| {
+            worker.is_some_and(|w| w.seat.is_waited_for())
+        })
+    }
+
     fn is_crowded(&self) -> bool {
         Worker::with(|worker| worker.is_some_and(Worker::is_crowded))
     }
