@@ -63,10 +63,8 @@ impl View for Here {
         })
     }
 
-    fn is_asked(&self) -> bool {
-        Worker::with(|worker| {
-            worker.is_some_and(|w| w.seat.is_waited_for())
-        })
+    fn is_waited_for(&self) -> bool {
+        Worker::with(|worker| worker.is_some_and(|w| w.seat.is_waited_for()))
     }
 
     fn is_crowded(&self) -> bool {

@@ -1,0 +1,233 @@
+//! The pace of loops in a pool that is made up: what it lays out, publishes, and asks.
+use super::{Bare, Demand, Pace, View, Wakes, clock};
+use crate::pace::site_costs;
+use std::cell::Cell;
+
+/// A pool of eight threads, of which this one has laid something out or not.
+struct Eight {
+    kept: Cell<Option<bool>>,
+    crowded: bool,
+    wakes: Wakes,
+    /// Whether a thread waits, and whether it was asked which want work.
+    waited_for: Cell<bool>,
+    asked: Cell<bool>,
+}
+
+impl Eight {
+    fn new() -> Self {
+        Self {
+            kept: Cell::new(None),
+            crowded: false,
+            wakes: Wakes::new(),
+            waited_for: Cell::new(false),
+            asked: Cell::new(false),
+        }
+    }
+}
+
+impl View for Eight {
+    fn threads(&self) -> usize {
+        8
+    }
+    fn watched(&self) -> bool {
+        true
+    }
+    fn chance(&self, _: u64) -> bool {
+        false
+    }
+    fn demand(&self) -> Option<Demand> {
+        self.asked.set(true);
+        None
+    }
+    fn kept(&self) -> Option<bool> {
+        self.kept.get()
+    }
+    fn is_waited_for(&self) -> bool {
+        self.waited_for.get()
+    }
+    fn is_crowded(&self) -> bool {
+        self.crowded
+    }
+    fn with_wakes<R>(&self, f: impl FnOnce(&Wakes) -> R) -> R {
+        f(&self.wakes)
+    }
+}
+
+/// How a piece of `len` items at `site` is laid out before its first block: the length of what is left, and the
+/// last answer.
+/// Of many threads, one that found none in want of work asks again after a while, or where one waits.
+#[test]
+fn many_threads_do_not_look_all_the_time() {
+    for (crew, asks_again) in [(super::CROWD, true), (super::CROWD + 1, false)] {
+        let view = Eight::new();
+        let mut pace = Pace::start(0x51_7e28, 1 << 20, &view);
+        pace.set_kind(0, false);
+        (pace.crew, pace.begun) = (crew, clock::now());
+        assert!(asks(&mut pace, &view, false), "at first");
+        assert_eq!(asks(&mut pace, &view, false), asks_again, "of {crew}");
+        assert!(asks(&mut pace, &view, true), "one waits");
+        pace.begun += clock::ticks(super::CONTENT.1) + 1;
+        assert!(asks(&mut pace, &view, false), "a while later");
+    }
+}
+
+/// Whether it is asked which threads want work.
+fn asks(pace: &mut Pace, view: &Eight, waited_for: bool) -> bool {
+    view.waited_for.set(waited_for);
+    view.asked.set(false);
+    assert!(!pace.worth_sharing(1 << 30, view));
+    view.asked.get()
+}
+
+fn laid_bare(site: usize, len: usize, view: &Eight) -> (usize, Bare) {
+    let (mut pace, mut left) = (Pace::start(site, len, view), len);
+    pace.set_kind(0, false);
+    loop {
+        match pace.bare(left, left > 1, view) {
+            Bare::Halve => {
+                view.kept.set(Some(true));
+                pace.hand_out(left - left / 2, false);
+                left /= 2;
+            }
+            last => return (left, last),
+        }
+    }
+}
+
+/// Where each item takes long, all others are public before one is begun, if they are few.
+#[test]
+fn few_long_items_are_public_before_one_is_begun() {
+    let (site, view) = (0x51_7e10, Eight::new());
+    site_costs::entry(site).record_cost(1, 100_000);
+    let public = Bare::Publish { wakes: true };
+    assert_eq!(laid_bare(site, 64, &view), (1, public));
+    view.kept.set(Some(false));
+    assert_eq!(
+        laid_bare(site, 1, &view),
+        (1, Bare::Publish { wakes: false })
+    );
+    view.kept.set(None);
+    assert_eq!(laid_bare(site, 1, &view), (1, Bare::No), "nothing is kept");
+    assert_eq!(laid_bare(site, 1_000, &view), (1_000, Bare::No));
+    let crowded = Eight {
+        crowded: true,
+        ..Eight::new()
+    };
+    assert_eq!(laid_bare(site, 64, &crowded), (1, Bare::No));
+}
+
+/// Where one item in many takes long, the last of a thread's work is public in parts worth a long item.
+#[test]
+fn items_that_differ_are_public_near_the_end() {
+    let (site, view) = (0x51_7e18, Eight::new());
+    let entry = site_costs::entry(site);
+    entry.record_cost(1, 2_000);
+    assert_eq!(laid_bare(site, 100, &view), (100, Bare::No));
+    let mut pace = Pace::start(site, 100, &view);
+    (pace.items, pace.ticks) = (50, clock::ticks(110_000));
+    pace.peak = clock::ticks(25_000) << 8;
+    pace.flush();
+    assert!(entry.read().is_uneven());
+    assert!(matches!(
+        laid_bare(site, 100, &view),
+        (6, Bare::Publish { .. })
+    ));
+    assert_eq!(laid_bare(site, 1_000, &view), (1_000, Bare::No));
+    for _ in 0..8 {
+        let mut pace = Pace::start(site, 1_000, &view);
+        (pace.items, pace.ticks) = (500, clock::ticks(1_000_000));
+        pace.flush();
+    }
+    assert!(!entry.read().is_uneven());
+}
+
+/// A thief's part is noted only if it is far from what was known when the call began.
+#[test]
+fn parts_that_are_as_expected_are_not_noted() {
+    let (site, view) = (0x51_7e20, Eight::new());
+    let entry = site_costs::entry(site);
+    entry.record_cost(100, 100_000);
+    let part = |nanos| {
+        let mut pace = Pace::start(site, 1_000, &view).seed().grow();
+        (pace.items, pace.ticks) = (100, clock::ticks(nanos));
+        pace.flush();
+        entry.read().predict(100).expect("it is known")
+    };
+    assert_eq!(part(130_000), 100_000);
+    assert_eq!(part(80_000), 100_000);
+    assert!(part(200_000) > 140_000);
+    assert!(part(10_000) < 100_000);
+}
+
+/// Many cheap items stay together; as much work in few items does not.
+#[test]
+fn dear_items_are_given_away() {
+    let mut pace = Pace::alone(0);
+    let work = |pace: &mut Pace, items, nanos| {
+        pace.items = items;
+        pace.ticks = clock::ticks(nanos);
+    };
+    work(&mut pace, 10, 100_000);
+    assert!(!pace.is_enough(10_000_000), "a loop of one thread");
+    pace.set_kind(2_000_000, false);
+    assert!(pace.is_enough(200_000) && !pace.is_enough(90_000));
+    work(&mut pace, 10_000, 100_000);
+    assert!(!pace.is_enough(200_000) && pace.is_enough(2_000_001));
+    pace.set_kind(0, false);
+    assert!(pace.is_enough(5_000));
+}
+
+/// A long loop of dear folders is cut into shorter parts the more threads there are; a short one is not, nor
+/// one of two threads.
+#[test]
+fn many_threads_share_dear_folders_in_shorter_parts() {
+    let least = |crew, nanos| {
+        let mut pace = Pace::alone(0);
+        pace.crew = crew;
+        pace.set_kind(2_000_000, false);
+        pace.adapt(nanos);
+        pace.least
+    };
+    assert_eq!(least(1, 33_000_000), 2_000_000);
+    assert_eq!(least(2, 33_000_000), 2_000_000);
+    assert_eq!(least(4, 33_000_000), 1_031_250);
+    assert_eq!(least(16, 33_000_000), 257_812);
+    assert_eq!(least(64, 33_000_000), 250_000);
+    assert_eq!(least(64, 7_000_000), 2_000_000);
+}
+
+/// The first blocks of a table, which fill it, say less of the rest than earlier calls; later ones say more.
+#[test]
+fn a_table_that_is_filled_is_expected_to_take_what_it_took() {
+    let site = 0x51_7e00;
+    let mut pace = Pace::alone(site);
+    for _ in 0..50 {
+        pace.entry.record_cost(100_000, 500_000);
+    }
+    pace.known = pace.entry.read();
+    let work = |pace: &mut Pace, items, nanos| {
+        pace.items = items;
+        pace.ticks = clock::ticks(nanos);
+    };
+    let rest = |pace: &Pace| pace.rest(100_000).expect("items were timed");
+    work(&mut pace, 1_000, 50_000);
+    pace.set_kind(0, false);
+    assert!(rest(&pace) > 4_000_000);
+    pace.set_kind(2_000_000, false);
+    assert!(rest(&pace) < 1_000_000);
+    work(&mut pace, 4_000, 200_000);
+    assert!(rest(&pace) > 4_000_000, "the items are others than before");
+}
+
+/// One block that took long says something of the next ones only where folders are cheap.
+#[test]
+fn a_table_that_grew_says_nothing_of_the_rest() {
+    let mut pace = Pace::alone(0);
+    (pace.items, pace.ticks) = (1_000, clock::ticks(1_000_000));
+    pace.last = clock::ticks(50_000) << 8;
+    let rest = |pace: &Pace| pace.rest(1_000).expect("items were timed");
+    pace.set_kind(0, false);
+    assert!((49_000_000..51_000_000).contains(&rest(&pace)));
+    pace.set_kind(2_000_000, false);
+    assert!((900_000..1_100_000).contains(&rest(&pace)));
+}
