@@ -511,3 +511,37 @@ fn a_guest_inside_comes_back_to_its_seat() {
         assert_eq!(seven, 7);
     });
 }
+
+/// A thread inside of `blocking` is a guest of the global pool, comes back to the pool that it blocks in, blocks there once more,
+/// and calls the global pool, where it has a seat as well: none but that thread reads that seat's letters.
+#[test]
+fn a_guest_that_came_back_comes_back_to_where_it_was_a_guest() {
+    let name = "a_guest_that_came_back_comes_back_to_where_it_was_a_guest";
+    alone(name, 2, |watch| {
+        let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let from_farther = |verb: &(dyn Fn() + Sync)| {
+            let farther = || pool.install(|| blocking(verb));
+            pool.install(|| blocking(|| join(farther, || ())));
+        };
+        watch.step(1);
+        from_farther(&|| assert_eq!(broadcast(|context| context.index()), [0, 1]));
+        watch.step(2);
+        // Whichever half runs here does so on the seat that the thread has, or on another thread's.
+        from_farther(&|| {
+            join(
+                || assert!(current_thread_index().is_some_and(|index| index < 2)),
+                || assert!(current_thread_index().is_some_and(|index| index < 2)),
+            );
+        });
+        watch.step(3);
+        from_farther(&|| {
+            let seven = spawn_join(|| 7).join().unwrap();
+            assert_eq!(seven, 7);
+        });
+        watch.step(4);
+        // And back again, level by level.
+        from_farther(&|| {
+            from_farther(&|| assert_eq!(broadcast(|_| 7), [7, 7]));
+        });
+    });
+}

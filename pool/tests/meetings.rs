@@ -753,3 +753,52 @@ fn a_handle_is_joined_while_the_global_pool_is_full() {
         },
     );
 }
+
+/// A task waits for one of its own scope, which lies behind hundreds of others that were stolen together with the first. The
+/// only other thread waits for the first: it may run what belongs to that, wherever it lies, and nothing else.
+#[test]
+fn a_task_is_found_behind_a_lot() {
+    alone("a_task_is_found_behind_a_lot", 2, |watch| {
+        type Verb = fn(Box<dyn FnOnce() + Send>, &(dyn Fn() + Sync));
+        let by_handle: Verb = |first, begun| {
+            let handle = spawn_join(first);
+            spawn_strangers();
+            begun();
+            handle.join().unwrap();
+        };
+        let by_scope: Verb = |first, begun| {
+            scope(|s| {
+                s.spawn(|_| first());
+                spawn_strangers();
+                begun();
+            });
+        };
+        for (number, verb) in (0..).zip([by_handle, by_scope]) {
+            for round in 0..20 {
+                watch.step(100 * number + round);
+                let pool = watch.pool(2);
+                let (begin, begun) = mpsc::channel();
+                let begun = Mutex::new(begun);
+                pool.install(|| {
+                    let first = move || {
+                        begin.send(()).unwrap();
+                        let (send, receive) = mpsc::channel();
+                        scope(move |s| {
+                            s.spawn(move |_| send.send(7).unwrap());
+                            assert_eq!(receive.recv().unwrap(), 7);
+                        });
+                    };
+                    verb(Box::new(first), &|| begun.lock().unwrap().recv().unwrap());
+                });
+                pool.shutdown();
+            }
+        }
+    });
+}
+
+/// Tasks of no one's.
+fn spawn_strangers() {
+    for _ in 0..600 {
+        spawn(|| ());
+    }
+}

@@ -485,9 +485,14 @@ impl Queue {
 
     /// Takes the oldest job with this tag.
     pub(crate) fn take_tagged(&self, tag: u64) -> Option<Entry> {
+        self.take_if(|t| t == tag)
+    }
+
+    /// Takes the oldest job that is `wanted` by its tag.
+    pub(crate) fn take_if(&self, wanted: impl Fn(u64) -> bool) -> Option<Entry> {
         // SAFETY: queued elements are alive.
         self.0
-            .take_if(|job| unsafe { job.as_ref() }.tag == tag)
+            .take_if(|job| wanted(unsafe { job.as_ref() }.tag))
             .map(entry)
     }
 }

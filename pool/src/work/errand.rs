@@ -238,6 +238,7 @@ impl Wait for Back<'_> {
     fn find_further(&self, worker: &Worker<'_>) -> Option<Entry> {
         // Tasks that were moved meanwhile: no owner is told of those whose scope has no seat.
         let found = self.what.find(worker);
+        let found = found.or_else(|| self.what.find_further(worker));
         if found.is_none() && worker.shared.has_work() {
             let mut outside = self.outside.borrow_mut();
             if outside.stands_still() {

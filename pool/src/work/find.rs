@@ -181,15 +181,24 @@ impl Shared {
                 return Some((entry, seat));
             }
         }
-        for seat in others() {
-            let mut strangers = Vec::new();
-            let found = dig(seat, tag, &mut strangers);
-            self.move_to_injector(strangers, except);
-            if let Some(entry) = found {
-                return Some((entry, seat));
-            }
-        }
-        None
+        others().find_map(|seat| {
+            let entry = self.fetch_from_behind(seat, |t| t == tag, except)?;
+            Some((entry, seat))
+        })
+    }
+
+    /// Takes a job that is `wanted` by its tag out of that deque, from wherever it lies. Jobs that lie before it are moved
+    /// to the injector. `by` is the caller's seat.
+    pub(super) fn fetch_from_behind(
+        &self,
+        seat: &Seat,
+        wanted: impl Fn(u64) -> bool,
+        by: Option<usize>,
+    ) -> Option<Entry> {
+        let mut strangers = Vec::new();
+        let found = dig(seat, wanted, &mut strangers);
+        self.move_to_injector(strangers, by);
+        found
     }
 
     /// Queues jobs that were taken out of a deque for any thread to take.
@@ -232,13 +241,13 @@ impl Shared {
     }
 }
 
-/// Takes the oldest job with this tag from behind others, which go into `strangers`. Each look tells
+/// Takes the oldest job that is `wanted` by its tag from behind others, which go into `strangers`. Each look tells
 /// how many lie before it, so each of them is looked at about once.
-fn dig(seat: &Seat, tag: u64, strangers: &mut Vec<Entry>) -> Option<Entry> {
-    while let Some(before) = seat.spawned.find(|t| t == tag) {
+fn dig(seat: &Seat, wanted: impl Fn(u64) -> bool, strangers: &mut Vec<Entry>) -> Option<Entry> {
+    while let Some(before) = seat.spawned.find(&wanted) {
         for _ in 0..=before {
             match seat.spawned.steal() {
-                Steal::Taken(entry) if entry.tag == tag => return Some(entry),
+                Steal::Taken(entry) if wanted(entry.tag) => return Some(entry),
                 Steal::Taken(entry) => strangers.push(entry),
                 Steal::Retry => relax(),
                 _ => break,

@@ -39,6 +39,23 @@ impl Worker<'_> {
             }
         }
     }
+
+    /// Takes a task of a scope that was opened inside what `by` describes from behind strangers, which lie there if they
+    /// were stolen or taken in one lot; they are moved to the injector. Or from there, if a thread that did so has moved it.
+    fn take_task_behind(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
+        if by.seat == self.seat.index {
+            return None;
+        }
+        let thief = &self.shared.seats[by.seat];
+        // As above: the job is still being run when the task is seen, which is still there when it is taken.
+        let kin = |t: u64| tag::opened_since(t, by.seat, by.since) && still();
+        let behind = || {
+            self.shared
+                .fetch_from_behind(thief, kin, Some(self.seat.index))
+        };
+        let entry = behind().or_else(|| self.shared.injector.take_if(kin))?;
+        self.stolen(entry, thief)
+    }
 }
 
 /// The thief's seat, for a wait that helps a thief.
@@ -57,6 +74,11 @@ impl Wait for Head {
     fn find(&self, worker: &Worker<'_>) -> Option<Entry> {
         let still = || self.word().state() == State::Taken;
         worker.take_piece(self.runner()?, still)
+    }
+
+    fn find_further(&self, worker: &Worker<'_>) -> Option<Entry> {
+        let still = || self.word().state() == State::Taken;
+        worker.take_task_behind(self.runner()?, still)
     }
 
     fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat)) {
@@ -87,7 +109,8 @@ impl Wait for PartWait<'_> {
     }
 
     fn find_further(&self, worker: &Worker<'_>) -> Option<Entry> {
-        worker.take_of_course()
+        let behind = || self.0.find_further(worker);
+        worker.take_of_course().or_else(behind)
     }
 
     fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat)) {
@@ -96,6 +119,15 @@ impl Wait for PartWait<'_> {
 
     fn leave_word(&self, parker: &'static Parker) -> bool {
         self.0.leave_word(parker)
+    }
+}
+
+/// What a seat works on, as a thief says it.
+fn by(seat: &Seat, context: Context) -> Taken {
+    Taken {
+        seat: seat.index,
+        base: context.base,
+        since: context.since,
     }
 }
 
@@ -164,14 +196,15 @@ impl Wait for ScopeWait<'_> {
             .or_else(|| {
                 // All are started. Help the threads that run them.
                 self.working(worker).find_map(|(seat, context)| {
-                    let by = Taken {
-                        seat: seat.index,
-                        base: context.base,
-                        since: context.since,
-                    };
-                    worker.take_piece(by, || seat.is_at(context))
+                    worker.take_piece(by(seat, context), || seat.is_at(context))
                 })
             })
+    }
+
+    fn find_further(&self, worker: &Worker<'_>) -> Option<Entry> {
+        self.working(worker).find_map(|(seat, context)| {
+            worker.take_task_behind(by(seat, context), || seat.is_at(context))
+        })
     }
 
     fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat)) {
@@ -223,6 +256,10 @@ impl Wait for TaskWait<'_> {
 
     fn find(&self, worker: &Worker<'_>) -> Option<Entry> {
         worker.take_piece(self.by()?, || !self.task.is_done())
+    }
+
+    fn find_further(&self, worker: &Worker<'_>) -> Option<Entry> {
+        worker.take_task_behind(self.by()?, || !self.task.is_done())
     }
 
     fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat)) {

@@ -228,7 +228,8 @@ impl<'a> Worker<'a> {
     /// from. False if there is none.
     ///
     /// No other thread has the seat, and nothing is private there. So this is as if the thread had called `op` before
-    /// it stood aside. If it is a guest of another pool, what it has pushed there is open to all meanwhile.
+    /// it stood aside. If it is a worker of another pool, what it has pushed there is open to all meanwhile, and it stands
+    /// aside from that seat too: a call of that pool inside `op` comes back there.
     #[cold]
     pub(super) fn come_back(shared: &Shared, op: &mut dyn FnMut(&Worker<'_>)) -> bool {
         let Some(worker) = aside_from(Some(shared)) else {
@@ -236,21 +237,28 @@ impl<'a> Worker<'a> {
         };
         // SAFETY: in a frame below this one, which is not left while `op` runs.
         let worker = unsafe { &*worker };
-        Self::with(|elsewhere| {
-            if let Some(elsewhere) = elsewhere.filter(|elsewhere| elsewhere.nested().private() > 0)
-            {
-                elsewhere.publish(CAPACITY);
-                elsewhere.shared.announce();
+        Self::with(|elsewhere| match elsewhere {
+            Some(elsewhere) => {
+                if elsewhere.nested().private() > 0 {
+                    elsewhere.publish(CAPACITY);
+                    elsewhere.shared.announce();
+                }
+                elsewhere.stand_aside(|| worker.sit_again(op));
             }
+            None => worker.sit_again(op),
         });
-        if worker.seat.tokens.is_empty() {
-            worker.sit(|worker| op(worker));
+        true
+    }
+
+    /// Runs `op` on this seat, from which the calling thread stands aside.
+    fn sit_again(&self, op: &mut dyn FnMut(&Worker<'_>)) {
+        if self.seat.tokens.is_empty() {
+            self.sit(|worker| op(worker));
         } else {
             // What is done now need not be under the same.
-            let _sitting = Sitting::new(worker);
-            worker.sit_under(|worker| op(worker));
+            let _sitting = Sitting::new(self);
+            self.sit_under(|worker| op(worker));
         }
-        true
     }
 
     /// Whether this thread is back on the seat that it stands aside from.
