@@ -15,15 +15,16 @@ use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 
 /// Up to this many values are kept; more are scattered. Scattering to hundreds of parts costs more
 /// than it gives where each part gets a few dozen values.
-const START: usize = if cfg!(miri) { 1 << 8 } else { 1 << 14 };
+pub(crate) const START: usize = if cfg!(miri) { 1 << 8 } else { 1 << 14 };
 
 /// What few values are kept in, before scattering them pays.
 pub(crate) trait Bag<T, S>: IntoIterator<Item = T> + Default + Send {
-    /// Up to this many values stay in bags where it is known that no more come; of unknown numbers
-    /// up to `UNKNOWN`.
+    /// Up to this many values stay in bags where it is known that no more come.
     const FEW: usize;
-    /// The same where it is not known.
+    /// The same where it is not known how many come.
     const UNKNOWN: usize = START;
+    /// The same where it is known that more than `FEW` come.
+    const MANY: usize = Self::UNKNOWN;
     /// Nanoseconds of work below which a second bag costs more than another thread saves, where
     /// items are cheap.
     const WORTH: u64 = 0;
@@ -175,7 +176,8 @@ where
         parts,
         few: match expected {
             Some(count) if count <= B::FEW => B::FEW,
-            _ => B::UNKNOWN,
+            Some(_) => B::MANY,
+            None => B::UNKNOWN,
         },
         expected: AtomicUsize::new(expected.unwrap_or(0)),
     };

@@ -55,8 +55,7 @@ impl<K, T> Draft<K, T> {
 struct Listing<K, T> {
     places: HashTable<u32>,
     keys: Vec<K>,
-    /// The number of values of each key.
-    sizes: Vec<usize>,
+    /// The group of each value.
     groups: Vec<u32>,
     values: Vec<T>,
     gaps: Vec<Gap>,
@@ -83,7 +82,6 @@ impl<K: Eq + Hash, T> Listing<K, T> {
         Listing {
             places: HashTable::new(),
             keys: Vec::new(),
-            sizes: Vec::new(),
             groups: Vec::with_capacity(count),
             values: Vec::with_capacity(count),
             gaps: Vec::new(),
@@ -103,7 +101,6 @@ impl<K: Eq + Hash, T> Listing<K, T> {
                 let fresh = u32::try_from(keys.len()).expect("fewer groups than 2^32");
                 slot.insert(fresh);
                 keys.push(key);
-                self.sizes.push(0);
                 fresh
             }
         }
@@ -112,7 +109,6 @@ impl<K: Eq + Hash, T> Listing<K, T> {
     #[inline]
     fn add(&mut self, hash: u64, (key, value): (K, T), hasher: &impl BuildHasher) {
         let group = self.group(hash, key, hasher);
-        self.sizes[group as usize] += 1;
         self.groups.push(group);
         self.values.push(value);
     }
@@ -121,21 +117,13 @@ impl<K: Eq + Hash, T> Listing<K, T> {
     fn leave(&mut self, run: usize, heavy: Heavy<K>, hasher: &impl BuildHasher) {
         let Heavy { hash, key, id, len } = heavy;
         let group = self.group(hash, key, hasher);
-        self.sizes[group as usize] += len;
         let before = self.groups.len();
         self.gaps.push(Gap { before, group, len });
         self.from.push((run, id));
     }
 
     fn lay(self) -> Draft<K, T> {
-        let mut offsets = Vec::with_capacity(self.sizes.len() + 1);
-        let mut end = 0;
-        offsets.push(0);
-        offsets.extend(self.sizes.iter().map(|size| {
-            end += size;
-            end
-        }));
-        let values = settle(self.values, &self.groups, &offsets, &self.gaps);
+        let (values, offsets) = settle(self.values, &self.groups, self.keys.len(), &self.gaps);
         Draft {
             places: self.places,
             keys: self.keys,
@@ -348,4 +336,47 @@ fn fill<K: Send, T: Send>(
     };
     // No token ends it halfway, when gaps are open.
     sheltered(|| par_map(jobs, &bring));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lay;
+    use crate::gather::{Heap, START};
+    use crate::group::sift::{Pairs, Sieve};
+    use crate::hasher::DefaultHashBuilder;
+    use std::collections::HashMap;
+
+    /// A bag that holds far more than the sample, and what comes after it: few keys, one heavy key
+    /// among many, a key that is heavy in the sample alone or after it alone, all different.
+    #[test]
+    fn a_bag_larger_than_its_sample() {
+        let keys: [fn(usize) -> usize; 5] = [
+            |at| at * 7 % 10,
+            |at| if at % 3 == 0 { at } else { 1 },
+            |at| if at < START { 1 } else { at },
+            |at| if at < START { at } else { 1 },
+            |at| at,
+        ];
+        let hasher = DefaultHashBuilder::default();
+        for key in keys {
+            for (bag, more) in [(START - 1, 0), (START + 1, 9), (3 * START, START)] {
+                let pair = |at| (key(at), at);
+                let first = Pairs((0..bag).map(pair).collect());
+                let mut sieve: Sieve<(), usize, usize> = Heap::begin(16, first, &hasher);
+                Heap::<Pairs<_, _>, _, _, _>::pour(
+                    &mut sieve,
+                    (bag..bag + more).map(pair),
+                    &hasher,
+                );
+                let mut twin: HashMap<usize, Vec<usize>> = HashMap::new();
+                for at in 0..bag + more {
+                    twin.entry(key(at)).or_default().push(at);
+                }
+                let parts = lay(sieve.into_sifted(), 16, &hasher);
+                let rows = parts.iter().flat_map(|rows| rows.iter());
+                let groups: HashMap<_, _> = rows.map(|(&key, row)| (key, row.to_vec())).collect();
+                assert!(groups == twin, "{bag} pairs in the bag and {more} more");
+            }
+        }
+    }
 }

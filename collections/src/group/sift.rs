@@ -11,7 +11,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
-use crate::gather::{Bag, Heap};
+use crate::gather::{Bag, Heap, START};
 use crate::pages;
 use crate::partition::Scatter;
 use crate::parts::part_of;
@@ -203,6 +203,8 @@ impl<K: Send, T: Send, S> Bag<(K, T), S> for Pairs<K, T> {
         1 << 17
     };
     const UNKNOWN: usize = <Self as Bag<(K, T), S>>::FEW;
+    // A sample is enough: they will be sifted.
+    const MANY: usize = START;
     const WORTH: u64 = 2_000_000;
 
     fn len(&self) -> usize {
@@ -230,15 +232,19 @@ where
     T: Send,
     S: BuildHasher,
 {
-    fn begin(parts: usize, Pairs(sample): Pairs<K, T>, hasher: &S) -> Self {
-        let hashes: Vec<u64> = sample.iter().map(|(key, _)| hasher.hash_one(key)).collect();
-        let Choice { keys, ids, heavy } = choose(&sample, &hashes);
+    fn begin(parts: usize, Pairs(pairs): Pairs<K, T>, hasher: &S) -> Self {
+        let most = pairs.len().min(START);
+        let hash = |(key, _): &(K, T)| hasher.hash_one(key);
+        let hashes: Vec<u64> = pairs[..most].iter().map(hash).collect();
+        let Choice { keys, ids, heavy } = choose(&pairs[..most], &hashes);
         let mut now = Sifted {
             near: None,
             far: None,
         };
+        let mut pairs = pairs.into_iter();
+        let sample = pairs.by_ref().take(most);
         if heavy == 0 {
-            for (pair, hash) in sample.into_iter().zip(hashes) {
+            for (pair, hash) in sample.zip(hashes) {
                 now.scatter(parts, hash, pair);
             }
         } else {
@@ -247,7 +253,7 @@ where
                 segments: vec![Segment::new(FIRST)],
             };
             let mut seen = vec![false; heavy];
-            for (((key, value), hash), nth) in sample.into_iter().zip(hashes).zip(keys) {
+            for (((key, value), hash), nth) in sample.zip(hashes).zip(keys) {
                 let Some(id) = ids[nth as usize] else {
                     now.scatter(parts, hash, (key, value));
                     continue;
@@ -260,12 +266,14 @@ where
             }
             now.near = Some(near);
         }
-        Sieve {
+        let mut sieve = Sieve {
             parts,
             done: Vec::new(),
             now,
             trial: Trial::default(),
-        }
+        };
+        sieve.pour(pairs, hasher);
+        sieve
     }
 
     #[inline]
