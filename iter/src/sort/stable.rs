@@ -109,7 +109,10 @@ where
 /// The number of chunks, and how long the parts may be that one thread merges.
 fn spread_sizes<T>(len: usize, threads: usize) -> (usize, usize) {
     // More than threads, so that all end at about the same time.
-    let mut chunks = (3 * threads).min(MOST_CHUNKS).min(len / CHUNK);
+    let mut chunks = (2 * threads)
+        .next_power_of_two()
+        .min(MOST_CHUNKS)
+        .min(len / CHUNK);
     if is_bound() {
         chunks = chunks.max((len / WAIT).min(4 * MOST_CHUNKS));
     }
