@@ -157,6 +157,7 @@ const HOUSE: &[Crate] = &[
                 "sort::partition",
                 "sort::permute",
                 "sort::runs",
+                "sort::spread",
                 "sort::radix::alone",
                 "sort::radix::cut",
             ],

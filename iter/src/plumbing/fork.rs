@@ -111,6 +111,19 @@ pub(crate) fn crew(threads: usize, work: &(dyn Fn() + Sync)) {
     enter_part(&mut Bare(|| call(threads, work)));
 }
 
+/// Calls `work` as the whole of a loop.
+pub(crate) fn course(work: impl FnOnce() + Send) {
+    enter_part(&mut Call::new(|_| work()));
+}
+
+/// Both, in a [`course`]; the second is offered in public at once.
+pub(crate) fn open(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
+    let mut b = Call::new(|_| b());
+    loops::lend(true, a, &mut b);
+    // Unless another thread took it.
+    b.run(false);
+}
+
 /// Offers what lies laid out behind a piece and was not begun yet; false if
 /// there is nothing such.
 pub(super) fn offer() -> bool {

@@ -21,7 +21,7 @@ pub use bridge::{bridge, bridge_producer_consumer, bridge_unindexed};
 pub(crate) use fixed::bridge_fixed;
 #[doc(hidden)]
 pub use fixed::{bridge_node, leaf_size, middle};
-pub(crate) use fork::{both, crew, enter, halves};
+pub(crate) use fork::{both, course, crew, enter, halves, open};
 pub(crate) use looks::Looked;
 pub(crate) use pace::{Pace, Step};
 pub use traits::{

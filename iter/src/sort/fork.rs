@@ -11,6 +11,7 @@ use std::sync::PoisonError;
 
 use crate::kit::sync::Mutex;
 use crate::plumbing::{both, crew, halves};
+pub(super) use crate::plumbing::{course, open};
 
 /// How many pieces per thread a pass over memory is cut into. Enough that a
 /// late thread does not hold up the others, and few enough that a piece is

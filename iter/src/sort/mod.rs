@@ -20,6 +20,7 @@ mod runs;
 mod scratch;
 mod select;
 mod shape;
+mod spread;
 mod stable;
 mod strings;
 mod unstable;

@@ -8,8 +8,9 @@
 //!   v:       [   everything      ]        merged back
 //! ```
 //!
-//! Two merges make one run of four, so the result ends where it began. More
-//! threads take 4, 16, 64 … chunks. Extra memory: room for `n` elements, asked
+//! Two merges make one run of four, so the result ends where it began. Up to
+//! four threads take 4 chunks, or 16, 64 … under a token; more threads merge all
+//! chunks at once: `spread.rs`. Extra memory: room for `n` elements, asked
 //! for when std has given back its own. Without it the chunks are merged in
 //! place.
 
@@ -21,7 +22,7 @@ use crate::plumbing::halves;
 use tine_pool::current_num_threads;
 use tine_pool::loops::{is_bound, requested};
 
-use super::{fork, inplace, leaf, merge, runs, scratch::Scratch, shape};
+use super::{fork, inplace, leaf, merge, runs, scratch::Scratch, shape, spread};
 
 /// Shorter slices are left to std: waking a second thread costs more than it
 /// saves.
@@ -29,8 +30,12 @@ pub(super) const CUTOFF: usize = if cfg!(miri) { 128 } else { 20_000 };
 /// A chunk that is sorted in one go under a token has at most about this many elements.
 const WAIT: usize = 1 << 16;
 
-/// More chunks than this are not made to be claimed: each fourfold number is two more merges of everything.
-const MOST_CLAIMED: usize = 256;
+/// More chunks than this are not made where all are merged at once: every cut looks into each.
+const MOST_CHUNKS: usize = 256;
+/// Nor shorter ones.
+const CHUNK: usize = if cfg!(miri) { 32 } else { 1024 };
+/// What one thread merges has at most about this many bytes, to be near it.
+const NEAR: usize = 1 << 19;
 
 /// Sorts `v`, keeping equal elements in their order.
 pub(crate) fn sort_by<T, F>(v: &mut [T], compare: &F)
@@ -77,27 +82,21 @@ where
     F: Fn(&T, &T) -> Ordering + Sync,
     L: Fn(&mut [T]) + Sync,
 {
+    if fork::claims(threads)
+        && let Some(mut scratch) = Scratch::new(v.len())
+    {
+        let sizes = spread_sizes::<T>(v.len(), threads);
+        return spread::sort(v, scratch.room(), sizes, threads, compare, leaf);
+    }
     let mut levels = 1;
-    // Chunks that are claimed are more than threads, so that all end at about the same time.
-    let wanted = match fork::claims(threads) {
-        true => (3 * threads).min(MOST_CLAIMED),
-        false => threads,
-    };
-    while (1 << (2 * levels)) < wanted && levels < 5 {
+    while (1 << (2 * levels)) < threads && levels < 5 {
         levels += 1;
     }
     // Under a token chunks are no longer than may be waited for.
     while is_bound() && v.len() >> (2 * levels) > WAIT && levels < 5 {
         levels += 1;
     }
-    if fork::claims(threads) {
-        let mut all = Vec::with_capacity(1 << (2 * levels));
-        list(v, levels, &mut all);
-        let leaf = |chunk: &mut [T]| chunks(chunk, 0, leaf);
-        fork::claimed(threads, || all.pop(), &leaf);
-    } else {
-        chunks(v, levels, leaf);
-    }
+    chunks(v, levels, leaf);
     match Scratch::new(v.len()) {
         Some(mut scratch) => {
             let grain = fork::grain(v.len(), threads);
@@ -105,6 +104,20 @@ where
         }
         None => rotate(v, levels, compare),
     }
+}
+
+/// The number of chunks, and how long the parts may be that one thread merges.
+fn spread_sizes<T>(len: usize, threads: usize) -> (usize, usize) {
+    // More than threads, so that all end at about the same time.
+    let mut chunks = (2 * threads)
+        .next_power_of_two()
+        .min(MOST_CHUNKS)
+        .min(len / CHUNK);
+    if is_bound() {
+        chunks = chunks.max((len / WAIT).min(4 * MOST_CHUNKS));
+    }
+    let near = (NEAR / size_of::<T>()).clamp(CHUNK, WAIT);
+    (chunks.max(2), fork::grain(len, threads).min(near))
 }
 
 /// Merges the sorted `v[..mid]` and `v[mid..]`, stably.
@@ -148,20 +161,6 @@ where
 fn cuts(len: usize) -> [usize; 3] {
     let half = len / 2;
     [half / 2, half, half + (len - half) / 2]
-}
-
-/// Puts the `4^levels` chunks of `v` into `all`.
-fn list<'v, T>(v: &'v mut [T], levels: u32, all: &mut Vec<&'v mut [T]>) {
-    if levels == 0 {
-        return all.push(v);
-    }
-    let [one, two, three] = cuts(v.len());
-    let (left, right) = v.split_at_mut(two);
-    let (a, b) = left.split_at_mut(one);
-    let (c, d) = right.split_at_mut(three - two);
-    for part in [a, b, c, d] {
-        list(part, levels - 1, all);
-    }
 }
 
 /// Calls `leaf` for every one of `4^levels` chunks.

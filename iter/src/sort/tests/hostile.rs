@@ -11,10 +11,10 @@ use super::{PATTERNS, Random, SLOW, pattern, with_threads};
 use crate::prelude::*;
 use crate::smallest::Smallest;
 use crate::sort::radix::{keyed, scattered};
-use crate::sort::scratch::starve;
+use crate::sort::scratch::{Scratch, starve};
 use crate::sort::{
     ParallelDedup, ParallelSort, par_sort_by, par_sort_by_cached_key, par_sort_by_key,
-    par_sort_unstable_by, par_sort_unstable_by_key, stable, unstable,
+    par_sort_unstable_by, par_sort_unstable_by_key, spread, stable, unstable,
 };
 
 /// An element that owns memory and counts how often it is dropped.
@@ -176,7 +176,13 @@ fn panics_at_every_call_on_small_inputs() {
 }
 
 /// The ways that longer slices take, on short ones.
-const WAYS: [(&str, Act); 5] = [
+const WAYS: [(&str, Act); 6] = [
+    ("spread", |v, fuse| {
+        let order = |a: &Counted<'_>, b: &Counted<'_>| order(a, b, fuse);
+        let mut room = Scratch::new(v.len()).expect("memory");
+        let leaf = |chunk: &mut [_]| chunk.sort_by(order);
+        spread::sort(v, room.room(), (7, 40), 2, &order, &leaf);
+    }),
     ("chunks", |v, fuse| {
         let order = |a: &Counted<'_>, b: &Counted<'_>| order(a, b, fuse);
         stable::in_chunks(v, 2, &order, &|chunk: &mut [_]| chunk.sort_by(order));

@@ -5,6 +5,7 @@ mod hostile;
 mod kin;
 mod matrix;
 mod seen;
+mod spread;
 
 use tine_pool::ThreadPoolBuilder;
 
