@@ -78,7 +78,8 @@ pub trait ParallelSliceLook<T: Sync> {
         self.par_deduped_by(T::eq)
     }
 
-    /// A copy without the elements that `same` relates to the one before.
+    /// A copy without the elements that `same` relates to the one before, which is its first argument. (Of
+    /// [`par_dedup_by`](crate::sort::ParallelDedup::par_dedup_by), as of std's `dedup_by`, it is the second.)
     ///
     /// ```
     /// use tine::algorithms::ParallelSliceLook;
