@@ -22,6 +22,9 @@
 //! * none that searches or sleeps, while as many ordinary threads have calls under way as there are
 //!   threads, or nearly: each has something to do.
 //!
+//! In a pool of more than eight threads, a loop that finds no thread in want of work asks again after a few microseconds,
+//! not at each block ([`CONTENT`]).
+//!
 //! An owner inside a long item answers nobody. So where few long items are left, it publishes all that it has
 //! before it begins one ([`Pace::bare`]).
 //!
@@ -66,10 +69,10 @@ const LATE: u64 = 3;
 const SOON: u64 = 4;
 /// A pool that was seen to be crowded counts as that for this many times as long as the look took.
 const PAUSE: u64 = 32;
-/// In a pool of more than this many threads, a thread that finds that no other wants work looks at the census again
-/// after a while only, unless one waits for it: each thread that counts itself there has to wait for all that
+/// In a pool of more than [`MANY`] threads, a thread that finds that no other wants work looks at the census again
+/// after this time only, unless a thread waits for it: each thread that counts itself there has to wait for all that
 /// look. The first figure, in nanoseconds, is for parts that a thief took, the second for calls.
-const CROWD: u64 = 8;
+const MANY: u64 = 8;
 const CONTENT: (u64, u64) = (1_000, 4_000);
 /// A loop with fewer items at a site that is not known yet is laid out in public.
 const FEW: usize = 256;
@@ -233,7 +236,7 @@ pub(crate) struct Pace {
     /// Whether a thread is woken for a rest that would be over soon after it came; `None` until
     /// that has been asked.
     wakes: Option<bool>,
-    /// Until then the pool counts as crowded, in ticks; and as one whose threads want no more.
+    /// Until then, in ticks, the pool counts as crowded; and as one whose threads want no work.
     crowded: u64,
     content: u64,
     /// The items and the ticks of earlier blocks.
@@ -620,7 +623,7 @@ impl Pace {
             }
             Some(Demand::None) | None => false,
         };
-        if !worth && self.crew > CROWD {
+        if !worth && self.crew > MANY {
             let nanos = if self.part { CONTENT.0 } else { CONTENT.1 };
             self.content = self.begun + clock::ticks(nanos);
         }

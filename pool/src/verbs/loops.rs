@@ -435,9 +435,8 @@ pub fn offer() -> bool {
     })
 }
 
-/// Publishes all that this thread has laid out, and `wakes` threads for it, or leaves that to those that are
-/// awake: but for one, if a thread has fallen asleep meanwhile. It saw nothing public in its last look, and
-/// looks after none but owners that keep something.
+/// Publishes all that this thread has laid out, and `wakes` threads for it. Else the threads that are awake take it;
+/// if one has fallen asleep since the caller looked, it is woken: its last look came before this.
 #[inline(never)]
 pub fn publish(wakes: bool) {
     Worker::with(|worker| {

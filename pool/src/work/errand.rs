@@ -236,7 +236,7 @@ impl Wait for Back<'_> {
     }
 
     fn find_further(&self, worker: &Worker<'_>) -> Option<Entry> {
-        // Tasks that were moved meanwhile: no owner is told of those whose scope has no seat.
+        // First tasks that were moved meanwhile: no owner is told of those whose scope has no seat.
         let found = self.what.find(worker);
         let found = found.or_else(|| self.what.find_further(worker));
         if found.is_none() && worker.shared.has_work() {

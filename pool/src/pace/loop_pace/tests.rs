@@ -58,7 +58,7 @@ impl View for Eight {
 /// Of many threads, one that found none in want of work asks again after a while, or where one waits.
 #[test]
 fn many_threads_do_not_look_all_the_time() {
-    for (crew, asks_again) in [(super::CROWD, true), (super::CROWD + 1, false)] {
+    for (crew, asks_again) in [(super::MANY, true), (super::MANY + 1, false)] {
         let view = Eight::new();
         let mut pace = Pace::start(0x51_7e28, 1 << 20, &view);
         pace.set_kind(0, false);
@@ -106,6 +106,11 @@ fn few_long_items_are_public_before_one_is_begun() {
         laid_bare(site, 1, &view),
         (1, Bare::Publish { wakes: false })
     );
+    let dear = Eight::new();
+    dear.kept.set(Some(true));
+    (0..64).for_each(|_| dear.wakes.record_cost(1_000_000));
+    let last = laid_bare(site, 1, &dear);
+    assert_eq!(last, (1, Bare::No), "sleepers that are not worth it");
     view.kept.set(None);
     assert_eq!(laid_bare(site, 1, &view), (1, Bare::No), "nothing is kept");
     assert_eq!(laid_bare(site, 1_000, &view), (1_000, Bare::No));
