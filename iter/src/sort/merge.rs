@@ -71,22 +71,6 @@ pub(super) fn merge<T, F>(
     );
 }
 
-/// The same on this thread.
-pub(super) fn pair<T, F>(a: &mut [T], b: &mut [T], dst: &mut [MaybeUninit<T>], compare: &F)
-where
-    T: Send,
-    F: Fn(&T, &T) -> Ordering,
-{
-    let apart = match (a.last(), b.first()) {
-        (Some(last), Some(first)) => compare(first, last).is_ge(),
-        _ => true,
-    };
-    match apart {
-        true => copy(a, b, dst, usize::MAX),
-        false => alone(a, b, dst, compare),
-    }
-}
-
 /// How many of the first `k` elements of the merged output come from `a`.
 fn split<T, F: Fn(&T, &T) -> Ordering>(a: &[T], b: &[T], k: usize, compare: &F) -> usize {
     let (mut low, mut high) = (k.saturating_sub(b.len()), k.min(a.len()));

@@ -281,7 +281,7 @@ impl<'v, T> Rows<'v, T> {
             // SAFETY: all runs together are as long as the target, those so far as what of it is before
             // `at`; and none of the runs that are left is there.
             let dst = unsafe { std::slice::from_raw_parts_mut(at.cast(), a_len + b_len) };
-            merge::pair(a, b, dst, compare);
+            merge::merge(a, b, dst, usize::MAX, compare);
             // From here on the values are there.
             self.runs[pair] = (at, a_len + b_len);
             if let Some(run) = self.runs.get_mut(pair + 1) {
