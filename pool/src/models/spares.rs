@@ -89,7 +89,7 @@ impl Model {
     }
 
     fn dismiss(&self) {
-        self.spares.dismiss(&self.sleep, self.seats.spare().iter());
+        self.spares.dismiss(&self.sleep, Some(&self.seats[1]));
     }
 
     /// The life of the spare thread, as in `Worker::work`.
@@ -97,7 +97,7 @@ impl Model {
         self.block(seat);
         while self.search(seat) {
             loop {
-                if self.spares.claim() {
+                if self.spares.claim(seat) {
                     assert!(self.sleep.take(seat, Step::StandDown));
                     before_last_look();
                     if self.has_work() && self.sleep.post(self.seats.count()) {
@@ -141,7 +141,7 @@ impl Model {
                 self.block(seat);
             }
             if bedtime == Bedtime::Block {
-                self.spares.trim(&self.sleep, self.seats.spare().iter());
+                self.spares.trim(&self.sleep, seat);
                 self.block(seat);
             }
         }
