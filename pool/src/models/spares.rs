@@ -82,7 +82,9 @@ impl Model {
     /// Before the only thread blocks. `look` is the rule that this thread looks for work once
     /// the spare seat is open.
     fn replace(&self, look: bool) {
-        self.spares.replace(&self.sleep, self.seats.spare());
+        if self.spares.keep(&self.sleep, self.seats.spare()).is_none() {
+            self.spares.replace(&self.sleep, self.seats.spare());
+        }
         if look && self.has_work() && self.sleep.post(self.seats.count()) {
             self.wake_one();
         }

@@ -45,7 +45,31 @@ impl Spares {
         Self(AtomicU64::new(0))
     }
 
-    /// A thread is about to block. Opens a seat among `closed` for it, if one can be had.
+    /// A thread is about to block. Keeps a seat among `spare` open for it that is spent and whose thread has nothing to
+    /// do, if there is one.
+    pub(crate) fn keep<'a>(
+        &self,
+        sleep: &Sleep,
+        spare: impl IntoIterator<Item = &'a Seat>,
+    ) -> Option<&'a Seat> {
+        let kept = spare.into_iter().find(|seat| {
+            // The mark first, the look after it: what the thread begins later may be what the other blocks for.
+            let marked = is_idle(seat) && take_mark(seat);
+            let kept = marked && is_idle(seat);
+            if marked && !kept {
+                self.spend(sleep, seat);
+            }
+            kept
+        });
+        if kept.is_some() {
+            self.0.fetch_add(NEEDED, Ordering::Relaxed);
+            // SeqCst: as in `replace`.
+            fence(Ordering::SeqCst);
+        }
+        kept
+    }
+
+    /// The same with a seat among `closed`, which is opened, if one can be had.
     pub(crate) fn replace<'a>(
         &self,
         sleep: &Sleep,
@@ -85,7 +109,10 @@ impl Spares {
     /// It is back. Says whether its seat, if it had one, was closed.
     pub(crate) fn dismiss(&self, sleep: &Sleep, seat: Option<&Seat>) -> bool {
         self.0.fetch_sub(NEEDED, Ordering::Relaxed);
-        let Some(seat) = seat else { return false };
+        seat.is_some_and(|seat| self.spend(sleep, seat))
+    }
+
+    fn spend(&self, sleep: &Sleep, seat: &Seat) -> bool {
         seat.spent.store(true, Ordering::Relaxed);
         // SeqCst: pairs with the fence in `go_to_bed`.
         fence(Ordering::SeqCst);
@@ -109,7 +136,7 @@ impl Spares {
 
     /// Takes the right to close a seat, if it is spent.
     pub(crate) fn claim(&self, seat: &Seat) -> bool {
-        let spent = seat.spent.load(Ordering::Relaxed) && seat.spent.swap(false, Ordering::Relaxed);
+        let spent = take_mark(seat);
         if spent {
             self.0.fetch_sub(OPEN, Ordering::Relaxed);
         }
@@ -143,13 +170,27 @@ impl Spares {
     }
 }
 
+/// Takes the mark of a seat that is spent.
+fn take_mark(seat: &Seat) -> bool {
+    seat.spent.load(Ordering::Relaxed) && seat.spent.swap(false, Ordering::Relaxed)
+}
+
+/// Whether the thread of a seat has nothing to do.
+fn is_idle(seat: &Seat) -> bool {
+    let holder = seat.word.load().holder();
+    matches!(
+        holder,
+        Holder::Parked | Holder::Notified | Holder::Searching
+    )
+}
+
 fn is_closed(seat: &Seat) -> bool {
     seat.word.load().holder() == Holder::Closed
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Holder, Seat, Sleep, Spares};
+    use super::{Holder, Seat, Sleep, Spares, Step};
 
     fn closed_seat() -> ([Seat; 1], Sleep) {
         ([Seat::new(0, 1, Holder::Closed)], Sleep::new(1, 1))
@@ -159,6 +200,7 @@ mod tests {
     fn a_seat_is_there_while_a_thread_blocks() {
         let (seats, sleep) = closed_seat();
         let spares = Spares::new();
+        assert!(spares.keep(&sleep, &seats).is_none());
         let seat = spares.replace(&sleep, &seats);
         assert!(seat.is_some());
         assert_eq!(seats[0].word.load().holder(), Holder::Parked);
@@ -166,6 +208,24 @@ mod tests {
         assert!(spares.dismiss(&sleep, seat));
         assert_eq!(seats[0].word.load().holder(), Holder::Closed);
         assert!(!spares.claim(&seats[0]));
+    }
+
+    /// A seat that is open still, and whose thread was woken and has nothing to do, is another thread's.
+    #[test]
+    fn a_seat_that_is_spent_is_kept() {
+        let (seats, sleep) = closed_seat();
+        let spares = Spares::new();
+        let seat = spares.replace(&sleep, &seats);
+        assert!(sleep.take(&seats[0], Step::Wake));
+        assert!(!spares.dismiss(&sleep, seat));
+        let again = spares.keep(&sleep, &seats);
+        assert!(again.is_some());
+        assert!(!spares.claim(&seats[0]));
+        assert!(sleep.take(&seats[0], Step::Answer) && sleep.take(&seats[0], Step::Begin));
+        assert!(!spares.dismiss(&sleep, again));
+        // It has begun something.
+        assert!(spares.keep(&sleep, &seats).is_none());
+        assert!(spares.claim(&seats[0]));
     }
 
     #[test]

@@ -53,7 +53,10 @@ impl Shared {
     /// Opens a spare seat, and wakes a thread if there is anything to do.
     fn replace_one(&self) -> Option<&Seat> {
         let opened = match self.spare_starter {
-            Some(_) => self.spares.replace(&self.sleep, self.spare_seats()),
+            Some(_) => self
+                .spares
+                .keep(&self.sleep, self.seats.spare())
+                .or_else(|| self.spares.replace(&self.sleep, self.spare_seats())),
             None => None,
         };
         // Threads that push may have work that they did not offer for want of a sleeper.
