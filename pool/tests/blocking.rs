@@ -569,3 +569,22 @@ fn a_spare_thread_that_blocks_is_replaced() {
         });
     });
 }
+
+/// Spare threads that were woken for calls which are over are about to leave; one of them stays for the next call.
+#[test]
+fn calls_in_quick_succession() {
+    alone("calls_in_quick_succession", 1, |watch| {
+        let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        for round in 0..20 {
+            watch.step(round);
+            pool.install(|| {
+                for _ in 0..200 {
+                    blocking(|| pool.spawn(|| ()));
+                }
+                let (send, receive) = mpsc::channel();
+                spawn(move || send.send(7).unwrap());
+                assert_eq!(get(receive), 7);
+            });
+        }
+    });
+}
