@@ -278,14 +278,14 @@ const HOUSE: &[Crate] = &[
             ],
             &[
                 "vec::slab",
-                "map::lock",
                 "map::chart",
-                "map::hazard",
+                "map::lot",
+                "map::records",
                 "partition",
                 "settle",
             ],
-            &["farewell"],
-            &["map::table"],
+            &["farewell", "map::gate", "map::hazard"],
+            &["map::table", "map::lock"],
             &[
                 "vec::buckets",
                 "map::shard",
@@ -332,8 +332,9 @@ const HOUSE: &[Crate] = &[
             "vec::slab",
             "vec::buckets",
             "map::lock",
-            // values that other threads may look at, without a lock, until they let go
+            // values that other threads may look at, without a lock, until they let go; records that live for ever
             "map::hazard",
+            "map::records",
             "partition",
             "settle",
             // entries on their way from a table to their end

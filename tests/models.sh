@@ -10,7 +10,8 @@
 # one interleaving alone. `tests/models.patch` has it remember the last load of each thread.
 #
 # The patched copy lies in target/models, and beside it a workspace that names it: links to what lies
-# here, so nothing here is changed, Cargo.lock included.
+# here, so nothing here is changed, Cargo.lock included. A link that leads elsewhere, as in a `target` copied from
+# another checkout, is made anew.
 set -eu
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -36,7 +37,7 @@ put() {
 for entry in *; do
     case $entry in
     target | Cargo.toml | Cargo.lock) ;;
-    *) [ -e "$tree/tree/$entry" ] || { mkdir -p "$tree/tree" && ln -sfn "$root/$entry" "$tree/tree/$entry"; } ;;
+    *) [ "$(readlink "$tree/tree/$entry")" = "$root/$entry" ] || { mkdir -p "$tree/tree" && ln -sfn "$root/$entry" "$tree/tree/$entry"; } ;;
     esac
 done
 put "$tree/tree/Cargo.toml" "$(cat Cargo.toml; printf '\n[patch.crates-io]\nloom = { path = "../loom" }\n')"

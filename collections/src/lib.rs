@@ -50,6 +50,9 @@ mod hazard;
 #[path = "map/lock.rs"]
 #[allow(dead_code)] // the models need no guards
 mod lock;
+#[cfg(loom)]
+#[path = "map/lot.rs"]
+mod lot;
 #[cfg(not(loom))]
 pub mod map;
 #[cfg(all(test, loom))]

@@ -106,7 +106,7 @@ fn history(seed: u64, wide: bool) -> Vec<Event> {
 
 /// `map` has none of the keys in question.
 fn record(seed: u64, map: &ParHashMap<u8, u8>) -> Vec<Event> {
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         // So often that readers need no locks from here on, until the first change.
         (0..300).for_each(|_| assert!(!map.contains_key(&(KEYS as u8))));
     }

@@ -17,6 +17,14 @@ use std::mem;
 /// each key belongs to a shard with a lock of its own. `&mut self`, and the map by value, prove
 /// that no other thread uses it, so nothing is locked: the parallel bulk operations take these.
 ///
+/// # Reads
+///
+/// A read enters the lock of its shard, which writes to it. Where a shard is read some hundred times with no write between, reads of the
+/// whole map stop doing that: each only notes in a slot of its own thread which shard it reads, so any number of threads
+/// read one key without taking its cache line from one another. The first writer ends that, and for some milliseconds.
+/// This is so on Linux, by the call `membarrier` of the system; should the system refuse to writers what it granted to
+/// readers, because the program has filtered its calls since, the write panics.
+///
 /// # Closures, guards and deadlocks
 ///
 /// [`read`](Self::read), [`update`](Self::update), [`upsert`](Self::upsert),

@@ -15,78 +15,22 @@
 //! afterwards. A thread that enters between a release and its clearing inherits `PARKED`, and the
 //! duty with it.
 //!
-//! A lot is a mutex and a condition variable chosen by the lock's address, so locks may share a
-//! lot: a woken thread looks at its own word again. Readers give way to parked threads, so writers
+//! Locks may share a lot: a woken thread looks at its own word again. Readers give way to parked threads, so writers
 //! do not starve. The exception are `nested` readers: a thread that already reads must not wait for
 //! a writer that waits for it.
 
 #![allow(unsafe_code)]
 
 use super::gate::{Announced, Gate, Name, STREAK};
-use crate::sync::{AtomicU32, Condvar, Mutex, MutexGuard, Ordering, spin_loop};
+use super::lot::Lot;
+use crate::sync::{AtomicU32, Ordering, spin_loop};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-#[cfg(not(loom))]
-use std::ptr;
 
 const PARKED: u32 = 1 << 31;
 const WRITER: u32 = 1 << 30;
 const READERS: u32 = WRITER - 1;
-
-/// Where the threads sleep that wait for a lock, or for readers that have none.
-pub(super) struct Lot {
-    mutex: Mutex<()>,
-    condvar: Condvar,
-}
-
-impl Lot {
-    #[cfg(loom)]
-    pub(super) fn new() -> Self {
-        Lot {
-            mutex: Mutex::new(()),
-            condvar: Condvar::new(),
-        }
-    }
-
-    /// The lot of what lies at this address.
-    #[cfg(not(loom))]
-    pub(super) fn of<T>(what: &T) -> &'static Lot {
-        const LOTS: usize = 64;
-        static TOWN: [Lot; LOTS] = [const {
-            Lot {
-                mutex: Mutex::new(()),
-                condvar: Condvar::new(),
-            }
-        }; LOTS];
-        // Neighbouring shards lie 64 bytes apart: the bits above tell them apart.
-        &TOWN[(ptr::from_ref(what).addr() >> 6) % LOTS]
-    }
-
-    fn quiet(&self) -> MutexGuard<'_, ()> {
-        self.mutex
-            .lock()
-            .unwrap_or_else(|broken| broken.into_inner())
-    }
-
-    /// Sleeps for as long as `must` says so, which is asked under the mutex each time that the lot is woken.
-    pub(super) fn wait_while(&self, must: impl Fn() -> bool) {
-        let mut quiet = self.quiet();
-        while must() {
-            quiet = self
-                .condvar
-                .wait(quiet)
-                .unwrap_or_else(|broken| broken.into_inner());
-        }
-    }
-
-    /// Wakes all threads in the lot, after what they wait for has come to pass.
-    #[cold]
-    pub(super) fn wake(&self) {
-        drop(self.quiet());
-        self.condvar.notify_all();
-    }
-}
 
 /// The lock without the value that it protects.
 pub(crate) struct RawLock {
@@ -197,29 +141,20 @@ impl RawLock {
         }
     }
 
-    /// Sleeps until the lock is released, unless it already admits this thread.
+    /// Sleeps until the lock admits this thread.
     fn park(&self, admits: impl Fn(u32) -> bool) {
-        let lot = self.lot();
-        let quiet = lot.quiet();
-        let mut word = self.word.load(Ordering::Relaxed);
-        loop {
-            if admits(word) {
-                return;
+        self.lot().wait_while(|| {
+            let mut word = self.word.load(Ordering::Relaxed);
+            while !admits(word) && word & PARKED == 0 {
+                let parked = word | PARKED;
+                let (there, not) = (Ordering::Relaxed, Ordering::Relaxed);
+                match self.word.compare_exchange_weak(word, parked, there, not) {
+                    Ok(_) => return true,
+                    Err(now) => word = now,
+                }
             }
-            if word & PARKED != 0 {
-                break;
-            }
-            match self.word.compare_exchange_weak(
-                word,
-                word | PARKED,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => break,
-                Err(now) => word = now,
-            }
-        }
-        drop(lot.condvar.wait(quiet));
+            !admits(word)
+        });
     }
 
     /// Leaves as a reader.

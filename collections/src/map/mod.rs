@@ -3,7 +3,7 @@
 //! The type and the methods with `&self` are in `concurrent`, those with `&mut self` in
 //! `exclusive`, and the parallel ones in `par`; `opened` is a map that joins look up through `&mut`. `frozen` is a map that is only read, `read_map` one
 //! that is read without locks and changed by publishing: `published` holds one of its tables, by
-//! `hazard`. Beneath them: `shard` (which table a key is in), `lock` (one table's lock), `gate` (whether readers need it),
+//! `hazard`. Beneath them: `shard` (which table a key is in), `lock` (one table's lock), `gate` (whether readers need it), `lot` (where threads wait for either),
 //! `records` (what each thread reads without a lock), `table` (surgery on one table),
 //! `chart` (fetching ahead) and `reentry` (a thread that enters a map again panics instead of waiting
 //! for itself).
@@ -19,6 +19,7 @@ mod gate;
 mod hazard;
 mod iter;
 pub(crate) mod lock;
+mod lot;
 pub(crate) mod opened;
 mod par;
 mod published;

@@ -1,0 +1,186 @@
+//! Gates of whole maps: when they open, whom they keep out, and what a reader sees.
+
+use super::{FENCES, OPEN, PHASE, STREAK};
+use crate::map::ParHashMap;
+use crate::map::records::registry;
+use crate::parts::{breadth, part_of};
+use std::mem;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+type Map = ParHashMap<u32, (u32, u32)>;
+
+/// A map of the keys below `keys`, in a table or in shards, each with a number and the same number.
+fn map(keys: u32, wide: bool) -> Map {
+    let map = Map::with_capacity(if wide { 5000 } else { 0 });
+    (0..keys).for_each(|key| drop(map.insert(key, (0, 0))));
+    map
+}
+
+fn is_open(map: &Map) -> bool {
+    map.shards.gate.state.load(Ordering::Relaxed) & PHASE == OPEN
+}
+
+/// Reads one key until the gate is open. False where no gate opens.
+fn open(map: &Map) -> bool {
+    for _ in 0..=STREAK {
+        assert_eq!(map.read(&0, |pair| pair.0 == pair.1), Some(true));
+    }
+    assert_eq!(is_open(map), registry().is_light() || FENCES);
+    is_open(map)
+}
+
+#[test]
+fn reads_open_and_a_writer_shuts() {
+    for wide in [false, true] {
+        let map = map(10, wide);
+        assert!(!is_open(&map));
+        if open(&map) {
+            assert_eq!(map.len(), 10);
+            assert!(map.get(&3).is_some() && is_open(&map));
+            map.update(&3, |pair| *pair = (1, 1));
+            assert!(!is_open(&map));
+            assert_eq!(map.get_cloned(&3), Some((1, 1)));
+        }
+    }
+}
+
+/// What one thread holds keeps writers of that shard out, and of no other.
+#[test]
+fn a_guard_keeps_its_shard() {
+    let map = map(1000, true);
+    open(&map);
+    let (done, is_done) = channel();
+    let guard = map.get(&0).unwrap();
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            map.update(&0, |pair| *pair = (1, 1));
+            done.send(()).unwrap();
+        });
+        // Other shards first, so that the gate is known to be shut; in those of `0` it would wait.
+        let others = scope.spawn(|| {
+            let shard =
+                |key: u32| part_of(map.hash(&key), breadth());
+            let others = (0..1000).filter(|&key| shard(key) != shard(0));
+            others.for_each(|key| drop(map.insert(key, (2, 2))));
+        });
+        others.join().unwrap();
+        assert!(is_done.recv_timeout(Duration::from_millis(20)).is_err());
+        assert_eq!(*guard, (0, 0));
+        // The thread that waits must not keep this one from reading again.
+        assert_eq!(map.get_cloned(&0), Some((0, 0)));
+        drop(guard);
+        writer.join().unwrap();
+    });
+    assert_eq!(map.get_cloned(&0), Some((1, 1)));
+}
+
+/// More guards than a thread has slots, put back in any order, and some never.
+#[test]
+fn more_guards_than_slots() {
+    let maps: Vec<_> = (0..9).map(|nth| map(10, nth % 2 == 0)).collect();
+    for map in &maps {
+        open(map);
+    }
+    let mut guards: Vec<_> = maps.iter().map(|map| map.get(&1).unwrap()).collect();
+    while guards.len() > 3 {
+        drop(guards.swap_remove(guards.len() / 2));
+    }
+    guards.into_iter().for_each(mem::forget);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let all = maps.iter().map(|map| map.get_cloned(&1));
+            assert_eq!(all.flatten().count(), 9);
+        });
+    });
+    // Other maps at the same places.
+    drop(maps);
+    for nth in 0..9 {
+        let map = map(10, nth % 2 == 0);
+        open(&map);
+        map.update(&1, |pair| *pair = (1, 1));
+        assert_eq!(map.get_cloned(&1), Some((1, 1)));
+    }
+}
+
+/// Gates that open and shut while many read and write: no reader sees half of a write, and no write is lost.
+#[test]
+fn opening_and_shutting_under_readers() {
+    const KEYS: u32 = 8;
+    let (rounds, writes) = if cfg!(miri) { (2, 6) } else { (100, 40) };
+    let mut opened = 0;
+    for round in 0..rounds {
+        let map = map(KEYS, round % 2 == 0);
+        let (end, seen) = (AtomicBool::new(false), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for thread in 0..2 {
+                let (map, end, seen) = (&map, &end, &seen);
+                scope.spawn(move || {
+                    for nth in 0.. {
+                        let key = (nth + thread) % KEYS;
+                        let pair = map.get(&key).unwrap();
+                        assert_eq!(pair.0, pair.1);
+                        if nth % 16 == 0 {
+                            // A reader inside of itself, in another shard.
+                            assert_eq!(
+                                map.read(&(KEYS - 1), |pair| pair.0 == pair.1),
+                                Some(true)
+                            );
+                            thread::yield_now();
+                            assert_eq!(pair.0, pair.1);
+                        }
+                        drop(pair);
+                        if is_open(map) {
+                            seen.fetch_max(1, Ordering::Relaxed);
+                        }
+                        if nth % 64 == 0 && end.load(Ordering::Relaxed) {
+                            break;
+                        }
+                    }
+                });
+            }
+            let writers: Vec<_> = (0..2)
+                .map(|thread| {
+                    let map = &map;
+                    scope.spawn(move || {
+                        (0..writes).for_each(|nth| {
+                            map.update(&((nth + thread) % KEYS), |pair| {
+                                pair.0 += 1;
+                                thread::yield_now();
+                                pair.1 += 1;
+                            });
+                            (0..nth * 4 % 64).for_each(|_| thread::yield_now());
+                        });
+                    })
+                })
+                .collect();
+            writers
+                .into_iter()
+                .for_each(|writer| writer.join().unwrap());
+            end.store(true, Ordering::Relaxed);
+        });
+        opened += seen.into_inner();
+        let mut sum = 0;
+        map.for_each(|_, pair| sum += pair.0);
+        assert_eq!(sum, 2 * writes);
+    }
+    assert!(
+        opened > 0 || !(registry().is_light() || FENCES),
+        "no gate opened"
+    );
+}
+
+/// A reader that panics is out again.
+#[test]
+fn a_reader_that_panics() {
+    let map = map(10, false);
+    open(&map);
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| map.read(&0, |_| panic!("as it is meant to")));
+        assert!(reader.join().is_err());
+    });
+    map.update(&0, |pair| *pair = (1, 1));
+    assert_eq!(map.get_cloned(&0), Some((1, 1)));
+}
