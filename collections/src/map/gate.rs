@@ -268,4 +268,5 @@ fn micros() -> usize {
 }
 
 #[cfg(all(test, not(loom)))]
+#[path = "gate/tests.rs"]
 mod tests;

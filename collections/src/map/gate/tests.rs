@@ -15,7 +15,9 @@ type Map = ParHashMap<u32, (u32, u32)>;
 /// A map of the keys below `keys`, in a table or in shards, each with a number and the same number.
 fn map(keys: u32, wide: bool) -> Map {
     let map = Map::with_capacity(if wide { 5000 } else { 0 });
-    (0..keys).for_each(|key| drop(map.insert(key, (0, 0))));
+    for key in 0..keys {
+        map.insert(key, (0, 0));
+    }
     map
 }
 
@@ -61,10 +63,11 @@ fn a_guard_keeps_its_shard() {
         });
         // Other shards first, so that the gate is known to be shut; in those of `0` it would wait.
         let others = scope.spawn(|| {
-            let shard =
-                |key: u32| part_of(map.hash(&key), breadth());
+            let shard = |key: u32| part_of(map.hash(&key), breadth());
             let others = (0..1000).filter(|&key| shard(key) != shard(0));
-            others.for_each(|key| drop(map.insert(key, (2, 2))));
+            for key in others {
+                map.insert(key, (2, 2));
+            }
         });
         others.join().unwrap();
         assert!(is_done.recv_timeout(Duration::from_millis(20)).is_err());
@@ -124,10 +127,7 @@ fn opening_and_shutting_under_readers() {
                         assert_eq!(pair.0, pair.1);
                         if nth % 16 == 0 {
                             // A reader inside of itself, in another shard.
-                            assert_eq!(
-                                map.read(&(KEYS - 1), |pair| pair.0 == pair.1),
-                                Some(true)
-                            );
+                            assert_eq!(map.read(&(KEYS - 1), |pair| pair.0 == pair.1), Some(true));
                             thread::yield_now();
                             assert_eq!(pair.0, pair.1);
                         }
