@@ -1,0 +1,101 @@
+//! The system grants the barrier to readers, and refuses it to the first writer: a filter that the program has set
+//! up in between. In a process of its own, since a filter stays.
+#![cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom, tine_tsan, tine_sched))
+))]
+
+use std::env;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
+use std::thread;
+use tine_collections::ParHashMap;
+
+const CHILD: &str = "TINE_REFUSED_BARRIER";
+
+/// From here on `membarrier` is an error in all threads of the process.
+fn refuse() {
+    let jump = |code: u32, if_so, if_not, k| libc::sock_filter {
+        code: code as u16,
+        jt: if_so,
+        jf: if_not,
+        k,
+    };
+    let load = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
+    let equals = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+    let answer = libc::BPF_RET | libc::BPF_K;
+    let mut filter = [
+        jump(load, 0, 0, 0),
+        jump(equals, 0, 1, libc::SYS_membarrier as u32),
+        jump(answer, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+        jump(answer, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog {
+        len: filter.len() as u16,
+        filter: filter.as_mut_ptr(),
+    };
+    // SAFETY: the call takes numbers only.
+    let bound = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
+    let (mode, all) = (
+        libc::SECCOMP_SET_MODE_FILTER,
+        libc::SECCOMP_FILTER_FLAG_TSYNC,
+    );
+    // SAFETY: the program lives across the call, which only reads it.
+    let set = unsafe { libc::syscall(libc::SYS_seccomp, mode, all, &raw const program) };
+    assert_eq!((bound, set), (0, 0));
+}
+
+/// Whether the system has the barrier.
+fn is_there() -> bool {
+    const REGISTER: i32 = 1 << 4;
+    // SAFETY: the call takes numbers only.
+    unsafe { libc::syscall(libc::SYS_membarrier, REGISTER, 0, 0) == 0 }
+}
+
+fn child() {
+    let map = ParHashMap::from([(1, 1), (2, 2)]);
+    // Reads need no locks from here on, if the system has the barrier at all.
+    (0..300).for_each(|_| assert!(map.contains_key(&1)));
+    let is_there = is_there();
+    refuse();
+    let write = catch_unwind(AssertUnwindSafe(|| map.insert(1, 7)));
+    assert_eq!(write.is_err(), is_there);
+    if let Err(panic) = write {
+        let said = panic.downcast_ref::<&str>().expect("a text");
+        assert!(said.contains("membarrier"), "{said}");
+        // Nothing has changed, no lock is held, and others meet the same.
+        thread::scope(|scope| {
+            let other = scope.spawn(|| map.get_cloned(&1));
+            assert_eq!(other.join().unwrap(), Some(1));
+            let other = scope.spawn(|| map.insert(2, 7));
+            assert!(other.join().is_err());
+        });
+        assert_eq!(map.into_iter().map(|(_, value)| value).sum::<i32>(), 3);
+    }
+    // Maps that were not read so often, and new ones, do without.
+    let map = ParHashMap::from([(1, 1)]);
+    for round in 1..10 {
+        (0..300).for_each(|_| assert_eq!(map.get_cloned(&1), Some(round)));
+        map.insert(1, round + 1);
+    }
+}
+
+#[test]
+fn a_barrier_that_is_refused_is_said() {
+    if env::var_os(CHILD).is_some() {
+        return child();
+    }
+    let me = env::current_exe().unwrap();
+    let child = Command::new(me)
+        .args([
+            "--exact",
+            "a_barrier_that_is_refused_is_said",
+            "--nocapture",
+        ])
+        .env(CHILD, "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success(), "{said}");
+}
