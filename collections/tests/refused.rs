@@ -14,8 +14,8 @@ use tine_collections::ParHashMap;
 
 const CHILD: &str = "TINE_REFUSED_BARRIER";
 
-/// From here on `membarrier` is an error in all threads of the process.
-fn refuse() {
+/// From here on `membarrier` is an error in all threads of the process. False where the system has no such filters.
+fn refuse() -> bool {
     let jump = |code: u32, if_so, if_not, k| libc::sock_filter {
         code: code as u16,
         jt: if_so,
@@ -43,7 +43,7 @@ fn refuse() {
     );
     // SAFETY: the program lives across the call, which only reads it.
     let set = unsafe { libc::syscall(libc::SYS_seccomp, mode, all, &raw const program) };
-    assert_eq!((bound, set), (0, 0));
+    (bound, set) == (0, 0)
 }
 
 /// Whether the system has the barrier.
@@ -58,7 +58,9 @@ fn child() {
     // Reads need no locks from here on, if the system has the barrier at all.
     (0..300).for_each(|_| assert!(map.contains_key(&1)));
     let is_there = is_there();
-    refuse();
+    if !refuse() {
+        return eprintln!("no filters here");
+    }
     let write = catch_unwind(AssertUnwindSafe(|| map.insert(1, 7)));
     assert_eq!(write.is_err(), is_there);
     if let Err(panic) = write {
