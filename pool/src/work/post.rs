@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::shared::Shared;
+use super::worker::Worker;
 use crate::base::sync::{Ordering, fence, yield_now};
 use crate::base::trace::{self, What};
 use crate::queue::job::Parcel;
@@ -43,7 +44,11 @@ impl Shared {
 
     /// The same; calls `begin` once there is one to be roused, and says whether one was.
     pub(crate) fn wake_one_after(&self, each: usize, begin: impl Fn()) -> bool {
-        while let Some(seat) = self.sleep.choose(&self.seats, self.looker.seat(), each) {
+        let from = Worker::with(|worker| worker.map_or(0, |worker| worker.seat.index));
+        while let Some(seat) = self
+            .sleep
+            .choose(&self.seats, from, self.looker.seat(), each)
+        {
             begin();
             if self.ring(seat) {
                 return true;
