@@ -375,7 +375,7 @@ impl Sleep {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Bedtime, Seat, Sleep};
+    use super::{Bedtime, Row, Seat, Sleep};
     use crate::seat::word::{Holder, Step};
 
     /// The census after any walk along the table is what the holder stands for.
@@ -395,6 +395,37 @@ mod tests {
                 assert_eq!(seen, now, "{step:?} from {holder:?}");
             }
         }
+    }
+
+    /// A census is that of all groups, spare seats among them; a waker begins with its own group, at its own seat.
+    #[test]
+    fn all_groups_are_counted() {
+        let holder = |i| {
+            if i < 40 {
+                Holder::Parked
+            } else {
+                Holder::Awake
+            }
+        };
+        let seats = Row::new((0..100).map(|i| Seat::new(i, 100, holder(i))));
+        let sleep = Sleep::new(40, 40);
+        let woken = |from| sleep.choose(&seats, from, None, 100).map(|seat| seat.index);
+        assert_eq!(sleep.census().sleeping(), 40);
+        assert_eq!(
+            (woken(35), woken(35), woken(39)),
+            (Some(35), Some(36), Some(39))
+        );
+        assert_eq!(
+            (woken(35), woken(35), woken(35)),
+            (Some(37), Some(38), Some(32))
+        );
+        assert!(sleep.take(&seats[70], Step::Search));
+        assert_eq!(
+            (sleep.census().sleeping(), sleep.census().searching()),
+            (34, 7)
+        );
+        assert!((0..34).all(|_| woken(99).is_some()) && woken(99).is_none());
+        assert_eq!(sleep.census().sleeping(), 0);
     }
 
     /// A thread that was displaced has to see to it that another one finds what it would have found.
