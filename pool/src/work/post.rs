@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use super::shared::Shared;
-use super::worker::Worker;
 use crate::base::sync::{Ordering, fence, yield_now};
 use crate::base::trace::{self, What};
 use crate::queue::job::Parcel;
@@ -39,12 +38,12 @@ impl Shared {
 
     /// Wakes a thread if one sleeps and too few search.
     pub(crate) fn wake_one(&self) {
-        self.wake_one_after(1, || ());
+        self.wake_one_after(0, 1, || ());
     }
 
-    /// The same; calls `begin` once there is one to be roused, and says whether one was.
-    pub(crate) fn wake_one_after(&self, each: usize, begin: impl Fn()) -> bool {
-        let from = Worker::with(|worker| worker.map_or(0, |worker| worker.seat.index));
+    /// The same, looking for it from the seat `from` on; calls `begin` once there is one to be roused, and says
+    /// whether one was.
+    pub(crate) fn wake_one_after(&self, from: usize, each: usize, begin: impl Fn()) -> bool {
         while let Some(seat) = self
             .sleep
             .choose(&self.seats, from, self.looker.seat(), each)
