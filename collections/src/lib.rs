@@ -32,6 +32,10 @@ mod farewell;
 mod foresight;
 #[cfg(not(loom))]
 mod foretaste;
+#[cfg(loom)]
+#[path = "map/gate.rs"]
+#[allow(dead_code)] // the models sleep no naps
+mod gate;
 #[cfg(not(loom))]
 mod gather;
 #[cfg(not(loom))]
@@ -65,6 +69,10 @@ mod published;
 #[cfg(not(loom))]
 #[doc(hidden)]
 pub mod raw;
+#[cfg(loom)]
+#[path = "map/records.rs"]
+#[allow(dead_code)] // the models end no threads
+mod records;
 #[cfg(all(feature = "serde", not(loom)))]
 mod serde;
 #[cfg(not(loom))]

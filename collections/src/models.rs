@@ -2,9 +2,11 @@
 //!
 //! `tests/models.sh -p tine-collections models`
 
-use crate::hazard::{Place, Registry};
-use crate::lock::RawLock;
+use crate::gate::{Gate, Name};
+use crate::hazard::Place;
+use crate::lock::{Door, Lock, RawLock};
 use crate::published::Published;
+use crate::records::Registry;
 use crate::vec::buckets::Buckets;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -95,6 +97,189 @@ fn nested_readers() {
         shared.lock.unread();
         writer.join().unwrap();
     });
+}
+
+/// A map of two shards whose readers need no locks, at times.
+struct Gated {
+    gate: Gate,
+    shards: [(Lock<()>, UnsafeCell<usize>); 2],
+}
+
+// SAFETY: the values are used under their locks, or as the gate says; loom checks that.
+unsafe impl Sync for Gated {}
+// SAFETY: as above.
+unsafe impl Send for Gated {}
+
+impl Gated {
+    fn new(open: bool) -> Arc<Self> {
+        let map = Gated {
+            gate: Gate::new(),
+            shards: [(), ()].map(|()| (Lock::new(()), UnsafeCell::new(0))),
+        };
+        if open {
+            map.open();
+        }
+        Arc::new(map)
+    }
+
+    fn door(&self, shard: usize) -> Door<'_> {
+        Door {
+            gate: &self.gate,
+            shard: Name::new(4, shard),
+        }
+    }
+
+    fn open(&self) {
+        self.gate.consider(Name::new(4, 0));
+    }
+
+    /// A look that lasts, and if `twice` another one inside of it.
+    fn read(&self, shard: usize, twice: bool) -> usize {
+        let (lock, cell) = &self.shards[shard];
+        let guard = lock.read(false, self.door(shard));
+        // SAFETY: read under the guard.
+        let value = cell.with(|value| unsafe { *value });
+        thread::yield_now();
+        if twice {
+            let inner = lock.read(true, self.door(shard));
+            // SAFETY: read under the guard.
+            assert_eq!(cell.with(|value| unsafe { *value }), value);
+            drop(inner);
+        }
+        drop(guard);
+        value
+    }
+
+    fn write(&self, shard: usize) {
+        let (lock, cell) = &self.shards[shard];
+        let (guard, _) = lock.write(self.door(shard));
+        // SAFETY: written under the guard.
+        cell.with_mut(|value| unsafe { *value += 1 });
+        drop(guard);
+    }
+
+    /// Runs these at once, and then looks that each write was made.
+    fn run(open: bool, preemptions: usize, jobs: &'static [fn(&Gated)], writes: [usize; 2]) {
+        explore(preemptions, move || {
+            let map = Gated::new(open);
+            let (mine, others) = jobs.split_first().expect("a job");
+            let threads: Vec<_> = others
+                .iter()
+                .map(|&job| {
+                    let map = map.clone();
+                    thread::spawn(move || job(&map))
+                })
+                .collect();
+            mine(&map);
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            assert_eq!([0, 1].map(|shard| map.read(shard, false)), writes);
+        });
+    }
+}
+
+/// A reader that writes nothing, and a writer of its shard.
+#[test]
+fn an_open_gate_and_a_writer() {
+    Gated::run(
+        true,
+        3,
+        &[
+            |map| map.write(0),
+            |map| {
+                map.read(0, false);
+            },
+        ],
+        [1, 0],
+    );
+}
+
+/// A reader reads again while a writer waits for it.
+#[test]
+fn an_open_gate_and_a_reader_inside_of_itself() {
+    Gated::run(
+        true,
+        3,
+        &[
+            |map| map.write(0),
+            |map| {
+                map.read(0, true);
+            },
+        ],
+        [1, 0],
+    );
+}
+
+/// The gate opens while a writer comes, which has looked at it before or not, and a reader that is let in.
+#[test]
+fn a_gate_that_opens_beside_a_writer() {
+    Gated::run(
+        false,
+        3,
+        &[
+            |map| map.write(0),
+            |map| {
+                map.open();
+                map.read(0, false);
+            },
+        ],
+        [1, 0],
+    );
+}
+
+/// One thread opens, another is let in, the third writes.
+#[test]
+fn a_gate_that_another_opens() {
+    Gated::run(
+        false,
+        2,
+        &[
+            |map| map.write(0),
+            Gated::open,
+            |map| {
+                map.read(0, false);
+            },
+        ],
+        [1, 0],
+    );
+}
+
+/// Writers of two shards, and a reader of one: who finds the barrier passed only looks.
+#[test]
+fn two_writers_shut_a_gate() {
+    Gated::run(
+        true,
+        2,
+        &[
+            |map| map.write(0),
+            |map| map.write(1),
+            |map| {
+                map.read(0, false);
+            },
+        ],
+        [1, 1],
+    );
+}
+
+/// A writer that sleeps until a reader leaves, while another shuts the gate and a third opens it again.
+#[test]
+fn a_gate_that_opens_again() {
+    Gated::run(
+        true,
+        2,
+        &[
+            |map| map.write(0),
+            |map| {
+                map.write(1);
+                map.open();
+            },
+            |map| {
+                map.read(0, false);
+            },
+        ],
+        [1, 1],
+    );
 }
 
 /// Two pushes, the second of which may need a new bucket, and a reader that sees a value whole or

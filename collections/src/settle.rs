@@ -145,7 +145,8 @@ pub(crate) fn settle<T>(
         open.push((start..start + gap.len, nth));
     }
     move_until(groups.len(), &mut next);
-    open.sort_unstable_by_key(|(place, _)| place.start);
+    // An empty gap comes before the one that begins at its place.
+    open.sort_unstable_by_key(|(place, _)| (place.start, place.end));
     let gapped = Gapped {
         room: settled,
         count,
@@ -300,6 +301,20 @@ mod tests {
             (len / 2..len).for_each(|_| lane.put(next()));
         }
         assert_eq!(settled.whole().concat(), "a0a1b0b1b2b3b4b5b6");
+    }
+
+    /// Empty gaps, each at the place of another, in so many that they are sorted otherwise than by insertion.
+    #[test]
+    fn many_gaps_are_empty() {
+        let gaps: Vec<_> = (0..100)
+            .flat_map(|group| [gap(0, group, 1), gap(0, group, 0)])
+            .chain((0..100).map(|group| gap(0, group, 0)))
+            .collect();
+        let (mut settled, _) = settle(Vec::new(), &[], 100, &gaps);
+        for mut lane in settled.lanes().into_iter().take(200).step_by(2) {
+            lane.put(7);
+        }
+        assert_eq!(settled.whole(), [7; 100]);
     }
 
     /// Lanes that were left, forgotten, or never made: the values are not given out.

@@ -4,7 +4,8 @@
 #[cfg(all(tine_sched, not(loom)))]
 mod imp {
     pub(crate) use tine_pool::schedule::{
-        AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Condvar, Mutex, Ordering, fence, spin_loop,
+        AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence,
+        spin_loop,
     };
 }
 
@@ -14,7 +15,7 @@ mod imp {
     #[cfg(not(tine_tsan))]
     pub(crate) use std::sync::atomic::fence;
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
-    pub(crate) use std::sync::{Condvar, Mutex};
+    pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 }
 
 /// Makes all threads of the process pass a barrier. False where the system has none, and in builds
@@ -42,7 +43,7 @@ mod imp {
     pub(crate) use loom::sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence,
     };
-    pub(crate) use loom::sync::{Condvar, Mutex};
+    pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
     pub(crate) use loom::thread::yield_now as spin_loop;
 }
 

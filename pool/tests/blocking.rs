@@ -545,3 +545,46 @@ fn a_guest_that_came_back_comes_back_to_where_it_was_a_guest() {
         });
     });
 }
+
+/// A thread on a spare seat blocks when the thread is back for which the seat was opened, and waits for it: another spare thread
+/// has to come, and to stay.
+#[test]
+fn a_spare_thread_that_blocks_is_replaced() {
+    alone("a_spare_thread_that_blocks_is_replaced", 1, |watch| {
+        let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        watch.step(1);
+        let task = |begun: mpsc::Sender<()>, back: mpsc::Receiver<()>| {
+            begun.send(()).unwrap();
+            back.recv().unwrap();
+            let (send, receive) = mpsc::channel();
+            spawn(move || send.send(7).unwrap());
+            assert_eq!(blocking(|| receive.recv().unwrap()), 7);
+        };
+        pool.scope(|s| {
+            let (begun, has_begun) = mpsc::channel();
+            let (back, is_back) = mpsc::channel();
+            s.spawn(move |_| task(begun, is_back));
+            blocking(|| has_begun.recv().unwrap());
+            back.send(()).unwrap();
+        });
+    });
+}
+
+/// Spare threads that were woken for calls which are over are about to leave; one of them stays for the next call.
+#[test]
+fn calls_in_quick_succession() {
+    alone("calls_in_quick_succession", 1, |watch| {
+        let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        for round in 0..20 {
+            watch.step(round);
+            pool.install(|| {
+                for _ in 0..200 {
+                    blocking(|| pool.spawn(|| ()));
+                }
+                let (send, receive) = mpsc::channel();
+                spawn(move || send.send(7).unwrap());
+                assert_eq!(get(receive), 7);
+            });
+        }
+    });
+}

@@ -338,6 +338,27 @@ pub(crate) fn all() -> Vec<Scene> {
                 )]))])],
             },
         ),
+        // A thread on a spare seat blocks when the one is back in whose place it came, and waits for it.
+        scene(
+            "spare-thread-blocks",
+            Program {
+                global: None,
+                pools: vec![pool(1)],
+                threads: vec![block([Verb::Install(
+                    0,
+                    block([scope(block([
+                        Verb::Task(block([
+                            Verb::Set(0),
+                            Verb::Await(1),
+                            spawn(block([Verb::Set(2)])),
+                            blocking(block([Verb::Await(2)])),
+                        ])),
+                        blocking(block([Verb::Await(0)])),
+                        Verb::Set(1),
+                    ]))]),
+                )])],
+            },
+        ),
         // A job that lay there before the scope makes room for the scope's own task.
         scene(
             "yield-inside-a-scope",

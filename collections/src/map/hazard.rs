@@ -1,8 +1,8 @@
 //! A value behind a pointer: readers that write nothing another reader reads, writers that put another
 //! value in its place, and an old value that is dropped once no reader looks at it.
 //!
-//! Each thread has a *record* with a few slots. A reader announces in a slot which value it is about to
-//! look at, and looks again whether that value is still in its place:
+//! Each thread has a *record* with a few slots (`records`). A reader announces in a slot which value it is
+//! about to look at, and looks again whether that value is still in its place:
 //!
 //! ```text
 //! reader    slot = value, fence, is it still in place?      else announce what is there now
@@ -33,140 +33,12 @@
 
 #![allow(unsafe_code)]
 
-use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, Mutex, Ordering, fence, heavy};
+use super::records::{self, Record, Registry};
+use crate::sync::{AtomicPtr, Mutex, Ordering};
 use std::mem;
 use std::ops::Deref;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::compiler_fence;
-
-/// How many looks of one thread, one inside the other, have slots.
-const SLOTS: usize = if cfg!(loom) { 1 } else { 8 };
-
-/// What a thread looks at. Two cache lines of its own.
-#[repr(align(128))]
-pub(crate) struct Record {
-    slots: [AtomicPtr<()>; SLOTS],
-    /// How many of the slots are in use. The thread's alone.
-    depth: AtomicUsize,
-    /// A writer has left a value for this thread to see to.
-    asked: AtomicBool,
-    /// Whether a thread has this record.
-    taken: AtomicBool,
-    next: Option<&'static Record>,
-}
-
-/// All records. They are never freed: a thread that ends leaves its own to the next one.
-pub(crate) struct Registry {
-    newest: AtomicPtr<Record>,
-    /// Whether readers leave their fences to writers. Said before the first record is made.
-    light: AtomicBool,
-}
-
-impl Registry {
-    #[cfg(not(loom))]
-    const fn new() -> Self {
-        Registry {
-            newest: AtomicPtr::new(ptr::null_mut()),
-            light: AtomicBool::new(false),
-        }
-    }
-
-    /// Light without heavy writers: readers have no fence at all.
-    #[cfg(loom)]
-    pub(crate) fn new(light: bool) -> Self {
-        Registry {
-            newest: AtomicPtr::new(ptr::null_mut()),
-            light: AtomicBool::new(light),
-        }
-    }
-
-    fn newest(&self) -> Option<&'static Record> {
-        // Acquire pairs with the exchange in `claim`: the record is whole.
-        let newest = self.newest.load(Ordering::Acquire);
-        // SAFETY: null, or a record, which lives for ever and is never borrowed to be changed.
-        unsafe { newest.as_ref() }
-    }
-
-    fn records(&self) -> impl Iterator<Item = &'static Record> {
-        std::iter::successors(self.newest(), |record| record.next)
-    }
-
-    /// A record that no other thread has.
-    pub(crate) fn claim(&self) -> &'static Record {
-        let free = self.records().find(|record| {
-            // Acquire pairs with the Release in `leave`: its slots are empty.
-            !record.taken.load(Ordering::Relaxed) && !record.taken.swap(true, Ordering::Acquire)
-        });
-        free.unwrap_or_else(|| self.add())
-    }
-
-    fn add(&self) -> &'static Record {
-        let record = Box::leak(Box::new(Record {
-            slots: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
-            depth: AtomicUsize::new(0),
-            asked: AtomicBool::new(false),
-            taken: AtomicBool::new(true),
-            next: None,
-        }));
-        loop {
-            record.next = self.newest();
-            let next = record
-                .next
-                .map_or(ptr::null_mut(), |next| ptr::from_ref(next).cast_mut());
-            let new = ptr::from_mut(record);
-            // Release pairs with the Acquire in `newest`.
-            let (there, not) = (Ordering::Release, Ordering::Relaxed);
-            if self.newest.compare_exchange(next, new, there, not).is_ok() {
-                // SAFETY: just made from the box, and from here on never borrowed to be changed.
-                return unsafe { &*new };
-            }
-        }
-    }
-
-    /// Whether a reader that was asked looks at this value.
-    fn is_held(&self, value: *const ()) -> bool {
-        // Acquire pairs with the Release in `clear`: a reader that is not asked any more has let go.
-        let asked = |record: &&Record| record.asked.load(Ordering::Acquire);
-        self.records()
-            .filter(asked)
-            .any(|record| record.holds(value))
-    }
-
-    /// What a writer does between its own store and its look at those of readers. Without it the look
-    /// says nothing.
-    fn pass_everywhere(&self) -> bool {
-        // Relaxed: said before there was anything to read.
-        let passed = !self.light.load(Ordering::Relaxed) || heavy();
-        fence(Ordering::SeqCst);
-        passed
-    }
-
-    /// The same for a reader.
-    #[inline]
-    fn pass(&self) {
-        if self.light.load(Ordering::Relaxed) {
-            compiler_fence(Ordering::SeqCst);
-        } else {
-            fence(Ordering::SeqCst);
-        }
-    }
-}
-
-impl Record {
-    fn holds(&self, value: *const ()) -> bool {
-        // Acquire pairs with the Release in `let_go` and in `announce`: what the reader did with the
-        // value it had here before happened before this.
-        let slot = |slot: &AtomicPtr<()>| slot.load(Ordering::Acquire).cast_const() == value;
-        self.slots.iter().any(slot)
-    }
-
-    /// The thread has ended.
-    pub(crate) fn leave(&self) {
-        // Release pairs with the Acquire in `claim`.
-        self.taken.store(false, Ordering::Release);
-    }
-}
 
 /// What stands in a place. In a model no two values ever have one address, since each run of it must go as
 /// the one before.
@@ -213,7 +85,7 @@ impl<T> Place<T> {
     ) -> Look<'a, T> {
         // Relaxed: the thread's own.
         let depth = record.depth.load(Ordering::Relaxed);
-        let Some(slot) = record.slots.get(depth) else {
+        let Some(slot) = record.values.get(depth) else {
             return self.count(registry);
         };
         let mut value = self.now.load(Ordering::Relaxed);
@@ -449,105 +321,35 @@ impl<T> Drop for Look<'_, T> {
         // Relaxed: the thread's own.
         let depth = record.depth.load(Ordering::Relaxed) - 1;
         // Release pairs with the Acquire in `holds`: the look was before.
-        record.slots[depth].store(ptr::null_mut(), Ordering::Release);
+        record.values[depth].store(ptr::null_mut(), Ordering::Release);
         record.depth.store(depth, Ordering::Relaxed);
         self.place.see_to(self.registry, record);
     }
 }
 
-pub(crate) use here::{load, replace, say};
-
-/// The registry of the process, and the record of the thread.
-#[cfg(not(loom))]
-mod here {
-    use super::{Look, Parting, Place, Record, Registry};
-    use crate::sync::{Ordering, heavy};
-    use std::cell::Cell;
-    use std::sync::{Arc, Once};
-
-    static REGISTRY: Registry = Registry::new();
-
-    thread_local! {
-        static MINE: Cell<Option<&'static Record>> = const { Cell::new(None) };
-        /// Leaves the record to other threads when this one ends.
-        static END: End = const { End };
-    }
-
-    struct End;
-
-    impl Drop for End {
-        fn drop(&mut self) {
-            if let Some(record) = MINE.take() {
-                record.leave();
-            }
-        }
-    }
-
-    #[cold]
-    fn claim() -> Option<&'static Record> {
-        END.try_with(|_| ()).ok()?;
-        let record = REGISTRY.claim();
-        MINE.set(Some(record));
-        Some(record)
-    }
-
-    /// Says whether readers may do without fences. Before the first place is made.
-    pub(crate) fn say() {
-        static SAID: Once = Once::new();
-        // Relaxed: a thread that sees a place has seen what came before it was made.
-        SAID.call_once(|| REGISTRY.light.store(heavy(), Ordering::Relaxed));
-    }
-
-    #[inline]
-    pub(crate) fn load<T>(place: &Place<T>) -> Look<'_, T> {
-        match MINE.get().or_else(claim) {
-            Some(record) => place.look(&REGISTRY, record),
-            // The thread is about to end.
-            None => place.count(&REGISTRY),
-        }
-    }
-
-    pub(crate) fn replace<'a, T>(
-        place: &'a Place<T>,
-        old: &Arc<T>,
-        new: Arc<T>,
-    ) -> Option<Parting<'a, T>> {
-        place.replace(&REGISTRY, old, new)
+/// A look by this thread.
+#[inline]
+pub(crate) fn load<T>(place: &Place<T>) -> Look<'_, T> {
+    match records::mine() {
+        Some(record) => place.look(records::registry(), record),
+        // The thread is about to end.
+        None => place.count(records::registry()),
     }
 }
 
-/// The same for each exploration of a model.
-#[cfg(loom)]
-mod here {
-    use super::{Look, Parting, Place, Record, Registry};
-    use std::sync::Arc;
-
-    loom::lazy_static! {
-        static ref REGISTRY: Registry = Registry::new(false);
-    }
-
-    loom::thread_local! {
-        static MINE: &'static Record = REGISTRY.claim();
-    }
-
-    pub(crate) fn say() {}
-
-    pub(crate) fn load<T>(place: &Place<T>) -> Look<'_, T> {
-        MINE.with(|record| place.look(&REGISTRY, record))
-    }
-
-    pub(crate) fn replace<'a, T>(
-        place: &'a Place<T>,
-        old: &Arc<T>,
-        new: Arc<T>,
-    ) -> Option<Parting<'a, T>> {
-        place.replace(&REGISTRY, old, new)
-    }
+/// [`Place::replace`], with the records of the process.
+pub(crate) fn replace<'a, T>(
+    place: &'a Place<T>,
+    old: &Arc<T>,
+    new: Arc<T>,
+) -> Option<Parting<'a, T>> {
+    place.replace(records::registry(), old, new)
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Place, Registry};
+    use super::Place;
+    use crate::map::records::Registry;
     use std::sync::Arc;
 
     /// A value whose readers could not be asked is not dropped by the reader of another value.

@@ -22,24 +22,77 @@
 
 #![allow(unsafe_code)]
 
-use crate::sync::{AtomicU32, Condvar, Mutex, Ordering, spin_loop};
+use super::gate::{Announced, Gate, Name, STREAK};
+use crate::sync::{AtomicU32, Condvar, Mutex, MutexGuard, Ordering, spin_loop};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+#[cfg(not(loom))]
+use std::ptr;
 
 const PARKED: u32 = 1 << 31;
 const WRITER: u32 = 1 << 30;
 const READERS: u32 = WRITER - 1;
 
-/// Where the threads sleep that wait for a lock.
-struct Lot {
+/// Where the threads sleep that wait for a lock, or for readers that have none.
+pub(super) struct Lot {
     mutex: Mutex<()>,
     condvar: Condvar,
+}
+
+impl Lot {
+    #[cfg(loom)]
+    pub(super) fn new() -> Self {
+        Lot {
+            mutex: Mutex::new(()),
+            condvar: Condvar::new(),
+        }
+    }
+
+    /// The lot of what lies at this address.
+    #[cfg(not(loom))]
+    pub(super) fn of<T>(what: &T) -> &'static Lot {
+        const LOTS: usize = 64;
+        static TOWN: [Lot; LOTS] = [const {
+            Lot {
+                mutex: Mutex::new(()),
+                condvar: Condvar::new(),
+            }
+        }; LOTS];
+        // Neighbouring shards lie 64 bytes apart: the bits above tell them apart.
+        &TOWN[(ptr::from_ref(what).addr() >> 6) % LOTS]
+    }
+
+    fn quiet(&self) -> MutexGuard<'_, ()> {
+        self.mutex
+            .lock()
+            .unwrap_or_else(|broken| broken.into_inner())
+    }
+
+    /// Sleeps for as long as `must` says so, which is asked under the mutex each time that the lot is woken.
+    pub(super) fn wait_while(&self, must: impl Fn() -> bool) {
+        let mut quiet = self.quiet();
+        while must() {
+            quiet = self
+                .condvar
+                .wait(quiet)
+                .unwrap_or_else(|broken| broken.into_inner());
+        }
+    }
+
+    /// Wakes all threads in the lot, after what they wait for has come to pass.
+    #[cold]
+    pub(super) fn wake(&self) {
+        drop(self.quiet());
+        self.condvar.notify_all();
+    }
 }
 
 /// The lock without the value that it protects.
 pub(crate) struct RawLock {
     word: AtomicU32,
+    /// How often readers have entered since the last writer. A hint: increments may be lost.
+    streak: AtomicU32,
     #[cfg(loom)]
     lot: Lot,
 }
@@ -49,19 +102,12 @@ impl RawLock {
     pub(crate) const fn new() -> Self {
         RawLock {
             word: AtomicU32::new(0),
+            streak: AtomicU32::new(0),
         }
     }
 
     fn lot(&self) -> &'static Lot {
-        const LOTS: usize = 64;
-        static TOWN: [Lot; LOTS] = [const {
-            Lot {
-                mutex: Mutex::new(()),
-                condvar: Condvar::new(),
-            }
-        }; LOTS];
-        // Neighbouring shards lie 64 bytes apart: the bits above tell them apart.
-        &TOWN[(self as *const Self as usize >> 6) % LOTS]
+        Lot::of(self)
     }
 }
 
@@ -70,10 +116,8 @@ impl RawLock {
     pub(crate) fn new() -> Self {
         RawLock {
             word: AtomicU32::new(0),
-            lot: Lot {
-                mutex: Mutex::new(()),
-                condvar: Condvar::new(),
-            },
+            streak: AtomicU32::new(0),
+            lot: Lot::new(),
         }
     }
 
@@ -156,10 +200,7 @@ impl RawLock {
     /// Sleeps until the lock is released, unless it already admits this thread.
     fn park(&self, admits: impl Fn(u32) -> bool) {
         let lot = self.lot();
-        let quiet = lot
-            .mutex
-            .lock()
-            .unwrap_or_else(|broken| broken.into_inner());
+        let quiet = lot.quiet();
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             if admits(word) {
@@ -179,18 +220,6 @@ impl RawLock {
             }
         }
         drop(lot.condvar.wait(quiet));
-    }
-
-    /// Wakes all threads in the lot, after `PARKED` was cleared.
-    #[cold]
-    fn wake(&self) {
-        let lot = self.lot();
-        drop(
-            lot.mutex
-                .lock()
-                .unwrap_or_else(|broken| broken.into_inner()),
-        );
-        lot.condvar.notify_all();
     }
 
     /// Leaves as a reader.
@@ -214,7 +243,7 @@ impl RawLock {
             .word
             .compare_exchange(PARKED, 0, Ordering::Relaxed, Ordering::Relaxed);
         if cleared.is_ok() {
-            self.wake();
+            self.lot().wake();
         }
     }
 
@@ -225,12 +254,35 @@ impl RawLock {
         let before = self.word.swap(0, Ordering::Release);
         debug_assert!(before & !PARKED == WRITER, "left a lock never entered");
         if before & PARKED != 0 {
-            self.wake();
+            self.lot().wake();
+        }
+    }
+
+    /// Whether no writer is inside: asked by readers that enter without the lock.
+    #[inline]
+    pub(crate) fn is_free(&self) -> bool {
+        // Acquire pairs with the Release of the writer that was inside before.
+        self.word.load(Ordering::Acquire) & WRITER == 0
+    }
+
+    /// Enters as a reader, and counts it. Of each [`STREAK`] that come with no writer between them, the last
+    /// may open the gate.
+    #[inline(never)]
+    fn read_and_count(&self, nested: bool, door: Door<'_>) {
+        self.read(nested);
+        // Relaxed: a hint, on a line that this thread has just written.
+        let streak = self.streak.load(Ordering::Relaxed).wrapping_add(1);
+        self.streak.store(streak, Ordering::Relaxed);
+        if streak.is_multiple_of(STREAK) {
+            door.gate.consider(door.shard);
         }
     }
 }
 
 /// A lock and the value that it protects.
+///
+/// Beside the lock there is another way in: readers that the map's gate has let in (`gate`) do not touch the word.
+/// So each entrance is told the gate, and the name by which the gate knows this lock: always the same two.
 pub(crate) struct Lock<T> {
     raw: RawLock,
     cell: UnsafeCell<T>,
@@ -249,16 +301,46 @@ impl<T> Lock<T> {
     }
 
     #[inline]
-    pub(crate) fn read(&self, nested: bool) -> ReadGuard<'_, T> {
-        self.raw.read(nested);
-        ReadGuard { lock: self }
+    pub(crate) fn read<'a>(&'a self, nested: bool, door: Door<'a>) -> ReadGuard<'a, T> {
+        let announced = door.gate.enter(door.shard, || self.raw.is_free());
+        if announced.is_none() {
+            self.raw.read_and_count(nested, door);
+        }
+        ReadGuard {
+            lock: self,
+            gate: door.gate,
+            announced,
+        }
     }
 
     /// The guard, and whether the thread had to wait.
     #[inline]
-    pub(crate) fn write(&self) -> (WriteGuard<'_, T>, bool) {
+    #[track_caller]
+    pub(crate) fn write(&self, door: Door<'_>) -> (WriteGuard<'_, T>, bool) {
         let waited = self.raw.write();
-        (WriteGuard { lock: self }, waited)
+        let guard = WriteGuard { lock: self };
+        // Relaxed: a hint. Most writers follow others, and need not store.
+        if self.raw.streak.load(Ordering::Relaxed) != 0 {
+            self.raw.streak.store(0, Ordering::Relaxed);
+        }
+        if door.gate.is_shut() {
+            return (guard, waited);
+        }
+        (self.clear(guard, door), true)
+    }
+
+    /// Takes the readers' way in away from them.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn clear<'a>(&'a self, mut guard: WriteGuard<'a, T>, door: Door<'_>) -> WriteGuard<'a, T> {
+        while !door.gate.is_clear(door.shard) {
+            drop(guard);
+            door.gate.wait(door.shard);
+            self.raw.write();
+            guard = WriteGuard { lock: self };
+        }
+        guard
     }
 
     pub(crate) fn get_mut(&mut self) -> &mut T {
@@ -270,6 +352,13 @@ impl<T> Lock<T> {
     }
 }
 
+/// How a lock is entered: by the gate of its map, under the name that the lock has there.
+#[derive(Clone, Copy)]
+pub(crate) struct Door<'a> {
+    pub(crate) gate: &'a Gate,
+    pub(crate) shard: Name,
+}
+
 impl<T> fmt::Debug for Lock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lock").finish_non_exhaustive()
@@ -279,6 +368,9 @@ impl<T> fmt::Debug for Lock<T> {
 /// Shared access to a lock's value.
 pub(crate) struct ReadGuard<'a, T> {
     lock: &'a Lock<T>,
+    gate: &'a Gate,
+    /// `None`: it has the lock.
+    announced: Option<Announced>,
 }
 
 /// Sole access to a lock's value.
@@ -291,8 +383,8 @@ impl<T> Deref for ReadGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: this guard is one of the lock's readers until it is dropped,
-        // and no writer enters before all of them have left.
+        // SAFETY: until it is dropped this guard is one of the lock's readers, or one that the gate has let in. No
+        // writer enters before all of the former have left, and none goes on before all of the latter have.
         unsafe { &*self.lock.cell.get() }
     }
 }
@@ -302,7 +394,8 @@ impl<T> Deref for WriteGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: this guard is the lock's only holder until it is dropped.
+        // SAFETY: this guard is the lock's only holder until it is dropped, and the gate said that nobody reads
+        // without the lock.
         unsafe { &*self.lock.cell.get() }
     }
 }
@@ -310,8 +403,7 @@ impl<T> Deref for WriteGuard<'_, T> {
 impl<T> DerefMut for WriteGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: this guard is the lock's only holder until it is dropped,
-        // and `&mut self` is the only way to it.
+        // SAFETY: as above, and `&mut self` is the only way to it.
         unsafe { &mut *self.lock.cell.get() }
     }
 }
@@ -319,7 +411,10 @@ impl<T> DerefMut for WriteGuard<'_, T> {
 impl<T> Drop for ReadGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.lock.raw.unread();
+        match self.announced.take() {
+            Some(announced) => self.gate.leave(announced),
+            None => self.lock.raw.unread(),
+        }
     }
 }
 

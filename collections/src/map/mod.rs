@@ -3,7 +3,8 @@
 //! The type and the methods with `&self` are in `concurrent`, those with `&mut self` in
 //! `exclusive`, and the parallel ones in `par`; `opened` is a map that joins look up through `&mut`. `frozen` is a map that is only read, `read_map` one
 //! that is read without locks and changed by publishing: `published` holds one of its tables, by
-//! `hazard`. Beneath them: `shard` (which table a key is in), `lock` (one table's lock), `table` (surgery on one table),
+//! `hazard`. Beneath them: `shard` (which table a key is in), `lock` (one table's lock), `gate` (whether readers need it),
+//! `records` (what each thread reads without a lock), `table` (surgery on one table),
 //! `chart` (fetching ahead) and `reentry` (a thread that enters a map again panics instead of waiting
 //! for itself).
 #![deny(unsafe_code)]
@@ -14,6 +15,7 @@ mod convert;
 mod entry;
 mod exclusive;
 mod frozen;
+mod gate;
 mod hazard;
 mod iter;
 pub(crate) mod lock;
@@ -21,6 +23,7 @@ pub(crate) mod opened;
 mod par;
 mod published;
 mod read_map;
+mod records;
 pub(crate) mod reentry;
 pub(crate) mod shard;
 pub(crate) mod table;

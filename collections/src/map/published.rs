@@ -7,13 +7,14 @@
 #![forbid(unsafe_code)]
 
 use super::hazard::{self, Look, Parting, Place};
+use super::records;
 use std::sync::Arc;
 
 pub(crate) struct Published<T>(Place<T>);
 
 impl<T> Published<T> {
     pub(crate) fn new(value: Arc<T>) -> Self {
-        hazard::say();
+        records::say();
         Published(Place::new(value))
     }
 

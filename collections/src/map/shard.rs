@@ -15,7 +15,8 @@
 #![forbid(unsafe_code)]
 
 use super::chart::Chart;
-use super::lock::{Lock, ReadGuard, WriteGuard};
+use super::gate::{Gate, Name};
+use super::lock::{Door, Lock, ReadGuard, WriteGuard};
 use super::reentry::{Hold, NAMES};
 use super::table::{divide, make_room};
 use crate::farewell::{drop_alone, drop_shared};
@@ -45,17 +46,17 @@ impl<T> Shard<T> {
 
     #[inline]
     #[track_caller]
-    fn read(&self, hash: u64, hold: Hold) -> Reading<'_, T> {
+    fn read<'a>(&'a self, hash: u64, hold: Hold, door: Door<'a>) -> Reading<'a, T> {
         self.1.fetch::<T>(hash);
-        let table = self.0.read(hold.nested());
+        let table = self.0.read(hold.nested(), door);
         Reading { table, _hold: hold }
     }
 
     #[inline]
     #[track_caller]
-    fn write(&self, hash: u64, hold: Hold) -> Writing<'_, T> {
+    fn write(&self, hash: u64, hold: Hold, door: Door<'_>) -> Writing<'_, T> {
         self.1.fetch::<T>(hash);
-        let (table, _) = self.0.write();
+        let (table, _) = self.0.write(door);
         let chart = &self.1;
         Writing {
             table,
@@ -69,7 +70,9 @@ impl<T> Shard<T> {
 pub(crate) struct Shards<T> {
     stem: Shard<T>,
     wide: OnceLock<Box<[Shard<T>]>>,
-    name: Name,
+    number: Number,
+    /// Whether readers lock shards.
+    pub(super) gate: Gate,
     /// Drops many entries on all threads. Only there where it is known that any thread may.
     end: Option<End<T>>,
 }
@@ -77,14 +80,14 @@ pub(crate) struct Shards<T> {
 /// How the shards are dropped.
 type End<T> = fn(Vec<HashTable<T>>);
 
-/// The name by which threads know the locks of a map that they hold. It is a number, drawn when the
+/// The number by which threads know the locks of a map that they hold, and the shards that they read. It is drawn when the
 /// first lock is taken, and it moves with the map. An address would not do: another map may come to
 /// lie there while a forgotten guard still keeps a note of this one.
-struct Name(AtomicUsize);
+struct Number(AtomicUsize);
 
-impl Name {
+impl Number {
     fn new() -> Self {
-        Name(AtomicUsize::new(0))
+        Number(AtomicUsize::new(0))
     }
 
     #[inline]
@@ -166,7 +169,8 @@ impl<T> Shards<T> {
         Shards {
             stem: Shard::new(table),
             wide: OnceLock::new(),
-            name: Name::new(),
+            number: Number::new(),
+            gate: Gate::new(),
             end: None,
         }
     }
@@ -186,7 +190,8 @@ impl<T> Shards<T> {
         Shards {
             stem: Shard::new(HashTable::new()),
             wide: OnceLock::from(wide),
-            name: Name::new(),
+            number: Number::new(),
+            gate: Gate::new(),
             end: None,
         }
     }
@@ -206,7 +211,25 @@ impl<T> Shards<T> {
     }
 
     fn id(&self) -> usize {
-        self.name.get()
+        self.number.get()
+    }
+
+    /// The way into the stem. `id`: the map's number.
+    #[inline]
+    fn front(&self, id: usize) -> Door<'_> {
+        Door {
+            gate: &self.gate,
+            shard: Name::new(id, 0),
+        }
+    }
+
+    /// The way into a wide shard.
+    #[inline]
+    fn side(&self, id: usize, nth: usize) -> Door<'_> {
+        Door {
+            gate: &self.gate,
+            shard: Name::new(id, nth + 1),
+        }
     }
 
     /// Whether the wide shards are in use.
@@ -218,12 +241,14 @@ impl<T> Shards<T> {
     #[inline]
     #[track_caller]
     pub(crate) fn read(&self, hash: u64) -> Reading<'_, T> {
-        let hold = Hold::enter(self.id(), false);
+        let id = self.id();
+        let hold = Hold::enter(id, false);
         loop {
             if let Some(wide) = self.wide.get() {
-                return wide[part_of(hash, wide.len())].read(hash, hold);
+                let nth = part_of(hash, wide.len());
+                return wide[nth].read(hash, hold, self.side(id, nth));
             }
-            let table = self.stem.0.read(hold.nested());
+            let table = self.stem.0.read(hold.nested(), self.front(id));
             if self.wide.get().is_none() {
                 return Reading { table, _hold: hold };
             }
@@ -234,12 +259,14 @@ impl<T> Shards<T> {
     #[inline]
     #[track_caller]
     pub(crate) fn write(&self, hash: u64) -> Writing<'_, T> {
-        let hold = Hold::enter(self.id(), true);
+        let id = self.id();
+        let hold = Hold::enter(id, true);
         loop {
             if let Some(wide) = self.wide.get() {
-                return wide[part_of(hash, wide.len())].write(hash, hold);
+                let nth = part_of(hash, wide.len());
+                return wide[nth].write(hash, hold, self.side(id, nth));
             }
-            let (table, _) = self.stem.0.write();
+            let (table, _) = self.stem.0.write(self.front(id));
             if self.wide.get().is_none() {
                 let chart = &self.stem.1;
                 return Writing {
@@ -255,14 +282,16 @@ impl<T> Shards<T> {
     #[inline]
     #[track_caller]
     pub(crate) fn write_to_add(&self, hash: u64, hasher: impl Fn(&T) -> u64) -> Writing<'_, T> {
-        let hold = Hold::enter(self.id(), true);
+        let id = self.id();
+        let hold = Hold::enter(id, true);
         loop {
             if let Some(wide) = self.wide.get() {
-                let mut writing = wide[part_of(hash, wide.len())].write(hash, hold);
+                let nth = part_of(hash, wide.len());
+                let mut writing = wide[nth].write(hash, hold, self.side(id, nth));
                 make_room(&mut writing, hasher);
                 return writing;
             }
-            let (mut table, waited) = self.stem.0.write();
+            let (mut table, waited) = self.stem.0.write(self.front(id));
             if self.wide.get().is_none() {
                 let crowded = table.len() > CROWD || (waited && table.len() > 1);
                 if !crowded {
@@ -295,15 +324,16 @@ impl<T> Shards<T> {
     /// Each table in turn, under its lock, to change.
     #[track_caller]
     pub(crate) fn each_write(&self, mut visit: impl FnMut(&mut HashTable<T>)) {
-        let _hold = Hold::enter(self.id(), true);
+        let id = self.id();
+        let _hold = Hold::enter(id, true);
         if !self.is_wide() {
-            let (mut table, _) = self.stem.0.write();
+            let (mut table, _) = self.stem.0.write(self.front(id));
             if !self.is_wide() {
                 return visit(&mut table);
             }
         }
-        for shard in self.wide.get().into_iter().flatten() {
-            let (mut table, _) = shard.0.write();
+        for (nth, shard) in self.wide.get().into_iter().flatten().enumerate() {
+            let (mut table, _) = shard.0.write(self.side(id, nth));
             visit(&mut table);
             shard.1.draw(&table);
         }
@@ -396,9 +426,10 @@ impl<'a, T> Iterator for Walk<'a, T> {
 
     fn next(&mut self) -> Option<Reading<'a, T>> {
         let shards = self.shards;
-        let hold = Hold::enter(shards.id(), false);
+        let id = shards.id();
+        let hold = Hold::enter(id, false);
         if self.nth.is_none() && !shards.is_wide() {
-            let table = shards.stem.0.read(hold.nested());
+            let table = shards.stem.0.read(hold.nested(), shards.front(id));
             // The stem still holds everything: no thread can widen the map now.
             if !shards.is_wide() {
                 self.nth = Some(usize::MAX);
@@ -406,7 +437,8 @@ impl<'a, T> Iterator for Walk<'a, T> {
             }
         }
         let nth = self.nth.unwrap_or(0);
-        let table = shards.wide.get()?.get(nth)?.0.read(hold.nested());
+        let shard = shards.wide.get()?.get(nth)?;
+        let table = shard.0.read(hold.nested(), shards.side(id, nth));
         self.nth = Some(nth + 1);
         Some(Reading { table, _hold: hold })
     }
@@ -425,8 +457,8 @@ mod tests {
             let mut table = shards.write_to_add(hash(&i), hash);
             table.insert_unique(hash(&i), i, hash);
         }
-        for shard in shards.wide.get().into_iter().flatten() {
-            let table = shard.0.read(false);
+        for (nth, shard) in shards.wide.get().into_iter().flatten().enumerate() {
+            let table = shard.0.read(false, shards.side(shards.id(), nth));
             assert_eq!(shard.1.buckets.load(Ordering::Relaxed), table.num_buckets());
         }
     }

@@ -82,14 +82,16 @@ impl Model {
     /// Before the only thread blocks. `look` is the rule that this thread looks for work once
     /// the spare seat is open.
     fn replace(&self, look: bool) {
-        self.spares.replace(&self.sleep, self.seats.spare());
+        if self.spares.keep(&self.sleep, self.seats.spare()).is_none() {
+            self.spares.replace(&self.sleep, self.seats.spare());
+        }
         if look && self.has_work() && self.sleep.post(self.seats.count()) {
             self.wake_one();
         }
     }
 
     fn dismiss(&self) {
-        self.spares.dismiss(&self.sleep, self.seats.spare().iter());
+        self.spares.dismiss(&self.sleep, Some(&self.seats[1]));
     }
 
     /// The life of the spare thread, as in `Worker::work`.
@@ -97,7 +99,7 @@ impl Model {
         self.block(seat);
         while self.search(seat) {
             loop {
-                if self.spares.claim() {
+                if self.spares.claim(seat) {
                     assert!(self.sleep.take(seat, Step::StandDown));
                     before_last_look();
                     if self.has_work() && self.sleep.post(self.seats.count()) {
@@ -141,7 +143,7 @@ impl Model {
                 self.block(seat);
             }
             if bedtime == Bedtime::Block {
-                self.spares.trim(&self.sleep, self.seats.spare().iter());
+                self.spares.trim(&self.sleep, seat);
                 self.block(seat);
             }
         }

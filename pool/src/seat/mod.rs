@@ -22,7 +22,7 @@ use self::word::{Holder, SeatWord};
 use crate::base::park::{Lease, Parker};
 use crate::base::running::{self, Doing};
 use crate::base::stats::Counters;
-use crate::base::sync::{AtomicU64, CachePadded, Ordering};
+use crate::base::sync::{AtomicBool, AtomicU64, CachePadded, Ordering};
 use crate::queue::kept::Kept;
 use crate::queue::nested::Nested;
 use crate::queue::slab::Slab;
@@ -56,6 +56,8 @@ pub(crate) struct Seat {
     context: Published,
     /// How often it was seen to be held; the looker's.
     looks: Note,
+    /// Whether the thread is back for which this spare seat is open: see `spares.rs`.
+    spent: AtomicBool,
     pub(crate) spawned: Spawned,
     /// Seats (by index, modulo 64) whose holders wait for a job that runs here, and find nothing to
     /// do: they are hungry for pieces of it.
@@ -82,6 +84,7 @@ impl Seat {
             tokens: Tokens::new(),
             context: Published::new(),
             looks: Note::new(0),
+            spent: AtomicBool::new(false),
             spawned: Spawned::new(),
             waiters: CachePadded::new(AtomicU64::new(0)),
         }

@@ -5,7 +5,7 @@
 //!   CLOSED ───────────────────► PARKED ─────────────────────► NOTIFIED ─► as any other seat
 //!     ▲ ▲      it is back         │
 //!     │ └─────────────────────────┘
-//!     └──── AWAKE, between two jobs ◄── the spare thread, once there are too many
+//!     └──── AWAKE, between two jobs ◄── the spare thread, once that thread is back
 //! ```
 //!
 //! A thread that blocks keeps its seat: frames below it point there. In its place a spare seat is
@@ -15,10 +15,11 @@
 //! So for a while one more thread may work than there are seats, and a spare seat has an index
 //! of its own, beyond all others.
 //!
-//! The balance counts in one word how many are `open` and how many `needed`. A seat is closed
-//! only by a thread that has counted down `open` first, and only while that is greater. *A thread that comes
-//! back counts down `needed`, fences, and looks for a spare seat that is PARKED; a spare thread goes
-//! to PARKED, fences, and looks at the balance*: one of the two sees that it may be closed. To
+//! A seat is open for one thread that blocks, and is *spent* once that is back: then it may be closed, and no
+//! other in its place. The thread on it may block itself by then, or wait for one that does; that one relies on the
+//! seat that was opened for it, whose thread had nothing to do. A seat is closed only by a thread that has taken
+//! its mark. *A thread that comes back marks its spare seat, fences, and looks whether it is PARKED; a spare thread goes
+//! to PARKED, fences, and looks at its mark*: one of the two sees that it may be closed. To
 //! fail here would cost no more than a thread too many.
 //!
 //! No thread is counted as inactive on a CLOSED seat. The opener counts its thread inactive and
@@ -35,7 +36,7 @@ use crate::base::sync::{AtomicU64, Ordering, fence};
 const OPEN: u64 = 1 << 32;
 const NEEDED: u64 = 1;
 
-/// How many spare seats are open and how many are needed.
+/// How many spare seats are open and how many are needed, for those who ask whether all were closed.
 #[derive(Debug)]
 pub(crate) struct Spares(AtomicU64);
 
@@ -44,13 +45,37 @@ impl Spares {
         Self(AtomicU64::new(0))
     }
 
-    /// A thread is about to block. Opens a seat among `closed` for it, if one can be had.
+    /// A thread is about to block. Keeps a seat among `spare` open for it that is spent and whose thread has nothing to
+    /// do, if there is one.
+    pub(crate) fn keep<'a>(
+        &self,
+        sleep: &Sleep,
+        spare: impl IntoIterator<Item = &'a Seat>,
+    ) -> Option<&'a Seat> {
+        let kept = spare.into_iter().find(|seat| {
+            // The mark first, the look after it: what the thread begins later may be what the other blocks for.
+            let marked = is_idle(seat) && take_mark(seat);
+            let kept = marked && is_idle(seat);
+            if marked && !kept {
+                self.spend(sleep, seat);
+            }
+            kept
+        });
+        if kept.is_some() {
+            self.0.fetch_add(NEEDED, Ordering::Relaxed);
+            // SeqCst: as in `replace`.
+            fence(Ordering::SeqCst);
+        }
+        kept
+    }
+
+    /// The same with a seat among `closed`, which is opened, if one can be had.
     pub(crate) fn replace<'a>(
         &self,
         sleep: &Sleep,
         closed: impl IntoIterator<Item = &'a Seat>,
     ) -> Option<&'a Seat> {
-        // Relaxed, here and below: what matters is the order of this one word, and the fences.
+        // Relaxed, here and below: what matters is the order of each word, and the fences.
         self.0.fetch_add(OPEN + NEEDED, Ordering::Relaxed);
         let opened = closed
             .into_iter()
@@ -81,58 +106,41 @@ impl Spares {
         seat
     }
 
-    /// It is back. Says whether a seat was closed.
-    pub(crate) fn dismiss<'a>(
-        &self,
-        sleep: &Sleep,
-        spare: impl Iterator<Item = &'a Seat> + Clone,
-    ) -> bool {
+    /// It is back. Says whether its seat, if it had one, was closed.
+    pub(crate) fn dismiss(&self, sleep: &Sleep, seat: Option<&Seat>) -> bool {
         self.0.fetch_sub(NEEDED, Ordering::Relaxed);
+        seat.is_some_and(|seat| self.spend(sleep, seat))
+    }
+
+    fn spend(&self, sleep: &Sleep, seat: &Seat) -> bool {
+        seat.spent.store(true, Ordering::Relaxed);
         // SeqCst: pairs with the fence in `go_to_bed`.
         fence(Ordering::SeqCst);
-        self.trim(sleep, spare)
+        self.trim(sleep, seat)
     }
 
-    /// Closes seats whose threads sleep, while too many are open; says whether it closed any.
-    pub(crate) fn trim<'a>(
-        &self,
-        sleep: &Sleep,
-        spare: impl Iterator<Item = &'a Seat> + Clone,
-    ) -> bool {
-        let mut closed = false;
-        loop {
-            let parked = |seat: &&Seat| seat.word.load().holder() == Holder::Parked;
-            let Some(seat) = spare.clone().find(parked) else {
-                return closed;
-            };
-            if !self.claim() {
-                return closed;
-            }
+    /// Closes a seat if it is spent and its thread sleeps; says whether it did.
+    pub(crate) fn trim(&self, sleep: &Sleep, seat: &Seat) -> bool {
+        while seat.word.load().holder() == Holder::Parked && self.claim(seat) {
             if sleep.take(seat, Step::Close) {
-                closed = true;
-            } else {
-                // Woken meanwhile.
-                self.0.fetch_add(OPEN, Ordering::Relaxed);
-                // SeqCst: as in `dismiss`.
-                fence(Ordering::SeqCst);
+                return true;
             }
-        }
-    }
-
-    /// Takes the right to close one seat, if too many are open.
-    pub(crate) fn claim(&self) -> bool {
-        let mut now = self.0.load(Ordering::Relaxed);
-        while now / OPEN > now % OPEN {
-            let less = now - OPEN;
-            match self
-                .0
-                .compare_exchange(now, less, Ordering::Relaxed, Ordering::Relaxed)
-            {
-                Ok(_) => return true,
-                Err(seen) => now = seen,
-            }
+            // Woken meanwhile.
+            self.0.fetch_add(OPEN, Ordering::Relaxed);
+            seat.spent.store(true, Ordering::Relaxed);
+            // SeqCst: as in `dismiss`.
+            fence(Ordering::SeqCst);
         }
         false
+    }
+
+    /// Takes the right to close a seat, if it is spent.
+    pub(crate) fn claim(&self, seat: &Seat) -> bool {
+        let spent = take_mark(seat);
+        if spent {
+            self.0.fetch_sub(OPEN, Ordering::Relaxed);
+        }
+        spent
     }
 
     /// A seat that was counted as open is not: no thread will ever work there.
@@ -162,13 +170,27 @@ impl Spares {
     }
 }
 
+/// Takes the mark of a seat that is spent.
+fn take_mark(seat: &Seat) -> bool {
+    seat.spent.load(Ordering::Relaxed) && seat.spent.swap(false, Ordering::Relaxed)
+}
+
+/// Whether the thread of a seat has nothing to do.
+fn is_idle(seat: &Seat) -> bool {
+    let holder = seat.word.load().holder();
+    matches!(
+        holder,
+        Holder::Parked | Holder::Notified | Holder::Searching
+    )
+}
+
 fn is_closed(seat: &Seat) -> bool {
     seat.word.load().holder() == Holder::Closed
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Holder, Seat, Sleep, Spares};
+    use super::{Holder, Seat, Sleep, Spares, Step};
 
     fn closed_seat() -> ([Seat; 1], Sleep) {
         ([Seat::new(0, 1, Holder::Closed)], Sleep::new(1, 1))
@@ -178,11 +200,32 @@ mod tests {
     fn a_seat_is_there_while_a_thread_blocks() {
         let (seats, sleep) = closed_seat();
         let spares = Spares::new();
-        assert!(spares.replace(&sleep, &seats).is_some());
+        assert!(spares.keep(&sleep, &seats).is_none());
+        let seat = spares.replace(&sleep, &seats);
+        assert!(seat.is_some());
         assert_eq!(seats[0].word.load().holder(), Holder::Parked);
-        assert!(spares.dismiss(&sleep, seats.iter()));
+        assert!(!spares.trim(&sleep, &seats[0]));
+        assert!(spares.dismiss(&sleep, seat));
         assert_eq!(seats[0].word.load().holder(), Holder::Closed);
-        assert!(!spares.claim());
+        assert!(!spares.claim(&seats[0]));
+    }
+
+    /// A seat that is open still, and whose thread was woken and has nothing to do, is another thread's.
+    #[test]
+    fn a_seat_that_is_spent_is_kept() {
+        let (seats, sleep) = closed_seat();
+        let spares = Spares::new();
+        let seat = spares.replace(&sleep, &seats);
+        assert!(sleep.take(&seats[0], Step::Wake));
+        assert!(!spares.dismiss(&sleep, seat));
+        let again = spares.keep(&sleep, &seats);
+        assert!(again.is_some());
+        assert!(!spares.claim(&seats[0]));
+        assert!(sleep.take(&seats[0], Step::Answer) && sleep.take(&seats[0], Step::Begin));
+        assert!(!spares.dismiss(&sleep, again));
+        // It has begun something.
+        assert!(spares.keep(&sleep, &seats).is_none());
+        assert!(spares.claim(&seats[0]));
     }
 
     #[test]
@@ -192,7 +235,7 @@ mod tests {
         let spares = Spares::new();
         assert!(spares.replace(&sleep, &seats).is_none());
         assert_eq!(seats[0].word.load().holder(), Holder::Closed);
-        assert!(!spares.dismiss(&sleep, seats.iter()));
-        assert!(!spares.claim());
+        assert!(!spares.dismiss(&sleep, None));
+        assert!(!spares.claim(&seats[0]));
     }
 }

@@ -186,6 +186,6 @@ pub(super) fn visit_spare(shared: &Shared, op: impl FnOnce(&Worker<'_>)) -> bool
     let guest = Guest::on(shared, seat);
     guest.worker().sit(op);
     drop(guest);
-    shared.leave_spare();
+    shared.leave_spare(Some(seat));
     true
 }

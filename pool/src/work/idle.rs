@@ -127,7 +127,7 @@ impl Worker<'_> {
                 }
             }
             Bedtime::Block => {
-                shared.trim_spares();
+                shared.trim_spare(seat);
                 self.block();
             }
             Bedtime::Displaced => self.sleep_displaced(),

@@ -12,7 +12,11 @@ use crate::seat::word::{Holder, Step};
 
 /// A thread that blocks, for as long as this lives. What it has pushed is open to all, and a spare
 /// seat is open in its place.
-pub(crate) struct Replaced<'a>(&'a Shared);
+pub(crate) struct Replaced<'a> {
+    shared: &'a Shared,
+    /// The spare seat, if one could be had.
+    seat: Option<&'a Seat>,
+}
 
 impl<'a> Replaced<'a> {
     pub(crate) fn new(worker: &Worker<'a>) -> Self {
@@ -22,15 +26,15 @@ impl<'a> Replaced<'a> {
 
     /// The same for a thread that holds no seat of the pool: a thread more works meanwhile.
     pub(crate) fn of(shared: &'a Shared) -> Self {
-        shared.replace_one();
-        Self(shared)
+        let seat = shared.replace_one();
+        Self { shared, seat }
     }
 }
 
 impl Drop for Replaced<'_> {
     fn drop(&mut self) {
-        if self.0.spare_starter.is_some() {
-            self.0.leave_spare();
+        if self.shared.spare_starter.is_some() {
+            self.shared.leave_spare(self.seat);
         }
     }
 }
@@ -47,9 +51,12 @@ impl Shared {
     }
 
     /// Opens a spare seat, and wakes a thread if there is anything to do.
-    fn replace_one(&self) {
+    fn replace_one(&self) -> Option<&Seat> {
         let opened = match self.spare_starter {
-            Some(_) => self.spares.replace(&self.sleep, self.spare_seats()),
+            Some(_) => self
+                .spares
+                .keep(&self.sleep, self.seats.spare())
+                .or_else(|| self.spares.replace(&self.sleep, self.spare_seats())),
             None => None,
         };
         // Threads that push may have work that they did not offer for want of a sleeper.
@@ -65,6 +72,7 @@ impl Shared {
             self.ring(seat);
         }
         self.end_spares();
+        opened
     }
 
     /// A spare seat for an ordinary thread, which is a guest there. [`Self::leave_spare`] is to
@@ -74,20 +82,20 @@ impl Shared {
         self.spares.sit(&self.sleep, self.spare_seats())
     }
 
-    /// The guest has left its spare seat.
-    pub(crate) fn leave_spare(&self) {
-        let closed = self.spares.dismiss(&self.sleep, self.seats.spare().iter());
+    /// The thread is back for which a spare seat was opened, or the guest has left it.
+    pub(crate) fn leave_spare(&self, seat: Option<&Seat>) {
+        let closed = self.spares.dismiss(&self.sleep, seat);
         self.end_closed(closed);
     }
 
-    /// Closes spare seats whose threads sleep, if too many are open.
-    pub(crate) fn trim_spares(&self) {
-        let closed = self.spares.trim(&self.sleep, self.seats.spare().iter());
+    /// Closes the seat of a thread that sleeps, if it is a spare one and spent.
+    pub(crate) fn trim_spare(&self, seat: &Seat) {
+        let closed = self.spares.trim(&self.sleep, seat);
         self.end_closed(closed);
     }
 
-    /// Follows the closing of seats whose threads were lying down, and could not see that the pool is over
-    /// with their seats gone.
+    /// Follows the closing of a seat whose thread was lying down, and could not see that the pool is over
+    /// with its seat gone.
     fn end_closed(&self, closed: bool) {
         if closed {
             // SeqCst: pairs with the fence in `rouse_all`: either this sees that the pool is over, or the
@@ -97,10 +105,10 @@ impl Shared {
         }
     }
 
-    /// Closes a spare seat between two jobs of its own thread, if too many are open. True if the
+    /// Closes a spare seat between two jobs of its own thread, if it is spent. True if the
     /// thread is to sleep until the seat is NOTIFIED.
     pub(crate) fn step_down(&self, seat: &Seat) -> bool {
-        if !self.is_spare(seat) || !self.spares.claim() {
+        if !self.is_spare(seat) || !self.spares.claim(seat) {
             return false;
         }
         let closed = self.sleep.take(seat, Step::StandDown);
