@@ -18,7 +18,8 @@
 //!   latter, the first loop wakes none. A second one soon after does, since a thread that is woken
 //!   for it is awake for those that follow;
 //! * none, while an earlier offer still lies there; but up to four sleepers are woken one after the other
-//!   if what is left for the last of them is worth it: they come late, and more come if more wake others;
+//!   if what is left for the last of them is worth it: they come late, and more come if more wake others. Then more
+//!   are woken for what lies offered ([`AHEAD`]), between blocks;
 //! * none that searches or sleeps, while as many ordinary threads have calls under way as there are
 //!   threads, or nearly: each has something to do.
 //!
@@ -64,6 +65,9 @@ const DEAR: (u64, u64) = (100_000, 150);
 const DEAR_PARTS: (u64, u64, u64) = (4, 8, 8);
 /// The least rest for which a sleeper is woken: this many times as long as it takes to come.
 const LATE: u64 = 3;
+/// Threads that sleep deeply take as long to come as it takes to wake this number of them. So many may be on their way
+/// for each that is at work, if each of them would still come early enough for an equal part of what is offered.
+pub(crate) const AHEAD: usize = 10;
 /// After a loop that woke no thread, a loop that begins within this many times that delay wakes
 /// one.
 const SOON: u64 = 4;
@@ -163,6 +167,8 @@ pub(crate) trait View {
     /// Whether threads sleep that could come for what this one has laid out and not published; `None` if that is
     /// nothing.
     fn kept(&self) -> Option<bool>;
+    /// Wakes a thread for what lies offered already.
+    fn wake_ahead(&self);
     /// Passes on the costs of wake-ups. Called only after sleepers were found.
     fn with_wakes<R>(&self, f: impl FnOnce(&Wakes) -> R) -> R;
 }
@@ -176,6 +182,9 @@ pub(crate) enum Demand {
     Awake,
     /// Only threads that sleep, beside those that are on their way to what is `offered` already.
     Asleep { offered: usize },
+    /// Only threads that sleep. Enough is `offered`, but those that come for the first of it divide it, and more
+    /// could be on their way by then.
+    Later { offered: usize },
     /// None.
     None,
 }
@@ -620,6 +629,16 @@ impl Pace {
                 // Each offer is about half of what was left.
                 view.with_wakes(|wakes| self.worth_a_wake(nanos >> offered, wakes))
                     && self.has_room(view)
+            }
+            Some(Demand::Later { offered }) => {
+                // Each offer is about half of what was left.
+                let all = nanos.saturating_mul(1 << offered.min(16));
+                if view.with_wakes(|wakes| self.worth_a_wake(all / AHEAD as u64, wakes))
+                    && self.has_room(view)
+                {
+                    view.wake_ahead();
+                }
+                false
             }
             Some(Demand::None) | None => false,
         };

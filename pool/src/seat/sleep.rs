@@ -4,7 +4,7 @@
 //! fences, and looks everywhere; a thread that posts work pushes it, fences, and reads the census.**
 //! Of two threads that meet like this, at least one sees the other.
 //!
-//! One word counts the threads that are `inactive` (without work), and those of them that are
+//! The census counts the threads that are `inactive` (without work), and those of them that are
 //! `sleeping`; each change is one addition. The difference is the number of threads that search. While
 //! there is one, no thread need be woken, because each searcher either finds work (and then looks for
 //! more and hands the wake on) or registers and looks. For that to hold the number must never be too
@@ -19,7 +19,12 @@
 //! everywhere, wakes another thread if there is work, and then sleeps like any other. The guest has
 //! registered it.
 //!
-//! The bitmap of parked seats is a hint for finding one quickly. The seats' words decide.
+//! Each group of seats has a word of its own. A thread is counted in that of its seat alone, and all that is
+//! said here of two threads goes by the word of one of them, so a census is read word by word. With one word, each of
+//! 128 threads that end their search at once waits for all that read it.
+//!
+//! A word has a bit for each of its seats besides, which says that the seat's thread sleeps, perhaps below a guest.
+//! That is a hint for finding one quickly: spare seats share the bits of others. The seats' words decide.
 //!
 //! Nothing here wakes a thread: [`Sleep::choose`] gives a seat whose thread the caller is to rouse.
 #![forbid(unsafe_code)]
@@ -31,6 +36,15 @@ use crate::base::sync::{AtomicU64, CachePadded, Ordering, fence};
 
 const SLEEPING: u64 = 1;
 const INACTIVE: u64 = 1 << 16;
+/// Counts lie below this bit, hints from it on.
+const HINTS: u32 = 32;
+
+/// So many seats are a group, and there are at most so many groups; seats beyond are counted with others.
+#[cfg(not(loom))]
+const GROUP: usize = 16;
+#[cfg(loom)]
+const GROUP: usize = 1;
+const GROUPS: usize = 8;
 
 /// One reading of the counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,11 +97,16 @@ pub(crate) enum Left {
     Alone,
 }
 
-/// The census, and the hint.
+/// The census, and the hints. The number of words is a power of two.
 #[derive(Debug)]
 pub(crate) struct Sleep {
-    counters: CachePadded<AtomicU64>,
-    parked: Box<[AtomicU64]>,
+    counters: Box<[CachePadded<AtomicU64>]>,
+}
+
+/// What the thread of this seat adds that sleeps.
+#[inline(always)]
+fn sleeper(index: usize) -> u64 {
+    SLEEPING | 1 << (HINTS as usize + index % GROUP)
 }
 
 /// What comes between lying down, when everything is registered, and the last look; and between the word that
@@ -98,19 +117,32 @@ pub(crate) fn before_last_look() {
 }
 
 impl Sleep {
-    /// For `seats` seats, all of whose threads are `asleep` (not started yet) or awake.
+    /// For `seats` seats, the first of whose threads are `asleep` (not started yet), the others awake. Spare seats
+    /// may come later.
     pub(crate) fn new(seats: usize, asleep: usize) -> Self {
-        let asleep = asleep as u64;
-        Self {
-            counters: CachePadded::new(AtomicU64::new(asleep * (SLEEPING + INACTIVE))),
-            parked: (0..seats.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
-        }
+        let groups = seats.div_ceil(GROUP).next_power_of_two().min(GROUPS);
+        let none = |_| CachePadded::new(AtomicU64::new(0));
+        let sleep = Self {
+            counters: (0..groups).map(none).collect(),
+        };
+        (0..asleep).for_each(|index| sleep.add(index, INACTIVE + sleeper(index)));
+        sleep
     }
 
     /// The counters as they seem to be.
     #[inline]
     pub(crate) fn census(&self) -> Census {
-        Census(self.counters.load(Ordering::Relaxed))
+        // Relaxed, here and below: what matters is the place in the order of each word, and the fences
+        // around.
+        let counts =
+            |word: &CachePadded<AtomicU64>| word.load(Ordering::Relaxed) & ((1 << HINTS) - 1);
+        // The first apart: in a small pool it is the only one, and each spawn reads it.
+        let (first, others) = self.counters.split_first().expect("at least one");
+        let mut all = counts(first);
+        for word in others {
+            all += counts(word);
+        }
+        Census(all)
     }
 
     /// Where the counts are not what the seats add up to, once no thread is left.
@@ -135,30 +167,18 @@ impl Sleep {
         let row = step.row();
         let ((inactive, sleeping), (still_inactive, still_sleeping)) =
             (row.from.census(), row.to.census());
+        let (index, one) = (seat.index, sleeper(seat.index));
         let more = |old: u64, new: u64, one: u64| new.saturating_sub(old) * one;
         // What is added is added before, what is taken away is taken after.
-        let before =
-            more(inactive, still_inactive, INACTIVE) + more(sleeping, still_sleeping, SLEEPING);
-        let after =
-            more(still_inactive, inactive, INACTIVE) + more(still_sleeping, sleeping, SLEEPING);
-        self.add(before);
+        let before = more(inactive, still_inactive, INACTIVE) + more(sleeping, still_sleeping, one);
+        let after = more(still_inactive, inactive, INACTIVE) + more(still_sleeping, sleeping, one);
+        self.add(index, before);
         if !seat.word.step(row) {
-            self.sub(before);
+            self.sub(index, before);
             return false;
         }
-        self.sub(after);
-        self.keep_hint(seat, step);
+        self.sub(index, after);
         true
-    }
-
-    #[inline(always)]
-    fn keep_hint(&self, seat: &Seat, step: Step) {
-        use Step::{Close, LeaveAndWake, LieDown, Open, Rise, Wake};
-        match step {
-            LieDown | Open => self.hint(seat.index, true),
-            Wake | Rise | Close | LeaveAndWake => self.hint(seat.index, false),
-            _ => {}
-        }
     }
 
     // ---- posting ----------------------------------------------------------------------------
@@ -179,12 +199,14 @@ impl Sleep {
         posted
     }
 
-    /// The seat of a thread to be woken, if one sleeps and too few search: it is NOTIFIED. `last` is
+    /// The seat of a thread to be woken, if one sleeps and too few search: it is NOTIFIED. The look for it begins at
+    /// the seat `from`, so that threads that wake others do not all meet at one. `last` is
     /// woken only if there is no other. Where guests have all the seats, each is asked to see to it
     /// when it leaves: which of them will be the first to leave, or will leave at all, is not known.
     pub(crate) fn choose<'a>(
         &'a self,
         seats: &'a Row<Seat>,
+        from: usize,
         last: Option<usize>,
         each: usize,
     ) -> Option<&'a Seat> {
@@ -193,7 +215,8 @@ impl Sleep {
                 return None;
             }
             let (mut spared, mut searched) = (None, false);
-            for seat in self.hinted(seats).chain(seats) {
+            let all = seats.iter().skip(from).chain(seats.iter().take(from));
+            for seat in self.hinted(seats, from).chain(all) {
                 match seat.word.load().holder() {
                     Holder::Parked if last == Some(seat.index) => spared = Some(seat),
                     Holder::Parked if self.take(seat, Step::Wake) => return Some(seat),
@@ -323,47 +346,42 @@ impl Sleep {
     // ---- within -----------------------------------------------------------------------------
 
     #[inline(always)]
-    fn add(&self, what: u64) {
-        // Relaxed, here and below: what matters is the place in the order of this one word, and
-        // the fences around.
+    fn add(&self, index: usize, what: u64) {
         if what != 0 {
-            self.counters.fetch_add(what, Ordering::Relaxed);
+            self.word(index).fetch_add(what, Ordering::Relaxed);
         }
     }
 
     #[inline(always)]
-    fn sub(&self, what: u64) {
+    fn sub(&self, index: usize, what: u64) {
         if what != 0 {
-            self.counters.fetch_sub(what, Ordering::Relaxed);
+            self.word(index).fetch_sub(what, Ordering::Relaxed);
         }
     }
 
-    fn hint(&self, index: usize, parked: bool) {
-        let (word, bit) = (&self.parked[index / 64], 1 << (index % 64));
-        if parked {
-            word.fetch_or(bit, Ordering::Relaxed);
-        } else {
-            word.fetch_and(!bit, Ordering::Relaxed);
-        }
+    /// Where the thread of this seat is counted.
+    #[inline(always)]
+    fn word(&self, index: usize) -> &AtomicU64 {
+        &self.counters[(index / GROUP) & (self.counters.len() - 1)]
     }
 
-    /// A seat that the bitmap calls parked, one of each word.
-    fn hinted<'a>(&'a self, seats: &'a Row<Seat>) -> impl Iterator<Item = &'a Seat> {
-        let one = |(i, word): (usize, &AtomicU64)| {
-            let bits = word.load(Ordering::Relaxed);
-            (bits != 0).then(|| i * 64 + bits.trailing_zeros() as usize)
+    /// The seats whose threads sleep by the hints, that of `from` first.
+    fn hinted<'a>(&'a self, seats: &'a Row<Seat>, from: usize) -> impl Iterator<Item = &'a Seat> {
+        let groups = self.counters.len();
+        let starts = (0..groups).map(move |i| (from / GROUP + i) % groups * GROUP);
+        let of_group = move |start| {
+            let hints = self.word(start).load(Ordering::Relaxed) >> HINTS;
+            let all = (0..GROUP).map(move |i| (from + i) % GROUP);
+            all.filter(move |i| hints >> i & 1 == 1)
+                .map(move |i| start + i)
         };
-        self.parked
-            .iter()
-            .enumerate()
-            .filter_map(one)
-            .filter_map(|i| seats.get(i))
+        starts.flat_map(of_group).filter_map(|i| seats.get(i))
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Bedtime, Seat, Sleep};
+    use super::{Bedtime, Row, Seat, Sleep};
     use crate::seat::word::{Holder, Step};
 
     /// The census after any walk along the table is what the holder stands for.
@@ -375,7 +393,7 @@ mod tests {
                 let (inactive, sleeping) = holder.census();
                 let seat = Seat::new(0, 1, holder);
                 let sleep = Sleep::new(1, 0);
-                sleep.add(inactive * super::INACTIVE + sleeping * super::SLEEPING);
+                sleep.add(0, inactive * super::INACTIVE + sleeping * super::sleeper(0));
                 assert_eq!(sleep.take(&seat, step), holder == row.from);
                 let now = seat.word.load().holder().census();
                 let census = sleep.census();
@@ -385,12 +403,43 @@ mod tests {
         }
     }
 
+    /// A census is that of all groups, spare seats among them; a waker begins with its own group, at its own seat.
+    #[test]
+    fn all_groups_are_counted() {
+        let holder = |i| {
+            if i < 40 {
+                Holder::Parked
+            } else {
+                Holder::Awake
+            }
+        };
+        let seats = Row::new((0..100).map(|i| Seat::new(i, 100, holder(i))));
+        let sleep = Sleep::new(40, 40);
+        let woken = |from| sleep.choose(&seats, from, None, 100).map(|seat| seat.index);
+        assert_eq!(sleep.census().sleeping(), 40);
+        assert_eq!(
+            (woken(35), woken(35), woken(39)),
+            (Some(35), Some(36), Some(39))
+        );
+        assert_eq!(
+            (woken(35), woken(35), woken(35)),
+            (Some(37), Some(38), Some(32))
+        );
+        assert!(sleep.take(&seats[70], Step::Search));
+        assert_eq!(
+            (sleep.census().sleeping(), sleep.census().searching()),
+            (34, 7)
+        );
+        assert!((0..34).all(|_| woken(99).is_some()) && woken(99).is_none());
+        assert_eq!(sleep.census().sleeping(), 0);
+    }
+
     /// A thread that was displaced has to see to it that another one finds what it would have found.
     #[test]
     fn a_guest_in_its_place_is_no_news() {
         let seat = Seat::new(0, 1, Holder::Searching);
         let sleep = Sleep::new(1, 0);
-        sleep.add(super::INACTIVE);
+        sleep.add(0, super::INACTIVE);
         assert!(sleep.sit_down(&seat));
         assert_eq!(sleep.lie_down(&seat), Bedtime::Displaced);
     }

@@ -8,7 +8,7 @@ use super::pool;
 use crate::base::clock;
 use crate::base::stop;
 use crate::base::sync::{AtomicU64, Ordering};
-use crate::pace::loop_pace::{self, Demand, View};
+use crate::pace::loop_pace::{self, AHEAD, Demand, View};
 use crate::pace::wakes::Wakes;
 use crate::work::under;
 use crate::work::worker::{FOR_LOOP, Worker};
@@ -71,6 +71,14 @@ impl View for Here {
         Worker::with(|worker| worker.is_some_and(Worker::is_crowded))
     }
 
+    fn wake_ahead(&self) {
+        Worker::with(|worker| {
+            if let Some(worker) = worker {
+                worker.wake(AHEAD);
+            }
+        });
+    }
+
     fn with_wakes<R>(&self, f: impl FnOnce(&Wakes) -> R) -> R {
         Worker::with(|worker| match worker {
             Some(worker) => f(&worker.shared.wakes),
@@ -84,11 +92,15 @@ impl View for Here {
 #[inline(never)]
 fn beside(worker: &Worker<'_>, offered: usize) -> Option<Demand> {
     let census = worker.shared.sleep.census();
-    let more = offered < FOR_LOOP
-        && offered <= census.searching()
-        && census.wants_more(worker.shared.len(), FOR_LOOP)
+    let later = offered >= FOR_LOOP;
+    let each = if later { AHEAD } else { FOR_LOOP };
+    let more = offered <= census.searching()
+        && census.wants_more(worker.shared.len(), each)
         && worker.sleepers(census) > 0;
-    more.then_some(Demand::Asleep { offered })
+    more.then_some(match later {
+        true => Demand::Later { offered },
+        false => Demand::Asleep { offered },
+    })
 }
 
 /// The pace of one loop on one contiguous piece.

@@ -38,12 +38,16 @@ impl Shared {
 
     /// Wakes a thread if one sleeps and too few search.
     pub(crate) fn wake_one(&self) {
-        self.wake_one_after(1, || ());
+        self.wake_one_after(0, 1, || ());
     }
 
-    /// The same; calls `begin` once there is one to be roused, and says whether one was.
-    pub(crate) fn wake_one_after(&self, each: usize, begin: impl Fn()) -> bool {
-        while let Some(seat) = self.sleep.choose(&self.seats, self.looker.seat(), each) {
+    /// The same, looking for it from the seat `from` on; calls `begin` once there is one to be roused, and says
+    /// whether one was.
+    pub(crate) fn wake_one_after(&self, from: usize, each: usize, begin: impl Fn()) -> bool {
+        while let Some(seat) = self
+            .sleep
+            .choose(&self.seats, from, self.looker.seat(), each)
+        {
             begin();
             if self.ring(seat) {
                 return true;

@@ -104,7 +104,7 @@ impl Shared {
             seats: Row::new((0..threads).map(|i| Seat::new(i, threads, holder))),
             desks: Row::new((0..threads).map(|_| Desk::new())),
             injector: CachePadded::new(Queue::new()),
-            sleep: Sleep::new(threads + SPARES, asleep),
+            sleep: Sleep::new(threads, asleep),
             looker: CachePadded::new(Looker::new()),
             wakes: CachePadded::new(Wakes::new()),
             errands: CachePadded::new(AtomicUsize::new(0)),

@@ -305,7 +305,7 @@ impl<'a> Worker<'a> {
         // The thread below a guest sleeps, and cannot come: a look for a seat to wake would be in vain, at
         // each task. What is left here when the guest leaves is that thread's.
         if shared.sleep.post(shared.len()) && self.sleepers(shared.sleep.census()) > 0 {
-            shared.wake_one();
+            shared.wake_one_after(self.seat.index, 1, || ());
         }
         // The fence in `post` pairs with those of waiters, and with the one in `Abroad::go`.
         shared.abroad.tell();
@@ -362,7 +362,7 @@ impl<'a> Worker<'a> {
         let census = shared.sleep.census();
         if census.wants_more(shared.len(), each) && self.sleepers(census) > 0 {
             let start = clock::now();
-            if shared.wake_one_after(each, || shared.wakes.ring_at(start)) {
+            if shared.wake_one_after(self.seat.index, each, || shared.wakes.ring_at(start)) {
                 let cost = clock::nanos(clock::since(start));
                 shared.wakes.record_cost(cost);
                 self.seat.counters.wakes.add(1);

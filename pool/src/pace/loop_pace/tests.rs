@@ -11,6 +11,9 @@ struct Eight {
     /// Whether a thread waits, and whether it was asked which want work.
     waited_for: Cell<bool>,
     asked: Cell<bool>,
+    /// Which do, and how many were woken for what was offered before.
+    demand: Cell<Option<Demand>>,
+    ahead: Cell<u32>,
 }
 
 impl Eight {
@@ -21,6 +24,8 @@ impl Eight {
             wakes: Wakes::new(),
             waited_for: Cell::new(false),
             asked: Cell::new(false),
+            demand: Cell::new(None),
+            ahead: Cell::new(0),
         }
     }
 }
@@ -37,7 +42,7 @@ impl View for Eight {
     }
     fn demand(&self) -> Option<Demand> {
         self.asked.set(true);
-        None
+        self.demand.get()
     }
     fn kept(&self) -> Option<bool> {
         self.kept.get()
@@ -47,6 +52,9 @@ impl View for Eight {
     }
     fn is_crowded(&self) -> bool {
         self.crowded
+    }
+    fn wake_ahead(&self) {
+        self.ahead.set(self.ahead.get() + 1);
     }
     fn with_wakes<R>(&self, f: impl FnOnce(&Wakes) -> R) -> R {
         f(&self.wakes)
@@ -77,6 +85,22 @@ fn asks(pace: &mut Pace, view: &Eight, waited_for: bool) -> bool {
     view.asked.set(false);
     assert!(!pace.worth_sharing(1 << 30, view));
     view.asked.get()
+}
+
+/// Where enough is offered, more threads are woken for it, but nothing more is given away: if all of it, of which each
+/// offer is half of what was left, is worth that many threads.
+#[test]
+fn threads_are_woken_ahead_for_what_is_worth_it() {
+    let view = Eight::new();
+    let mut pace = Pace::start(0x51_7e2c, 1 << 20, &view);
+    pace.set_kind(0, false);
+    view.demand.set(Some(Demand::Later { offered: 4 }));
+    let each = (super::LATE * view.wakes.delay()).max(5 * view.wakes.cost());
+    let least = each * super::AHEAD as u64 / 16;
+    assert!(!pace.worth_sharing(least - 1, &view));
+    assert_eq!(view.ahead.get(), 0);
+    assert!(!pace.worth_sharing(least + 10, &view));
+    assert_eq!(view.ahead.get(), 1);
 }
 
 fn laid_bare(site: usize, len: usize, view: &Eight) -> (usize, Bare) {
