@@ -49,6 +49,15 @@ fn reads_open_and_a_writer_shuts() {
     }
 }
 
+/// A writer that shuts the gate has not waited for another thread: a small map stays one table.
+#[test]
+fn shutting_does_not_widen() {
+    let map = map(10, false);
+    open(&map);
+    map.insert(11, (1, 1));
+    assert!(!map.shards.is_wide());
+}
+
 /// What one thread holds keeps writers of that shard out, and of no other.
 #[test]
 fn a_guard_keeps_its_shard() {
