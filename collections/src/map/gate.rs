@@ -10,6 +10,8 @@
 //!     reader      barrier    writer      barrier     no reader is left
 //! ```
 //!
+//! A writer that finds it RISING shuts it at once: nobody is in yet, and whoever raised it finds another epoch.
+//!
 //! A reader is *in* if, after its announcement and a fence, the gate was OPEN and no writer had the shard's
 //! lock. A writer first has the lock, and then looks at the gate:
 //!
@@ -30,7 +32,9 @@
 //! or the gate opened again since, and whoever shut it for good in between has woken the lot.
 //!
 //! A barrier takes some 20 µs and interrupts all cores. So a gate that was shut by a writer stays so for a
-//! hundred times as long as its barrier took: opening and shutting cost a few parts of a hundred at most.
+//! hundred times as long as its barrier took. After one gate has opened, those of all maps rest likewise: else a
+//! program with many maps, each read for a short while and then changed, would spend its time on barriers. So
+//! opening and shutting cost a few parts of a hundred at most.
 #![forbid(unsafe_code)]
 
 use super::lot::Lot;
@@ -55,6 +59,9 @@ pub(super) const STREAK: u32 = if cfg!(miri) { 8 } else { 256 };
 
 /// How many times as long as the barrier took a gate stays shut.
 const REST: usize = 100;
+
+/// How many µs a barrier takes at most times.
+const USUAL: usize = 20;
 
 /// How many bits of a name say which shard of the map it is.
 const SHARD: u32 = 20;
@@ -119,8 +126,9 @@ impl Gate {
             return None;
         }
         let record = mine()?;
-        // Relaxed: the thread's own.
-        let is_empty = |slot: &&AtomicUsize| slot.load(Ordering::Relaxed) == 0;
+        // Acquire pairs with the Release in `leave`, by a thread that had the record before, and whose guard outlived
+        // that: a writer that sees this slot's next name comes after that guard, too.
+        let is_empty = |slot: &&AtomicUsize| slot.load(Ordering::Acquire) == 0;
         let slot = record.shards.iter().find(is_empty)?;
         // Release pairs with the Acquire in `reads`: what was read by this slot before is over.
         slot.store(shard.0, Ordering::Release);
@@ -168,7 +176,9 @@ impl Gate {
             let next = |phase: usize| now & !PHASE | phase;
             match now & PHASE {
                 SHUT => return true,
-                RISING | OPEN => self.turn(now, next(FALLING)),
+                // Nobody is in yet. It begins to rise after this at the earliest, and then passes a barrier.
+                RISING => self.turn(now, next(SHUT) + EPOCH),
+                OPEN => self.turn(now, next(FALLING)),
                 FALLING => {
                     let start = micros();
                     let passed = (0..100).any(|_| registry().pass_everywhere() || nap());
@@ -224,8 +234,16 @@ impl Gate {
             return;
         }
         say();
-        if (registry().is_light() || FENCES) && self.turn(now, now | RISING) {
+        if !(registry().is_light() || FENCES) {
+            return;
+        }
+        let start = micros();
+        if !claim(start) {
+            return;
+        }
+        if self.turn(now, now | RISING) {
             let (passed, rising) = (registry().pass_everywhere(), now | RISING);
+            unclaim(start, micros());
             if passed && self.turn(rising, now | OPEN) {
                 return;
             }
@@ -244,6 +262,25 @@ fn pass() {
         fence(Ordering::SeqCst);
     } else {
         compiler_fence(Ordering::SeqCst);
+    }
+}
+
+/// When the gate of another map may open, in µs.
+static REST_OF_ALL: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+/// Whether no gate has opened a short while ago, and this may be the next. Relaxed: of several, one exchange succeeds.
+fn claim(now: usize) -> bool {
+    let (rest, next) = (REST_OF_ALL.load(Ordering::Relaxed), now + REST * USUAL);
+    let (there, not) = (Ordering::Relaxed, Ordering::Relaxed);
+    FENCES || now >= rest && REST_OF_ALL.compare_exchange(rest, next, there, not).is_ok()
+}
+
+/// Says how long all rest after a barrier. One that took very long was not what took so long.
+fn unclaim(start: usize, end: usize) {
+    if !FENCES {
+        let took = (end - start).clamp(1, 10 * USUAL);
+        // Relaxed: a hint.
+        REST_OF_ALL.store(end + REST * took, Ordering::Relaxed);
     }
 }
 

@@ -261,21 +261,28 @@ impl<T> Lock<T> {
         if door.gate.is_shut() {
             return (guard, waited);
         }
-        (self.clear(guard, door), true)
+        let (guard, waited_for_reader) = self.clear(guard, door);
+        (guard, waited | waited_for_reader)
     }
 
-    /// Takes the readers' way in away from them.
+    /// Takes the readers' way in away from them. Says whether it had to wait for one.
     #[cold]
     #[inline(never)]
     #[track_caller]
-    fn clear<'a>(&'a self, mut guard: WriteGuard<'a, T>, door: Door<'_>) -> WriteGuard<'a, T> {
+    fn clear<'a>(
+        &'a self,
+        mut guard: WriteGuard<'a, T>,
+        door: Door<'_>,
+    ) -> (WriteGuard<'a, T>, bool) {
+        let mut waited = false;
         while !door.gate.is_clear(door.shard) {
             drop(guard);
             door.gate.wait(door.shard);
             self.raw.write();
             guard = WriteGuard { lock: self };
+            waited = true;
         }
-        guard
+        (guard, waited)
     }
 
     pub(crate) fn get_mut(&mut self) -> &mut T {

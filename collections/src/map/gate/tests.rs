@@ -1,14 +1,15 @@
 //! Gates of whole maps: when they open, whom they keep out, and what a reader sees.
 
-use super::{FENCES, OPEN, PHASE, STREAK};
-use crate::map::ParHashMap;
+use super::{EPOCH, FENCES, OPEN, PHASE, REST, RISING, SHUT, STREAK, micros};
 use crate::map::records::registry;
+use crate::map::{ParHashMap, Ref};
 use crate::parts::{breadth, part_of};
+use std::cell::Cell;
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 type Map = ParHashMap<u32, (u32, u32)>;
 
@@ -27,10 +28,19 @@ fn is_open(map: &Map) -> bool {
 
 /// Reads one key until the gate is open. False where no gate opens.
 fn open(map: &Map) -> bool {
-    for _ in 0..=STREAK {
-        assert_eq!(map.read(&0, |pair| pair.0 == pair.1), Some(true));
+    let start = Instant::now();
+    loop {
+        for _ in 0..=STREAK {
+            assert_eq!(map.read(&0, |pair| pair.0 == pair.1), Some(true));
+        }
+        let opens = registry().is_light() || FENCES;
+        // The gates of other tests may have had their turn.
+        if is_open(map) || !opens || start.elapsed() > Duration::from_secs(20) {
+            assert_eq!(is_open(map), opens);
+            break;
+        }
+        thread::sleep(Duration::from_millis(1));
     }
-    assert_eq!(is_open(map), registry().is_light() || FENCES);
     is_open(map)
 }
 
@@ -47,6 +57,98 @@ fn reads_open_and_a_writer_shuts() {
             assert_eq!(map.get_cloned(&3), Some((1, 1)));
         }
     }
+}
+
+/// A writer that shuts the gate has not waited for another thread: a small map stays one table.
+#[test]
+fn shutting_does_not_widen() {
+    let map = map(10, false);
+    open(&map);
+    map.insert(11, (1, 1));
+    assert!(!map.shards.is_wide());
+}
+
+/// Maps share what barriers cost: many that are read for a short while do not each have their own.
+#[test]
+fn maps_open_one_after_another() {
+    let (start, mut opened) = (micros(), 0);
+    for _ in 0..500 {
+        let map = map(1, false);
+        (0..=STREAK).for_each(|_| assert!(map.contains_key(&0)));
+        opened += usize::from(is_open(&map));
+    }
+    // Each is followed by a rest of at least so long.
+    assert!(
+        FENCES || opened <= 2 + (micros() - start) / REST,
+        "{opened}"
+    );
+}
+
+/// Nobody is let in while the gate rises, so a writer needs no barrier, which may have been refused just now.
+#[test]
+fn a_writer_while_the_gate_rises() {
+    let map = map(10, false);
+    map.shards.gate.state.store(RISING, Ordering::Relaxed);
+    map.update(&3, |pair| *pair = (1, 1));
+    let gate = &map.shards.gate;
+    assert_eq!(gate.state.load(Ordering::Relaxed), SHUT + EPOCH);
+    assert_eq!(gate.rest.load(Ordering::Relaxed), 0, "no barrier was timed");
+}
+
+thread_local! {
+    static KEPT: Cell<Option<Late>> = const { Cell::new(None) };
+}
+
+/// A guard that outlives the record of its thread, and how far the test is.
+struct Late(Ref<'static, u32, (u32, u32)>, &'static AtomicUsize);
+
+/// Relaxed, so that only the gate orders what the threads do.
+fn await_step(step: &AtomicUsize, nth: usize) {
+    while step.load(Ordering::Relaxed) < nth {
+        thread::yield_now();
+    }
+}
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        self.1.store(1, Ordering::Relaxed);
+        await_step(self.1, 2);
+        assert_eq!(*self.0, (0, 0));
+    }
+}
+
+/// A thread ends with a guard, another has its record by then, and uses the slot again. A writer sees the second
+/// name only, and yet has to come after the first reader.
+#[test]
+fn a_guard_that_outlives_its_record() {
+    let [first, second] = [(), ()].map(|()| &*Box::leak(Box::new(map(10, false))));
+    open(first);
+    open(second);
+    let step: &AtomicUsize = Box::leak(Box::new(AtomicUsize::new(0)));
+    let ends = thread::spawn(|| {
+        // Before its record, so that it is dropped after that.
+        KEPT.set(None);
+        KEPT.set(first.get(&0).map(|guard| Late(guard, step)));
+    });
+    let follows = thread::spawn(|| {
+        await_step(step, 1);
+        // Takes the record, whose first slot is in use.
+        drop(second.get(&0));
+        step.store(2, Ordering::Relaxed);
+        // The first slot, as soon as it is free.
+        for _ in 0..50 {
+            thread::yield_now();
+        }
+        let guard = second.get(&0);
+        step.store(3, Ordering::Relaxed);
+        await_step(step, 4);
+        drop(guard);
+    });
+    await_step(step, 3);
+    first.update(&0, |pair| *pair = (1, 1));
+    step.store(4, Ordering::Relaxed);
+    follows.join().unwrap();
+    ends.join().unwrap();
 }
 
 /// What one thread holds keeps writers of that shard out, and of no other.
