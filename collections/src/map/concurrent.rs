@@ -22,7 +22,8 @@ use std::mem;
 /// A read enters the lock of its shard, which writes to it. Where a shard is read some hundred times with no write between, reads of the
 /// whole map stop doing that: each only notes in a slot of its own thread which shard it reads, so any number of threads
 /// read one key without taking its cache line from one another. The first writer ends that, and for some milliseconds.
-/// This is so on Linux, by the call `membarrier` of the system; should the system refuse to writers what it granted to
+/// A guard that is kept from then on slows each write down until it is dropped, and one that is forgotten for good: the writer looks
+/// at the slots of all threads. This is so on Linux, by the call `membarrier` of the system; should the system refuse to writers what it granted to
 /// readers, because the program has filtered its calls since, the write panics.
 ///
 /// # Closures, guards and deadlocks
