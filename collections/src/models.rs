@@ -282,6 +282,54 @@ fn a_gate_that_opens_again() {
     );
 }
 
+/// A writer that looks at another map's gate, which is shut: loom sees it write under a reader.
+#[test]
+#[should_panic]
+fn without_a_look_at_the_gate_a_reader_is_run_over() {
+    Gated::run(
+        true,
+        2,
+        &[
+            |map| {
+                let (lock, cell) = &map.shards[0];
+                let shut = Gate::new();
+                let guard = lock.write(Door {
+                    gate: &shut,
+                    shard: Name::new(4, 0),
+                });
+                // SAFETY: none; the model has to fail.
+                cell.with_mut(|value| unsafe { *value += 1 });
+                drop(guard);
+            },
+            |map| {
+                map.read(0, false);
+            },
+        ],
+        [1, 0],
+    );
+}
+
+/// A reader that announces another shard than it reads.
+#[test]
+#[should_panic]
+fn without_the_right_name_a_reader_is_run_over() {
+    Gated::run(
+        true,
+        2,
+        &[
+            |map| map.write(0),
+            |map| {
+                let (lock, cell) = &map.shards[0];
+                let guard = lock.read(false, map.door(1));
+                // SAFETY: none; the model has to fail.
+                cell.with(|value| unsafe { *value });
+                drop(guard);
+            },
+        ],
+        [1, 0],
+    );
+}
+
 /// Two pushes, the second of which may need a new bucket, and a reader that sees a value whole or
 /// not at all.
 #[test]
