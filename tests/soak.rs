@@ -10,12 +10,15 @@
 
 #[path = "soak/actions.rs"]
 mod actions;
+#[path = "soak/nest.rs"]
+mod nest;
 #[path = "soak/reach.rs"]
 mod reach;
 #[path = "soak/watch.rs"]
 mod watch;
 
 use actions::{ACTIONS, Common};
+use nest::NEST;
 use reach::REACH;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use std::{env, thread};
@@ -56,7 +59,7 @@ fn everything_at_once() {
 fn act(actor: usize, seed: u64, end: Instant, common: &Common, watch: &Watch) -> u64 {
     let mut random = actions::Random::new(seed.wrapping_mul(ACTORS as u64) + actor as u64);
     let only = env::var("TINE_ONLY").unwrap_or_default();
-    let actions = ACTIONS.iter().chain(REACH);
+    let actions = ACTIONS.iter().chain(REACH).chain(NEST);
     let actions: Vec<_> = actions.filter(|(name, _)| name.contains(&only)).collect();
     assert!(!actions.is_empty(), "no action's name contains {only}");
     let mut rounds = 0;

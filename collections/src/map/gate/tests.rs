@@ -6,6 +6,7 @@ use crate::map::{ParHashMap, Ref};
 use crate::parts::{breadth, part_of};
 use std::cell::Cell;
 use std::mem;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -126,10 +127,11 @@ impl Drop for Late {
 /// name only, and yet has to come after the first reader.
 #[test]
 fn a_guard_that_outlives_its_record() {
-    let [first, second] = [(), ()].map(|()| &*Box::leak(Box::new(map(10, false))));
+    static MAPS: LazyLock<[Map; 2]> = LazyLock::new(|| [map(10, false), map(10, false)]);
+    static STEP: AtomicUsize = AtomicUsize::new(0);
+    let ([first, second], step) = (&*MAPS, &STEP);
     open(first);
     open(second);
-    let step: &AtomicUsize = Box::leak(Box::new(AtomicUsize::new(0)));
     let ends = thread::spawn(|| {
         // Before its record, so that it is dropped after that.
         KEPT.set(None);
