@@ -245,7 +245,7 @@ fn a_gate_that_another_opens() {
     );
 }
 
-/// Writers of two shards, and a reader of one: who finds the barrier passed only looks.
+/// Writers of two shards, and a reader of one: the writer that finds the barrier passed only looks.
 #[test]
 fn two_writers_shut_a_gate() {
     Gated::run(

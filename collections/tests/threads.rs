@@ -107,7 +107,7 @@ fn history(seed: u64, wide: bool) -> Vec<Event> {
 /// `map` has none of the keys in question.
 fn record(seed: u64, map: &ParHashMap<u8, u8>) -> Vec<Event> {
     if seed.is_multiple_of(2) {
-        // So often that readers need no locks from here on, until the first change.
+        // So often that readers may need no locks from here on, until the first change.
         (0..300).for_each(|_| assert!(!map.contains_key(&(KEYS as u8))));
     }
     let clock = AtomicU64::new(0);
@@ -289,7 +289,7 @@ fn maps_in_destructors_of_threads() {
         static FIRST: RefCell<Option<Last>> = const { RefCell::new(None) };
     }
 
-    // So that some of them are read without a lock.
+    // So often that some of them may be read without a lock.
     for map in &MAPS[..7] {
         (0..300).for_each(|_| assert!(map.contains_key(&0)));
     }

@@ -1,8 +1,8 @@
 //! Calls inside of calls, at random: each verb runs others in what it is given, some levels deep, on its own pool,
 //! on another, and in the place of a thread that blocks.
 //!
-//! The verbs that wait are here, since a wait inside of a wait is where pools have stood still. What may never end by
-//! the pages of its own accord is left out: a `broadcast` to a pool whose seats wait for the call.
+//! Most verbs here wait, since pools have stood still where one wait lay inside of another. `broadcast` is left out: by its
+//! page it may wait for ever, if a seat of its pool waits for the caller.
 
 use crate::actions::{Action, Common, Random};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

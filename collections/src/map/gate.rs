@@ -10,7 +10,8 @@
 //!     reader      barrier    writer      barrier     no reader is left
 //! ```
 //!
-//! A writer that finds it RISING shuts it at once: nobody is in yet, and whoever raised it finds another epoch.
+//! A writer that finds it RISING shuts it at once: no reader is in yet, and the thread that raised it finds another
+//! epoch.
 //!
 //! A reader is *in* if, after its announcement and a fence, the gate was OPEN and no writer had the shard's
 //! lock. A writer first has the lock, and then looks at the gate:
@@ -29,12 +30,12 @@
 //! No wake-up is lost. A writer that waits holds the lot's mutex from its look at the slots until it sleeps. A
 //! reader clears its slot, passes a fence, and looks whether the gate is OPEN. If not, it passes through that
 //! mutex and wakes the lot. If it is, the writer's barrier came later, and the writer sees the slot cleared;
-//! or the gate opened again since, and whoever shut it for good in between has woken the lot.
+//! or the gate opened again since, and the writer that said SHUT in between has woken the lot.
 //!
-//! A barrier takes some 20 µs and interrupts all cores. So a gate that was shut by a writer stays so for a
-//! hundred times as long as its barrier took. After one gate has opened, those of all maps rest likewise: else a
-//! program with many maps, each read for a short while and then changed, would spend its time on barriers. So
-//! opening and shutting cost a few parts of a hundred at most.
+//! A barrier takes some 20 µs and interrupts all cores. So a gate that a writer has shut stays shut for a
+//! hundred times as long as the barrier took. And when a gate has opened, no gate of any map opens for a hundred
+//! times as long as *that* barrier took: a program with many maps, each read for a short while and then changed, would
+//! spend its time on barriers. So barriers take a few parts in a hundred of the time at most.
 #![forbid(unsafe_code)]
 
 use super::lot::Lot;
@@ -162,8 +163,8 @@ impl Gate {
         self.state.load(Ordering::Acquire) & PHASE == SHUT
     }
 
-    /// Shuts the gate, for a writer that has the shard's lock. False if a reader of the shard is in: then the writer is to leave the lock,
-    /// [`wait`](Self::wait), and begin anew.
+    /// Shuts the gate, for a writer that has the shard's lock. False if a reader of the shard is in: then the writer
+    /// is to leave the lock, [`wait`](Self::wait), and begin anew.
     ///
     /// # Panics
     /// If the system refuses the barrier that it granted when the gate opened.
@@ -176,7 +177,7 @@ impl Gate {
             let next = |phase: usize| now & !PHASE | phase;
             match now & PHASE {
                 SHUT => return true,
-                // Nobody is in yet. It begins to rise after this at the earliest, and then passes a barrier.
+                // No reader is in yet. If it rises again, its barrier comes after this writer took the lock.
                 RISING => self.turn(now, next(SHUT) + EPOCH),
                 OPEN => self.turn(now, next(FALLING)),
                 FALLING => {
@@ -199,7 +200,7 @@ impl Gate {
                         return !registry().reads(|name| name == shard.0);
                     }
                     if self.turn(now, next(SHUT) + EPOCH) {
-                        // Who waits may have slept through the end of the reader it waited for.
+                        // A writer may still wait for a reader that is out, and that saw a later opening.
                         self.lot().wake();
                     }
                     return true;
@@ -265,17 +266,18 @@ fn pass() {
     }
 }
 
-/// When the gate of another map may open, in µs.
+/// The µs until which no gate opens, of whichever map. Of std, for models need no rest.
 static REST_OF_ALL: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
-/// Whether no gate has opened a short while ago, and this may be the next. Relaxed: of several, one exchange succeeds.
+/// Whether the rest of all gates is over. Then this gate opens, and the others rest anew.
 fn claim(now: usize) -> bool {
     let (rest, next) = (REST_OF_ALL.load(Ordering::Relaxed), now + REST * USUAL);
+    // Relaxed: of several threads, the exchange of one succeeds.
     let (there, not) = (Ordering::Relaxed, Ordering::Relaxed);
     FENCES || now >= rest && REST_OF_ALL.compare_exchange(rest, next, there, not).is_ok()
 }
 
-/// Says how long all rest after a barrier. One that took very long was not what took so long.
+/// Says how long all gates rest after a barrier. Of a long time at most 200 µs count: the thread was off its core.
 fn unclaim(start: usize, end: usize) {
     if !FENCES {
         let took = (end - start).clamp(1, 10 * USUAL);

@@ -81,7 +81,8 @@ impl Registry {
     /// A record that no other thread has.
     pub(crate) fn claim(&self) -> &'static Record {
         let free = self.records().find(|record| {
-            // Acquire pairs with the Release in `leave`: its slots are empty.
+            // Acquire pairs with the Release in `leave`: its slots are as the last thread left them. One may be in use
+            // still, by a guard that outlived that thread's record.
             !record.taken.load(Ordering::Relaxed) && !record.taken.swap(true, Ordering::Acquire)
         });
         free.unwrap_or_else(|| self.add())

@@ -65,8 +65,8 @@ const DEAR: (u64, u64) = (100_000, 150);
 const DEAR_PARTS: (u64, u64, u64) = (4, 8, 8);
 /// The least rest for which a sleeper is woken: this many times as long as it takes to come.
 const LATE: u64 = 3;
-/// Threads that sleep deeply take as long to come as it takes to wake this number of them. So many may be on their way
-/// for each that is at work, if each of them would still come early enough for an equal part of what is offered.
+/// In the time that one deep sleeper takes to come, an owner wakes N of them; this is N. For each thread at work, N may
+/// be on their way, if each would come early enough for an Nth of what is offered.
 pub(crate) const AHEAD: usize = 10;
 /// After a loop that woke no thread, a loop that begins within this many times that delay wakes
 /// one.

@@ -39,7 +39,7 @@ const INACTIVE: u64 = 1 << 16;
 /// Counts lie below this bit, hints from it on.
 const HINTS: u32 = 32;
 
-/// So many seats are a group, and there are at most so many groups; seats beyond are counted with others.
+/// The number of seats in a group, and the greatest number of groups. Further seats share the words of these.
 #[cfg(not(loom))]
 const GROUP: usize = 16;
 #[cfg(loom)]

@@ -36,7 +36,7 @@ use crate::base::sync::{AtomicU64, Ordering, fence};
 const OPEN: u64 = 1 << 32;
 const NEEDED: u64 = 1;
 
-/// How many spare seats are open and how many are needed, for those who ask whether all were closed.
+/// The number of spare seats that are open, and that of threads that block. The pool's end asks whether none is open.
 #[derive(Debug)]
 pub(crate) struct Spares(AtomicU64);
 
