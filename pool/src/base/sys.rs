@@ -106,6 +106,20 @@ pub fn barrier_everywhere() -> bool {
     false
 }
 
+/// Whether [`barrier_everywhere`] worked when it was first asked for.
+pub(crate) fn has_barrier() -> bool {
+    use std::sync::atomic::{AtomicU8, Ordering};
+    static HAS: AtomicU8 = AtomicU8::new(2);
+    // Relaxed: to ask twice does no harm.
+    let has = HAS.load(Ordering::Relaxed);
+    if has < 2 {
+        return has == 1;
+    }
+    let has = barrier_everywhere();
+    HAS.store(u8::from(has), Ordering::Relaxed);
+    has
+}
+
 /// Whether this process is the one in which something began. A child made by `fork` has only the
 /// thread that called it.
 ///

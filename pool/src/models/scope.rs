@@ -9,19 +9,20 @@ use crate::queue::latch::{CountLatch, Latch};
 use crate::queue::spawned::{Entry, Lot, Spawned};
 use crate::queue::steal::Steal;
 use crate::seat::Seat;
-use crate::seat::sleep::before_last_look;
+use crate::seat::sleep::Sleep;
 use crate::seat::word::Holder;
 use loom::thread;
 use std::sync::Arc;
 
 /// An owner's wait for its latch, looking for work by `look`.
 fn wait(latch: &Latch, owner: &Parker, look: impl Fn() -> bool) {
+    let sleep = Sleep::new(1, 0);
     while !latch.is_set() {
         if look() {
             continue;
         }
         if latch.fall_asleep() {
-            before_last_look();
+            sleep.before_last_look();
             if !look() {
                 owner.park();
             }

@@ -6,7 +6,8 @@ use crate::base::row::Row;
 use crate::base::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, UnsafeCell, fence};
 use crate::queue::latch::CountLatch;
 use crate::seat::Seat;
-use crate::seat::sleep::{Bedtime, Left, Sleep, before_last_look};
+use crate::seat::lull::Membership;
+use crate::seat::sleep::{Bedtime, Left, Sleep};
 use crate::seat::word::{Holder, Posted, Step};
 use loom::thread;
 use std::sync::Arc;
@@ -139,7 +140,7 @@ impl Model {
     }
 
     fn sleep_displaced(&self, seat: &Seat) {
-        before_last_look();
+        self.sleep.before_last_look();
         if self.has_news() {
             self.wake_one();
         }
@@ -150,7 +151,7 @@ impl Model {
     fn go_to_bed(&self, seat: &Seat) {
         let mut bedtime = self.sleep.lie_down(seat);
         if bedtime == Bedtime::Down {
-            before_last_look();
+            self.sleep.before_last_look();
             bedtime = self.sleep.after_last_look(seat, self.has_news());
         }
         match bedtime {
@@ -318,6 +319,101 @@ fn a_guest_hands_over() {
         } else {
             model.post();
         }
+        model.finish(threads);
+    });
+}
+
+/// How a spawner keeps to the protocol of a lull.
+#[derive(Clone, Copy)]
+struct Brisk {
+    /// Whether it looks for sleepers again once it is a member.
+    asks_again: bool,
+    /// Whether it leaves the lull before its last job.
+    leaves: bool,
+}
+
+impl Model {
+    /// As in `Worker::announce_task`.
+    fn post_brisk(&self, mine: &Membership, brisk: Brisk) {
+        self.jobs.fetch_add(1, Ordering::Release);
+        if self.sleep.lull.lasts(mine) {
+            return;
+        }
+        let woke = self.sleep.post(self.seats.count());
+        if woke {
+            self.wake_one();
+        }
+        let sleeps = || brisk.asks_again && self.sleep.census().sleeping() > 0;
+        self.sleep.lull.consider(mine, woke, || true, sleeps);
+    }
+
+    /// Posts jobs as a spawner that relies on a lull.
+    fn spawn_in_a_lull(&self, jobs: usize, brisk: Brisk) {
+        let mine = Membership::new();
+        for job in 0..jobs {
+            if brisk.leaves && job + 1 == jobs {
+                self.sleep.lull.leave(&mine);
+            }
+            self.post_brisk(&mine, brisk);
+        }
+        self.sleep.lull.leave(&mine);
+    }
+}
+
+const BRISK: Brisk = Brisk {
+    asks_again: true,
+    leaves: false,
+};
+
+/// Threads go to sleep while a spawner joins a lull, relies on it, or leaves.
+fn lull(bound: usize, seats: usize, jobs: usize, brisk: Brisk) {
+    explore(bound, move || {
+        let model = Model::new(seats, false, jobs);
+        let threads = model.start();
+        model.spawn_in_a_lull(jobs, brisk);
+        model.finish(threads);
+    });
+}
+
+#[test]
+fn a_spawner_in_a_lull() {
+    lull(2, 1, 2, BRISK);
+}
+
+#[test]
+fn a_spawner_in_a_lull_that_leaves() {
+    let brisk = Brisk {
+        leaves: true,
+        ..BRISK
+    };
+    lull(2, 1, 3, brisk);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn twin_that_joins_beside_a_sleeper() {
+    let brisk = Brisk {
+        asks_again: false,
+        ..BRISK
+    };
+    lull(2, 1, 2, brisk);
+}
+
+/// Two threads go to sleep, and one of them ends the lull.
+#[test]
+fn two_that_end_a_lull() {
+    lull(1, 2, 2, BRISK);
+}
+
+/// A guest takes the seat of a thread that searches: this ends the lull as well before it sleeps below the guest.
+#[test]
+fn a_guest_comes_in_a_lull() {
+    explore(1, || {
+        let model = Model::new(1, false, 2);
+        let threads = model.start();
+        let guest = beside(&model, |model| model.visit(&model.seats[0], || ()));
+        model.spawn_in_a_lull(2, BRISK);
+        guest.join().unwrap();
         model.finish(threads);
     });
 }

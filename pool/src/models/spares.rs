@@ -6,7 +6,7 @@ use crate::base::row::Row;
 use crate::base::sync::{AtomicBool, AtomicUsize, Ordering, fence};
 use crate::queue::latch::CountLatch;
 use crate::seat::Seat;
-use crate::seat::sleep::{Bedtime, Sleep, before_last_look};
+use crate::seat::sleep::{Bedtime, Sleep};
 use crate::seat::spares::Spares;
 use crate::seat::word::{Holder, Step};
 use loom::thread;
@@ -101,7 +101,7 @@ impl Model {
             loop {
                 if self.spares.claim(seat) {
                     assert!(self.sleep.take(seat, Step::StandDown));
-                    before_last_look();
+                    self.sleep.before_last_look();
                     if self.has_work() && self.sleep.post(self.seats.count()) {
                         self.wake_one();
                     }
@@ -131,12 +131,12 @@ impl Model {
             }
             let mut bedtime = self.sleep.lie_down(seat);
             if bedtime == Bedtime::Down {
-                before_last_look();
+                self.sleep.before_last_look();
                 bedtime = self.sleep.after_last_look(seat, look());
             }
             if bedtime == Bedtime::Displaced {
                 // Closed just now.
-                before_last_look();
+                self.sleep.before_last_look();
                 if look() {
                     self.wake_one();
                 }

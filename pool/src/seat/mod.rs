@@ -7,6 +7,7 @@
 
 pub(crate) mod context;
 pub(crate) mod looker;
+pub(crate) mod lull;
 pub(crate) mod notes;
 pub(crate) mod sleep;
 pub(crate) mod spares;
@@ -15,6 +16,7 @@ pub(crate) mod tokens;
 pub(crate) mod word;
 
 use self::context::{Context, Published};
+use self::lull::Membership;
 use self::notes::{Note, Notes};
 use self::thread_state::ThreadState;
 use self::tokens::Tokens;
@@ -44,6 +46,8 @@ pub(crate) struct Seat {
     pub(crate) counters: Counters,
     /// Whether anything was put into `spawned` since a guest sat down.
     pub(crate) spawning: Note,
+    /// Whether the holder relies on no thread to sleep.
+    pub(crate) membership: Membership,
     /// The last guest as the system knows it; zero where it is not asked.
     pub(crate) guest: Note,
     pub(crate) notes: Notes,
@@ -77,6 +81,7 @@ impl Seat {
             own: [],
             counters: Counters::new(),
             spawning: Note::new(0),
+            membership: Membership::new(),
             guest: Note::new(0),
             slab: Slab::new(),
             notes: Notes::new(index),

@@ -30,9 +30,14 @@
 #![forbid(unsafe_code)]
 
 use super::Seat;
+use super::lull::Lull;
 use super::word::{Holder, Posted, Step};
 use crate::base::row::Row;
 use crate::base::sync::{AtomicU64, CachePadded, Ordering, fence};
+#[cfg(not(loom))]
+use crate::base::sys;
+#[cfg(not(loom))]
+use std::time::Duration;
 
 const SLEEPING: u64 = 1;
 const INACTIVE: u64 = 1 << 16;
@@ -101,19 +106,13 @@ pub(crate) enum Left {
 #[derive(Debug)]
 pub(crate) struct Sleep {
     counters: Box<[CachePadded<AtomicU64>]>,
+    pub(crate) lull: Lull,
 }
 
 /// What the thread of this seat adds that sleeps.
 #[inline(always)]
 fn sleeper(index: usize) -> u64 {
     SLEEPING | 1 << (HINTS as usize + index % GROUP)
-}
-
-/// What comes between lying down, when everything is registered, and the last look; and between the word that
-/// a waiter leaves, and its last look.
-pub(crate) fn before_last_look() {
-    // SeqCst: pairs with the fences in `post`, after a spawn and in `publish`.
-    fence(Ordering::SeqCst);
 }
 
 impl Sleep {
@@ -124,6 +123,7 @@ impl Sleep {
         let none = |_| CachePadded::new(AtomicU64::new(0));
         let sleep = Self {
             counters: (0..groups).map(none).collect(),
+            lull: Lull::new(),
         };
         (0..asleep).for_each(|index| sleep.add(index, INACTIVE + sleeper(index)));
         sleep
@@ -290,6 +290,15 @@ impl Sleep {
         }
     }
 
+    /// What comes between lying down, when everything is registered, and the last look; and between the word that
+    /// a waiter leaves, and its last look. False if that look may miss something: then there is something, for
+    /// all that is known.
+    pub(crate) fn before_last_look(&self) -> bool {
+        // SeqCst: pairs with the fences in `post`, after a spawn, in `publish` and in `Lull::join`.
+        fence(Ordering::SeqCst);
+        self.lull.end(barrier)
+    }
+
     // ---- guests -----------------------------------------------------------------------------
 
     /// Takes the seat for an ordinary thread.
@@ -377,6 +386,23 @@ impl Sleep {
         };
         starts.flat_map(of_group).filter_map(|i| seats.get(i))
     }
+}
+
+/// Makes all threads pass a barrier. If the system refuses that, the thread looks again in a while.
+#[cfg(not(loom))]
+fn barrier() -> bool {
+    let passed = sys::barrier_everywhere();
+    if !passed {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    passed
+}
+
+/// In models each push is followed by a fence.
+#[cfg(loom)]
+fn barrier() -> bool {
+    fence(Ordering::SeqCst);
+    true
 }
 
 #[cfg(all(test, not(loom)))]

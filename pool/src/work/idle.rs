@@ -8,7 +8,7 @@ use crate::base::patience::Patience;
 use crate::base::sync::{Ordering, fence};
 use crate::base::trace::{self, Act};
 use crate::seat::Seat;
-use crate::seat::sleep::{Bedtime, before_last_look};
+use crate::seat::sleep::Bedtime;
 use crate::seat::word::{Holder, Step};
 use std::time::Duration;
 
@@ -53,6 +53,7 @@ impl Worker<'_> {
                 continue;
             } else {
                 self.seat.kept.settle();
+                self.shared.sleep.lull.leave(&self.seat.membership);
                 let searching = self.shared.sleep.take(self.seat, Step::Search);
                 debug_assert!(searching, "{:?}", self.seat.word.load());
             }
@@ -117,8 +118,10 @@ impl Worker<'_> {
         let mut bedtime = shared.sleep.lie_down(seat);
         if bedtime == Bedtime::Down {
             shared.seats.iter().for_each(|s| s.nested.want());
-            before_last_look();
-            bedtime = shared.sleep.after_last_look(seat, self.has_reason());
+            let sure = shared.sleep.before_last_look();
+            bedtime = shared
+                .sleep
+                .after_last_look(seat, !sure || self.has_reason());
         }
         match bedtime {
             Bedtime::Down | Bedtime::News => {

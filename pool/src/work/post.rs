@@ -6,7 +6,6 @@ use crate::base::sync::{Ordering, fence, yield_now};
 use crate::base::trace::{self, What};
 use crate::queue::job::Parcel;
 use crate::seat::Seat;
-use crate::seat::sleep::before_last_look;
 use crate::seat::word::{Holder, Posted, Step};
 
 impl Shared {
@@ -102,8 +101,7 @@ impl Shared {
     /// A guest has the seat of the calling thread: whatever this thread was relied on to find,
     /// another must. `news` says whether there is anything.
     pub(crate) fn displaced(&self, news: impl FnOnce() -> bool) {
-        before_last_look();
-        if news() {
+        if !self.sleep.before_last_look() || news() {
             self.wake_one();
         }
     }

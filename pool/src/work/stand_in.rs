@@ -7,7 +7,6 @@ use super::worker::Worker;
 use crate::base::sync::{Ordering, fence};
 use crate::queue::nested::CAPACITY;
 use crate::seat::Seat;
-use crate::seat::sleep::before_last_look;
 use crate::seat::word::{Holder, Step};
 
 /// A thread that blocks, for as long as this lives. What it has pushed is open to all, and a spare
@@ -61,7 +60,7 @@ impl Shared {
         };
         // Threads that push may have work that they did not offer for want of a sleeper.
         self.seats.iter().for_each(|s| s.nested.want());
-        if self.has_work() {
+        if !self.sleep.before_last_look() || self.has_work() {
             self.announce();
         }
         // A sleeper is to look after threads that are stuck beside private work.
@@ -114,8 +113,7 @@ impl Shared {
         let closed = self.sleep.take(seat, Step::StandDown);
         debug_assert!(closed, "{:?}", seat.word.load());
         // A poster that still saw this thread awake is seen by the look that follows.
-        before_last_look();
-        if self.has_work() {
+        if !self.sleep.before_last_look() || self.has_work() {
             self.announce();
         }
         self.end_if_idle();

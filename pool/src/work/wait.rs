@@ -28,7 +28,6 @@ use crate::base::trace::{self, Act};
 use crate::base::unwind::AbortOnUnwind;
 use crate::queue::spawned::Entry;
 use crate::seat::Seat;
-use crate::seat::sleep::before_last_look;
 use crate::seat::word::{Holder, Step};
 use std::time::Duration;
 
@@ -77,6 +76,7 @@ impl Worker<'_> {
     pub(crate) fn wait(&self, what: &dyn Wait) {
         let _span = trace::span(self.seat.index, Act::Wait);
         let guard = AbortOnUnwind;
+        self.shared.sleep.lull.leave(&self.seat.membership);
         let anything = self.shared.greedy || what.runs_anything();
         let (mut patience, mut nap) = (Patience::new(PATIENCE), STUCK.0);
         while !what.is_done() {
@@ -127,9 +127,9 @@ impl Worker<'_> {
         }
         let mut found = None;
         if what.leave_word(parker) {
-            before_last_look();
+            let sure = self.shared.sleep.before_last_look();
             found = self.take_for(what, anything);
-            if found.is_none() {
+            if sure && found.is_none() {
                 // A letter that came meanwhile has left a token.
                 found = self.nap(what, parker, nap);
             }

@@ -7,6 +7,7 @@ use crate::base::clock;
 use crate::base::park::Parker;
 use crate::base::stop;
 use crate::base::sync::{Ordering, fence};
+use crate::base::sys;
 use crate::base::trace::{self, Act, What};
 use crate::base::unwind::AbortOnUnwind;
 use crate::queue::job::{self, HeapJob, Taken};
@@ -302,14 +303,26 @@ impl<'a> Worker<'a> {
     /// wait for what is under way here, of which the task may be a piece.
     pub(crate) fn announce_task(&self) {
         let shared = self.shared;
-        // The thread below a guest sleeps, and cannot come: a look for a seat to wake would be in vain, at
-        // each task. What is left here when the guest leaves is that thread's.
-        if shared.sleep.post(shared.len()) && self.sleepers(shared.sleep.census()) > 0 {
-            shared.wake_one_after(self.seat.index, 1, || ());
+        if !shared.sleep.lull.lasts(&self.seat.membership) {
+            self.announce_to_sleepers();
         }
-        // The fence in `post` pairs with those of waiters, and with the one in `Abroad::go`.
+        // The fence in `post` pairs with those of waiters, and with the one in `Abroad::go`. In a lull it is
+        // the barrier that these have all threads pass.
         shared.abroad.tell();
         shared.wake_waiters(self.seat);
+    }
+
+    fn announce_to_sleepers(&self) {
+        let sleep = &self.shared.sleep;
+        // The thread below a guest sleeps, and cannot come: a look for a seat to wake would be in vain, at
+        // each task. What is left here when the guest leaves is that thread's.
+        let sleeps = || self.sleepers(sleep.census()) > 0;
+        let wanted = sleep.post(self.shared.len()) && sleeps();
+        if wanted {
+            self.shared.wake_one_after(self.seat.index, 1, || ());
+        }
+        let mine = &self.seat.membership;
+        sleep.lull.consider(mine, wanted, sys::has_barrier, sleeps);
     }
 
     /// The loop whose course runs here, on top of all else.

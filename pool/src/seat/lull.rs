@@ -1,0 +1,164 @@
+//! A *lull*: a time in which no thread sleeps, so that threads that spawn need no fence.
+//!
+//! A thread that spawns fences after each push, and reads the census (`sleep.rs`). While no thread sleeps, that
+//! tells it nothing. A spawner that has pushed some tasks in a row, and had to wake no thread for any of them,
+//! *joins* the lull: it counts itself in one word, fences, and asks the census once more whether a thread sleeps. If
+//! none does, each further push is followed by a plain look at the word alone.
+//!
+//! A thread that goes to sleep registers, fences, and looks at the word as well ([`Lull::end`]). If it finds a member
+//! there, it ends the lull: in one step the number of the lull goes up, and no thread is a member any more. Then it
+//! has all threads pass a barrier, and only then looks everywhere. A push of a member came before the
+//! barrier, so the look sees it; or the member's look at the word comes after the barrier, sees another
+//! number, and the member fences and reads the census as before, where the sleeper is registered.
+//!
+//! While such a barrier is under way the word says so: another thread that goes to sleep then needs a barrier
+//! of its own. A thread that finds neither member nor barrier needs none. What members pushed that left
+//! is handed to it by their Release, what others pushed by that of the thread that ended their lull.
+//!
+//! Waiters leave their names, and are told of each push as before, but rely on the same barrier. All this is a saving: where
+//! the system has no such barrier no thread is ever a member.
+#![forbid(unsafe_code)]
+
+use super::notes::Note;
+use crate::base::sync::{AtomicU64, CachePadded, Ordering, fence};
+
+/// After this number of pushes in a row a spawner joins.
+const BRISK: u64 = if cfg!(loom) { 1 } else { 16 };
+
+const MEMBER: u64 = 1;
+const BARRIER: u64 = 1 << 16;
+const NUMBER: u64 = 1 << 32;
+
+/// The number of the lull, the barriers under way, and the members.
+#[derive(Debug)]
+pub(crate) struct Lull(CachePadded<AtomicU64>);
+
+/// What the holder of a seat keeps: how many tasks it has pushed in a row, or from [`BRISK`] on the number of the
+/// lull that it is a member of.
+#[derive(Debug)]
+pub(crate) struct Membership(Note);
+
+impl Membership {
+    pub(crate) fn new() -> Self {
+        Self(Note::new(0))
+    }
+
+    fn number(&self) -> Option<u64> {
+        self.0.get().checked_sub(BRISK)
+    }
+}
+
+impl Lull {
+    pub(super) fn new() -> Self {
+        Self(CachePadded::new(AtomicU64::new(0)))
+    }
+
+    // ---- threads that spawn -----------------------------------------------------------------
+
+    /// After a push: whether no thread sleeps that could miss it.
+    #[inline(always)]
+    pub(crate) fn lasts(&self, mine: &Membership) -> bool {
+        let Some(number) = mine.number() else {
+            return false;
+        };
+        // The push comes before the look. The barrier in `end` sees to it for the machine; in models it is a fence.
+        #[cfg(loom)]
+        fence(Ordering::SeqCst);
+        #[cfg(not(loom))]
+        std::sync::atomic::compiler_fence(Ordering::SeqCst);
+        // Relaxed: as above.
+        self.0.load(Ordering::Relaxed) / NUMBER == number
+    }
+
+    /// After a push, a fence, and a look at the census, which told of a thread to be woken or did not. A brisk
+    /// spawner joins, if then nobody `sleeps`; `can` says whether there is a barrier.
+    pub(crate) fn consider(
+        &self,
+        mine: &Membership,
+        woke: bool,
+        can: impl FnOnce() -> bool,
+        sleeps: impl FnOnce() -> bool,
+    ) {
+        let kept = mine.0.get();
+        // A member that comes here has seen that its lull is over: it is counted nowhere.
+        let pushed = if woke || kept >= BRISK { 0 } else { kept + 1 };
+        mine.0.set(pushed);
+        if pushed == BRISK {
+            mine.0.set(0);
+            if can() {
+                self.join(mine, sleeps);
+            }
+        }
+    }
+
+    #[cold]
+    fn join(&self, mine: &Membership, sleeps: impl FnOnce() -> bool) {
+        // Relaxed: the fence orders it.
+        let number = self.0.fetch_add(MEMBER, Ordering::Relaxed) / NUMBER;
+        mine.0.set(BRISK + number);
+        // SeqCst: pairs with the fence before `end`. Either that finds a member, or this sees that the thread
+        // is registered.
+        fence(Ordering::SeqCst);
+        if sleeps() {
+            self.leave(mine);
+        }
+    }
+
+    /// A thread that will not push for a while leaves the lull, if it is a member: so the next one that goes to sleep
+    /// needs no barrier.
+    #[inline]
+    pub(crate) fn leave(&self, mine: &Membership) {
+        if let Some(number) = mine.number() {
+            mine.0.set(0);
+            self.count_out(number);
+        }
+    }
+
+    #[cold]
+    fn count_out(&self, number: u64) {
+        let less = |word: u64| (word / NUMBER == number).then(|| word - MEMBER);
+        // Release: pairs with the first load in `end`, which then finds no member: what was pushed is seen.
+        let _ = self
+            .0
+            .fetch_update(Ordering::Release, Ordering::Relaxed, less);
+    }
+
+    // ---- threads that go to sleep -----------------------------------------------------------
+
+    /// Between the fence of a thread that has registered, and its last look. False if the system refuses the
+    /// `barrier`: then a look may miss what was pushed.
+    #[inline]
+    pub(super) fn end(&self, barrier: impl FnOnce() -> bool) -> bool {
+        // Acquire: pairs with `count_out`, and with the end of another thread's barrier.
+        let word = self.0.load(Ordering::Acquire);
+        word % NUMBER == 0 || self.end_with(word, barrier)
+    }
+
+    #[cold]
+    fn end_with(&self, mut word: u64, barrier: impl FnOnce() -> bool) -> bool {
+        let mut counted = 0;
+        while word % BARRIER != 0 {
+            let next = (word - word % BARRIER + BARRIER).wrapping_add(NUMBER);
+            // Acquire: as in `end`.
+            match self
+                .0
+                .compare_exchange_weak(word, next, Ordering::Acquire, Ordering::Acquire)
+            {
+                Ok(_) => {
+                    counted = BARRIER;
+                    break;
+                }
+                Err(now) => word = now,
+            }
+        }
+        if word % NUMBER == 0 {
+            return true;
+        }
+        let passed = barrier();
+        if passed && counted > 0 {
+            // Release: pairs with `end`: a thread that finds the lull ended sees what this barrier showed.
+            self.0.fetch_sub(counted, Ordering::Release);
+        }
+        passed
+    }
+}
