@@ -75,6 +75,8 @@ pub(crate) const ROWS: &[Row] = &[
     ("sort-10000000x0", sort),
     ("sortkeys-300000x0", sort_by),
     #[cfg(not(lab_rayon))]
+    ("group-156250x0", group),
+    #[cfg(not(lab_rayon))]
     ("group-1000000x0", group),
     #[cfg(not(lab_rayon))]
     ("group-10000000x0", group),
@@ -573,9 +575,7 @@ fn group(s: &Setup, name: &str) {
     let seed = s.seed;
     all_there(s);
     let op = || {
-        let keys = (0..items)
-            .into_par_iter()
-            .map(|i| key(i, seed, distinct));
+        let keys = (0..items).into_par_iter().map(|i| key(i, seed, distinct));
         keys.count_by(|&k| k)
     };
     op();

@@ -280,7 +280,11 @@ pub(crate) fn start(costs: &Costs, topology: Topology, seed: u64, measure: bool,
         switches: 0,
         blocks: 0,
         computed: 0,
-        cache: if measure { costs.cache as usize * 1024 } else { 0 },
+        cache: if measure {
+            costs.cache as usize * 1024
+        } else {
+            0
+        },
     };
     // SAFETY: the only thread.
     let place = unsafe { &mut *MACHINE.0.get() };
