@@ -680,3 +680,38 @@ fn counting_owned_keys() {
         }
     }
 }
+
+/// The destructor of an item panics when its key is there already, or that of a key when its item is.
+#[test]
+fn destructors_of_items_blow_beside_their_keys() {
+    let (fuse, aside) = (Fuse::new(), Fuse::new());
+    let items = || (0..50_u32).into_par_iter().map(|i| Key(i, fuse.clone()));
+    let key = |_: &Key| Key(0, aside.clone());
+    let uses: [(&str, &dyn Fn()); 3] = [
+        ("count_by", &|| drop(items().count_by(key))),
+        ("aggregate_by", &|| {
+            let first = items().aggregate_by(|_| 0).first(|_| aside.clone());
+            drop(first.finish())
+        }),
+        ("join_by", &|| {
+            let left = (0..5_u32).into_par_iter();
+            let own = |_: &u32| Key(0, aside.clone());
+            drop(left.join_by(items(), own, key).semi())
+        }),
+    ];
+    for (name, use_it) in uses {
+        for nth in 0..60 {
+            fuse.drop.store(nth, Ordering::Relaxed);
+            blows(use_it);
+            fuse.mend();
+            assert_eq!(Arc::strong_count(&aside), 1, "{name}, drop {nth}");
+            assert_eq!(Arc::strong_count(&fuse), 1, "{name}, drop {nth}");
+        }
+    }
+    for nth in 0..60 {
+        aside.drop.store(nth, Ordering::Relaxed);
+        blows(|| items().distinct_by(key));
+        aside.mend();
+        assert_eq!(Arc::strong_count(&fuse), 1, "distinct_by, drop {nth}");
+    }
+}

@@ -24,6 +24,30 @@ pub(crate) fn efficiencies(results: &Results) {
         };
         line(row, results.cores.iter().map(of));
     }
+    growth(results);
+}
+
+/// In rows that are measured: how much more all cores compute than one does. What is above 1 is work
+/// that one core need not do (tables that are merged), or a cache that the threads share here.
+fn growth(results: &Results) {
+    let told = |row: &&String| {
+        let name = row.split(' ').next().unwrap_or(row);
+        crate::rows::is_measured(name) && results.growth(row, "1").is_some()
+    };
+    let rows: Vec<&String> = results.rows.iter().filter(told).collect();
+    if rows.is_empty() {
+        return;
+    }
+    println!("\nWhat is computed in all ÷ what one core computes\n");
+    head("row", &results.cores);
+    for row in rows {
+        let of = |cores: &String| {
+            results
+                .growth(row, cores)
+                .map_or("-".into(), |g| format!("{g:.2}"))
+        };
+        line(row, results.cores.iter().map(of));
+    }
 }
 
 fn head(what: &str, columns: &[String]) {

@@ -91,14 +91,26 @@ impl Results {
     /// What part of the cores' time went into the work: the ideal time ÷ the time. Where there is
     /// no ideal, the time on one core says.
     pub(crate) fn efficiency(&self, row: &str, cores: &str) -> Option<f64> {
-        let time = self.mean(row, cores, |r| r.time)?;
         let ideal = self.mean(row, cores, |r| r.ideal)?;
-        let ideal = if ideal > 0.0 {
-            ideal
-        } else {
-            self.mean(row, "1", |r| r.time)? / size(cores) as f64
-        };
-        Some(ideal / time)
+        if ideal > 0.0 {
+            return Some(ideal / self.mean(row, cores, |r| r.time)?);
+        }
+        let whole = self.median(row, "1", |r| r.time)?;
+        Some(whole / size(cores) as f64 / self.median(row, cores, |r| r.time)?)
+    }
+
+    /// Of a row that is measured: all that was computed, as a multiple of what one core computes.
+    pub(crate) fn growth(&self, row: &str, cores: &str) -> Option<f64> {
+        let of = |r: &Record| r.counts.first().copied().unwrap_or(0.0);
+        Some(self.median(row, cores, of)? / self.median(row, "1", of)?)
+    }
+
+    /// The median, where single measurements may be far off.
+    fn median(&self, row: &str, cores: &str, of: impl Fn(&Record) -> f64) -> Option<f64> {
+        let mut all: Vec<f64> = self.get(row, cores).iter().map(of).collect();
+        all.sort_by(f64::total_cmp);
+        let middle = all.get(all.len() / 2).copied()?;
+        Some((middle + all[(all.len() - 1) / 2]) / 2.0)
     }
 }
 

@@ -4,6 +4,8 @@ use crate::machine::{self, AtomicUsize, now, work};
 #[cfg(lab_rayon)]
 use rayon::{Scope, current_thread_index, join, prelude::*, scope};
 #[cfg(not(lab_rayon))]
+use std::cell::RefCell;
+#[cfg(not(lab_rayon))]
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -13,7 +15,7 @@ use tine_collections::{ParHashMap, ParVec, ParallelGrouping};
 #[cfg(not(lab_rayon))]
 use tine_iter::prelude::*;
 #[cfg(not(lab_rayon))]
-use tine_pool::{Scope, current_thread_index, join, scope};
+use tine_pool::{Scope, broadcast, current_thread_index, join, scope};
 
 /// What a row is asked for.
 pub(crate) struct Setup {
@@ -67,9 +69,13 @@ pub(crate) const ROWS: &[Row] = &[
     ("push-1000000x20", push),
     #[cfg(not(lab_rayon))]
     ("pusher-1000000x20", pusher),
+    #[cfg(not(lab_rayon))]
+    ("tables-10000000x0", tables),
     ("sort-1000000x0", sort),
     ("sort-10000000x0", sort),
     ("sortkeys-300000x0", sort_by),
+    #[cfg(not(lab_rayon))]
+    ("group-156250x0", group),
     #[cfg(not(lab_rayon))]
     ("group-1000000x0", group),
     #[cfg(not(lab_rayon))]
@@ -459,6 +465,16 @@ fn mixed(items: usize, seed: u64) -> Vec<u64> {
     (0..items).map(next).collect()
 }
 
+/// The key of an item, one of so many. It is computed: threads that take turns on one real core would have
+/// to find their streams of input again after each turn.
+#[cfg(not(lab_rayon))]
+fn key(item: usize, seed: u64, distinct: u64) -> u64 {
+    let mut x = (item as u64 ^ seed << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ x >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    x ^= x >> 32;
+    ((u128::from(x) * u128::from(distinct)) >> 64) as u64
+}
+
 /// Measures `op` on a value that is made anew each time and checked afterwards.
 fn again<T>(
     s: &Setup,
@@ -479,6 +495,41 @@ fn again<T>(
             items as u64
         });
         assert!(made.as_ref().is_some_and(&check), "{name}: a wrong answer");
+    }
+}
+
+/// Of known answer: each thread counts its share of the items in a table of its own, of 256 KB, and
+/// nothing is shared. In place of a loop's looks around it touches a word of its own between two blocks.
+#[cfg(not(lab_rayon))]
+fn tables(s: &Setup, name: &str) {
+    const PLACES: usize = 1 << 15;
+    thread_local! {
+        static TABLE: RefCell<Vec<u64>> = RefCell::new(vec![0; PLACES]);
+    }
+    let (items, _) = numbers(name);
+    let (share, seed) = (items.div_ceil(s.cores), s.seed);
+    let words: Vec<_> = (0..s.cores).map(|_| Padded(AtomicUsize::new(0))).collect();
+    let op = || {
+        let counted = broadcast(|b| {
+            let (from, word) = (b.index() * share, &words[b.index()].0);
+            let end = items.min(from + share);
+            TABLE.with_borrow_mut(|table| {
+                for block in (from..end).step_by(500) {
+                    for item in block..end.min(block + 500) {
+                        table[key(item, seed, PLACES as u64) as usize] += 1;
+                    }
+                    word.fetch_add(1, Relaxed);
+                }
+            });
+            end.saturating_sub(from) as u64
+        });
+        counted.iter().sum()
+    };
+    all_there(s);
+    op();
+    for _ in 0..3 {
+        warm(s);
+        s.measure(name, "warm", items as u64, 0, op);
     }
 }
 
@@ -521,12 +572,12 @@ fn group(s: &Setup, name: &str) {
     } else {
         10_000
     };
-    let keys: Vec<u64> = mixed(items, s.seed)
-        .into_iter()
-        .map(|x| x % distinct)
-        .collect();
+    let seed = s.seed;
     all_there(s);
-    let op = || keys.par_iter().count_by(|&&k| k);
+    let op = || {
+        let keys = (0..items).into_par_iter().map(|i| key(i, seed, distinct));
+        keys.count_by(|&k| k)
+    };
     op();
     for _ in 0..3 {
         warm(s);

@@ -485,7 +485,10 @@ where
 
     #[inline]
     fn start(&self, item: T) -> A::State {
-        self.wanted.start(&item)
+        let state = self.wanted.start(&item);
+        // Should this panic, the state is dropped too.
+        drop(item);
+        state
     }
 
     #[inline]

@@ -31,3 +31,11 @@ pub(super) type Sums<F> = HashTable<(<F as Fold>::Key, <F as Fold>::Sum)>;
 
 /// Items on their way to their parts.
 pub(super) type Loose<G, F> = Scatter<Tagged<G, <F as Fold>::Key, <F as Fold>::Raw>>;
+
+/// The key of an item that is not wanted itself. Should dropping the item panic, the key is dropped too.
+#[inline]
+pub(super) fn key_alone<T, K>(key: impl Fn(&T) -> K, item: T) -> (K, ()) {
+    let key = key(&item);
+    drop(item);
+    (key, ())
+}

@@ -25,7 +25,7 @@ use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
 use crate::map::shard::Shards;
 use crate::partition::{concat, par_map};
-use fold::Fold;
+use fold::{Fold, key_alone};
 use std::cmp::Reverse;
 use std::hash::Hash;
 use std::marker::PhantomData;
@@ -283,7 +283,12 @@ pub trait ParallelGrouping: ParallelIterator {
         K: Eq + Hash + Send,
         F: Fn(&Self::Item) -> K + Sync,
     {
-        distinct::firsts(self, |item| (key(&item), item), |_, item| item)
+        let alone = |key, item| {
+            // Should dropping the key panic, the item is dropped too.
+            drop(key);
+            item
+        };
+        distinct::firsts(self, |item| (key(&item), item), alone)
     }
 
     /// Brings the items together with those of `right` that have the same key. The result has
@@ -446,7 +451,7 @@ impl<T: Send, K: Eq + Hash + Send, F: Fn(&T) -> K + Sync> Fold for Count<T, F> {
 
     #[inline]
     fn read(&self, item: T, _: usize) -> (K, ()) {
-        ((self.key)(&item), ())
+        key_alone(&self.key, item)
     }
 
     #[inline]

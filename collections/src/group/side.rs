@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 use super::flat::{Flat, Source};
-use super::fold::Fold;
+use super::fold::{Fold, key_alone};
 use super::laying::Rows;
 use super::lookup::{Beside, Lookup, Noting, mark};
 use super::rows::Groups;
@@ -363,7 +363,7 @@ impl<T: Send, K: Eq + Hash + Send, H: Fn(&T) -> K + Sync> Fold for Present<T, H>
 
     #[inline]
     fn read(&self, item: T, _: usize) -> (K, ()) {
-        ((self.key)(&item), ())
+        key_alone(&self.key, item)
     }
 
     #[inline]

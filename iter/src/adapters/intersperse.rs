@@ -154,7 +154,14 @@ impl<T: Clone + Send, C: UnindexedConsumer<T>> Consumer<T> for Sparse<C, T> {
             return (folder, self);
         }
         let cut = self.with_gaps(index);
-        let (any, base) = folder.map(|f| (f.any, f.base)).unzip();
+        let (any, base) = match folder {
+            // Should dropping the gap panic, the folder is dropped too.
+            Some(SparseFolder { base, gap, any, .. }) => {
+                drop(gap);
+                (Some(any), Some(base))
+            }
+            None => (None, None),
+        };
         let (base, rest) = self.base.advance(cut, base);
         let any = any.unwrap_or(self.led_in);
         let folder = Self::folder(base, self.gap.clone(), any, None);
@@ -204,6 +211,8 @@ impl<T: Clone, C, F: Folder<T>> Folder<T> for SparseFolder<C, F, T> {
     }
 
     fn complete(self) -> Self::Result {
+        // If dropping the gap panics, the result has not been made yet, and so is not leaked.
+        drop(self.gap);
         Stretch {
             came_to: self.base.complete(),
             any: self.any,

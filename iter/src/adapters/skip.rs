@@ -3,7 +3,7 @@
 use crate::iter::IndexedParallelIterator;
 use crate::kit::reshape::{Reshape, reshape, reshaped};
 use crate::kit::sink::exhaust;
-use crate::plumbing::{Producer, ProducerCallback};
+use crate::plumbing::{Again, Producer, ProducerCallback};
 
 /// What [`skip`](IndexedParallelIterator::skip) returns.
 ///
@@ -42,7 +42,10 @@ impl<T> Reshape<T, T> for Without {
         CB: ProducerCallback<T>,
     {
         let (skipped, rest) = base.split_at(self.0);
-        exhaust(self.0, skipped);
+        // Where nothing sees whether items are made, they are not.
+        if const { !matches!(P::AGAIN, Again::Always) } {
+            exhaust(self.0, skipped);
+        }
         callback.callback(rest)
     }
 }

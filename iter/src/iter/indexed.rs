@@ -477,7 +477,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
         StepBy::new(self, step)
     }
 
-    /// All but the first `n` items. Those are made and dropped.
+    /// All but the first `n` items. Those are made and dropped; but not where nothing would see that, as in slices,
+    /// ranges, and what `copied`, `rev`, `zip` or `enumerate` make of them.
     ///
     /// ```
     /// use tine::prelude::*;

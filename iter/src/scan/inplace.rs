@@ -178,7 +178,10 @@ where
             self.go_on(n);
         }
         pace.flush();
-        self.begun.acc.take()
+        let end = self.begun.acc.take();
+        // Should dropping a carry panic, the result is dropped too.
+        drop(self);
+        end
     }
 
     /// Runs the next `n` elements on this thread.

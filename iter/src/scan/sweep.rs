@@ -351,11 +351,12 @@ where
 
     /// The result of all items.
     fn end(mut self) -> C::Result {
-        match (self.folder.take(), self.last.take()) {
-            (Some(folder), _) => self.joined(folder.complete()),
-            (None, Some(last)) => self.joined(last),
+        let result = match (self.folder.take(), self.last.take()) {
+            (Some(folder), _) => folder.complete(),
+            (None, Some(last)) => last,
             (None, None) => unreachable!("a scan ended without its last items"),
-        }
+        };
+        self.finish(result)
     }
 
     /// The result of the items so far, when no more are wanted.
@@ -364,7 +365,14 @@ where
             Some(folder) => folder.complete(),
             None => consumer.into_folder().complete(),
         };
-        self.joined(result)
+        self.finish(result)
+    }
+
+    /// Joins the result so far with the last one. Should dropping a carry panic, it is dropped too.
+    fn finish(mut self, last: C::Result) -> C::Result {
+        let result = self.joined(last);
+        drop(self);
+        result
     }
 }
 

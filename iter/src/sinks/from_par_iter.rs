@@ -131,7 +131,11 @@ where
             .into_inner()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
         {
-            Some(error) => Err(error),
+            Some(error) => {
+                // Should this panic, the error is dropped too.
+                drop(collection);
+                Err(error)
+            }
             None => Ok(collection),
         }
     }

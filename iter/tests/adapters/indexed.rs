@@ -207,3 +207,14 @@ fn blocks_of_none() {
 fn steps_of_none() {
     let _ = (0..2).into_par_iter().step_by(0);
 }
+
+/// What is skipped is not made where nothing sees whether it is. With more items than can be made, this ends.
+#[test]
+fn skipping_a_range_or_a_slice_takes_no_time() {
+    let numbers = (0..usize::MAX).into_par_iter().skip(usize::MAX - 2);
+    let found: Vec<_> = numbers.collect();
+    assert_eq!(found, [usize::MAX - 2, usize::MAX - 1]);
+    let units = vec![(); usize::MAX];
+    let zipped = units.par_iter().copied().enumerate().rev();
+    assert_eq!(zipped.skip(usize::MAX - 3).count(), 3);
+}

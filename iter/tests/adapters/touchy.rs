@@ -2,7 +2,7 @@
 //! then is dropped all the same, and once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use tine_iter::prelude::*;
 
@@ -136,5 +136,93 @@ fn states() {
         let states = AtomicUsize::new(0);
         let items = v.into_par_iter().map_init(|| State(&states), |_, x| x);
         items.collect::<Vec<_>>();
+    });
+}
+
+/// Gaps between items, which panic when a piece or a block has ended.
+#[test]
+fn gaps() {
+    struct Spaced<'d> {
+        item: Option<Item<'d>>,
+        touchy: &'d AtomicBool,
+    }
+
+    impl Clone for Spaced<'_> {
+        fn clone(&self) -> Self {
+            assert!(self.item.is_none(), "an item was cloned");
+            Spaced {
+                item: None,
+                ..*self
+            }
+        }
+    }
+
+    impl Drop for Spaced<'_> {
+        fn drop(&mut self) {
+            assert!(
+                self.item.is_some() || !self.touchy.swap(false, Relaxed),
+                "touchy"
+            );
+        }
+    }
+
+    static TOUCHY: AtomicBool = AtomicBool::new(false);
+    for dense in [true, false] {
+        all_dropped("intersperse", |mut items| {
+            calm(&mut items);
+            let touchy = &TOUCHY;
+            touchy.store(true, Relaxed);
+            let gap = Spaced { item: None, touchy };
+            let items = items.into_par_iter().map(|item| Spaced {
+                item: Some(item),
+                touchy,
+            });
+            match dense {
+                true => drop(items.intersperse(gap).collect::<Vec<_>>()),
+                false => drop(items.filter(|_| true).intersperse(gap).collect::<Vec<_>>()),
+            }
+        });
+    }
+}
+
+/// An error is made, and then what was collected until then panics when it is dropped.
+#[test]
+fn what_was_collected_before_an_error() {
+    struct Error<'e>(&'e AtomicUsize);
+
+    impl Drop for Error<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+
+    struct Touchy;
+
+    impl Drop for Touchy {
+        fn drop(&mut self) {
+            panic!("touchy");
+        }
+    }
+
+    crate::in_pools(|| {
+        let (made, dropped) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let item = |n: usize| match n {
+            0 => Ok(Touchy),
+            _ => {
+                made.fetch_add(1, Relaxed);
+                Err(Error(&dropped))
+            }
+        };
+        let collect = || {
+            drop(
+                (0..2)
+                    .into_par_iter()
+                    .with_min_len(2)
+                    .map(item)
+                    .collect::<Result<Vec<_>, _>>(),
+            )
+        };
+        assert!(catch_unwind(AssertUnwindSafe(collect)).is_err());
+        assert_eq!((made.into_inner(), dropped.into_inner()), (1, 1));
     });
 }

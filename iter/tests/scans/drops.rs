@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering::Relaxed};
+use std::thread::panicking;
 
 use tine_iter::prelude::*;
 use tine_iter::scan::{ParallelScan, ParallelScanMut};
@@ -14,6 +15,8 @@ static COUNTING: Mutex<()> = Mutex::new(());
 static ALIVE: AtomicIsize = AtomicIsize::new(0);
 /// How many calls more until one panics.
 static FUSE: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// How many values more are dropped until the destructor of one panics.
+static DROPS: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 /// A sum on the heap that counts itself.
 #[derive(Debug)]
@@ -36,6 +39,9 @@ impl Clone for Sum {
 impl Drop for Sum {
     fn drop(&mut self) {
         ALIVE.fetch_sub(1, Relaxed);
+        if !panicking() && DROPS.fetch_sub(1, Relaxed) == 1 {
+            resume_unwind(Box::new(OnPurpose));
+        }
     }
 }
 
@@ -165,6 +171,46 @@ fn every_value_is_dropped_once_whatever_panics() {
                 let _ = fused(at, || pool.install(|| pipeline(some())));
                 assert_eq!(ALIVE.load(Relaxed), 0, "{name}, panic at {at} of {calls}");
             }
+        }
+    }
+}
+
+/// Carries and tallies are dropped when the results are there already.
+#[test]
+fn a_destructor_that_panics_loses_no_results() {
+    let _alone = COUNTING.lock().unwrap();
+    let zero = || Sum::new(0);
+    let plus = |mut a: Sum, b: Sum| {
+        *a.0 += *b.0;
+        drop(b);
+        a
+    };
+    let scans: [(&str, &(dyn Fn() -> Vec<Sum> + Sync)); 2] = [
+        ("collect", &|| {
+            let scan = some().into_par_iter().scan_inclusive(zero, plus);
+            scan.collect()
+        }),
+        ("in place", &|| {
+            let mut v = some();
+            let last = v.par_scan_by(zero, plus);
+            v.push(last);
+            v
+        }),
+    ];
+    // Where no other thread helps, the same is dropped each time.
+    let one = &pools()[0];
+    for (name, scan) in scans {
+        let plenty = usize::MAX / 2;
+        DROPS.store(plenty, Relaxed);
+        let all = one.install(scan);
+        let drops = plenty - DROPS.swap(usize::MAX, Relaxed);
+        drop(all);
+        for nth in drops - 5..=drops {
+            DROPS.store(nth, Relaxed);
+            let result = catch_unwind(AssertUnwindSafe(|| drop(one.install(scan))));
+            DROPS.store(usize::MAX, Relaxed);
+            assert!(result.is_err(), "{name}, drop {nth} of {drops}");
+            assert_eq!(ALIVE.load(Relaxed), 0, "{name}, drop {nth} of {drops}");
         }
     }
 }

@@ -64,6 +64,9 @@ pub(crate) struct Costs {
     /// Not a cost: threads whose clocks are apart by less than this may touch what they own in
     /// any order.
     pub(crate) order: f64,
+    /// Not a cost: the second-level cache of each core in KB, where what is computed is measured. With 0
+    /// all threads share that of the one real core.
+    pub(crate) cache: f64,
     /// Not a cost: how much transfers vary, in parts of themselves; the seed decides.
     pub(crate) jitter: f64,
 }
@@ -95,12 +98,17 @@ impl Default for Costs {
             slice: 3_000_000.0,
             switch: 1_500.0,
             order: 20.0,
+            cache: 512.0,
             jitter: 0.25,
         }
     }
 }
 
 impl Costs {
+    /// `order` where what is computed is measured: threads take turns less often, and after each turn the one
+    /// real core has to find its stream of input again, which no cache of its own would spare it.
+    pub(crate) const ORDER_MEASURED: f64 = 1_000.0;
+
     /// The figures that are costs, by name.
     pub(crate) const NAMES: [&'static str; 23] = [
         "hit", "rmw", "fence", "near", "shared", "far", "reader", "overlap", "buffer", "pause",
@@ -135,6 +143,7 @@ impl Costs {
             "slice" => &mut self.slice,
             "switch" => &mut self.switch,
             "order" => &mut self.order,
+            "cache" => &mut self.cache,
             "jitter" => &mut self.jitter,
             _ => return None,
         })

@@ -16,15 +16,16 @@ use super::meter::Meter;
 use super::random::Random;
 use super::stretch::{self, Stretch};
 use super::system;
+use super::warmth;
 use std::cell::UnsafeCell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::panic::Location;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tine_pool::schedule::{Point, Touch, set_hook};
 
 pub(super) const PS: u64 = 1000;
-const MOST_THREADS: usize = 1024;
+pub(super) const MOST_THREADS: usize = 1024;
 /// Where time begins, in nanoseconds: no clock is near zero.
 pub(super) const EPOCH: u64 = 1_000_000_000_000;
 
@@ -179,6 +180,10 @@ pub(super) struct Machine {
     pub(super) stretches: Vec<Stretch>,
     pub(super) switches: u64,
     blocks: u64,
+    /// What all threads have computed, where that is measured, in picoseconds.
+    computed: u64,
+    /// What a core's own cache holds, in bytes; 0 if that is not computed.
+    cache: usize,
 }
 
 struct Global(UnsafeCell<Option<Machine>>);
@@ -187,6 +192,10 @@ unsafe impl Sync for Global {}
 
 static MACHINE: Global = Global(UnsafeCell::new(None));
 static RUNNING: AtomicBool = AtomicBool::new(false);
+/// The number of the thread that runs, where the machine measures what it computes.
+static ME: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// A thread's cache is fetched anew if others have computed for so long meanwhile, in picoseconds.
+const LOST: u64 = 500 * PS;
 
 /// The machine, entered: what was computed since it was left is charged, if that is wanted.
 pub(super) struct Entered(&'static mut Machine);
@@ -225,6 +234,7 @@ pub(super) fn machine() -> Option<Entered> {
         let passed = meter.passed();
         let core = machine.core;
         machine.cores[core].clock += passed;
+        machine.computed += passed;
         let current = machine.current;
         machine.threads[current].times.work += passed;
         if machine.tells_few && passed >= stretch::LEAST {
@@ -269,6 +279,12 @@ pub(crate) fn start(costs: &Costs, topology: Topology, seed: u64, measure: bool,
         stretches: Vec::new(),
         switches: 0,
         blocks: 0,
+        computed: 0,
+        cache: if measure {
+            costs.cache as usize * 1024
+        } else {
+            0
+        },
     };
     // SAFETY: the only thread.
     let place = unsafe { &mut *MACHINE.0.get() };
@@ -280,6 +296,7 @@ pub(crate) fn start(costs: &Costs, topology: Topology, seed: u64, measure: bool,
     machine.cores[0].running = Some(0);
     machine.cores[0].slice_end = EPOCH * PS + machine.costs.slice;
     machine.idle &= !1;
+    machine.told(0);
     RUNNING.store(true, Ordering::Relaxed);
     set_hook(touch);
 }
@@ -298,6 +315,13 @@ fn touch(touch: Touch) {
         Point::Order => {}
         Point::Pause => m.spend(|c| c.pause, |t| &mut t.spin),
     }
+}
+
+/// The number of the calling thread, where what it computes is measured.
+#[inline]
+pub(super) fn me() -> Option<usize> {
+    let me = ME.load(Ordering::Relaxed);
+    (me != usize::MAX).then_some(me)
 }
 
 /// Whether the calling thread is one of a machine.
@@ -440,6 +464,7 @@ pub(super) fn end() {
     m.threads[me].run = Run::Ended;
     m.free_core();
     let next = m.next();
+    m.told(next);
     let (from, to) = (
         &raw mut m.threads[me].context,
         &raw const m.threads[next].context,
@@ -635,8 +660,20 @@ impl Machine {
             &raw mut self.threads[me].context,
             &raw const self.threads[next].context,
         );
+        let before = self.computed;
+        self.told(next);
         // SAFETY: both boxes live for ever; the next thread waits.
         unsafe { hop::switch(from, to) };
+        if self.cache > 0 && self.computed - before >= LOST {
+            warmth::fetch(me, self.cache);
+        }
+    }
+
+    /// Tells which thread runs from now on.
+    fn told(&self, thread: usize) {
+        if self.meter.is_some() {
+            ME.store(thread, Ordering::Relaxed);
+        }
     }
 
     /// Takes the next thread out of the events and makes it the current one.

@@ -47,9 +47,13 @@ use crate::work::worker::Worker;
 ///   pool. Calls of a pool in which this thread has a seat never wait for another thread to begin
 ///   them: if no seat is free, they run on this one. Waits for handles, scopes and broadcasts of
 ///   that pool run on it what they depend on. Tasks may be spawned into scopes of this pool.
-/// * The first 64 threads of a pool that are inside `op` at the same time are replaced, while the
-///   system gives threads; those of a pool with a [`spawn_handler`] or on a target without
-///   threads are not. What they have pushed is open to the other threads all the same.
+/// * A pool has 64 spare seats. So the first 64 of its threads that are inside `op` at the same time are
+///   replaced, while the system gives threads; those of a pool with a [`spawn_handler`] or on a target
+///   without threads are not. What they have pushed is open to the other threads all the same.
+/// * A spare seat is taken for as long as the spare thread works on its job, also when the `op` that it
+///   was opened for has ended. If all 64 are taken so, by jobs of calls that are over, a further thread
+///   that blocks is not replaced until one of these jobs has ended. If it waits for a job that no other
+///   thread is free to run, it waits for that as well.
 /// * It costs about as much as waking a thread, and is not for locks that are held for a moment.
 ///
 /// [`current_num_threads`]: crate::current_num_threads
