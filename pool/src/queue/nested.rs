@@ -351,7 +351,8 @@ impl Nested {
         Pop::Mine
     }
 
-    /// The job at `depth` was stolen and is done: the stack goes back to that depth.
+    /// The job at `depth` was stolen and is done: the stack goes back to that depth. The thresholds are left to the
+    /// next slow pop, here and in [`Self::publish`]: others may wait for this thread.
     pub(crate) fn retire(&self, depth: usize) {
         let ends = self.ends();
         debug_assert!(ends.top() == depth + 1 && ends.public() == depth + 1);
@@ -362,7 +363,6 @@ impl Nested {
         // top = public no exchange of a thief can succeed, before or after.
         let back = Ends::new(ends.epoch(), depth, depth).next_epoch();
         self.ends.store(back.0, Ordering::Release);
-        self.settle();
     }
 
     /// Publishes up to `count` of the outermost private jobs. Returns how many.
@@ -370,7 +370,7 @@ impl Nested {
         let bottom = self.depth();
         let turned = self.turned.load(Ordering::Relaxed);
         let mut ends = self.ends();
-        let published = loop {
+        loop {
             let public = ends.public().saturating_add(count).min(bottom);
             let gain = public.saturating_sub(ends.public());
             if gain == 0 {
@@ -390,9 +390,7 @@ impl Nested {
                 }
                 Err(now) => ends = now,
             }
-        };
-        self.settle();
-        published
+        }
     }
 
     /// The number of jobs that only the owner can see.
@@ -488,7 +486,8 @@ impl Nested {
         // the owner did before, above all the end of the last job.
         let ends = Ends(self.ends.load(Ordering::Acquire));
         if ends.top() == ends.public() {
-            let hidden = self.bottom.load(Ordering::Relaxed) as usize > ends.public();
+            // An owner that was asked before is left alone: it writes `bottom` all the time.
+            let hidden = !self.is_wanted() && self.depth() > ends.public();
             return if hidden { Steal::Private } else { Steal::Empty };
         }
         if ends.top() < base || !still() {

@@ -170,7 +170,8 @@ impl Worker<'_> {
             if found > 0 && (beside <= CROWD || seat.notes.random() as usize % beside < 2 * found) {
                 return Looked::News;
             }
-            for other in shared.seats.iter().filter(|s| s.nested.has_private()) {
+            let unasked = |s: &&Seat| !s.nested.is_wanted() && s.nested.has_private();
+            for other in shared.seats.iter().filter(unasked) {
                 other.nested.want();
             }
             if beside <= CROWD || round.is_multiple_of(ROUNDS) {
