@@ -108,6 +108,28 @@ fn folds_in_order() {
     }
 }
 
+/// Small sums are made of items before these are scattered. The first and the last place of each key show
+/// an order as well.
+#[test]
+fn folds_to_small_sums_in_order() {
+    for input in inputs() {
+        let input = &input[..input.len().min(300_000)];
+        let mut expected: HashMap<u64, [u32; 2]> = HashMap::new();
+        for (place, &key) in (0..).zip(input) {
+            expected.entry(key).or_insert([place; 2])[1] = place;
+        }
+        on_pools(|| {
+            let folded = input.par_iter().enumerate().fold_by(
+                |(_, key)| **key,
+                || [u32::MAX; 2],
+                |ends, (i, _)| *ends = [ends[0].min(i as u32), i as u32],
+                |ends, later| *ends = [ends[0].min(later[0]), later[1]],
+            );
+            assert_eq!(folded, expected);
+        });
+    }
+}
+
 #[test]
 fn groups_in_order() {
     for input in inputs() {

@@ -29,6 +29,7 @@ use fold::{Fold, key_alone};
 use std::cmp::Reverse;
 use std::hash::Hash;
 use std::marker::PhantomData;
+use std::mem;
 use std::panic::Location;
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 use tine_iter::slice::ParallelSliceMut;
@@ -77,7 +78,7 @@ pub trait ParallelGrouping: ParallelIterator {
     ///
     /// For the result to be the same on any number of threads, `combine` must agree with `fold`:
     /// folding some items and then others is the same as combining the two. It need not be
-    /// commutative.
+    /// commutative. `init` is called for each key at least once, and for each item at most once.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -99,6 +100,15 @@ pub trait ParallelGrouping: ParallelIterator {
         O: Fn(&mut A, Self::Item) + Sync,
         C: Fn(&mut A, A) + Sync,
     {
+        if const { sums_are_small::<Self::Item, A>() } {
+            let read = |item| {
+                let key = key(&item);
+                let mut sum = init();
+                fold(&mut sum, item);
+                (key, sum)
+            };
+            return fold_read(self, read, |sum| sum, &combine, &combine);
+        }
         into_map(
             self,
             &FoldBy {
@@ -424,16 +434,41 @@ where
     V: Send,
     A: Send,
 {
+    fold_read(pairs, |pair| pair, start, add, merge)
+}
+
+/// As [`fold_pairs`], of items that `read` takes apart.
+fn fold_read<I, K, V, A>(
+    items: I,
+    read: impl Fn(I::Item) -> (K, V) + Sync,
+    start: impl Fn(V) -> A + Sync,
+    add: impl Fn(&mut A, V) + Sync,
+    merge: impl Fn(&mut A, A) + Sync,
+) -> ParHashMap<K, A>
+where
+    I: ParallelIterator,
+    K: Eq + Hash + Send,
+    V: Send,
+    A: Send,
+{
     into_map(
-        pairs,
+        items,
         &Pairs {
-            read: |pair| pair,
+            read,
             start,
             add,
             merge,
             item: PhantomData,
         },
     )
+}
+
+/// Whether an item may as well become a sum as soon as it is read. Plain sums that are no larger than
+/// items are as cheap to scatter, and an item that is a reference points to what was just read: later,
+/// it would be fetched again, at random.
+const fn sums_are_small<T, A>() -> bool {
+    let plain = !mem::needs_drop::<T>() && !mem::needs_drop::<A>();
+    plain && mem::size_of::<A>() <= mem::size_of::<T>() && mem::size_of::<A>() <= 16
 }
 
 /// Counts occurrences.
