@@ -6,12 +6,13 @@ use crate::gate::{Gate, Name};
 use crate::hazard::Place;
 use crate::lock::{Door, Lock, RawLock};
 use crate::published::Published;
-use crate::records::Registry;
+use crate::records::{Registry, mine};
 use crate::vec::buckets::Buckets;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use std::sync::atomic::Ordering::Relaxed;
+use std::mem;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 /// The value behind a lock, as loom sees it.
 struct Shared {
@@ -160,8 +161,20 @@ impl Gated {
 
     /// Runs these at once, and then looks that each write was made.
     fn run(open: bool, preemptions: usize, jobs: &'static [fn(&Gated)], writes: [usize; 2]) {
+        Gated::run_after(|_| (), open, preemptions, jobs, writes);
+    }
+
+    /// The same, after `first` was alone.
+    fn run_after(
+        first: fn(&Gated),
+        open: bool,
+        preemptions: usize,
+        jobs: &'static [fn(&Gated)],
+        writes: [usize; 2],
+    ) {
         explore(preemptions, move || {
             let map = Gated::new(open);
+            first(&map);
             let (mine, others) = jobs.split_first().expect("a job");
             let threads: Vec<_> = others
                 .iter()
@@ -174,6 +187,10 @@ impl Gated {
             for thread in threads {
                 thread.join().unwrap();
             }
+            assert!(
+                map.gate.is_settled(),
+                "nobody reads, and a writer would have to look"
+            );
             assert_eq!([0, 1].map(|shard| map.read(shard, false)), writes);
         });
     }
@@ -324,6 +341,172 @@ fn without_the_right_name_a_reader_is_run_over() {
                 // SAFETY: none; the model has to fail.
                 cell.with(|value| unsafe { *value });
                 drop(guard);
+            },
+        ],
+        [1, 0],
+    );
+}
+
+/// A reader that stays, and two writers of the other shard: the second finds what the first has found. A second reader tries to
+/// come in.
+#[test]
+fn a_shard_found_clear() {
+    Gated::run(
+        true,
+        2,
+        &[
+            |map| {
+                map.write(0);
+                map.write(0);
+            },
+            |map| map.write(0),
+            |map| {
+                map.read(1, false);
+            },
+        ],
+        [3, 0],
+    );
+}
+
+/// As above, with a reader of the shard itself beside a reader that stays all the time.
+#[test]
+fn a_shard_found_clear_and_its_reader() {
+    Gated::run(
+        true,
+        2,
+        &[
+            |map| {
+                let guard = map.shards[1].0.read(false, map.door(1));
+                map.write(0);
+                map.write(0);
+                drop(guard);
+            },
+            |map| {
+                map.read(0, true);
+            },
+        ],
+        [2, 0],
+    );
+}
+
+/// Opens the gate, shuts it under a reader of the second shard, so that the first is marked, and opens it again.
+fn mark_and_open(map: &Gated) {
+    let guard = map.shards[1].0.read(false, map.door(1));
+    map.write(0);
+    drop(guard);
+    map.open();
+}
+
+/// A mark is of one epoch.
+#[test]
+fn a_mark_that_is_old() {
+    Gated::run_after(
+        mark_and_open,
+        true,
+        3,
+        &[
+            |map| map.write(0),
+            |map| {
+                map.read(0, false);
+            },
+        ],
+        [2, 0],
+    );
+}
+
+/// If epochs did not count, the old mark would be a new one.
+#[test]
+#[should_panic]
+fn without_epochs_a_reader_is_run_over() {
+    Gated::run_after(
+        |map| {
+            mark_and_open(map);
+            map.gate.forget_epochs();
+        },
+        true,
+        3,
+        &[
+            |map| map.write(0),
+            |map| {
+                map.read(0, false);
+            },
+        ],
+        [2, 0],
+    );
+}
+
+/// A writer that goes by the mark of another shard.
+#[test]
+#[should_panic]
+fn without_a_mark_of_its_own_a_reader_is_run_over() {
+    Gated::run(
+        true,
+        2,
+        &[
+            |map| {
+                map.write(1);
+                let guard = map.shards[1].0.write(map.door(0));
+                // SAFETY: none; the model has to fail.
+                map.shards[0].1.with_mut(|value| unsafe { *value += 1 });
+                drop(guard);
+            },
+            |map| {
+                map.read(0, false);
+            },
+        ],
+        [1, 1],
+    );
+}
+
+/// A reader that leaves while the writer of another shard looks: one of the two says that nobody is left.
+#[test]
+fn a_reader_leaves_while_a_writer_looks() {
+    Gated::run(
+        true,
+        3,
+        &[
+            |map| map.write(0),
+            |map| {
+                map.read(1, false);
+            },
+        ],
+        [1, 0],
+    );
+}
+
+/// Two readers that leave at once: the last of them says that nobody is left.
+#[test]
+fn the_last_to_leave_shuts_a_gate() {
+    Gated::run(
+        true,
+        3,
+        &[
+            |map| {
+                let guard = map.shards[1].0.read(false, map.door(1));
+                map.write(0);
+                drop(guard);
+            },
+            |map| {
+                map.read(1, false);
+            },
+        ],
+        [1, 0],
+    );
+}
+
+/// A reader that leaves and does not look.
+#[test]
+#[should_panic(expected = "a writer would have to look")]
+fn without_a_look_of_the_last_a_gate_is_never_shut() {
+    Gated::run(
+        true,
+        2,
+        &[
+            |map| map.write(0),
+            |map| {
+                mem::forget(map.shards[1].0.read(false, map.door(1)));
+                let record = mine().expect("a record");
+                record.shards[0].store(0, SeqCst);
             },
         ],
         [1, 0],

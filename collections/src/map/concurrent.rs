@@ -24,8 +24,8 @@ use std::mem;
 /// reads, so any number of threads read one key without taking its cache line from one another. The first write
 /// ends this, and takes some 20 µs more; then reads lock again for some milliseconds.
 ///
-/// Keep guards short. While a guard is held that was taken without a lock, each write to the map looks at the
-/// slots of all threads. A guard that is forgotten makes this last as long as the map.
+/// Keep guards short. While a guard is held that was taken without a lock, the first write to each other shard looks at the
+/// slots of all threads, and reads lock. A guard that is forgotten makes this last as long as the map.
 ///
 /// The first write needs the system's call `membarrier`, which was granted when reads stopped to lock. If the
 /// program has forbidden it since, by a filter for system calls, the write panics and changes nothing.

@@ -25,12 +25,30 @@
 //!   read again, and waits until the slot is cleared. Nobody comes in meanwhile.
 //!
 //! EMPTYING says that the barrier has been passed: later writers only look. The gate is SHUT once no slot names
-//! any shard of the map. The number of the epoch keeps a writer that looked long ago from saying so.
+//! any shard of the map. The number of the epoch keeps a thread that looked long ago from saying so.
+//!
+//! A look at all slots is long where there are many threads, and EMPTYING lasts for as long as a guard is kept. So a
+//! writer that has found no reader in its shard leaves a *mark* there: the word of the gate, EMPTYING with its
+//! epoch. The next writer of the shard that finds the gate's word to be the mark does not look:
+//!
+//! * Nobody has come in since. A reader that is in saw OPEN after its announcement. One that saw it in this epoch
+//!   announced itself before the barrier, and the look would have found it. In a later epoch there is another word.
+//! * What the readers did is over for this writer too: the lock of the shard orders it behind the one that looked.
+//! * A gate that opens later finds the lock, as one that was SHUT does: the word was seen under it.
+//!
+//! With marks there may be no writer left that looks. So the last reader to leave says SHUT. For that a reader
+//! that finds the gate not OPEN, when its slot is cleared, passes a true fence, and then looks at the gate and at
+//! all slots. The writer that says EMPTYING does the same before it looks. Of all these fences, take the order:
+//!
+//! * Readers before the writer's fence: the writer finds their slots cleared. If those are all, it says SHUT.
+//! * Readers behind it: they find EMPTYING, and the last of them finds all slots cleared.
+//!
+//! A slot that is cleared by a reader that saw OPEN was cleared before the barrier. So EMPTYING ends.
 //!
 //! No wake-up is lost. A writer that waits holds the lot's mutex from its look at the slots until it sleeps. A
 //! reader clears its slot, passes a fence, and looks whether the gate is OPEN. If not, it passes through that
 //! mutex and wakes the lot. If it is, the writer's barrier came later, and the writer sees the slot cleared;
-//! or the gate opened again since, and the writer that said SHUT in between has woken the lot.
+//! or the gate opened again since, and the thread that said SHUT in between has woken the lot.
 //!
 //! A barrier takes some 20 µs and interrupts all cores. So a gate that a writer has shut stays shut for a
 //! hundred times as long as the barrier took. And when a gate has opened, no gate of any map opens for a hundred
@@ -78,6 +96,10 @@ impl Name {
         Name(map.wrapping_shl(SHARD) | shard)
     }
 
+    fn map(self) -> usize {
+        self.0 >> SHARD
+    }
+
     /// Whether no other name is the same.
     fn is_sole(self) -> bool {
         // Numbers of maps count up.
@@ -85,10 +107,23 @@ impl Name {
     }
 }
 
+/// In which epoch a shard was found without readers, while others had some: the gate's word then. It lies beside the
+/// shard's lock, and is used under it.
+pub(crate) struct Mark(AtomicUsize);
+
+impl Mark {
+    pub(crate) fn new() -> Self {
+        // Not EMPTYING.
+        Mark(AtomicUsize::new(SHUT))
+    }
+}
+
 /// The gate of one map.
 pub(crate) struct Gate {
     /// The phase, and above it the epoch.
     state: AtomicUsize,
+    /// The map's part of the names of its shards. Known when the gate opens.
+    map: AtomicUsize,
     /// The µs, since some point in time, until which it stays shut.
     rest: AtomicUsize,
     #[cfg(loom)]
@@ -102,6 +137,7 @@ impl Gate {
     pub(crate) fn new() -> Self {
         Gate {
             state: AtomicUsize::new(SHUT),
+            map: AtomicUsize::new(0),
             rest: AtomicUsize::new(0),
             #[cfg(loom)]
             lot: Lot::new(),
@@ -151,25 +187,43 @@ impl Gate {
         pass();
         // Relaxed: the passing orders it behind the store.
         if self.state.load(Ordering::Relaxed) & PHASE != OPEN {
-            self.lot().wake();
+            self.left();
         }
+    }
+
+    /// After a reader has left, and the gate was not open.
+    #[cold]
+    fn left(&self) {
+        // Of the threads that clear slots and those that look for readers, the later one sees what the others did. Pairs with
+        // itself, and with the one in `is_clear`.
+        fence(Ordering::SeqCst);
+        // Acquire as in `is_clear`.
+        let now = self.state.load(Ordering::Acquire);
+        if now & PHASE == EMPTYING {
+            // Relaxed: stored before the gate opened.
+            let map = self.map.load(Ordering::Relaxed);
+            if !registry().reads(|name| Name(name).map() == map) {
+                self.turn(now, over(now));
+            }
+        }
+        self.lot().wake();
     }
 
     /// After a writer has the shard's lock: whether all readers have locks.
     #[inline]
     pub(crate) fn is_shut(&self) -> bool {
         pass();
-        // Acquire pairs with the Release in `is_clear` that shut it: what readers did is over.
+        // Acquire pairs with the Release in `turn` that shut it: what readers did is over.
         self.state.load(Ordering::Acquire) & PHASE == SHUT
     }
 
-    /// Shuts the gate, for a writer that has the shard's lock. False if a reader of the shard is in: then the writer
-    /// is to leave the lock, [`wait`](Self::wait), and begin anew.
+    /// Shuts the gate, for a writer that has the shard's lock, beside which the mark is. False if a reader of the
+    /// shard is in: then the writer is to leave the lock, [`wait`](Self::wait), and begin anew.
     ///
     /// # Panics
     /// If the system refuses the barrier that it granted when the gate opened.
     #[track_caller]
-    pub(crate) fn is_clear(&self, shard: Name) -> bool {
+    pub(crate) fn is_clear(&self, shard: Name, mark: &Mark) -> bool {
         pass();
         loop {
             // Acquire pairs with the Release below: the barrier was before, or the last reader.
@@ -178,7 +232,7 @@ impl Gate {
             match now & PHASE {
                 SHUT => return true,
                 // No reader is in yet. If it rises again, its barrier comes after this writer took the lock.
-                RISING => self.turn(now, next(SHUT) + EPOCH),
+                RISING => self.turn(now, over(now)),
                 OPEN => self.turn(now, next(FALLING)),
                 FALLING => {
                     let start = micros();
@@ -194,19 +248,33 @@ impl Gate {
                     self.rest.store(rest, Ordering::Relaxed);
                     self.turn(now, next(EMPTYING))
                 }
-                _ => {
-                    let map = |name: usize| name >> SHARD == shard.0 >> SHARD;
-                    if registry().reads(map) {
-                        return !registry().reads(|name| name == shard.0);
-                    }
-                    if self.turn(now, next(SHUT) + EPOCH) {
-                        // A writer may still wait for a reader that is out, and that saw a later opening.
-                        self.lot().wake();
-                    }
-                    return true;
-                }
+                // Relaxed: stored under the lock that this writer has.
+                _ if mark.0.load(Ordering::Relaxed) == now => return true,
+                _ => return self.find_clear(now, shard, mark),
             };
         }
+    }
+
+    /// Whether nobody reads this shard, by all slots. The gate's word is `now`, EMPTYING.
+    fn find_clear(&self, now: usize, shard: Name, mark: &Mark) -> bool {
+        // Pairs with the one in `left`.
+        fence(Ordering::SeqCst);
+        let mut others = false;
+        let is_read = registry().reads(|name| {
+            others |= Name(name).map() == shard.map();
+            name == shard.0
+        });
+        if is_read {
+            return false;
+        }
+        if others {
+            // Relaxed: for the next that has the lock.
+            mark.0.store(now, Ordering::Relaxed);
+        } else if self.turn(now, over(now)) {
+            // A writer may still wait for a reader that is out, and that saw a later opening.
+            self.lot().wake();
+        }
+        true
     }
 
     /// Release pairs with the Acquire of readers and of writers that find the gate so.
@@ -242,6 +310,8 @@ impl Gate {
         if !claim(start) {
             return;
         }
+        // Relaxed: always the same, and before the gate opens.
+        self.map.store(shard.map(), Ordering::Relaxed);
         if self.turn(now, now | RISING) {
             let (passed, rising) = (registry().pass_everywhere(), now | RISING);
             unclaim(start, micros());
@@ -254,6 +324,25 @@ impl Gate {
         // Relaxed: a hint.
         self.rest.store(micros() + 1000, Ordering::Relaxed);
     }
+}
+
+#[cfg(loom)]
+impl Gate {
+    /// Whether no reader has to leave any more: open, or shut.
+    pub(crate) fn is_settled(&self) -> bool {
+        matches!(self.state.load(Ordering::SeqCst) & PHASE, SHUT | OPEN)
+    }
+
+    /// For a model that has to fail: the next epoch is the first once more.
+    pub(crate) fn forget_epochs(&self) {
+        let now = self.state.load(Ordering::SeqCst);
+        self.state.store(now & PHASE, Ordering::SeqCst);
+    }
+}
+
+/// The word of a gate that is shut after it had this one.
+fn over(now: usize) -> usize {
+    (now & !PHASE | SHUT) + EPOCH
 }
 
 /// What readers pass, and writers before they look at the gate: a barrier of another thread is their fence.

@@ -21,7 +21,7 @@
 
 #![allow(unsafe_code)]
 
-use super::gate::{Announced, Gate, Name, STREAK};
+use super::gate::{Announced, Gate, Mark, Name, STREAK};
 use super::lot::Lot;
 use crate::sync::{AtomicU32, Ordering, spin_loop};
 use std::cell::UnsafeCell;
@@ -220,6 +220,8 @@ impl RawLock {
 /// So each entrance is told the gate, and the name by which the gate knows this lock: always the same two.
 pub(crate) struct Lock<T> {
     raw: RawLock,
+    /// When the gate was found not to have let in any reader of this.
+    mark: Mark,
     cell: UnsafeCell<T>,
 }
 
@@ -231,6 +233,7 @@ impl<T> Lock<T> {
     pub(crate) fn new(value: T) -> Self {
         Lock {
             raw: RawLock::new(),
+            mark: Mark::new(),
             cell: UnsafeCell::new(value),
         }
     }
@@ -275,7 +278,7 @@ impl<T> Lock<T> {
         door: Door<'_>,
     ) -> (WriteGuard<'a, T>, bool) {
         let mut waited = false;
-        while !door.gate.is_clear(door.shard) {
+        while !door.gate.is_clear(door.shard, &self.mark) {
             drop(guard);
             door.gate.wait(door.shard);
             self.raw.write();

@@ -122,7 +122,9 @@ impl Registry {
     }
 
     /// Whether a shard with such a name is read.
-    pub(super) fn reads(&self, is_it: impl Fn(usize) -> bool) -> bool {
+    pub(super) fn reads(&self, mut is_it: impl FnMut(usize) -> bool) -> bool {
+        #[cfg(all(test, not(loom)))]
+        LOOKS.set(LOOKS.get() + 1);
         // Acquire pairs with the Release of the reader's announcement and of its end: what it read in
         // the shard that this slot named before happened before this.
         self.records()
@@ -169,6 +171,12 @@ impl Record {
         // Release pairs with the Acquire in `claim`.
         self.taken.store(false, Ordering::Release);
     }
+}
+
+#[cfg(all(test, not(loom)))]
+thread_local! {
+    /// How often this thread has looked who reads shards.
+    pub(super) static LOOKS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 pub(crate) use here::{mine, registry, say};

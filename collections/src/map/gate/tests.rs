@@ -1,7 +1,7 @@
 //! Gates of whole maps: when they open, whom they keep out, and what a reader sees.
 
 use super::{EPOCH, FENCES, OPEN, PHASE, REST, RISING, SHUT, STREAK, micros};
-use crate::map::records::registry;
+use crate::map::records::{LOOKS, registry};
 use crate::map::{ParHashMap, Ref};
 use crate::parts::{breadth, part_of};
 use std::cell::Cell;
@@ -28,8 +28,12 @@ fn gates_open() -> bool {
     usize::BITS == 64 && (registry().is_light() || FENCES)
 }
 
+fn phase(map: &Map) -> usize {
+    map.shards.gate.state.load(Ordering::Relaxed) & PHASE
+}
+
 fn is_open(map: &Map) -> bool {
-    map.shards.gate.state.load(Ordering::Relaxed) & PHASE == OPEN
+    phase(map) == OPEN
 }
 
 /// Reads one key until the gate is open. False where no gate opens.
@@ -187,6 +191,52 @@ fn a_guard_keeps_its_shard() {
         writer.join().unwrap();
     });
     assert_eq!(map.get_cloned(&0), Some((1, 1)));
+}
+
+/// While a guard is kept, the slots of all threads are looked at once for each shard, and no more once it is left.
+#[test]
+fn one_look_for_each_shard_under_a_guard() {
+    for forgotten in [false, true] {
+        let map = map(1000, true);
+        if !open(&map) {
+            return;
+        }
+        let (shard, before) = (|key: u32| part_of(map.hash(&key), breadth()), LOOKS.get());
+        let others: Vec<u32> = (0..1000).filter(|&key| shard(key) != shard(0)).collect();
+        let (leave, is_left) = channel::<()>();
+        thread::scope(|scope| {
+            let (stay, stays) = channel();
+            let map = &map;
+            let reader = scope.spawn(move || {
+                let guard = map.get(&0);
+                stay.send(()).unwrap();
+                is_left.recv().unwrap();
+                match forgotten {
+                    true => mem::forget(guard),
+                    false => drop(guard),
+                }
+            });
+            stays.recv().unwrap();
+            for _ in 0..10 {
+                for &key in &others {
+                    map.update(&key, |pair| *pair = (1, 1));
+                }
+            }
+            let mut shards: Vec<usize> = others.iter().map(|&key| shard(key)).collect();
+            shards.sort_unstable();
+            shards.dedup();
+            assert_eq!(LOOKS.get() - before, shards.len());
+            leave.send(()).unwrap();
+            reader.join().unwrap();
+        });
+        // The reader has said so; no writer came.
+        assert_eq!(phase(&map) == SHUT, !forgotten);
+        if !forgotten {
+            assert!(open(&map));
+            map.update(&0, |pair| *pair = (1, 1));
+            assert!(phase(&map) == SHUT);
+        }
+    }
 }
 
 /// More guards than a thread has slots, put back in any order, and some never.
