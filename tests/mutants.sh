@@ -316,7 +316,7 @@ table() {
                 "slab=injector, job memory;latch=latch, job word, parker;job=latch, job word, parker;" \
                 "parker=latch, job word, parker;word=the word of a seat, its steps;" \
                 "table=the word of a seat, its steps;census=the word of a seat, its steps;context=context;" \
-                "sleep=sleep;spares=spare seats;end=spare seats;scope=scopes;kept=scopes;mail=mail, posting;" \
+                "sleep=sleep;lull=sleep;spares=spare seats;end=spare seats;scope=scopes;kept=scopes;mail=mail, posting;" \
                 "ring=mail, posting;post=mail, posting;worker=workers, waits;wait=workers, waits;" \
                 "course=workers, waits;errand=errands;fault=faults of old", pairs, ";")
             for (i = 1; i <= count; i++) {

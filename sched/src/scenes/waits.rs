@@ -56,6 +56,12 @@ fn items_meet(len: u64, before: u64) -> Verb {
     }
 }
 
+/// 18 tasks first: what follows is pushed in a lull, if the other threads are awake meanwhile.
+fn in_a_lull() -> Verb {
+    let before = (0..18).map(|_| task([Work(1000)]));
+    scope(before.chain([task([Set(0)]), Await(0), task([Set(1)]), Await(1)]))
+}
+
 /// So deep inside of joins that a half is private, at first, though a thread has asked.
 fn deep(innermost: Verb) -> Verb {
     (0..10).fold(innermost, |inner, _| join([inner], []))
@@ -133,6 +139,13 @@ pub(super) fn all() -> Vec<Scene> {
                     ],
                 )],
             ),
+        ),
+        // A spawner relies on no thread to sleep, and waits for a task that another thread has to run, which
+        // goes to sleep just then.
+        scene("lull-and-a-sleeper", in_pool(pool(2), [in_a_lull()])),
+        scene(
+            "lull-of-a-guest-and-a-sleeper",
+            guests(2, false, vec![block([in_a_lull()]), block([join([], [])])]),
         ),
         // What lies below the awaited piece on the thief's seat waits for what lies below the wait.
         scene(
