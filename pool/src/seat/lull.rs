@@ -131,14 +131,14 @@ impl Lull {
     pub(super) fn end(&self, barrier: impl FnOnce() -> bool) -> bool {
         // Acquire: pairs with `count_out`, and with the end of another thread's barrier.
         let word = self.0.load(Ordering::Acquire);
-        word % NUMBER == 0 || self.end_with(word, barrier)
+        is_over(word) || self.end_with(word, barrier)
     }
 
     #[cold]
     fn end_with(&self, mut word: u64, barrier: impl FnOnce() -> bool) -> bool {
         let mut counted = 0;
-        while word % BARRIER != 0 {
-            let next = (word - word % BARRIER + BARRIER).wrapping_add(NUMBER);
+        while members(word) > 0 {
+            let next = (word - members(word) + BARRIER).wrapping_add(NUMBER);
             // Acquire: as in `end`.
             match self
                 .0
@@ -151,7 +151,7 @@ impl Lull {
                 Err(now) => word = now,
             }
         }
-        if word % NUMBER == 0 {
+        if is_over(word) {
             return true;
         }
         let passed = barrier();
@@ -161,4 +161,13 @@ impl Lull {
         }
         passed
     }
+}
+
+fn members(word: u64) -> u64 {
+    word % BARRIER
+}
+
+/// Whether there is neither member nor barrier.
+fn is_over(word: u64) -> bool {
+    word as u32 == 0
 }
