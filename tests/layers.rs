@@ -32,7 +32,12 @@ const HOUSE: &[Crate] = &[
             &["base::sync::scheduled"],
             &["base::sync::locks"],
             &["base::sync", "base::sys", "base::unwind"],
-            &["base::clock", "base::stats", "base::config"],
+            &[
+                "base::barrier",
+                "base::clock",
+                "base::stats",
+                "base::config",
+            ],
             &["base::trace::event"],
             &["base::trace"],
             &["base::park", "base::patience", "base::row", "base::stop"],

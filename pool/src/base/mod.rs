@@ -1,5 +1,6 @@
 //! What depends on nothing: the door to shared memory, the system, the clock, panics, plain data.
 
+pub(crate) mod barrier;
 pub(crate) mod clock;
 pub(crate) mod config;
 pub(crate) mod park;

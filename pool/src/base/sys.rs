@@ -1,5 +1,5 @@
 //! Questions to the system: a tick counter, the stack that is left, a barrier for all threads of
-//! the process, whether it is a child of `fork`, and where a thread may run. Each answer may be
+//! the process, whether this is a child of `fork`, and where a thread may run. Each answer may be
 //! "not here", and then the caller does without.
 
 /// The processor's own counter, if any process may read it. A scheduler that makes the time only
@@ -79,46 +79,47 @@ mod stack {
     }
 }
 
-/// Makes every running thread of the process pass a full memory barrier. False where the system
-/// offers no such thing.
+/// The system's barrier for all threads; `barrier.rs` knows when to ask for it.
 #[cfg(all(target_os = "linux", not(miri)))]
-pub fn barrier_everywhere() -> bool {
-    use std::sync::atomic::{AtomicU8, Ordering};
+mod membarrier {
     const REGISTER: libc::c_int = 1 << 4;
     const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
+
     fn membarrier(command: libc::c_int) -> bool {
         // SAFETY: the call takes numbers only and touches no memory of ours.
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
-    const UNKNOWN: u8 = 2;
-    static REGISTERED: AtomicU8 = AtomicU8::new(UNKNOWN);
-    // Relaxed: to register twice does no harm.
-    let mut registered = REGISTERED.load(Ordering::Relaxed);
-    if registered == UNKNOWN {
-        registered = u8::from(membarrier(REGISTER));
-        REGISTERED.store(registered, Ordering::Relaxed);
+
+    /// Registers the process for barriers; says whether it may pass them.
+    pub(crate) fn register_for_barriers() -> bool {
+        membarrier(REGISTER)
     }
-    registered == 1 && membarrier(PRIVATE_EXPEDITED)
+
+    /// Makes every running thread of the process pass a full memory barrier, if the system grants it.
+    pub(crate) fn pass_barrier_everywhere() -> bool {
+        membarrier(PRIVATE_EXPEDITED)
+    }
+
+    /// Whether the caller is the only thread of the process, as far as the system tells.
+    pub(crate) fn has_one_thread() -> bool {
+        std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.take(2).count() == 1)
+    }
 }
 
 #[cfg(not(all(target_os = "linux", not(miri))))]
-pub fn barrier_everywhere() -> bool {
-    false
+mod membarrier {
+    pub(crate) fn register_for_barriers() -> bool {
+        false
+    }
+    pub(crate) fn pass_barrier_everywhere() -> bool {
+        false
+    }
+    pub(crate) fn has_one_thread() -> bool {
+        false
+    }
 }
 
-/// Whether [`barrier_everywhere`] worked when it was first asked for.
-pub(crate) fn has_barrier() -> bool {
-    use std::sync::atomic::{AtomicU8, Ordering};
-    static HAS: AtomicU8 = AtomicU8::new(2);
-    // Relaxed: to ask twice does no harm.
-    let has = HAS.load(Ordering::Relaxed);
-    if has < 2 {
-        return has == 1;
-    }
-    let has = barrier_everywhere();
-    HAS.store(u8::from(has), Ordering::Relaxed);
-    has
-}
+pub(crate) use membarrier::{has_one_thread, pass_barrier_everywhere, register_for_barriers};
 
 /// Whether this process is the one in which something began. A child made by `fork` has only the
 /// thread that called it.

@@ -405,6 +405,19 @@ fn two_that_end_a_lull() {
     lull(1, 2, 2, BRISK);
 }
 
+/// Two spawners are members of one lull, and a thread goes to sleep.
+#[test]
+fn two_spawners_in_a_lull() {
+    explore(1, || {
+        let model = Model::new(1, false, 4);
+        let threads = model.start();
+        let other = beside(&model, |model| model.spawn_in_a_lull(2, BRISK));
+        model.spawn_in_a_lull(2, BRISK);
+        other.join().unwrap();
+        model.finish(threads);
+    });
+}
+
 /// A guest takes the seat of a thread that searches: this ends the lull as well before it sleeps below the guest.
 #[test]
 fn a_guest_comes_in_a_lull() {

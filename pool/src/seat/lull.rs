@@ -16,7 +16,7 @@
 //! is handed to it by their Release, what others pushed by that of the thread that ended their lull.
 //!
 //! Waiters leave their names, and are told of each push as before, but rely on the same barrier. All this is a saving: where
-//! the system has no such barrier no thread is ever a member.
+//! the system has no such barrier, or refuses it once, no thread joins (`barrier.rs`).
 #![forbid(unsafe_code)]
 
 use super::notes::Note;
@@ -125,17 +125,18 @@ impl Lull {
 
     // ---- threads that go to sleep -----------------------------------------------------------
 
-    /// Between the fence of a thread that has registered, and its last look. False if the system refuses the
-    /// `barrier`: then a look may miss what was pushed.
+    /// Between the fence of a thread that has registered, and its last look. `barrier` makes all threads pass one.
     #[inline]
-    pub(super) fn end(&self, barrier: impl FnOnce() -> bool) -> bool {
+    pub(super) fn end(&self, barrier: impl FnOnce()) {
         // Acquire: pairs with `count_out`, and with the end of another thread's barrier.
         let word = self.0.load(Ordering::Acquire);
-        is_over(word) || self.end_with(word, barrier)
+        if !is_over(word) {
+            self.end_with(word, barrier);
+        }
     }
 
     #[cold]
-    fn end_with(&self, mut word: u64, barrier: impl FnOnce() -> bool) -> bool {
+    fn end_with(&self, mut word: u64, barrier: impl FnOnce()) {
         let mut counted = 0;
         while members(word) > 0 {
             let next = (word - members(word) + BARRIER).wrapping_add(NUMBER);
@@ -152,14 +153,11 @@ impl Lull {
             }
         }
         if is_over(word) {
-            return true;
+            return;
         }
-        let passed = barrier();
-        if passed && counted > 0 {
-            // Release: pairs with `end`: a thread that finds the lull ended sees what this barrier showed.
-            self.0.fetch_sub(counted, Ordering::Release);
-        }
-        passed
+        barrier();
+        // Release: pairs with `end`: a thread that finds the lull ended sees what this barrier showed.
+        self.0.fetch_sub(counted, Ordering::Release);
     }
 }
 
@@ -170,4 +168,81 @@ fn members(word: u64) -> u64 {
 /// Whether there is neither member nor barrier.
 fn is_over(word: u64) -> bool {
     word as u32 == 0
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{BRISK, Lull, Membership};
+    use std::cell::Cell;
+
+    /// How many barriers the end of the lull takes.
+    fn barriers(lull: &Lull) -> usize {
+        let count = Cell::new(0);
+        lull.end(|| count.set(count.get() + 1));
+        count.get()
+    }
+
+    fn joined(lull: &Lull) -> Membership {
+        let mine = Membership::new();
+        for _ in 0..BRISK {
+            assert!(!lull.lasts(&mine));
+            lull.consider(&mine, false, || true, || false);
+        }
+        mine
+    }
+
+    #[test]
+    fn a_lull_ends_once_for_all_members() {
+        let lull = Lull::new();
+        assert_eq!(barriers(&lull), 0);
+        let (one, other) = (joined(&lull), joined(&lull));
+        assert!(lull.lasts(&one) && lull.lasts(&other));
+        assert_eq!((barriers(&lull), barriers(&lull)), (1, 0));
+        assert!(!lull.lasts(&one) && !lull.lasts(&other));
+        // Of the next lull it is no member, and is not counted out of it.
+        let next = joined(&lull);
+        lull.leave(&one);
+        assert!(lull.lasts(&next));
+        assert_eq!(barriers(&lull), 1);
+        lull.consider(&other, false, || true, || false);
+        assert!(!lull.lasts(&other));
+    }
+
+    #[test]
+    fn a_member_that_leaves_costs_no_barrier() {
+        let lull = Lull::new();
+        let (one, other) = (joined(&lull), joined(&lull));
+        lull.leave(&one);
+        assert!(!lull.lasts(&one) && lull.lasts(&other));
+        lull.leave(&other);
+        lull.leave(&other);
+        assert_eq!(barriers(&lull), 0);
+    }
+
+    #[test]
+    fn none_joins_beside_a_sleeper_or_without_a_barrier() {
+        let lull = Lull::new();
+        let mine = Membership::new();
+        for (woke, can, sleeps) in [
+            (true, true, false),
+            (false, false, false),
+            (false, true, true),
+        ] {
+            for _ in 0..3 * BRISK {
+                lull.consider(&mine, woke, || can, || sleeps);
+                assert!(!lull.lasts(&mine));
+            }
+        }
+        assert_eq!(barriers(&lull), 0);
+    }
+
+    /// Another thread that goes to sleep while the barrier is under way needs one of its own.
+    #[test]
+    fn beside_a_barrier_there_is_another() {
+        let lull = Lull::new();
+        let _mine = joined(&lull);
+        let beside = Cell::new(0);
+        lull.end(|| beside.set(barriers(&lull)));
+        assert_eq!((beside.get(), barriers(&lull)), (1, 0));
+    }
 }

@@ -173,7 +173,7 @@ impl Seat {
     pub(crate) fn add_waiter(&self, waiter: usize) -> bool {
         let bit = 1 << (waiter % 64);
         // Relaxed, here and below: a waiter fences before it looks for the last time, a holder
-        // after it has published.
+        // after it has published or spawned, but in a lull.
         let new = self.waiters.load(Ordering::Relaxed) & bit == 0;
         if new {
             self.waiters.fetch_or(bit, Ordering::Relaxed);

@@ -2,7 +2,8 @@
 //!
 //! The guarantee, stronger than any counter: **a thread that goes to sleep registers everything,
 //! fences, and looks everywhere; a thread that posts work pushes it, fences, and reads the census.**
-//! Of two threads that meet like this, at least one sees the other.
+//! Of two threads that meet like this, at least one sees the other. A thread that spawns leaves its fence out in a lull,
+//! which the thread that goes to sleep ends: `lull.rs`.
 //!
 //! The census counts the threads that are `inactive` (without work), and those of them that are
 //! `sleeping`; each change is one addition. The difference is the number of threads that search. While
@@ -32,12 +33,10 @@
 use super::Seat;
 use super::lull::Lull;
 use super::word::{Holder, Posted, Step};
+#[cfg(not(loom))]
+use crate::base::barrier::everywhere_or_later;
 use crate::base::row::Row;
 use crate::base::sync::{AtomicU64, CachePadded, Ordering, fence};
-#[cfg(not(loom))]
-use crate::base::sys;
-#[cfg(not(loom))]
-use std::time::Duration;
 
 const SLEEPING: u64 = 1;
 const INACTIVE: u64 = 1 << 16;
@@ -291,12 +290,11 @@ impl Sleep {
     }
 
     /// What comes between lying down, when everything is registered, and the last look; and between the word that
-    /// a waiter leaves, and its last look. False if that look may miss something: then there is something, for
-    /// all that is known.
-    pub(crate) fn before_last_look(&self) -> bool {
+    /// a waiter leaves, and its last look.
+    pub(crate) fn before_last_look(&self) {
         // SeqCst: pairs with the fences in `post`, after a spawn, in `publish` and in `Lull::join`.
         fence(Ordering::SeqCst);
-        self.lull.end(barrier)
+        self.lull.end(everywhere_or_later);
     }
 
     // ---- guests -----------------------------------------------------------------------------
@@ -388,21 +386,10 @@ impl Sleep {
     }
 }
 
-/// Makes all threads pass a barrier. If the system refuses that, the thread looks again in a while.
-#[cfg(not(loom))]
-fn barrier() -> bool {
-    let passed = sys::barrier_everywhere();
-    if !passed {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    passed
-}
-
 /// In models each push is followed by a fence.
 #[cfg(loom)]
-fn barrier() -> bool {
+fn everywhere_or_later() {
     fence(Ordering::SeqCst);
-    true
 }
 
 #[cfg(all(test, not(loom)))]

@@ -19,7 +19,7 @@
 #![forbid(unsafe_code)]
 
 use super::worker::{Worker, tag};
-use crate::base::sys;
+use crate::base::barrier::barrier_everywhere;
 use crate::queue::job::Taken;
 use crate::queue::nested::Nested;
 use crate::queue::spawned::Entry;
@@ -139,7 +139,7 @@ impl Worker<'_> {
     /// Publishes for an owner that was asked and did not answer, and says whether it did; asks it.
     pub(super) fn oversee(&self, owner: &Seat) -> bool {
         let stuck = owner.nested.has_private() && owner.nested.is_wanted();
-        let published = stuck && owner.nested.publish_for_owner(sys::barrier_everywhere) > 0;
+        let published = stuck && owner.nested.publish_for_owner(barrier_everywhere) > 0;
         if published {
             self.shared.wake_waiters(owner);
         }

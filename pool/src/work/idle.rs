@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::worker::Worker;
+use crate::base::barrier;
 use crate::base::clock;
 use crate::base::patience::Patience;
 use crate::base::sync::{Ordering, fence};
@@ -118,10 +119,8 @@ impl Worker<'_> {
         let mut bedtime = shared.sleep.lie_down(seat);
         if bedtime == Bedtime::Down {
             shared.seats.iter().for_each(|s| s.nested.want());
-            let sure = shared.sleep.before_last_look();
-            bedtime = shared
-                .sleep
-                .after_last_look(seat, !sure || self.has_reason());
+            shared.sleep.before_last_look();
+            bedtime = shared.sleep.after_last_look(seat, self.has_reason());
         }
         match bedtime {
             Bedtime::Down | Bedtime::News => {
@@ -186,6 +185,7 @@ impl Worker<'_> {
 
     /// Sleeps until the seat is promised to its thread, and looks after the others no more.
     fn block(&self) {
+        barrier::register_if_wanted();
         self.sleep();
         self.pass_on_the_looking();
     }

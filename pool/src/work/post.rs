@@ -101,7 +101,8 @@ impl Shared {
     /// A guest has the seat of the calling thread: whatever this thread was relied on to find,
     /// another must. `news` says whether there is anything.
     pub(crate) fn displaced(&self, news: impl FnOnce() -> bool) {
-        if !self.sleep.before_last_look() || news() {
+        self.sleep.before_last_look();
+        if news() {
             self.wake_one();
         }
     }

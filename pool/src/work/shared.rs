@@ -8,6 +8,7 @@
 use super::abroad::Abroad;
 use super::lifetime::Lifetime;
 use super::place::Place;
+use crate::base::barrier;
 use crate::base::config::Handlers;
 use crate::base::row::Row;
 use crate::base::stats::PoolStats;
@@ -95,6 +96,7 @@ pub(super) const SPARES: usize = crate::base::config::SPARES;
 
 impl Shared {
     pub(crate) fn new(plan: Plan, handlers: Handlers) -> Arc<Self> {
+        barrier::register_if_alone();
         let threads = plan.threads;
         let (holder, asleep) = match plan.starter {
             Some(_) => (Holder::Parked, threads),

@@ -60,7 +60,8 @@ impl Shared {
         };
         // Threads that push may have work that they did not offer for want of a sleeper.
         self.seats.iter().for_each(|s| s.nested.want());
-        if !self.sleep.before_last_look() || self.has_work() {
+        self.sleep.before_last_look();
+        if self.has_work() {
             self.announce();
         }
         // A sleeper is to look after threads that are stuck beside private work.
@@ -113,7 +114,8 @@ impl Shared {
         let closed = self.sleep.take(seat, Step::StandDown);
         debug_assert!(closed, "{:?}", seat.word.load());
         // A poster that still saw this thread awake is seen by the look that follows.
-        if !self.sleep.before_last_look() || self.has_work() {
+        self.sleep.before_last_look();
+        if self.has_work() {
             self.announce();
         }
         self.end_if_idle();

@@ -15,15 +15,16 @@
 //! A waiter that finds nothing is *hungry*: it enters its name with each seat that it helps
 //! ([`Seat::add_waiter`]) and asks for private work. A loop that runs there sees the name and offers
 //! half of what it has left; a join publishes. Before the waiter sleeps it leaves word with what it
-//! waits for, fences and looks again; threads that publish or push fence, and read which are waiting.
+//! waits for, fences and looks again; threads that publish or push fence, and read which are waiting. (In a lull
+//! that is over with this fence, threads that push have the waiter's barrier in its place: `seat/lull.rs`.)
 //! A thread that moves tasks from one place to another tells their scopes' owners afterwards, since
 //! these may have looked for them meanwhile.
 #![forbid(unsafe_code)]
 
 use super::worker::Worker;
+use crate::base::barrier::barrier_everywhere;
 use crate::base::park::Parker;
 use crate::base::patience::Patience;
-use crate::base::sys;
 use crate::base::trace::{self, Act};
 use crate::base::unwind::AbortOnUnwind;
 use crate::queue::spawned::Entry;
@@ -122,14 +123,16 @@ impl Worker<'_> {
     /// Sleeps until there is news, unless a last look finds a job.
     fn sleep_on(&self, what: &dyn Wait, anything: bool, nap: &mut Duration) -> Option<Entry> {
         let parker = self.seat.wait_parker();
+        // What it ran meanwhile may have joined again.
+        self.shared.sleep.lull.leave(&self.seat.membership);
         if anything {
             self.shared.abroad.go(parker);
         }
         let mut found = None;
         if what.leave_word(parker) {
-            let sure = self.shared.sleep.before_last_look();
+            self.shared.sleep.before_last_look();
             found = self.take_for(what, anything);
-            if sure && found.is_none() {
+            if found.is_none() {
                 // A letter that came meanwhile has left a token.
                 found = self.nap(what, parker, nap);
             }
@@ -156,7 +159,7 @@ impl Worker<'_> {
             what.helped(self, &mut |seat| {
                 news |= seat.add_waiter(self.seat.index);
                 if seat.nested.has_private()
-                    && seat.nested.publish_for_owner(sys::barrier_everywhere) > 0
+                    && seat.nested.publish_for_owner(barrier_everywhere) > 0
                 {
                     news = true;
                     self.shared.wake_waiters(seat);

@@ -3,11 +3,11 @@
 //! `idle.rs`.
 
 use super::shared::Shared;
+use crate::base::barrier;
 use crate::base::clock;
 use crate::base::park::Parker;
 use crate::base::stop;
 use crate::base::sync::{Ordering, fence};
-use crate::base::sys;
 use crate::base::trace::{self, Act, What};
 use crate::base::unwind::AbortOnUnwind;
 use crate::queue::job::{self, HeapJob, Taken};
@@ -322,7 +322,7 @@ impl<'a> Worker<'a> {
             self.shared.wake_one_after(self.seat.index, 1, || ());
         }
         let mine = &self.seat.membership;
-        sleep.lull.consider(mine, wanted, sys::has_barrier, sleeps);
+        sleep.lull.consider(mine, wanted, barrier::is_there, sleeps);
     }
 
     /// The loop whose course runs here, on top of all else.
