@@ -465,7 +465,7 @@ fn mixed(items: usize, seed: u64) -> Vec<u64> {
     (0..items).map(next).collect()
 }
 
-/// The key of an item, one of so many. It is computed: threads that take turns on one real core would have
+/// The key of an item, below `distinct`. It is computed: threads that take turns on one real core would have
 /// to find their streams of input again after each turn.
 #[cfg(not(lab_rayon))]
 fn key(item: usize, seed: u64, distinct: u64) -> u64 {

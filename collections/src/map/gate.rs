@@ -31,7 +31,7 @@
 //! writer that has found no reader in its shard leaves a *mark* there: the word of the gate, EMPTYING with its
 //! epoch. The next writer of the shard that finds the gate's word to be the mark does not look:
 //!
-//! * Nobody has come in since. A reader that is in saw OPEN after its announcement. One that saw it in this epoch
+//! * No reader has come in since. A reader that is in saw OPEN after its announcement. One that saw it in this epoch
 //!   announced itself before the barrier, and the look would have found it. In a later epoch there is another word.
 //! * What the readers did is over for this writer too: the lock of the shard orders it behind the one that looked.
 //! * A gate that opens later finds the lock, as one that was SHUT does: the word was seen under it.

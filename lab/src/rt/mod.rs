@@ -2,8 +2,8 @@
 //! system's answers.
 //!
 //! `costs` is the model; `lines` has the caches, `machine` the cores and the scheduler, `hop` the
-//! switch from thread to thread, `meter` what is computed between two touches, `warmth` what each core would have in its cache meanwhile, `names` finds the field
-//! behind an address. `system` and `random` are those of the schedules (`sched/`): the same answers,
+//! switch from thread to thread, `meter` what is computed between two touches, `warmth` what each core
+//! would have in its cache meanwhile, `names` finds the field behind an address. `system` and `random` are those of the schedules (`sched/`): the same answers,
 //! before another machine.
 
 pub(crate) mod costs;

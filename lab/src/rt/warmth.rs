@@ -116,7 +116,7 @@ unsafe fn of(thread: usize) -> &'static mut Warmth {
     unsafe { &mut (*ALL.0.get())[thread] }
 }
 
-/// Brings what this thread has into the cache, if that has so many bytes.
+/// Brings what this thread has into a cache of `cache` bytes.
 pub(super) fn fetch(thread: usize, cache: usize) {
     // SAFETY: called by the machine, in the thread that runs.
     unsafe { of(thread) }.fetch(cache);

@@ -12,8 +12,8 @@
 //! number, and the member fences and reads the census as before, where the sleeper is registered.
 //!
 //! While such a barrier is under way the word says so: another thread that goes to sleep then needs a barrier
-//! of its own. A thread that finds neither member nor barrier needs none. What members pushed that left
-//! is handed to it by their Release, what others pushed by that of the thread that ended their lull.
+//! of its own. A thread that finds neither member nor barrier needs none: a member that left has handed on what
+//! it pushed by its Release, and so has the thread that ended the lull of the others.
 //!
 //! Waiters leave their names, and are told of each push as before, but rely on the same barrier. All this is a saving: where
 //! the system has no such barrier, or refuses it once, no thread joins (`barrier.rs`).
@@ -71,7 +71,7 @@ impl Lull {
     }
 
     /// After a push, a fence, and a look at the census, which told of a thread to be woken or did not. A brisk
-    /// spawner joins, if then nobody `sleeps`; `can` says whether there is a barrier.
+    /// spawner joins, if then no thread `sleeps`; `can` says whether there is a barrier.
     pub(crate) fn consider(
         &self,
         mine: &Membership,
