@@ -57,8 +57,6 @@ pub(crate) fn everywhere_or_later() {
 /// Whether the barrier is there, as far as is known. If nothing is, a thread that has time finds out.
 pub(crate) fn is_there() -> bool {
     match state() {
-        // Under decided schedules nothing is slow.
-        UNKNOWN | WANTED if cfg!(tine_sched) => register() == THERE,
         UNKNOWN => {
             // A thread may have registered meanwhile.
             let _ = STATE.compare_exchange(UNKNOWN, WANTED, Ordering::Relaxed, Ordering::Relaxed);
@@ -70,7 +68,8 @@ pub(crate) fn is_there() -> bool {
 
 /// Called by the builder of a pool.
 pub(crate) fn register_if_alone() {
-    if state() == UNKNOWN && sys::has_one_thread() {
+    // Under decided schedules nothing is slow, and how soon the system forgets a thread must not count.
+    if state() == UNKNOWN && (cfg!(tine_sched) || sys::has_one_thread()) {
         register();
     }
 }
