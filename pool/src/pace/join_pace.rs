@@ -63,7 +63,7 @@ pub(crate) fn decide(push: Push, watched: impl Fn() -> bool) -> Offer {
     let goes_on = push.wanted && push.brisk && !push.first;
     // Whether this push is to be public at once, unless its site is short.
     let timed = push.outermost && !(goes_on && watched());
-    if timed && !(watched() && site_costs::is_short(push.site)) {
+    if timed && !(site_costs::is_short(push.site) && watched()) {
         return Offer::Everything { timed: push.first };
     }
     if push.wanted {
