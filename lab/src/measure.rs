@@ -48,6 +48,13 @@ pub(crate) fn costs() {
         }),
     );
     show("near", transfer());
+    for (name, way) in [
+        ("load", Way::Load),
+        ("loads", Way::Loads),
+        ("stores", Way::Stores),
+    ] {
+        show(name, lines(way));
+    }
     let (cost, delay) = wake(Duration::from_micros(100));
     show("wake", cost);
     show("warm", delay);
@@ -80,6 +87,62 @@ fn transfer() -> f64 {
     over.store(true, Relaxed);
     other.join().expect("it ends");
     nanos / 2.0
+}
+
+/// How many lines are fetched that another core has changed.
+enum Way {
+    /// Each address follows from the line before.
+    Load,
+    /// None waits for another.
+    Loads,
+    Stores,
+}
+
+/// What each of many lines costs then. `Load` ÷ `Loads` is the `overlap` of loads, `Load` ÷ `Stores` that of stores.
+fn lines(way: Way) -> f64 {
+    const LINES: usize = 256;
+    const ROUNDS: usize = 200;
+    /// In words: pages are full of lines that are not used, and no prefetcher finds the next one.
+    const APART: usize = 64;
+    let words: Arc<Vec<AtomicU64>> = Arc::new((0..LINES * APART).map(|_| 0.into()).collect());
+    let place = |i: usize| (i * 167 + 13) % LINES * APART + i % 8 * 8;
+    // Even: the other thread's turn.
+    let turn = Arc::new(AtomicU64::new(0));
+    let other = {
+        let (words, turn) = (words.clone(), turn.clone());
+        std::thread::spawn(move || {
+            for round in 0..ROUNDS as u64 {
+                while turn.load(Acquire) != 2 * round {}
+                (0..LINES).for_each(|i| words[place(i)].store(0, Relaxed));
+                fence(SeqCst);
+                turn.store(2 * round + 1, Release);
+            }
+        })
+    };
+    let mut each = Vec::new();
+    for round in 0..ROUNDS as u64 {
+        while turn.load(Acquire) != 2 * round + 1 {}
+        let begun = Instant::now();
+        match way {
+            Way::Load => {
+                black_box(
+                    (0..LINES).fold(0, |zero, i| words[place(i) + zero].load(Relaxed) as usize),
+                );
+            }
+            Way::Loads => {
+                let sum: u64 = (0..LINES).map(|i| words[place(i)].load(Relaxed)).sum();
+                black_box(sum);
+            }
+            Way::Stores => {
+                (0..LINES).for_each(|i| words[place(i)].store(0, Relaxed));
+                fence(SeqCst);
+            }
+        }
+        each.push(begun.elapsed().as_nanos() as f64 / LINES as f64);
+        turn.store(2 * round + 2, Release);
+    }
+    other.join().expect("it ends");
+    median(each)
 }
 
 /// What waking a thread costs that has slept this long, and after what time it runs: medians.

@@ -28,7 +28,8 @@ pub(crate) struct Costs {
     pub(crate) far: f64,
     /// \[G\] How long a line is busy with one reader when many fetch it at once.
     pub(crate) reader: f64,
-    /// \[P\] The number of missing loads that overlap if nothing waits in between.
+    /// \[P\] The number of missing loads that overlap if nothing waits in between, and of missing stores. (At hand 9 to 16 of
+    /// the ones and 15 to 20 of the others: `load`, `loads` and `stores` of `real costs`.)
     pub(crate) overlap: f64,
     /// \[P\] The time's worth of stores that a store buffer holds before the core waits.
     pub(crate) buffer: f64,

@@ -558,8 +558,9 @@ impl Machine {
             let chance = (self.random.next() >> 40) as f64 / (1_u64 << 24) as f64;
             let clock = self.here().clock;
             let begin = match way {
-                Way::Load => clock,
-                Way::Store | Way::Exchange => clock.max(self.here().drain),
+                // The line of a store is asked for at once, behind others that are under way.
+                Way::Load | Way::Store => clock,
+                Way::Exchange => clock.max(self.here().drain),
             };
             let Came { start, latency } = self.lines.fetch(core, address, way, begin, chance);
             let (hit, rmw, overlap, buffer) = (
@@ -576,7 +577,7 @@ impl Machine {
                     core.streams = true;
                 }
                 Way::Store => {
-                    core.drain = start + latency;
+                    core.drain = (core.drain + latency / overlap).max(start + latency);
                     core.clock = (clock + hit).max(core.drain.saturating_sub(buffer));
                 }
                 Way::Exchange => {
