@@ -72,6 +72,15 @@ impl Parker {
         self.word.swap(EMPTY, Ordering::Acquire) == TOKEN
     }
 
+    /// Leaves a token, unless there is one. The caller has done before a fence what the sleeper is to see: if the sleeper
+    /// takes that token, and fences before it looks, it sees it.
+    pub(crate) fn unpark_once(&self) {
+        // Relaxed: ordered by the fence.
+        if self.word.load(Ordering::Relaxed) != TOKEN {
+            self.unpark();
+        }
+    }
+
     /// Leaves a token. Returns whether it had to wake a sleeper for it.
     pub(crate) fn unpark(&self) -> bool {
         // Release: pairs with the swap in `park_until`. A swap and not a store: a store

@@ -84,6 +84,17 @@ impl<T> Deref for CachePadded<T> {
     }
 }
 
+/// A value of each thread's own, the same constant in the beginning.
+macro_rules! thread_own {
+    (static $name:ident: $type:ty = $value:expr;) => {
+        #[cfg(loom)]
+        loom::thread_local! { static $name: $type = $value; }
+        #[cfg(not(loom))]
+        std::thread_local! { static $name: $type = const { $value }; }
+    };
+}
+pub(crate) use thread_own;
+
 /// Whether `yield_now` should be preferred to spinning: the model checker explores nothing new in a
 /// spin, and has to be told to run another thread.
 pub(crate) fn relax() {

@@ -196,10 +196,21 @@ fn twin_whose_stranger_begins_at_once() {
     a_stranger_after_a_task(false);
 }
 
+/// How a thief tells the owner of tasks that it has moved.
+#[derive(Clone, Copy, PartialEq)]
+enum Tell {
+    Never,
+    Always,
+    /// Unless there is a token, and there is one in the beginning.
+    Once {
+        fence: bool,
+    },
+}
+
 /// A thief takes two tasks of a scope with one exchange, puts the second into its own deque, and is
-/// busy with the first until the owner has run another task. `tell` says whether it tells the
+/// busy with the first until the owner has run another task. `tell` says how it tells the
 /// owner. Otherwise the owner may have looked for the second while that was on its way, and sleep.
-fn a_lot_on_its_way(tell: bool) {
+fn a_lot_on_its_way(tell: Tell) {
     const TAG: u64 = 5;
     const TASKS: usize = 3;
     struct Scope {
@@ -218,6 +229,9 @@ fn a_lot_on_its_way(tell: bool) {
             run_at_home: AtomicUsize::new(0),
             told: parker(),
         });
+        if matches!(tell, Tell::Once { .. }) {
+            owner.unpark();
+        }
         for task in 1..=TASKS {
             let job = std::ptr::without_provenance_mut(8 * task);
             // SAFETY: called by the one thread that owns this deque.
@@ -233,8 +247,15 @@ fn a_lot_on_its_way(tell: bool) {
             for entry in &lot.entries()[1..] {
                 // SAFETY: called by the one thread that owns this deque.
                 unsafe { scope.away.push(*entry) };
-                if tell {
-                    owner.unpark();
+                match tell {
+                    Tell::Never => {}
+                    Tell::Always => _ = owner.unpark(),
+                    Tell::Once { fence: fenced } => {
+                        if fenced {
+                            fence(Ordering::SeqCst);
+                        }
+                        owner.unpark_once();
+                    }
                 }
             }
             while scope.run_at_home.load(Ordering::Acquire) < TASKS - 1 {
@@ -262,13 +283,24 @@ fn a_lot_on_its_way(tell: bool) {
 
 #[test]
 fn an_owner_hears_of_tasks_that_were_on_their_way() {
-    a_lot_on_its_way(true);
+    a_lot_on_its_way(Tell::Always);
+}
+
+#[test]
+fn an_owner_that_has_a_token_hears_of_them_too() {
+    a_lot_on_its_way(Tell::Once { fence: true });
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn twin_whose_thief_does_not_fence() {
+    a_lot_on_its_way(Tell::Once { fence: false });
 }
 
 #[test]
 #[should_panic(expected = "deadlock")]
 fn twin_whose_thief_tells_nobody() {
-    a_lot_on_its_way(false);
+    a_lot_on_its_way(Tell::Never);
 }
 
 /// A join waits for a job whose thief publishes a piece of it, and goes on only once another thread

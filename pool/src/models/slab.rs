@@ -6,7 +6,7 @@
 
 use super::check;
 use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell};
-use crate::queue::slab::{Slab, freed_chunks};
+use crate::queue::slab::{self, Slab, freed_chunks};
 use loom::thread;
 use std::alloc::Layout;
 use std::ptr::NonNull;
@@ -86,6 +86,47 @@ fn an_owner_after_another() {
         first.free();
         next.join().unwrap();
         drop(slab);
+        assert_eq!(freed_chunks(), 2);
+    });
+}
+
+/// A thread that collects gives back pieces of two chunks, among them those of a chunk that it has left and comes back to.
+#[test]
+fn a_thread_that_collects() {
+    check(|| {
+        let slab = Slab::new();
+        let [one, two, three] = [(); 3].map(|()| Piece::of(&slab));
+        let other = thread::spawn(move || {
+            let freed = slab::collect();
+            [one, three, two].into_iter().for_each(Piece::free);
+            freed.give_back();
+            drop(freed);
+        });
+        let fourth = Piece::of(&slab);
+        drop(slab);
+        fourth.free();
+        other.join().unwrap();
+        assert_eq!(freed_chunks(), 2);
+    });
+}
+
+/// Two threads collect the pieces of one chunk; one of them frees another piece afterwards.
+#[test]
+fn two_that_collect() {
+    check(|| {
+        let slab = Slab::new();
+        let (one, two) = (Piece::of(&slab), Piece::of(&slab));
+        let later = Piece::of(&slab);
+        drop(slab);
+        let other = thread::spawn(move || {
+            let _freed = slab::collect();
+            one.free();
+        });
+        let freed = slab::collect();
+        two.free();
+        drop(freed);
+        later.free();
+        other.join().unwrap();
         assert_eq!(freed_chunks(), 2);
     });
 }

@@ -15,11 +15,17 @@
 //!
 //! Why: if one thread allocates a job and another frees it, the two meet in the system's allocator.
 //! That costs both more than the job's way through the deque.
+//!
+//! Tasks that one thread spawned lie side by side, so all threads that run them would count one chunk down, each once
+//! for each task. So a thread that does nothing but run jobs [`collect`]s: it counts for itself the pieces that it frees in one chunk,
+//! and gives these counts back when it frees a piece of another, or finds no more work.
 
-use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell};
+use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell, thread_own};
 #[cfg(not(loom))]
 use std::alloc::dealloc;
 use std::alloc::{Layout, alloc};
+use std::cell::Cell;
+use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
 /// What a chunk spans, and its alignment.
@@ -117,8 +123,79 @@ impl Slab {
     /// The piece came from `alloc` of some slab, and is not used again.
     pub(crate) unsafe fn free(piece: NonNull<()>) {
         let chunk = piece.as_ptr().map_addr(|a| a & !(CHUNK - 1)).cast::<Head>();
-        // SAFETY: a piece is not yet counted down, so its chunk is alive.
-        unsafe { release(chunk, 1) };
+        if !COLLECTED.with(|collected| collected.add(chunk)) {
+            // SAFETY: a piece is not yet counted down, so its chunk is alive.
+            unsafe { release(chunk, 1) };
+        }
+    }
+}
+
+// ---- a thread that frees many pieces --------------------------------------------------------
+
+thread_own! {
+    static COLLECTED: Collected = Collected::new();
+}
+
+/// The counts that this thread has to give back.
+struct Collected {
+    open: Cell<bool>,
+    /// Of which chunk; where there are none the address says nothing.
+    chunk: Cell<*mut Head>,
+    counts: Cell<usize>,
+}
+
+impl Collected {
+    const fn new() -> Self {
+        Self {
+            open: Cell::new(false),
+            chunk: Cell::new(ptr::null_mut()),
+            counts: Cell::new(0),
+        }
+    }
+
+    /// Takes over the count of a piece that its owner gives up. False if this thread does not collect.
+    #[inline]
+    fn add(&self, chunk: *mut Head) -> bool {
+        if !self.open.get() {
+            return false;
+        }
+        if self.chunk.get() != chunk {
+            self.give_back();
+            self.chunk.set(chunk);
+        }
+        self.counts.set(self.counts.get() + 1);
+        true
+    }
+
+    fn give_back(&self) {
+        let counts = self.counts.replace(0);
+        if counts > 0 {
+            // SAFETY: the counts of as many pieces of this chunk, which `add` has taken over.
+            unsafe { release(self.chunk.get(), counts) };
+        }
+    }
+}
+
+/// While this lives the calling thread collects; then it gives back what it has. No other one may live.
+#[derive(Debug)]
+pub(crate) struct Collecting(PhantomData<*const ()>);
+
+pub(crate) fn collect() -> Collecting {
+    COLLECTED.with(|collected| collected.open.set(true));
+    Collecting(PhantomData)
+}
+
+impl Collecting {
+    /// Gives back what there is. A thread that may sleep next is to call it: until then it keeps a chunk alive.
+    pub(crate) fn give_back(&self) {
+        COLLECTED.with(Collected::give_back);
+    }
+}
+
+impl Drop for Collecting {
+    fn drop(&mut self) {
+        self.give_back();
+        COLLECTED.with(|collected| collected.open.set(false));
     }
 }
 

@@ -225,6 +225,9 @@ impl Shared {
     /// looked for them while they were on their way may sleep, and be the only thread left to run
     /// them. Whether it does is not known here (the scope may be gone by now), so a token is left
     /// on its parker in any case; one too many sends it to sleep again. `by` is the caller's seat.
+    ///
+    /// The caller has just called [`announce`](Self::announce). The fence in there pairs with that in `before_last_look`: an owner that takes a
+    /// token which lies there already looks again before it sleeps.
     pub(super) fn tell_owners<'e>(
         &self,
         moved: impl IntoIterator<Item = &'e Entry>,
@@ -234,7 +237,7 @@ impl Shared {
         for entry in moved {
             let home = tag::home(entry.tag).filter(|&seat| Some(seat) != by);
             if let Some(seat) = home.filter(|_| home != told) {
-                self.seats[seat].wait_parker().unpark();
+                self.seats[seat].wait_parker().unpark_once();
                 told = home;
             }
         }

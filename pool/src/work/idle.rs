@@ -8,6 +8,7 @@ use crate::base::clock;
 use crate::base::patience::Patience;
 use crate::base::sync::{Ordering, fence};
 use crate::base::trace::{self, Act};
+use crate::queue::slab;
 use crate::seat::Seat;
 use crate::seat::sleep::Bedtime;
 use crate::seat::word::{Holder, Step};
@@ -46,14 +47,17 @@ impl Worker<'_> {
             }
             self.search();
         }
+        let freed = slab::collect();
         loop {
             if self.shared.step_down(self.seat) {
+                freed.give_back();
                 self.block();
             } else if let Some(entry) = self.take_any() {
                 self.run_in_turn(entry);
                 continue;
             } else {
                 self.seat.kept.settle();
+                freed.give_back();
                 self.shared.sleep.lull.leave(&self.seat.membership);
                 let searching = self.shared.sleep.take(self.seat, Step::Search);
                 debug_assert!(searching, "{:?}", self.seat.word.load());
