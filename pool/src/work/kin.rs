@@ -136,8 +136,8 @@ fn by(seat: &Seat, context: Context) -> Taken {
 pub(crate) struct ScopeWait<'a> {
     pub(crate) tag: u64,
     pub(crate) latch: &'a Latch,
-    /// Whether a task was ever pushed on this seat. Only then is there one to look for: the walk past
-    /// what others have pushed may be long.
+    /// Whether a task was ever pushed on this seat. Only then, or if one was brought here, is there one to look for:
+    /// the walk past what others have pushed may be long.
     pub(crate) at_home: &'a AtomicBool,
     /// Says what has been done at home.
     pub(crate) settle: &'a dyn Fn(),
@@ -156,7 +156,8 @@ impl ScopeWait<'_> {
     fn find_at_home(&self, worker: &Worker<'_>) -> Option<Entry> {
         let own = &worker.seat.spawned;
         // Relaxed: this thread has written it.
-        if !self.at_home.load(Ordering::Relaxed) || own.is_empty() {
+        let pushed = self.at_home.load(Ordering::Relaxed);
+        if !(pushed || worker.seat.notes.may_have_brought(self.tag)) || own.is_empty() {
             return None;
         }
         // SAFETY: this worker holds the seat.
