@@ -537,3 +537,30 @@ fn an_owner_finds_the_tasks_that_it_has_stolen_back() {
         assert_eq!(done.load(SeqCst), 8);
     }
 }
+
+/// A thread that waits for a job has tasks of that job on its own seat: it took them in one lot with one that it ran.
+#[test]
+fn a_waiter_runs_what_it_has_brought_home_of_its_thief() {
+    let watch = Watch::new("a_waiter_runs_what_it_has_brought_home_of_its_thief");
+    let pool = watch.pool(2);
+    for _ in 0..5 {
+        let [there, taken] = &[const { AtomicBool::new(false) }; 2];
+        let done = &AtomicUsize::new(0);
+        let thief = || {
+            scope(|s| {
+                (0..8).for_each(|_| s.spawn(|_| ignore(done.fetch_add(1, SeqCst))));
+                there.store(true, SeqCst);
+                while done.load(SeqCst) < 8 {
+                    thread::sleep(Duration::from_micros(200));
+                }
+            });
+        };
+        let waiter = || {
+            spin_until(there);
+            yield_now();
+            taken.store(true, SeqCst);
+        };
+        pool.join(waiter, thief);
+        assert!(taken.load(SeqCst));
+    }
+}
