@@ -299,6 +299,36 @@ fn drops_blow_outside_of_locks() {
     assert!(map.is_empty());
 }
 
+/// A map of any size drops all its entries, also those behind one whose destructor panics.
+#[test]
+fn a_drop_blows_and_the_others_are_dropped() {
+    let (sizes, fuse) = ([1, 10, 1000, 20_000], Fuse::new());
+    for len in sizes {
+        for nth in [0, len / 2] {
+            let maps: [fn(u32, &Arc<Fuse>) -> ParHashMap<Key, Key>; 2] = [
+                |len, fuse| {
+                    (0..len)
+                        .map(|i| (Key(i, fuse.clone()), Key(i, fuse.clone())))
+                        .collect()
+                },
+                |len, fuse| {
+                    let pairs = (0..len).into_par_iter();
+                    pairs
+                        .map(|i| (Key(i, fuse.clone()), Key(i, fuse.clone())))
+                        .collect()
+                },
+            ];
+            for map in maps {
+                let map = map(len, &fuse);
+                fuse.drop.store(nth as isize, Ordering::Relaxed);
+                assert!(blows(|| drop(map)));
+                fuse.mend();
+                assert_eq!(Arc::strong_count(&fuse), 1, "of {len}, the {nth}th blew");
+            }
+        }
+    }
+}
+
 /// What an entry does not need is dropped while its lock is held. If that panics, the lock is let go.
 #[test]
 fn drops_of_what_an_entry_does_not_need_blow() {

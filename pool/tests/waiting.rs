@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Barrier, Mutex, OnceLock, RwLock, mpsc};
 use std::thread;
 use std::time::Duration;
-use tine_pool::{blocking, current_thread_index, join, scope, scope_fifo};
+use tine_pool::{
+    ThreadPoolBuilder, blocking, current_thread_index, join, scope, scope_fifo, yield_now,
+};
 
 /// Parallel work of some kind, some of it slow enough to be stolen.
 fn nested(kind: u64) {
@@ -482,5 +484,83 @@ fn a_waiter_leaves_the_older_jobs_of_its_thief() {
             });
         };
         pool.join(younger, older);
+    }
+}
+
+/// Tasks that come from outside the pool, and that the owner of their scope takes in one lot with the one that it runs: they
+/// lie on its own seat then, though none was pushed there.
+#[test]
+fn an_owner_finds_the_tasks_that_it_has_brought_home() {
+    let watch = Watch::new("an_owner_finds_the_tasks_that_it_has_brought_home");
+    for guests in [true, false] {
+        let pool = watch.watched(ThreadPoolBuilder::new().num_threads(1).guests(guests));
+        let done = AtomicUsize::new(0);
+        let one = || ignore(done.fetch_add(1, SeqCst));
+        pool.scope(|s| {
+            thread::scope(|t| {
+                t.spawn(|| (0..8).for_each(|_| s.spawn(|_| one())));
+            });
+            yield_now();
+            // A scope inside, to which none of them belongs.
+            scope(|s| s.spawn(|_| one()));
+        });
+        assert_eq!(done.into_inner(), 9);
+    }
+}
+
+/// The same of tasks that it has stolen back from another seat.
+#[test]
+fn an_owner_finds_the_tasks_that_it_has_stolen_back() {
+    let watch = Watch::new("an_owner_finds_the_tasks_that_it_has_stolen_back");
+    let pool = watch.pool(2);
+    for _ in 0..20 {
+        let [there, back] = &[const { AtomicBool::new(false) }; 2];
+        let done = &AtomicUsize::new(0);
+        pool.scope(|s| {
+            thread::scope(|t| {
+                t.spawn(|| {
+                    // The other thread takes this, pushes tasks, and runs none of them before the owner has run all.
+                    s.spawn(move |s| {
+                        for _ in 0..8 {
+                            s.spawn(move |_| {
+                                back.store(done.fetch_add(1, SeqCst) == 7, SeqCst);
+                            });
+                        }
+                        there.store(true, SeqCst);
+                        spin_until(back);
+                    });
+                });
+            });
+            spin_until(there);
+            yield_now();
+        });
+        assert_eq!(done.load(SeqCst), 8);
+    }
+}
+
+/// A thread that waits for a job has tasks of that job on its own seat: it took them in one lot with one that it ran.
+#[test]
+fn a_waiter_runs_what_it_has_brought_home_of_its_thief() {
+    let watch = Watch::new("a_waiter_runs_what_it_has_brought_home_of_its_thief");
+    let pool = watch.pool(2);
+    for _ in 0..5 {
+        let [there, taken] = &[const { AtomicBool::new(false) }; 2];
+        let done = &AtomicUsize::new(0);
+        let thief = || {
+            scope(|s| {
+                (0..8).for_each(|_| s.spawn(|_| ignore(done.fetch_add(1, SeqCst))));
+                there.store(true, SeqCst);
+                while done.load(SeqCst) < 8 {
+                    thread::sleep(Duration::from_micros(200));
+                }
+            });
+        };
+        let waiter = || {
+            spin_until(there);
+            yield_now();
+            taken.store(true, SeqCst);
+        };
+        pool.join(waiter, thief);
+        assert!(taken.load(SeqCst));
     }
 }

@@ -399,10 +399,10 @@ impl<T: Send> Shards<T> {
 impl<T> Drop for Shards<T> {
     fn drop(&mut self) {
         // A thread that unwinds begins nothing.
-        if mem::needs_drop::<T>()
-            && !thread::panicking()
-            && let Some(wide) = self.wide.take()
-        {
+        if !mem::needs_drop::<T>() || thread::panicking() {
+            return;
+        }
+        if let Some(wide) = self.wide.take() {
             let tables = wide.into_iter().map(|shard| shard.0.into_inner());
             let tables: Vec<_> = tables.collect();
             match self.end {
@@ -411,6 +411,8 @@ impl<T> Drop for Shards<T> {
                 }
                 _ => drop_alone(tables),
             }
+        } else if !self.stem.0.get_mut().is_empty() {
+            drop_alone(vec![mem::take(self.stem.0.get_mut())]);
         }
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Notes {
     pub(crate) helps: Note,
     /// Counts the contexts and scopes that began here.
     stamp: Note,
+    /// The greatest tag of a scope that was opened here and of which a task was brought here from elsewhere.
+    brought: Note,
     /// How many more jobs to run before a look at the injector, when the last one was, and the
     /// interval.
     pub(crate) until_outside: Note,
@@ -57,6 +59,7 @@ impl Notes {
             rhythm: Rhythm::new(),
             helps: Note::new(0),
             stamp: Note::new(0),
+            brought: Note::new(0),
             until_outside: Note::new(32),
             outside_at: Note::new(0),
             outside_every: Note::new(32),
@@ -71,6 +74,16 @@ impl Notes {
         let stamp = self.stamp.get() + 1;
         self.stamp.set(stamp);
         stamp
+    }
+
+    /// A task of the scope `tag`, which was opened here, comes into this seat's deque, and was not pushed here.
+    pub(crate) fn bring(&self, tag: u64) {
+        self.brought.set(self.brought.get().max(tag));
+    }
+
+    /// Whether such a task may lie here. Also true if one came of a scope that was opened inside that one.
+    pub(crate) fn may_have_brought(&self, tag: u64) -> bool {
+        self.brought.get() >= tag
     }
 
     /// The next number of a xorshift generator.

@@ -83,7 +83,7 @@ impl Worker<'_> {
         let Batch::Some(_) = taken else { return None };
         // Newest first, so that they are popped oldest first.
         for entry in batch[1..count].iter().rev().flatten() {
-            self.put(*entry);
+            self.bring(*entry);
         }
         if count > 1 {
             self.shared.announce();
@@ -147,7 +147,7 @@ impl Worker<'_> {
     fn bring_home(&self, lot: &[Entry], from: &Seat) -> Option<Entry> {
         let (first, others) = lot.split_first()?;
         for entry in others {
-            self.put(*entry);
+            self.bring(*entry);
         }
         if !others.is_empty() {
             self.seat.counters.stolen.add(others.len() as u64);
@@ -156,6 +156,15 @@ impl Worker<'_> {
             self.shared.tell_owners(others, Some(self.seat.index));
         }
         self.stolen(*first, from)
+    }
+
+    /// Puts a job that lay elsewhere into this seat's deque. It may be a task of a scope whose owner has this very
+    /// seat, and looks there only if it knows that there is one.
+    fn bring(&self, entry: Entry) {
+        if tag::home(entry.tag) == Some(self.seat.index) {
+            self.seat.notes.bring(entry.tag);
+        }
+        self.put(entry);
     }
 
     /// Notes that a job was stolen.

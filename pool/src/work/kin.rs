@@ -41,7 +41,8 @@ impl Worker<'_> {
     }
 
     /// Takes a task of a scope that was opened inside what `by` describes from behind strangers, which lie there if they
-    /// were stolen or taken in one lot; they are moved to the injector. Or from there, if a thread that did so has moved it.
+    /// were stolen or taken in one lot; they are moved to the injector. Or from this seat, if it was brought here in such a
+    /// lot; or from the injector, if a thread that looked behind it has moved it there.
     fn take_task_behind(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
         if by.seat == self.seat.index {
             return None;
@@ -49,11 +50,13 @@ impl Worker<'_> {
         let thief = &self.shared.seats[by.seat];
         // As above: the job is still being run when the task is seen, which is still there when it is taken.
         let kin = |t: u64| tag::opened_since(t, by.seat, by.since) && still();
-        let behind = || {
+        let behind = |seat| {
             self.shared
-                .fetch_from_behind(thief, kin, Some(self.seat.index))
+                .fetch_from_behind(seat, kin, Some(self.seat.index))
         };
-        let entry = behind().or_else(|| self.shared.injector.take_if(kin))?;
+        let entry = behind(thief)
+            .or_else(|| behind(self.seat))
+            .or_else(|| self.shared.injector.take_if(kin))?;
         self.stolen(entry, thief)
     }
 }
@@ -136,8 +139,8 @@ fn by(seat: &Seat, context: Context) -> Taken {
 pub(crate) struct ScopeWait<'a> {
     pub(crate) tag: u64,
     pub(crate) latch: &'a Latch,
-    /// Whether a task was ever pushed on this seat. Only then is there one to look for: the walk past
-    /// what others have pushed may be long.
+    /// Whether a task was ever pushed on this seat. Only then, or if one was brought here, is there one to look for:
+    /// the walk past what others have pushed may be long.
     pub(crate) at_home: &'a AtomicBool,
     /// Says what has been done at home.
     pub(crate) settle: &'a dyn Fn(),
@@ -156,7 +159,8 @@ impl ScopeWait<'_> {
     fn find_at_home(&self, worker: &Worker<'_>) -> Option<Entry> {
         let own = &worker.seat.spawned;
         // Relaxed: this thread has written it.
-        if !self.at_home.load(Ordering::Relaxed) || own.is_empty() {
+        let pushed = self.at_home.load(Ordering::Relaxed);
+        if !(pushed || worker.seat.notes.may_have_brought(self.tag)) || own.is_empty() {
             return None;
         }
         // SAFETY: this worker holds the seat.
