@@ -76,6 +76,10 @@ pub mod raw;
 #[path = "map/records.rs"]
 #[allow(dead_code)] // the models end no threads
 mod records;
+#[cfg(loom)]
+#[path = "map/reentry.rs"]
+#[allow(dead_code)] // the models need names alone
+mod reentry;
 #[cfg(all(feature = "serde", not(loom)))]
 mod serde;
 #[cfg(not(loom))]

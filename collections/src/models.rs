@@ -7,6 +7,7 @@ use crate::hazard::Place;
 use crate::lock::{Door, Lock, RawLock};
 use crate::published::Published;
 use crate::records::{Registry, mine};
+use crate::reentry::NAMES;
 use crate::vec::buckets::Buckets;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -126,12 +127,12 @@ impl Gated {
     fn door(&self, shard: usize) -> Door<'_> {
         Door {
             gate: &self.gate,
-            shard: Name::new(4, shard),
+            shard: Name::new(NAMES, shard),
         }
     }
 
     fn open(&self) {
-        self.gate.consider(Name::new(4, 0));
+        self.gate.consider(Name::new(NAMES, 0));
     }
 
     /// A look that lasts, and if `twice` another one inside of it.
@@ -149,6 +150,25 @@ impl Gated {
         }
         drop(guard);
         value
+    }
+
+    /// A look by the short way: none, if the gate does not let it in.
+    fn peek(&self, shard: usize) {
+        self.peek_by(shard, self.door(shard));
+    }
+
+    fn peek_by(&self, shard: usize, door: Door<'_>) {
+        let (lock, cell) = &self.shards[shard];
+        if door.gate.seems_open()
+            && let Some(guard) = lock.peek(door)
+        {
+            // SAFETY: read under the guard.
+            let value = cell.with(|value| unsafe { *value });
+            thread::yield_now();
+            // SAFETY: as above.
+            assert_eq!(cell.with(|value| unsafe { *value }), value);
+            drop(guard);
+        }
     }
 
     fn write(&self, shard: usize) {
@@ -299,6 +319,82 @@ fn a_gate_that_opens_again() {
     );
 }
 
+/// A reader that takes the short way, once and again, and a writer of its shard.
+#[test]
+fn the_short_way_and_a_writer() {
+    Gated::run(
+        true,
+        3,
+        &[
+            |map| map.write(0),
+            |map| {
+                map.peek(0);
+                map.peek(0);
+            },
+        ],
+        [1, 0],
+    );
+}
+
+/// The reader opens the gate itself, or another thread does.
+#[test]
+fn the_short_way_and_a_gate_that_opens() {
+    Gated::run(
+        false,
+        3,
+        &[
+            |map| map.write(0),
+            |map| {
+                map.open();
+                map.peek(0);
+            },
+        ],
+        [1, 0],
+    );
+    Gated::run(
+        false,
+        2,
+        &[|map| map.write(0), Gated::open, |map| map.peek(0)],
+        [1, 0],
+    );
+}
+
+/// Two writers, of which the second opens the gate again, or not.
+#[test]
+fn the_short_way_and_two_writers() {
+    Gated::run(
+        true,
+        2,
+        &[|map| map.write(0), |map| map.write(1), |map| map.peek(0)],
+        [1, 1],
+    );
+    Gated::run(
+        true,
+        2,
+        &[
+            |map| map.write(0),
+            |map| {
+                map.write(1);
+                map.open();
+            },
+            |map| map.peek(0),
+        ],
+        [1, 1],
+    );
+}
+
+/// By the short way, the reader announces another shard than it reads.
+#[test]
+#[should_panic]
+fn without_the_right_name_the_short_way_is_run_over() {
+    Gated::run(
+        true,
+        2,
+        &[|map| map.write(0), |map| map.peek_by(0, map.door(1))],
+        [1, 0],
+    );
+}
+
 /// A writer that looks at another map's gate, which is shut: loom sees it write under a reader.
 #[test]
 #[should_panic]
@@ -312,7 +408,7 @@ fn without_a_look_at_the_gate_a_reader_is_run_over() {
                 let shut = Gate::new();
                 let guard = lock.write(Door {
                     gate: &shut,
-                    shard: Name::new(4, 0),
+                    shard: Name::new(NAMES, 0),
                 });
                 // SAFETY: none; the model has to fail.
                 cell.with_mut(|value| unsafe { *value += 1 });

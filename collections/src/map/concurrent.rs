@@ -1,7 +1,7 @@
 //! [`ParHashMap`]: the type, how it begins, and what any number of threads may do with it at once.
 #![forbid(unsafe_code)]
 
-use super::shard::Shards;
+use super::shard::{Reading, Shards};
 use crate::farewell::drop_alone;
 use crate::hasher::DefaultHashBuilder;
 use hashbrown::HashTable;
@@ -274,6 +274,29 @@ impl<K, V, S> ParHashMap<K, V, S> {
     }
 }
 
+/// What `look` says of the value of `key` in its table, which is left then. Either outcome leaves it by itself: so none has
+/// to be remembered meanwhile.
+#[inline(always)]
+fn look_in<K, V, Q, R>(
+    table: Reading<'_, (K, V)>,
+    hash: u64,
+    key: &Q,
+    look: impl FnOnce(&V) -> R,
+) -> Option<R>
+where
+    K: Borrow<Q>,
+    Q: Eq + ?Sized,
+{
+    match table.find(hash, |(k, _)| k.borrow() == key) {
+        Some((_, value)) => {
+            let answer = look(value);
+            drop(table);
+            Some(answer)
+        }
+        None => None,
+    }
+}
+
 impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     #[inline]
     pub(crate) fn hash<Q: Hash + ?Sized>(&self, key: &Q) -> u64 {
@@ -338,10 +361,20 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         Q: Hash + Eq + ?Sized,
     {
         let hash = self.hash(key);
-        let table = self.shards.read(hash);
-        table
-            .find(hash, |(k, _)| k.borrow() == key)
-            .map(|(_, value)| look(value))
+        match self.shards.peek(hash) {
+            Some(table) => look_in(table, hash, key, look),
+            None => self.read_slowly(hash, key, look),
+        }
+    }
+
+    #[inline(never)]
+    #[track_caller]
+    fn read_slowly<Q, R>(&self, hash: u64, key: &Q, look: impl FnOnce(&V) -> R) -> Option<R>
+    where
+        K: Borrow<Q>,
+        Q: Eq + ?Sized,
+    {
+        look_in(self.shards.read(hash), hash, key, look)
     }
 
     /// A clone of the value of `key`.

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::concurrent::ParHashMap;
-use super::shard::{Reading, Writing};
+use super::shard::{Entry as Found, Reading, Writing};
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
 use std::fmt;
@@ -21,8 +21,7 @@ use std::ops::{Deref, DerefMut};
 /// assert_eq!(*tines + 1, 5);
 /// ```
 pub struct Ref<'a, K, V> {
-    table: Reading<'a, (K, V)>,
-    bucket: usize,
+    entry: Found<'a, (K, V)>,
 }
 
 /// A guard on a value to change. Its shard stays locked for writing.
@@ -46,11 +45,6 @@ pub struct RefMut<'a, K, V> {
 const GONE: &str = "an entry vanished from under its guard";
 
 impl<K, V> Ref<'_, K, V> {
-    #[inline]
-    fn pair(&self) -> &(K, V) {
-        self.table.get_bucket(self.bucket).expect(GONE)
-    }
-
     /// The key.
     ///
     /// ```
@@ -58,8 +52,9 @@ impl<K, V> Ref<'_, K, V> {
     /// let map = ParHashMap::from([(1, 'a')]);
     /// assert_eq!(map.get(&1).unwrap().key(), &1);
     /// ```
+    #[inline]
     pub fn key(&self) -> &K {
-        &self.pair().0
+        &self.entry.0
     }
 
     /// The value.
@@ -69,8 +64,9 @@ impl<K, V> Ref<'_, K, V> {
     /// let map = ParHashMap::from([(1, 'a')]);
     /// assert_eq!(map.get(&1).unwrap().value(), &'a');
     /// ```
+    #[inline]
     pub fn value(&self) -> &V {
-        &self.pair().1
+        &self.entry.1
     }
 }
 
@@ -119,6 +115,7 @@ impl<K, V> RefMut<'_, K, V> {
 impl<K, V> Deref for Ref<'_, K, V> {
     type Target = V;
 
+    #[inline]
     fn deref(&self) -> &V {
         self.value()
     }
@@ -156,6 +153,17 @@ impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for RefMut<'_, K, V> {
     }
 }
 
+/// A guard on the value of `key` in its table, which is left if there is none.
+#[inline(always)]
+fn find<'a, K, V, Q>(table: Reading<'a, (K, V)>, hash: u64, key: &Q) -> Option<Ref<'a, K, V>>
+where
+    K: Borrow<Q>,
+    Q: Eq + ?Sized,
+{
+    let entry = table.entry(|table| table.find(hash, |(k, _)| k.borrow() == key))?;
+    Some(Ref { entry })
+}
+
 impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// A guard on the value of `key`. Its shard stays locked for reading: until the guard is
     /// dropped, this thread must not write to the map (it panics). Prefer [`read`](Self::read) or
@@ -166,6 +174,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// let map = ParHashMap::from([("a", 1)]);
     /// assert_eq!(*map.get("a").unwrap(), 1);
     /// ```
+    #[inline]
     #[track_caller]
     pub fn get<Q>(&self, key: &Q) -> Option<Ref<'_, K, V>>
     where
@@ -173,9 +182,20 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         Q: Hash + Eq + ?Sized,
     {
         let hash = self.hash(key);
-        let table = self.shards.read(hash);
-        let bucket = table.find_bucket_index(hash, |(k, _)| k.borrow() == key)?;
-        Some(Ref { table, bucket })
+        match self.shards.peek(hash) {
+            Some(table) => find(table, hash, key),
+            None => self.get_slowly(hash, key),
+        }
+    }
+
+    #[inline(never)]
+    #[track_caller]
+    fn get_slowly<Q>(&self, hash: u64, key: &Q) -> Option<Ref<'_, K, V>>
+    where
+        K: Borrow<Q>,
+        Q: Eq + ?Sized,
+    {
+        find(self.shards.read(hash), hash, key)
     }
 
     /// A guard on the value of `key`. Its shard stays locked: until the guard is dropped, this

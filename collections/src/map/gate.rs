@@ -27,6 +27,10 @@
 //! EMPTYING says that the barrier has been passed: later writers only look. The gate is SHUT once no slot names
 //! any shard of the map. The number of the epoch keeps a thread that looked long ago from saying so.
 //!
+//! The *short way* in is for a thread that is inside of no map. All its slots are free: a guard holds a note of the thread
+//! (`reentry`) for longer than its slot, and no record is claimed one of whose slots is in use by a thread that has left
+//! it. So the reader takes the first slot without a look.
+//!
 //! A look at all slots is long where there are many threads, and EMPTYING lasts for as long as a guard is kept. So a
 //! writer that has found no reader in its shard leaves a *mark* there: the word of the gate, EMPTYING with its
 //! epoch. The next writer of the shard that finds the gate's word to be the mark does not look:
@@ -57,13 +61,15 @@
 #![forbid(unsafe_code)]
 
 use super::lot::Lot;
-use super::records::{mine, registry, say};
+use super::records::{mine, mine_if_any, registry, say};
+use super::reentry::NAMES;
 use crate::sync::{AtomicUsize, Ordering, fence};
 use std::sync::atomic::compiler_fence;
 
-const SHUT: usize = 0;
-const RISING: usize = 1;
-const OPEN: usize = 2;
+/// 0, because each read asks for it three times.
+const OPEN: usize = 0;
+const SHUT: usize = 1;
+const RISING: usize = 2;
 const FALLING: usize = 3;
 const EMPTYING: usize = 4;
 const PHASE: usize = 7;
@@ -82,9 +88,6 @@ const REST: usize = 100;
 /// How many µs a barrier takes at most times.
 const USUAL: usize = 20;
 
-/// How many bits of a name say which shard of the map it is.
-const SHARD: u32 = 20;
-
 /// A shard of a map, as slots name it. Never 0.
 #[derive(Clone, Copy)]
 pub(crate) struct Name(usize);
@@ -93,11 +96,11 @@ impl Name {
     /// The shard with this number in a map. `map` is not 0.
     #[inline]
     pub(crate) fn new(map: usize, shard: usize) -> Self {
-        Name(map.wrapping_shl(SHARD) | shard)
+        Name(map.wrapping_add(shard))
     }
 
     fn map(self) -> usize {
-        self.0 >> SHARD
+        self.0 & !(NAMES - 1)
     }
 
     /// Whether no other name is the same.
@@ -158,15 +161,44 @@ impl Gate {
     /// `is_free` looks at the shard's lock, with Acquire.
     #[inline]
     pub(crate) fn enter(&self, shard: Name, is_free: impl FnOnce() -> bool) -> Option<Announced> {
-        // Relaxed: looked at again below.
-        if self.state.load(Ordering::Relaxed) & PHASE != OPEN {
+        if !self.seems_open() {
             return None;
         }
         let record = mine()?;
-        // Acquire pairs with the Release in `leave`, by a thread that had the record before, and whose guard outlived
-        // that: a writer that sees this slot's next name comes after that guard, too.
-        let is_empty = |slot: &&AtomicUsize| slot.load(Ordering::Acquire) == 0;
+        // Relaxed: no other thread stores to a slot of this one.
+        let is_empty = |slot: &&AtomicUsize| slot.load(Ordering::Relaxed) == 0;
         let slot = record.shards.iter().find(is_empty)?;
+        self.announce(slot, shard, is_free)
+    }
+
+    /// The same for a thread that reads nothing else and has read before, if the gate [seems open](Self::seems_open): the
+    /// way that is short.
+    #[inline]
+    pub(crate) fn enter_alone(
+        &self,
+        shard: Name,
+        is_free: impl FnOnce() -> bool,
+    ) -> Option<Announced> {
+        let slot = &mine_if_any()?.shards[0];
+        // A record is claimed with free slots, and those that its thread uses are cleared when it leaves.
+        debug_assert_eq!(slot.load(Ordering::Relaxed), 0, "the thread reads");
+        self.announce(slot, shard, is_free)
+    }
+
+    /// Whether it is open, at a glance: it may be shut by now. If it is, the map has its number.
+    #[inline]
+    pub(crate) fn seems_open(&self) -> bool {
+        // Acquire pairs with the Release in `turn`, by a thread that knew the number.
+        self.state.load(Ordering::Acquire) & PHASE == OPEN
+    }
+
+    #[inline]
+    fn announce(
+        &self,
+        slot: &'static AtomicUsize,
+        shard: Name,
+        is_free: impl FnOnce() -> bool,
+    ) -> Option<Announced> {
         // Release pairs with the Acquire in `reads`: what was read by this slot before is over.
         slot.store(shard.0, Ordering::Release);
         pass();
@@ -228,12 +260,11 @@ impl Gate {
         loop {
             // Acquire pairs with the Release below: the barrier was before, or the last reader.
             let now = self.state.load(Ordering::Acquire);
-            let next = |phase: usize| now & !PHASE | phase;
             match now & PHASE {
                 SHUT => return true,
                 // No reader is in yet. If it rises again, its barrier comes after this writer took the lock.
                 RISING => self.turn(now, over(now)),
-                OPEN => self.turn(now, next(FALLING)),
+                OPEN => self.turn(now, in_phase(now, FALLING)),
                 FALLING => {
                     let start = micros();
                     let passed = (0..100).any(|_| registry().pass_everywhere() || nap());
@@ -246,7 +277,7 @@ impl Gate {
                     // Relaxed: a hint.
                     let rest = end + REST * (end - start);
                     self.rest.store(rest, Ordering::Relaxed);
-                    self.turn(now, next(EMPTYING))
+                    self.turn(now, in_phase(now, EMPTYING))
                 }
                 // Relaxed: stored under the lock that this writer has.
                 _ if mark.0.load(Ordering::Relaxed) == now => return true,
@@ -312,10 +343,11 @@ impl Gate {
         }
         // Relaxed: always the same, and before the gate opens.
         self.map.store(shard.map(), Ordering::Relaxed);
-        if self.turn(now, now | RISING) {
-            let (passed, rising) = (registry().pass_everywhere(), now | RISING);
+        let rising = in_phase(now, RISING);
+        if self.turn(now, rising) {
+            let passed = registry().pass_everywhere();
             unclaim(start, micros());
-            if passed && self.turn(rising, now | OPEN) {
+            if passed && self.turn(rising, in_phase(now, OPEN)) {
                 return;
             }
             // Refused; or a writer came, and shuts it.
@@ -342,7 +374,12 @@ impl Gate {
 
 /// The word of a gate that is shut after it had this one.
 fn over(now: usize) -> usize {
-    (now & !PHASE | SHUT) + EPOCH
+    in_phase(now, SHUT) + EPOCH
+}
+
+/// The word in another phase of the same epoch.
+fn in_phase(now: usize, phase: usize) -> usize {
+    now & !PHASE | phase
 }
 
 /// What readers pass, and writers before they look at the gate: a barrier of another thread is their fence.

@@ -27,6 +27,7 @@ use crate::sync::{AtomicU32, Ordering, spin_loop};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
 
 const PARKED: u32 = 1 << 31;
 const WRITER: u32 = 1 << 30;
@@ -251,6 +252,17 @@ impl<T> Lock<T> {
         }
     }
 
+    /// Enters as a reader that the gate lets in at once; the thread is inside of nothing else.
+    #[inline]
+    pub(crate) fn peek<'a>(&'a self, door: Door<'a>) -> Option<ReadGuard<'a, T>> {
+        let announced = door.gate.enter_alone(door.shard, || self.raw.is_free())?;
+        Some(ReadGuard {
+            lock: self,
+            gate: door.gate,
+            announced: Some(announced),
+        })
+    }
+
     /// The guard, and whether the thread had to wait.
     #[inline]
     #[track_caller]
@@ -318,9 +330,37 @@ pub(crate) struct ReadGuard<'a, T> {
     announced: Option<Announced>,
 }
 
+/// Shared access to a part of a lock's value.
+pub(crate) struct Part<'a, T, U> {
+    part: NonNull<U>,
+    _guard: ReadGuard<'a, T>,
+}
+
 /// Sole access to a lock's value.
 pub(crate) struct WriteGuard<'a, T> {
     lock: &'a Lock<T>,
+}
+
+impl<'a, T> ReadGuard<'a, T> {
+    /// The part of the value that `find` finds, if any. The lock is left otherwise.
+    #[inline]
+    pub(crate) fn part<U>(self, find: impl FnOnce(&T) -> Option<&U>) -> Option<Part<'a, T, U>> {
+        Some(Part {
+            part: NonNull::from(find(&self)?),
+            _guard: self,
+        })
+    }
+}
+
+impl<T, U> Deref for Part<'_, T, U> {
+    type Target = U;
+
+    #[inline]
+    fn deref(&self) -> &U {
+        // SAFETY: found in the lock's value while the guard was there. It is there still, so nobody has changed the
+        // value since, and a lock that is borrowed does not move.
+        unsafe { self.part.as_ref() }
+    }
 }
 
 impl<T> Deref for ReadGuard<'_, T> {

@@ -78,12 +78,21 @@ impl Registry {
         std::iter::successors(self.newest(), |record| record.next)
     }
 
-    /// A record that no other thread has.
+    /// A record that no other thread has, and that names no shard.
     pub(crate) fn claim(&self) -> &'static Record {
         let free = self.records().find(|record| {
-            // Acquire pairs with the Release in `leave`: its slots are as the last thread left them. One may be in use
-            // still, by a guard that outlived that thread's record.
-            !record.taken.load(Ordering::Relaxed) && !record.taken.swap(true, Ordering::Acquire)
+            // Acquire pairs with the Release in `leave`: its slots are as the last thread left them.
+            if record.taken.load(Ordering::Relaxed) || record.taken.swap(true, Ordering::Acquire) {
+                return false;
+            }
+            // One may be in use still, by a guard that outlived that thread's record, or was forgotten. Acquire pairs with
+            // the Release of its end: a writer that sees this slot's next name comes after that guard, too.
+            let is_free = |slot: &AtomicUsize| slot.load(Ordering::Acquire) == 0;
+            let names_none = record.shards.iter().all(is_free);
+            if !names_none {
+                record.leave();
+            }
+            names_none
         });
         free.unwrap_or_else(|| self.add())
     }
@@ -179,7 +188,7 @@ thread_local! {
     pub(super) static LOOKS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-pub(crate) use here::{mine, registry, say};
+pub(crate) use here::{mine, mine_if_any, registry, say};
 
 /// The registry of the process, and the record of the thread.
 #[cfg(not(loom))]
@@ -232,6 +241,12 @@ mod here {
     pub(crate) fn mine() -> Option<&'static Record> {
         MINE.get().or_else(claim)
     }
+
+    /// The record of this thread, if it has one already.
+    #[inline]
+    pub(crate) fn mine_if_any() -> Option<&'static Record> {
+        MINE.get()
+    }
 }
 
 /// The same for each exploration of a model.
@@ -255,5 +270,9 @@ mod here {
 
     pub(crate) fn mine() -> Option<&'static Record> {
         Some(MINE.with(|record| *record))
+    }
+
+    pub(crate) fn mine_if_any() -> Option<&'static Record> {
+        mine()
     }
 }

@@ -15,8 +15,8 @@ use std::mem::{self, ManuallyDrop};
 const NEAR: usize = 8;
 /// Set in an entry that writes. The names of maps are even.
 const WRITES: usize = 1;
-/// The names of maps are the multiples of this.
-pub(crate) const NAMES: usize = 4;
+/// The names of maps are the multiples of this. Between them is room for the shards of each, where there are 64 bits.
+pub(crate) const NAMES: usize = if usize::BITS == 64 { 1 << 20 } else { 4 };
 
 /// The value of `OUTER` while the list has the entries.
 const LISTED: usize = 2;
@@ -71,6 +71,20 @@ impl Hold {
             nested,
             _local: PhantomData,
         }
+    }
+
+    /// The same for a reader, if the thread is inside of nothing. Then it announces no shard, either: each guard has a note.
+    #[inline]
+    pub(crate) fn enter_alone(map: usize) -> Option<Hold> {
+        if OUTER.get() != 0 {
+            return None;
+        }
+        OUTER.set(map);
+        Some(Hold {
+            tag: map,
+            nested: false,
+            _local: PhantomData,
+        })
     }
 
     /// Whether this thread was inside of any map before. Then others may wait for it, and as a

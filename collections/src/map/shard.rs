@@ -16,7 +16,7 @@
 
 use super::chart::Chart;
 use super::gate::{Gate, Name};
-use super::lock::{Door, Lock, ReadGuard, WriteGuard};
+use super::lock::{Door, Lock, Part, ReadGuard, WriteGuard};
 use super::reentry::{Hold, NAMES};
 use super::table::{divide, make_room};
 use crate::farewell::{drop_alone, drop_shared};
@@ -24,6 +24,7 @@ use crate::parts::{breadth, part_of};
 use hashbrown::HashTable;
 use std::mem;
 use std::ops::{Deref, DerefMut};
+use std::slice;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -98,6 +99,12 @@ impl Number {
         }
     }
 
+    /// The same for a thread that knows that it was drawn.
+    #[inline]
+    fn known(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
     /// If several threads draw a number at once, the first wins.
     #[cold]
     fn draw(&self) -> usize {
@@ -121,6 +128,12 @@ pub(crate) struct Reading<'a, T> {
     _hold: Hold,
 }
 
+/// Shared access to one entry of a shard's table.
+pub(crate) struct Entry<'a, T> {
+    entry: Part<'a, HashTable<T>, T>,
+    _hold: Hold,
+}
+
 /// Sole access to one shard's table.
 pub(crate) struct Writing<'a, T> {
     table: WriteGuard<'a, HashTable<T>>,
@@ -132,6 +145,29 @@ impl<T> Drop for Writing<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.chart.check(&self.table);
+    }
+}
+
+impl<'a, T> Reading<'a, T> {
+    /// The entry that `find` finds, if any. The table is left otherwise.
+    #[inline]
+    pub(crate) fn entry(
+        self,
+        find: impl FnOnce(&HashTable<T>) -> Option<&T>,
+    ) -> Option<Entry<'a, T>> {
+        Some(Entry {
+            entry: self.table.part(find)?,
+            _hold: self._hold,
+        })
+    }
+}
+
+impl<T> Deref for Entry<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.entry
     }
 }
 
@@ -214,7 +250,8 @@ impl<T> Shards<T> {
         self.number.get()
     }
 
-    /// The way into the stem. `id`: the map's number.
+    /// The way into the stem. `id`: the map's number. The first wide shard has the same name: once it is there, nobody
+    /// stays in the stem.
     #[inline]
     fn front(&self, id: usize) -> Door<'_> {
         Door {
@@ -228,13 +265,36 @@ impl<T> Shards<T> {
     fn side(&self, id: usize, nth: usize) -> Door<'_> {
         Door {
             gate: &self.gate,
-            shard: Name::new(id, nth + 1),
+            shard: Name::new(id, nth),
         }
     }
 
     /// Whether the wide shards are in use.
     pub(crate) fn is_wide(&self) -> bool {
         self.wide.get().is_some()
+    }
+
+    /// The shard of `hash`, to read, where nothing is in the way: the gate is open, and the thread is inside of nothing.
+    /// Each instruction counts here: a core looks ahead by a number of them, and so decides how many reads wait
+    /// for memory at once.
+    #[inline(always)]
+    pub(crate) fn peek(&self, hash: u64) -> Option<Reading<'_, T>> {
+        if !self.gate.seems_open() {
+            return None;
+        }
+        let shards = match self.wide.get() {
+            Some(wide) => wide,
+            None => slice::from_ref(&self.stem),
+        };
+        let nth = part_of(hash, shards.len());
+        let shard = &shards[nth];
+        shard.1.fetch::<T>(hash);
+        let id = self.number.known();
+        let hold = Hold::enter_alone(id)?;
+        let table = shard.0.peek(self.side(id, nth))?;
+        // The stem may have been left before.
+        let is_right = shards.len() > 1 || !self.is_wide();
+        is_right.then_some(Reading { table, _hold: hold })
     }
 
     /// Locks the shard of `hash` for reading.

@@ -1,11 +1,13 @@
 //! Gates of whole maps: when they open, whom they keep out, and what a reader sees.
 
 use super::{EPOCH, FENCES, OPEN, PHASE, REST, RISING, SHUT, STREAK, micros};
-use crate::map::records::{LOOKS, registry};
+use crate::map::records::{LOOKS, mine, registry};
 use crate::map::{ParHashMap, Ref};
 use crate::parts::{breadth, part_of};
 use std::cell::Cell;
+use std::hash::{Hash, Hasher};
 use std::mem;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -127,8 +129,9 @@ impl Drop for Late {
     }
 }
 
-/// A thread ends with a guard, another has its record by then, and uses the slot again. A writer sees the second
-/// name only, and yet has to come after the first reader.
+/// A thread ends with a guard, and another reads meanwhile: not by the record that the first has left, whose first slot
+/// names what the guard keeps. Once the guard is gone, a third thread takes that record, and a writer that sees only
+/// what the third announces has to come after the first nevertheless.
 #[test]
 fn a_guard_that_outlives_its_record() {
     static MAPS: LazyLock<[Map; 2]> = LazyLock::new(|| [map(10, false), map(10, false)]);
@@ -141,12 +144,17 @@ fn a_guard_that_outlives_its_record() {
         KEPT.set(None);
         KEPT.set(first.get(&0).map(|guard| Late(guard, step)));
     });
-    let follows = thread::spawn(|| {
-        await_step(step, 1);
-        // Takes the record, whose first slot is in use.
-        drop(second.get(&0));
-        step.store(2, Ordering::Relaxed);
-        // The first slot, as soon as it is free.
+    await_step(step, 1);
+    let follows = thread::spawn(|| (0..3).for_each(|_| assert!(second.get(&0).is_some())));
+    follows.join().unwrap();
+    let writer = thread::spawn(|| {
+        first.update(&0, |pair| *pair = (1, 1));
+    });
+    thread::sleep(Duration::from_millis(20));
+    assert!(!writer.is_finished(), "it ran over the guard");
+    step.store(2, Ordering::Relaxed);
+    let third = thread::spawn(|| {
+        // The record, as soon as it is free.
         for _ in 0..50 {
             thread::yield_now();
         }
@@ -156,10 +164,11 @@ fn a_guard_that_outlives_its_record() {
         drop(guard);
     });
     await_step(step, 3);
-    first.update(&0, |pair| *pair = (1, 1));
+    writer.join().unwrap();
     step.store(4, Ordering::Relaxed);
-    follows.join().unwrap();
+    third.join().unwrap();
     ends.join().unwrap();
+    assert_eq!(first.get_cloned(&0), Some((1, 1)));
 }
 
 /// What one thread holds keeps writers of that shard out, and of no other.
@@ -340,4 +349,100 @@ fn a_reader_that_panics() {
     });
     map.update(&0, |pair| *pair = (1, 1));
     assert_eq!(map.get_cloned(&0), Some((1, 1)));
+}
+
+/// Whether this thread reads nothing, as far as others see.
+fn names_nothing() -> bool {
+    let record = mine().expect("a record");
+    record
+        .shards
+        .iter()
+        .all(|slot| slot.load(Ordering::Relaxed) == 0)
+}
+
+/// Maps that are read inside of each other's closures and under each other's guards, in any order of leaving.
+#[test]
+fn maps_inside_of_each_other() {
+    for wide in [false, true] {
+        let [first, second] = [map(10, wide), map(10, !wide)];
+        open(&first);
+        open(&second);
+        let writes = |map: &Map| panic::catch_unwind(AssertUnwindSafe(|| map.insert(0, (5, 5))));
+        for _ in 0..3 {
+            // A guard that leaves the closure of another map, and outlives what that map noted.
+            let guard = first.read(&0, |_| {
+                assert_eq!(second.get_cloned(&1), Some((0, 0)));
+                assert_eq!(first.get_cloned(&1), Some((0, 0)));
+                assert!(writes(&first).is_err());
+                second.get(&2)
+            });
+            assert!(guard.is_some() && !names_nothing());
+            assert!(writes(&second).is_err());
+            assert_eq!(first.read(&3, |_| second.contains_key(&99)), Some(false));
+            drop(guard);
+            assert!(names_nothing());
+            // Both are free for other threads and for this one.
+            thread::scope(|scope| {
+                scope.spawn(|| [&first, &second].map(|map| map.update(&0, |pair| *pair = (0, 0))));
+            });
+            assert!(writes(&first).is_ok() && writes(&second).is_ok());
+            open(&first);
+            open(&second);
+        }
+    }
+}
+
+/// A key that compares itself only as often as it is allowed to.
+#[derive(Debug)]
+struct Sly(u32);
+
+thread_local! {
+    static ALLOWED: Cell<u32> = const { Cell::new(u32::MAX) };
+}
+
+impl Hash for Sly {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        ALLOWED.with(|allowed| assert!(allowed.get() != 1, "as it is meant to"));
+        self.0.hash(state);
+    }
+}
+
+impl PartialEq for Sly {
+    fn eq(&self, other: &Self) -> bool {
+        ALLOWED.with(|allowed| assert!(allowed.get() != 0, "as it is meant to"));
+        self.0 == other.0
+    }
+}
+
+impl Eq for Sly {}
+
+/// Whatever of the user's code panics in a read: the thread is out again.
+#[test]
+fn code_that_panics_in_a_read() {
+    for wide in [false, true] {
+        let map: ParHashMap<Sly, (u32, u32)> =
+            ParHashMap::with_capacity(if wide { 5000 } else { 0 });
+        map.insert(Sly(0), (0, 0));
+        let start = Instant::now();
+        while gates_open() && map.shards.gate.state.load(Ordering::Relaxed) & PHASE != OPEN {
+            (0..=STREAK).for_each(|_| assert!(map.contains_key(&Sly(0))));
+            assert!(start.elapsed() < Duration::from_secs(20));
+            thread::sleep(Duration::from_millis(1));
+        }
+        for allowed in [0, 1] {
+            let panics = |read: &dyn Fn()| {
+                ALLOWED.set(allowed);
+                let outcome = panic::catch_unwind(AssertUnwindSafe(read));
+                ALLOWED.set(u32::MAX);
+                assert!(outcome.is_err() && names_nothing());
+            };
+            panics(&|| _ = map.contains_key(&Sly(0)));
+            panics(&|| _ = map.get(&Sly(0)));
+            panics(&|| _ = map.read(&Sly(0), |_| ()));
+        }
+        map.insert(Sly(0), (1, 1));
+        thread::scope(|scope| {
+            scope.spawn(|| assert_eq!(map.insert(Sly(0), (2, 2)), Some((1, 1))));
+        });
+    }
 }
