@@ -299,6 +299,7 @@ const HOUSE: &[Crate] = &[
                 "gather",
                 "group::fold",
                 "group::firsts",
+                "group::listing",
             ],
             &["vec::iter", "map::concurrent", "map::published"],
             &[

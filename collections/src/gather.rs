@@ -18,7 +18,7 @@ use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 pub(crate) const START: usize = if cfg!(miri) { 1 << 8 } else { 1 << 14 };
 
 /// What few values are kept in, before scattering them pays.
-pub(crate) trait Bag<T, S>: IntoIterator<Item = T> + Default + Send {
+pub(crate) trait Bag<T, S>: Default + Send {
     /// Up to this many values stay in bags where it is known that no more come.
     const FEW: usize;
     /// The same where it is not known how many come.
@@ -141,7 +141,7 @@ pub(crate) fn gather<G, B, I, K, V, S>(
 ) -> Gathered<G, (K, V), B>
 where
     G: Tag,
-    B: Bag<(K, V), S>,
+    B: Bag<(K, V), S> + IntoIterator<Item = (K, V)>,
     I: ParallelIterator,
     K: Hash + Send,
     V: Send,

@@ -13,6 +13,13 @@ use std::ptr;
 use std::slice::IterMut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Groups that are few.
+const FEW: usize = 512;
+/// Values that are many, where groups are few.
+const MANY: usize = if cfg!(miri) { 64 } else { 1024 };
+/// Stretches of the values that are moved side by side.
+const STRANDS: usize = 4;
+
 /// Room in a group for values that come from elsewhere.
 pub(crate) struct Gap {
     /// It lies before this one of the values that are settled.
@@ -98,6 +105,9 @@ pub(crate) fn settle<T>(
     gaps: &[Gap],
 ) -> (Gapped<T>, Vec<usize>) {
     assert!(groups.len() == values.len(), "one group for each value");
+    if gaps.is_empty() && count <= FEW && values.len() >= MANY {
+        return settle_few(values, groups, count);
+    }
     let mut next = vec![0_usize; count];
     groups.iter().for_each(|&group| next[group as usize] += 1);
     let sum = |some: usize, more| some.checked_add(more).expect("groups that fit memory");
@@ -128,7 +138,7 @@ pub(crate) fn settle<T>(
     // before `Gapped` knows which there are.
     unsafe { values.set_len(0) };
     let mut move_until = |end: usize, next: &mut [usize]| {
-        for (at, &group) in groups.iter().enumerate().take(end).skip(done) {
+        for (at, &group) in (done..end).zip(&groups[done..end]) {
             let place = next[group as usize];
             next[group as usize] = place + 1;
             // SAFETY: `at` is below the former length.
@@ -154,6 +164,62 @@ pub(crate) fn settle<T>(
         open,
     };
     (gapped, offsets)
+}
+
+/// The same for few groups, without gaps. Values of the same group often follow each other there, and one would wait
+/// until the place of the next is written and read again. So four stretches of the values are moved side by side, each with
+/// places of its own.
+fn settle_few<T>(mut values: Vec<T>, groups: &[u32], count: usize) -> (Gapped<T>, Vec<usize>) {
+    let len = groups.len() / STRANDS;
+    let mut next = vec![[0_usize; STRANDS]; count];
+    strands(len, groups, |strand, _, group| {
+        next[group as usize][strand] += 1;
+    });
+    let mut offsets = Vec::with_capacity(count + 1);
+    let mut end = 0;
+    for sizes in &mut next {
+        offsets.push(end);
+        for size in sizes {
+            end += mem::replace(size, end);
+        }
+    }
+    offsets.push(end);
+    let mut settled: Vec<T> = Vec::with_capacity(end);
+    pages::expect_fill(settled.spare_capacity_mut());
+    let room = settled.spare_capacity_mut();
+    // SAFETY: from here on the values belong to `settled`; nothing can panic
+    // before `Gapped` knows which there are.
+    unsafe { values.set_len(0) };
+    strands(len, groups, |strand, at, group| {
+        let next = &mut next[group as usize][strand];
+        let place = mem::replace(next, *next + 1);
+        // SAFETY: `at` is a place in `groups`, which is as long as `values` was.
+        let from = unsafe { values.as_ptr().add(at) };
+        // SAFETY: the value is initialised and read once, here: each place comes once.
+        room[place].write(unsafe { ptr::read(from) });
+    });
+    let gapped = Gapped {
+        room: settled,
+        count: end,
+        pending: AtomicUsize::new(0),
+        open: Vec::new(),
+    };
+    (gapped, offsets)
+}
+
+/// Calls `each` with the strand, the place and the group of each value: one of each strand in turn, then the rest of
+/// the last strand.
+#[inline]
+fn strands(len: usize, groups: &[u32], mut each: impl FnMut(usize, usize, u32)) {
+    let (whole, rest) = groups.split_at(len * STRANDS);
+    for at in 0..len {
+        for strand in 0..STRANDS {
+            each(strand, strand * len + at, whole[strand * len + at]);
+        }
+    }
+    for (at, &group) in (whole.len()..).zip(rest) {
+        each(STRANDS - 1, at, group);
+    }
 }
 
 impl<T> Gapped<T> {
@@ -242,7 +308,7 @@ impl<T> Drop for Rest<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Gap, Gapped, Lane, settle};
+    use super::{FEW, Gap, Gapped, Lane, MANY, settle};
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -255,6 +321,26 @@ mod tests {
         let (settled, offsets) = settle(values, &[1, 0, 1, 2, 0], 4, &[]);
         assert_eq!(settled.whole(), ["a0", "a1", "b0", "b1", "c0"]);
         assert_eq!(offsets, [0, 2, 4, 5, 5]);
+    }
+
+    /// Few groups and many values, of which each is dropped once.
+    #[test]
+    fn few_groups_are_settled_side_by_side() {
+        for len in [MANY - 1, MANY, MANY + 1, MANY + 2, 4 * MANY + 3] {
+            for count in [1, 2, 5, FEW, FEW + 1] {
+                let group = |at: usize| (at * at + at / 7) as u32 % count as u32;
+                let groups: Vec<u32> = (0..len).map(group).collect();
+                let values = (0..len).map(|at| format!("{at}")).collect();
+                let (settled, offsets) = settle(values, &groups, count, &[]);
+                let settled = settled.whole();
+                assert_eq!((offsets[0], offsets[count]), (0, len));
+                for (nth, ends) in offsets.windows(2).enumerate() {
+                    let here = (0..len).filter(|&at| group(at) == nth as u32);
+                    let here: Vec<_> = here.map(|at| format!("{at}")).collect();
+                    assert_eq!(settled[ends[0]..ends[1]], here);
+                }
+            }
+        }
     }
 
     #[test]

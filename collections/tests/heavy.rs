@@ -35,6 +35,10 @@ const LAWS: &[(&str, Law)] = &[
         true => mix(i) % 10,
         false => 5 + mix(i) % 90_000,
     }),
+    ("few, and soon others", |i| match i < 5_000 {
+        true => mix(i) % 10,
+        false => 5 + mix(i) % 4_000,
+    }),
     ("many, then few", |i| match i < 40_000 {
         true => mix(i) % 30_000,
         false => mix(i) % 10,
@@ -91,6 +95,37 @@ fn every_law_in_order() {
     }
 }
 
+/// Inputs that stay on one thread, or are joined of what several threads have: long items are shared.
+#[test]
+fn moderate_inputs_in_order() {
+    for (name, law) in LAWS {
+        for count in [2_047, 2_048, 9_000, 16_000, 40_000] {
+            let mut expected: HashMap<u64, Vec<u64>> = HashMap::new();
+            (0..count).for_each(|i| expected.entry(law(i)).or_default().push(i));
+            on_pools(|| {
+                let items = || (0..count).into_par_iter();
+                let work = |&i: &u64| {
+                    let end = if i % 64 == 0 { 2_000 } else { 0 };
+                    std::hint::black_box((0..end).map(mix).fold(0, |all, more| all ^ more));
+                };
+                let all = [
+                    items().group_by(|&i| law(i)),
+                    items().filter(|_| true).group_by(|&i| law(i)),
+                    items().inspect(work).group_by(|&i| law(i)),
+                    items().filter(|_| true).inspect(work).group_by(|&i| law(i)),
+                ];
+                for groups in all {
+                    assert_eq!(groups.values_len() as u64, count, "{name}, {count}");
+                    for (key, row) in &groups {
+                        assert_eq!(groups.get(key), Some(row));
+                    }
+                    assert_eq!(groups.into_map(), expected, "{name}, {count}");
+                }
+            });
+        }
+    }
+}
+
 #[test]
 fn any_mix_of_laws() {
     fn agree(laws: Vec<(u8, u16)>) {
@@ -126,6 +161,11 @@ fn values_of_no_size_and_keys_of_no_size() {
     assert_eq!((groups.len(), sizes as u64), (3, COUNT));
     let all = (0..COUNT).into_par_iter().group_by(|_| ());
     assert!(all[&()].iter().copied().eq(0..COUNT));
+    let few = (0..9_000_u64).into_par_iter().map(|i| (mix(i) % 3, ()));
+    let groups = few.group_pairs();
+    assert_eq!((groups.len(), groups.values_len()), (3, 9_000));
+    let all = (0..9_000).into_par_iter().group_by(|_| ());
+    assert!(all[&()].iter().copied().eq(0..9_000));
 }
 
 /// What goes wrong, after how many times it has gone well.
@@ -165,18 +205,26 @@ impl Drop for Key {
 
 #[test]
 fn nothing_is_lost_where_keys_panic() {
-    let count = 60_000;
     let alive = Arc::new(());
     let calm = || AtomicIsize::new(isize::MAX);
-    for (name, law) in &LAWS[1..5] {
-        for after in [0, 100, 17_000, 40_000, 59_000, 61_000, 80_000] {
+    // A filter hides how many pairs there are; few are listed as they come.
+    let sizes = [(60_000, false), (60_000, true), (9_000, false)].into_iter();
+    let laws = || LAWS[1..7].iter();
+    for ((count, hidden), (name, law)) in sizes.flat_map(|size| laws().map(move |law| (size, law)))
+    {
+        for after in [
+            0, 100, 3_000, 6_000, 8_000, 17_000, 40_000, 59_000, 61_000, 80_000,
+        ] {
             for what in 0..3 {
                 let (hash, eq, drop) = (calm(), calm(), calm());
                 [&hash, &eq, &drop][what].store(after, Relaxed);
                 let fuse = Arc::new(Fuse { hash, eq, drop });
                 let pairs = (0..count).into_par_iter();
                 let pairs = pairs.map(|i| (Key(law(i), fuse.clone()), alive.clone()));
-                let done = catch_unwind(AssertUnwindSafe(|| pairs.group_pairs()));
+                let done = catch_unwind(AssertUnwindSafe(|| match hidden {
+                    false => pairs.group_pairs(),
+                    true => pairs.filter(|_| true).group_pairs(),
+                }));
                 if let Ok(groups) = done {
                     assert_eq!(groups.values_len() as u64, count);
                     assert_eq!(Arc::strong_count(&alive) as u64, count + 1);
@@ -246,10 +294,14 @@ impl Eq for Liar {}
 #[test]
 fn keys_that_lie_lose_no_value() {
     let alive = Arc::new(());
-    for (_, law) in LAWS {
+    let hides = [false, true].into_iter();
+    for (hidden, (_, law)) in hides.flat_map(|hides| LAWS.iter().map(move |law| (hides, law))) {
         let items = (0..COUNT / 3).into_par_iter();
         let items = items.map(|i| (Liar(law(i)), (i, alive.clone())));
-        let groups = items.group_pairs();
+        let groups = match hidden {
+            false => items.group_pairs(),
+            true => items.filter(|_| true).group_pairs(),
+        };
         let mut seen: Vec<u64> = groups
             .iter()
             .flat_map(|(_, row)| row.iter().map(|(i, _)| *i))

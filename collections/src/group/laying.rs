@@ -5,14 +5,14 @@
 //! into these gaps. So all threads share the values of one key.
 #![forbid(unsafe_code)]
 
-use super::sift::{Near, Segment, Sifted};
+use super::listing::{Laid, Listing};
+use super::sift::{Near, Pairs, Segment, Sifted};
 use crate::gather::Lists;
 use crate::partition::{List, par_map};
 use crate::parts::part_of;
-use crate::settle::{Gap, Gapped, Lane, settle};
+use crate::settle::{Gap, Lane};
 use crate::tag::Tag;
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
 use std::mem;
 use tine_pool::loops::sheltered;
@@ -32,15 +32,12 @@ pub(super) struct Rows<K, T> {
 
 /// Rows whose values are not all there.
 struct Draft<K, T> {
-    places: HashTable<u32>,
-    keys: Vec<K>,
-    offsets: Vec<usize>,
-    values: Gapped<T>,
+    laid: Laid<K, T>,
     /// For each gap the run and the number of its key there.
     from: Vec<(usize, u16)>,
 }
 
-impl<K, T> Draft<K, T> {
+impl<K, T> Laid<K, T> {
     fn finish(self) -> Rows<K, T> {
         Rows {
             places: self.places,
@@ -49,17 +46,6 @@ impl<K, T> Draft<K, T> {
             values: self.values.whole(),
         }
     }
-}
-
-/// The keys of a part, and the values that were scattered to it.
-struct Listing<K, T> {
-    places: HashTable<u32>,
-    keys: Vec<K>,
-    /// The group of each value.
-    groups: Vec<u32>,
-    values: Vec<T>,
-    gaps: Vec<Gap>,
-    from: Vec<(usize, u16)>,
 }
 
 /// A heavy key on its way to its part.
@@ -77,71 +63,10 @@ struct Share<G, K, T> {
     list: Option<List<(G, (K, T))>>,
 }
 
-impl<K: Eq + Hash, T> Listing<K, T> {
-    fn new(count: usize) -> Self {
-        Listing {
-            places: HashTable::new(),
-            keys: Vec::new(),
-            groups: Vec::with_capacity(count),
-            values: Vec::with_capacity(count),
-            gaps: Vec::new(),
-            from: Vec::new(),
-        }
-    }
-
-    /// The group of a key.
-    #[inline]
-    fn group(&mut self, hash: u64, key: K, hasher: &impl BuildHasher) -> u32 {
-        let keys = &mut self.keys;
-        let same = |&place: &u32| keys[place as usize] == key;
-        let rehash = |&place: &u32| hasher.hash_one(&keys[place as usize]);
-        match self.places.entry(hash, same, rehash) {
-            Slot::Occupied(slot) => *slot.get(),
-            Slot::Vacant(slot) => {
-                let fresh = u32::try_from(keys.len()).expect("fewer groups than 2^32");
-                slot.insert(fresh);
-                keys.push(key);
-                fresh
-            }
-        }
-    }
-
-    #[inline]
-    fn add(&mut self, hash: u64, (key, value): (K, T), hasher: &impl BuildHasher) {
-        let group = self.group(hash, key, hasher);
-        self.groups.push(group);
-        self.values.push(value);
-    }
-
-    /// Leaves room for a heavy key's values.
-    fn leave(&mut self, run: usize, heavy: Heavy<K>, hasher: &impl BuildHasher) {
-        let Heavy { hash, key, id, len } = heavy;
-        let group = self.group(hash, key, hasher);
-        let before = self.groups.len();
-        self.gaps.push(Gap { before, group, len });
-        self.from.push((run, id));
-    }
-
-    fn lay(self) -> Draft<K, T> {
-        let (values, offsets) = settle(self.values, &self.groups, self.keys.len(), &self.gaps);
-        Draft {
-            places: self.places,
-            keys: self.keys,
-            offsets,
-            values,
-            from: self.from,
-        }
-    }
-}
-
 impl<K: Eq + Hash, T> Rows<K, T> {
     /// The rows of these pairs.
-    pub(super) fn new(pairs: Vec<(K, T)>, hasher: &impl BuildHasher) -> Self {
-        let mut listing = Listing::new(pairs.len());
-        pairs.into_iter().for_each(|pair| {
-            listing.add(hasher.hash_one(&pair.0), pair, hasher);
-        });
-        listing.lay().finish()
+    pub(super) fn new(pairs: Pairs<K, T>, hasher: &impl BuildHasher) -> Self {
+        pairs.into_listing(hasher).lay(&[]).finish()
     }
 
     /// The rows of one part of what was scattered.
@@ -151,7 +76,7 @@ impl<K: Eq + Hash, T> Rows<K, T> {
             let hash = tag.hash(|| hasher.hash_one(&pair.0));
             listing.add(hash, pair, hasher);
         });
-        listing.lay().finish()
+        listing.lay(&[]).finish()
     }
 }
 
@@ -245,7 +170,10 @@ where
     let draft = |part| draft(part, hasher);
     let mut drafts = par_map(shares, &draft);
     fill(&mut drafts, segments, &counts);
-    drafts.into_iter().map(Draft::finish).collect()
+    drafts
+        .into_iter()
+        .map(|draft| draft.laid.finish())
+        .collect()
 }
 
 /// How many values each key has in each segment of each run.
@@ -290,15 +218,21 @@ where
 {
     let lists = part.iter().flat_map(|share| &share.list);
     let mut listing = Listing::new(lists.map(List::len).sum());
+    let mut gaps = Vec::new();
+    let mut from = Vec::new();
     for Share { run, heavy, list } in part {
-        for heavy in heavy {
-            listing.leave(run, heavy, hasher);
+        for Heavy { hash, key, id, len } in heavy {
+            let group = listing.group(hash, key, hasher);
+            let before = listing.len();
+            gaps.push(Gap { before, group, len });
+            from.push((run, id));
         }
         list.into_iter().flatten().for_each(|(tag, pair)| {
             listing.add(tag.hash(|| hasher.hash_one(&pair.0)), pair, hasher);
         });
     }
-    listing.lay()
+    let laid = listing.lay(&gaps);
+    Draft { laid, from }
 }
 
 /// Moves the values of heavy keys to their places.
@@ -316,8 +250,8 @@ fn fill<K: Send, T: Send>(
         run.resize_with(counts.first().map_or(0, Vec::len), Lane::default);
         lanes.push(run);
     }
-    for Draft { values, from, .. } in drafts {
-        for (lane, &(run, id)) in values.lanes().into_iter().zip(&*from) {
+    for Draft { laid, from } in drafts {
+        for (lane, &(run, id)) in laid.values.lanes().into_iter().zip(&*from) {
             lanes[run][usize::from(id)] = lane;
         }
     }
@@ -340,14 +274,15 @@ fn fill<K: Send, T: Send>(
 
 #[cfg(test)]
 mod tests {
-    use super::lay;
+    use super::{Listing, lay};
     use crate::gather::{Heap, START};
     use crate::group::sift::{Pairs, Sieve};
     use crate::hasher::DefaultHashBuilder;
     use std::collections::HashMap;
 
     /// A bag that holds far more than the sample, and what comes after it: few keys, one heavy key
-    /// among many, a key that is heavy in the sample alone or after it alone, all different.
+    /// among many, a key that is heavy in the sample alone or after it alone, all different. As a row, and as a
+    /// listing.
     #[test]
     fn a_bag_larger_than_its_sample() {
         let keys: [fn(usize) -> usize; 5] = [
@@ -357,26 +292,50 @@ mod tests {
             |at| if at < START { at } else { 1 },
             |at| at,
         ];
-        let hasher = DefaultHashBuilder::default();
         for key in keys {
-            for (bag, more) in [(START - 1, 0), (START + 1, 9), (3 * START, START)] {
-                let pair = |at| (key(at), at);
-                let first = Pairs((0..bag).map(pair).collect());
-                let mut sieve: Sieve<(), usize, usize> = Heap::begin(16, first, &hasher);
-                Heap::<Pairs<_, _>, _, _, _>::pour(
-                    &mut sieve,
-                    (bag..bag + more).map(pair),
-                    &hasher,
-                );
-                let mut twin: HashMap<usize, Vec<usize>> = HashMap::new();
-                for at in 0..bag + more {
-                    twin.entry(key(at)).or_default().push(at);
-                }
-                let parts = lay(sieve.into_sifted(), 16, &hasher);
-                let rows = parts.iter().flat_map(|rows| rows.iter());
-                let groups: HashMap<_, _> = rows.map(|(&key, row)| (key, row.to_vec())).collect();
-                assert!(groups == twin, "{bag} pairs in the bag and {more} more");
+            for (bag, more) in [(START - 1, 0), (START + 1, 9), (3 * START, START), (0, 9)] {
+                let pairs = (0..bag).map(|at| (key(at), at));
+                sifts(Pairs::Row(pairs.clone().collect()), key, bag, more);
+                sifts(listed(pairs), key, bag, more);
             }
         }
+    }
+
+    /// More keys than numbers of two bytes.
+    #[test]
+    #[cfg_attr(miri, ignore = "slow")]
+    fn a_listing_of_many_keys() {
+        for count in [65_535, 65_536, 140_000] {
+            let key = |at| if at % 7 == 0 { 5 } else { at };
+            sifts(listed((0..count).map(|at| (key(at), at))), key, count, 9);
+            let key = |at| at;
+            sifts(listed((0..count).map(|at| (at, at))), key, count, 9);
+        }
+    }
+
+    fn listed(mut pairs: impl Iterator<Item = (usize, usize)>) -> Pairs<usize, usize> {
+        let mut listing = Listing::new(0);
+        listing.fill(&mut pairs, &HASHER.with(Clone::clone));
+        Pairs::Listed(listing)
+    }
+
+    thread_local! {
+        static HASHER: DefaultHashBuilder = DefaultHashBuilder::default();
+    }
+
+    /// Sifts a bag, and then more pairs.
+    fn sifts(first: Pairs<usize, usize>, key: impl Fn(usize) -> usize, bag: usize, more: usize) {
+        let hasher = HASHER.with(Clone::clone);
+        let mut sieve: Sieve<(), usize, usize> = Heap::begin(16, first, &hasher);
+        let later = (bag..bag + more).map(|at| (key(at), at));
+        Heap::<Pairs<_, _>, _, _, _>::pour(&mut sieve, later, &hasher);
+        let mut twin: HashMap<usize, Vec<usize>> = HashMap::new();
+        for at in 0..bag + more {
+            twin.entry(key(at)).or_default().push(at);
+        }
+        let parts = lay(sieve.into_sifted(), 16, &hasher);
+        let rows = parts.iter().flat_map(|rows| rows.iter());
+        let groups: HashMap<_, _> = rows.map(|(&key, row)| (key, row.to_vec())).collect();
+        assert!(groups == twin, "{bag} pairs in the bag and {more} more");
     }
 }

@@ -9,6 +9,7 @@ mod fold;
 mod hot;
 mod join;
 mod laying;
+mod listing;
 mod lookup;
 mod probe;
 mod rows;

@@ -73,7 +73,7 @@ where
 {
     let parts = breadth();
     match heaps::<Sieve<G, K, T>, Pairs<K, T>, _, _, _, _>(items, read, hasher, parts) {
-        Run::Few(Pairs(pairs)) => vec![Rows::new(pairs, hasher)],
+        Run::Few(pairs) => vec![Rows::new(pairs, hasher)],
         Run::Many(sieves) => {
             let runs = sieves.into_iter().flat_map(Sieve::into_sifted);
             lay(runs.collect(), parts, hasher)

@@ -11,6 +11,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+use super::listing::Listing;
 use crate::gather::{Bag, Heap, START};
 use crate::pages;
 use crate::partition::Scatter;
@@ -18,7 +19,7 @@ use crate::parts::part_of;
 use crate::tag::Tag;
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, Hash};
-use std::{mem, vec};
+use std::mem;
 
 /// A key is heavy if it is this part of the sample, or more.
 const HEAVY: usize = 1024;
@@ -115,6 +116,45 @@ impl<G, K, T> Sieve<G, K, T> {
     }
 }
 
+impl<G: Tag, K: Hash + Eq, T> Sieve<G, K, T> {
+    /// All keys of a listing are heavy.
+    fn of_listing(parts: usize, listing: Listing<K, T>, hasher: &impl BuildHasher) -> Self {
+        const MOST: usize = u16::MAX as usize;
+        let (keys, groups, values) = listing.into_parts();
+        let mut nears: Vec<Near<K, T>> = Vec::new();
+        nears.resize_with(keys.len().div_ceil(MOST), || Near {
+            keys: HashTable::with_capacity(keys.len().min(MOST)),
+            segments: vec![Segment::new(FIRST)],
+        });
+        for (nth, key) in keys.into_iter().enumerate() {
+            let hash = hasher.hash_one(&key);
+            let again = |(key, _): &(K, u16)| hasher.hash_one(key);
+            let entry = (key, (nth % MOST) as u16);
+            nears[nth / MOST].keys.insert_unique(hash, entry, again);
+        }
+        for (group, value) in groups.into_iter().zip(values) {
+            let nth = group as usize;
+            nears[nth / MOST].push((nth % MOST) as u16, value);
+        }
+        let sifted = |near| Sifted {
+            near: Some(near),
+            far: None,
+        };
+        let mut done: Vec<_> = nears.into_iter().map(sifted).collect();
+        // If there are several, no key is heavy in what comes next.
+        let now = if done.len() == 1 { done.pop() } else { None };
+        Sieve {
+            parts,
+            done,
+            now: now.unwrap_or(Sifted {
+                near: None,
+                far: None,
+            }),
+            trial: Trial::default(),
+        }
+    }
+}
+
 /// Which values of a sample have heavy keys.
 struct Choice {
     /// For each value the number of its key in the sample. Empty if no key is heavy.
@@ -175,26 +215,53 @@ fn choose<K: Eq, T>(sample: &[(K, T)], hashes: &[u64]) -> Choice {
     }
 }
 
-/// Pairs that stay in one row while they are few: to scatter them, and to lay each part by itself, costs more than
-/// a second thread saves. (Debug builds take fewer for few, so that tests of moderate size reach what is beyond.)
-pub(super) struct Pairs<K, T>(pub(super) Vec<(K, T)>);
+/// Pairs while they are few: to scatter them, and to lay each part by itself, costs more than a second thread saves.
+/// (Debug builds take fewer for few, so that tests of moderate size reach what is beyond.)
+pub(super) enum Pairs<K, T> {
+    /// As they came: they can be scattered.
+    Row(Vec<(K, T)>),
+    /// With the numbers of their keys, where it is known that no more than a few will come, or where keys are few. They
+    /// cannot be scattered, since each key is there once.
+    Listed(Listing<K, T>),
+}
+
+/// Where it is not known how many pairs come, this many are kept before it is asked whether their keys are few.
+const LOOK: usize = if cfg!(miri) { 1 << 6 } else { 1 << 12 };
+/// Of how many pairs it is asked.
+const SOME: usize = LOOK / 16;
+
+/// Whether the keys of a row of `LOOK` pairs seem to be few.
+fn are_few<K: Eq + Hash, T>(row: &[(K, T)], hasher: &impl BuildHasher) -> bool {
+    let mut known: HashTable<&K> = HashTable::with_capacity(SOME / 2);
+    row.iter().step_by(LOOK / SOME).all(|(key, _)| {
+        let again = |&key: &&K| hasher.hash_one(key);
+        known
+            .entry(hasher.hash_one(key), |&other| other == key, again)
+            .or_insert(key);
+        known.len() <= SOME / 8 * 3
+    })
+}
 
 impl<K, T> Default for Pairs<K, T> {
     fn default() -> Self {
-        Pairs(Vec::new())
+        Pairs::Row(Vec::new())
     }
 }
 
-impl<K, T> IntoIterator for Pairs<K, T> {
-    type Item = (K, T);
-    type IntoIter = vec::IntoIter<(K, T)>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+impl<K: Eq + Hash, T> Pairs<K, T> {
+    pub(super) fn into_listing(self, hasher: &impl BuildHasher) -> Listing<K, T> {
+        match self {
+            Pairs::Listed(listing) => listing,
+            Pairs::Row(row) => {
+                let mut listing = Listing::new(row.len());
+                listing.fill(&mut row.into_iter(), hasher);
+                listing
+            }
+        }
     }
 }
 
-impl<K: Send, T: Send, S> Bag<(K, T), S> for Pairs<K, T> {
+impl<K: Eq + Hash + Send, T: Send, S: BuildHasher> Bag<(K, T), S> for Pairs<K, T> {
     const FEW: usize = if cfg!(miri) {
         1 << 8
     } else if cfg!(debug_assertions) {
@@ -207,21 +274,58 @@ impl<K: Send, T: Send, S> Bag<(K, T), S> for Pairs<K, T> {
     const MANY: usize = START;
     const WORTH: u64 = 2_000_000;
 
+    fn first(expected: usize) -> Self {
+        match expected {
+            1.. if expected <= <Self as Bag<(K, T), S>>::FEW => {
+                Pairs::Listed(Listing::new(expected))
+            }
+            _ => Pairs::default(),
+        }
+    }
+
     fn len(&self) -> usize {
-        self.0.len()
+        match self {
+            Pairs::Row(row) => row.len(),
+            Pairs::Listed(listing) => listing.len(),
+        }
     }
 
     fn reserve(&mut self, more: usize) {
-        self.0.reserve(more.min(<Self as Bag<(K, T), S>>::FEW));
+        if let Pairs::Row(row) = self {
+            row.reserve(more.min(<Self as Bag<(K, T), S>>::FEW));
+        }
     }
 
+    /// More values in a listing are no fault: it can be sifted as it is.
     #[inline]
     fn fill(&mut self, values: &mut impl Iterator<Item = (K, T)>, most: usize, hasher: &S) {
-        Bag::fill(&mut self.0, values, most, hasher);
+        if let Pairs::Row(row) = self
+            && most >= <Self as Bag<(K, T), S>>::FEW
+            && row.len() < LOOK
+        {
+            row.extend(values.take(LOOK - row.len()));
+            if row.len() == LOOK && are_few(row, hasher) {
+                *self = Pairs::Listed(mem::take(self).into_listing(hasher));
+            }
+        }
+        match self {
+            Pairs::Row(row) => Bag::fill(row, values, most, hasher),
+            Pairs::Listed(listing) => listing.fill(values, hasher),
+        }
     }
 
     fn append(&mut self, later: Self, hasher: &S) {
-        Bag::append(&mut self.0, later.0, hasher);
+        match (self, later) {
+            (Pairs::Row(row), Pairs::Row(mut later)) => row.append(&mut later),
+            (Pairs::Listed(listing), Pairs::Row(later)) => {
+                listing.fill(&mut later.into_iter(), hasher);
+            }
+            (bag, Pairs::Listed(later)) => {
+                let mut listing = mem::take(bag).into_listing(hasher);
+                listing.append(later, hasher);
+                *bag = Pairs::Listed(listing);
+            }
+        }
     }
 }
 
@@ -232,7 +336,11 @@ where
     T: Send,
     S: BuildHasher,
 {
-    fn begin(parts: usize, Pairs(pairs): Pairs<K, T>, hasher: &S) -> Self {
+    fn begin(parts: usize, pairs: Pairs<K, T>, hasher: &S) -> Self {
+        let pairs = match pairs {
+            Pairs::Row(row) => row,
+            Pairs::Listed(listing) => return Sieve::of_listing(parts, listing, hasher),
+        };
         let most = pairs.len().min(START);
         let hash = |(key, _): &(K, T)| hasher.hash_one(key);
         let hashes: Vec<u64> = pairs[..most].iter().map(hash).collect();
