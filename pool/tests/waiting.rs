@@ -564,3 +564,40 @@ fn a_waiter_runs_what_it_has_brought_home_of_its_thief() {
         assert!(taken.load(SeqCst));
     }
 }
+
+/// A third thread has tasks of the job that a thread waits for: it took them in one lot with one that waits for them, as the
+/// thief does.
+#[test]
+fn a_waiter_runs_what_others_have_stolen_of_its_thief() {
+    let watch = Watch::new("a_waiter_runs_what_others_have_stolen_of_its_thief");
+    let pool = watch.pool(3);
+    for _ in 0..5 {
+        let [begun, there, taken] = &[const { AtomicBool::new(false) }; 3];
+        let done = &AtomicUsize::new(0);
+        let all = || {
+            while done.load(SeqCst) < 7 {
+                thread::sleep(Duration::from_micros(200));
+            }
+        };
+        let thief = || {
+            scope(|s| {
+                // Keeps the third thread until all others are there.
+                s.spawn(|_| {
+                    begun.store(true, SeqCst);
+                    spin_until(there);
+                });
+                spin_until(begun);
+                for _ in 0..8 {
+                    s.spawn(|_| match taken.swap(true, SeqCst) {
+                        false => all(),
+                        true => ignore(done.fetch_add(1, SeqCst)),
+                    });
+                }
+                there.store(true, SeqCst);
+                all();
+            });
+        };
+        pool.join(|| spin_until(taken), thief);
+        assert_eq!(done.load(SeqCst), 7);
+    }
+}

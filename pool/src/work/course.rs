@@ -98,7 +98,7 @@ impl Worker<'_> {
     }
 
     /// All other seats, in a ring that begins at that one.
-    fn beginning_at(&self, start: usize) -> impl Iterator<Item = &Seat> {
+    pub(super) fn beginning_at(&self, start: usize) -> impl Iterator<Item = &Seat> {
         let (seats, me) = (&self.shared.seats, self.seat.index);
         let all = seats.iter().skip(start).chain(seats.iter().take(start));
         all.filter(move |seat| seat.index != me)

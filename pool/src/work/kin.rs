@@ -41,23 +41,24 @@ impl Worker<'_> {
     }
 
     /// Takes a task of a scope that was opened inside what `by` describes from behind strangers, which lie there if they
-    /// were stolen or taken in one lot; they are moved to the injector. Or from this seat, if it was brought here in such a
-    /// lot; or from the injector, if a thread that looked behind it has moved it there.
+    /// were stolen or taken in one lot; they are moved to the injector. Or from any other seat, this one among them, if a
+    /// thread has brought it there in such a lot; or from the injector, if a thread that looked behind it has moved it there.
     fn take_task_behind(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
         if by.seat == self.seat.index {
             return None;
         }
-        let thief = &self.shared.seats[by.seat];
         // As above: the job is still being run when the task is seen, which is still there when it is taken.
         let kin = |t: u64| tag::opened_since(t, by.seat, by.since) && still();
         let behind = |seat| {
             self.shared
                 .fetch_from_behind(seat, kin, Some(self.seat.index))
         };
-        let entry = behind(thief)
+        let mut others = self.beginning_at(by.seat);
+        let entry = others
+            .find_map(behind)
             .or_else(|| behind(self.seat))
             .or_else(|| self.shared.injector.take_if(kin))?;
-        self.stolen(entry, thief)
+        self.stolen(entry, &self.shared.seats[by.seat])
     }
 }
 
