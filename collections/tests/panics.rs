@@ -302,10 +302,11 @@ fn drops_blow_outside_of_locks() {
 /// A map of any size drops all its entries, also those behind one whose destructor panics.
 #[test]
 fn a_drop_blows_and_the_others_are_dropped() {
+    type Make = fn(u32, &Arc<Fuse>) -> ParHashMap<Key, Key>;
     let (sizes, fuse) = ([1, 10, 1000, 20_000], Fuse::new());
     for len in sizes {
         for nth in [0, len / 2] {
-            let maps: [fn(u32, &Arc<Fuse>) -> ParHashMap<Key, Key>; 2] = [
+            let maps: [Make; 2] = [
                 |len, fuse| {
                     (0..len)
                         .map(|i| (Key(i, fuse.clone()), Key(i, fuse.clone())))

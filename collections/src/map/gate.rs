@@ -42,10 +42,9 @@
 //!
 //! With marks there may be no writer left that looks. So the last reader to leave says SHUT. For that a reader
 //! that finds the gate not OPEN, when its slot is cleared, passes a true fence, and then looks at the gate and at
-//! all slots. The writer that says EMPTYING does the same before it looks. Of all these fences, take the order:
-//!
-//! * Readers before the writer's fence: the writer finds their slots cleared. If those are all, it says SHUT.
-//! * Readers behind it: they find EMPTYING, and the last of them finds all slots cleared.
+//! all slots. The writer that says EMPTYING does the same before it looks. These fences come one after the other. The
+//! writer finds cleared the slots of the readers whose fences come before its own. If no reader's fence comes later, it
+//! says SHUT. Else the reader whose fence is the last of all finds EMPTYING, and all slots cleared: it says SHUT.
 //!
 //! A slot that is cleared by a reader that saw OPEN was cleared before the barrier. So EMPTYING ends.
 //!

@@ -176,7 +176,7 @@ impl Collected {
     }
 }
 
-/// While this lives the calling thread collects; then it gives back what it has. No other one may live.
+/// While this lives the calling thread collects; then it gives back what it has, and no longer does so.
 #[derive(Debug)]
 pub(crate) struct Collecting(PhantomData<*const ()>);
 

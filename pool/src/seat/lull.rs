@@ -70,8 +70,8 @@ impl Lull {
         self.0.load(Ordering::Relaxed) / NUMBER == number
     }
 
-    /// After a push, a fence, and a look at the census, which told of a thread to be woken or did not. A brisk
-    /// spawner joins, if then no thread `sleeps`; `can` says whether there is a barrier.
+    /// After a push, a fence, and a look at the census. It `woke` a thread, or none slept, or enough
+    /// threads search beside one that sleeps. A brisk spawner joins, if then no thread `sleeps`; `can` says whether there is a barrier.
     pub(crate) fn consider(
         &self,
         mine: &Membership,

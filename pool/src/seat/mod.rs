@@ -46,7 +46,7 @@ pub(crate) struct Seat {
     pub(crate) counters: Counters,
     /// Whether anything was put into `spawned` since a guest sat down.
     pub(crate) spawning: Note,
-    /// Whether the holder relies on no thread to sleep.
+    /// The lull that the holder is a member of, if any.
     pub(crate) membership: Membership,
     /// The last guest as the system knows it; zero where it is not asked.
     pub(crate) guest: Note,

@@ -695,7 +695,8 @@ impl<'scope> Base<'scope> {
     }
 
     /// Wakes the owner if it sleeps: there is a task of its own to run. The push was followed by
-    /// a fence, which pairs with the one of an owner that goes to sleep; in a lull that owner's barrier takes its place.
+    /// a fence, which pairs with the one of an owner that goes to sleep. In a lull there is none, but such an owner has all
+    /// threads pass a barrier. (An owner outside of the pool does neither: it looks every 10 ms.)
     fn tell_owner(&self) {
         if let Some(owner) = self.latch.latch().sleeper() {
             owner.unpark();
