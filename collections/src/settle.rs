@@ -166,7 +166,7 @@ pub(crate) fn settle<T>(
     (gapped, offsets)
 }
 
-/// The same for few groups, without gaps. Values of the same group often follow each other there, and one would wait
+/// [`settle`] for few groups, without gaps. Values of the same group often follow each other there, and one would wait
 /// until the place of the next is written and read again. So four stretches of the values are moved side by side, each with
 /// places of its own.
 fn settle_few<T>(mut values: Vec<T>, groups: &[u32], count: usize) -> (Gapped<T>, Vec<usize>) {

@@ -89,7 +89,7 @@ fn transfer() -> f64 {
     nanos / 2.0
 }
 
-/// How many lines are fetched that another core has changed.
+/// The way in which many lines are fetched that another core has changed.
 enum Way {
     /// Each address follows from the line before.
     Load,
@@ -98,7 +98,7 @@ enum Way {
     Stores,
 }
 
-/// What each of many lines costs then. `Load` ÷ `Loads` is the `overlap` of loads, `Load` ÷ `Stores` that of stores.
+/// What each of these lines costs: the median of many rounds. `Load` ÷ `Loads` is the `overlap` of loads, `Load` ÷ `Stores` that of stores.
 fn lines(way: Way) -> f64 {
     const LINES: usize = 256;
     const ROUNDS: usize = 200;
