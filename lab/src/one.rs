@@ -158,6 +158,9 @@ fn records(sample: &Sample, cores: &str, seed: u64, lines: usize) -> String {
                 few.few, few.all, few.place
             );
         }
+        for bucket in &report.buckets {
+            let _ = writeln!(out, "B\t{row}\t{cores}\t{seed}\t{bucket}");
+        }
         let _ = write!(out, "W\t{row}\t{cores}\t{seed}");
         let last = report.ramp.len();
         for (i, nanos) in report.ramp.iter().enumerate() {

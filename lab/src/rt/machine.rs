@@ -9,6 +9,7 @@
 //! What a thread does between two touches of shared memory takes no time, unless it says so
 //! ([`work`]) or the machine is asked to measure it.
 
+use super::buckets::{Buckets, Spent};
 use super::costs::{Costs, Topology};
 use super::hop::{self, Context};
 use super::lines::{Came, Lines, Way};
@@ -178,6 +179,8 @@ pub(super) struct Machine {
     /// Whether stretches are noted.
     tells_few: bool,
     pub(super) stretches: Vec<Stretch>,
+    /// If it is to be told where threads are, by time.
+    pub(super) buckets: Option<Buckets>,
     pub(super) switches: u64,
     blocks: u64,
     /// What all threads have computed, where that is measured, in picoseconds.
@@ -237,6 +240,7 @@ pub(super) fn machine() -> Option<Entered> {
         machine.computed += passed;
         let current = machine.current;
         machine.threads[current].times.work += passed;
+        machine.bucket(passed, Spent::Work);
         if machine.tells_few && passed >= stretch::LEAST {
             let end = machine.cores[core].clock;
             machine.stretches.push(Stretch::new(end, passed));
@@ -277,6 +281,7 @@ pub(crate) fn start(costs: &Costs, topology: Topology, seed: u64, measure: bool,
         meter,
         tells_few: stretch::is_wanted(),
         stretches: Vec::new(),
+        buckets: Buckets::wanted(),
         switches: 0,
         blocks: 0,
         computed: 0,
@@ -311,7 +316,7 @@ fn touch(touch: Touch) {
             m.lines.note_refusal(touch.address, touch.place);
             m.me().times.refused += 1;
         }
-        Point::Fence => m.fence(),
+        Point::Fence => m.fence(touch.place),
         Point::Order => {}
         Point::Pause => m.spend(|c| c.pause, |t| &mut t.spin),
     }
@@ -378,7 +383,9 @@ pub(crate) fn work(nanos: u64) {
         let core = m.here();
         core.clock += nanos * PS;
         core.streams = false;
-        if core.slice_is_over() {
+        let over = core.slice_is_over();
+        m.bucket(nanos * PS, Spent::Work);
+        if over {
             m.turn(0);
         }
     }
@@ -523,6 +530,7 @@ impl Machine {
         let core = self.here();
         core.clock += ps;
         core.streams = false;
+        self.bucket(ps, Spent::Other);
     }
 
     // ---- memory -----------------------------------------------------------------------------
@@ -593,6 +601,7 @@ impl Machine {
             let times = &mut self.me().times;
             times.stall += now - clock;
             times.transfers += 1;
+            self.bucket(now - clock, Spent::Stall(place));
             return;
         }
     }
@@ -609,9 +618,10 @@ impl Machine {
         }
         let took = core.clock - before;
         self.me().times.hits += took;
+        self.bucket(took, Spent::Other);
     }
 
-    fn fence(&mut self) {
+    fn fence(&mut self, place: &'static Location<'static>) {
         self.turn(self.costs.order);
         let fence = self.costs.fence;
         let core = self.here();
@@ -620,6 +630,7 @@ impl Machine {
         core.streams = false;
         let took = core.clock - before;
         self.me().times.stall += took;
+        self.bucket(took, Spent::Stall(place));
     }
 
     // ---- who is next ------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 //! would have in its cache meanwhile, `names` finds the field behind an address. `system` and `random` are those of the schedules (`sched/`): the same answers,
 //! before another machine.
 
+mod buckets;
 pub(crate) mod costs;
 mod hop;
 mod lines;

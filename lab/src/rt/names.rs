@@ -43,11 +43,12 @@ pub(super) fn group(uses: &Uses) -> Vec<Contended> {
     groups
 }
 
+/// The sources that were read.
 #[derive(Default)]
-struct Sources(HashMap<&'static str, Vec<String>>);
+pub(super) struct Sources(HashMap<&'static str, Vec<String>>);
 
 impl Sources {
-    fn field(&mut self, place: &'static Location<'static>) -> String {
+    pub(super) fn field(&mut self, place: &'static Location<'static>) -> String {
         let lines = self
             .0
             .entry(place.file())

@@ -25,6 +25,8 @@ pub(crate) struct Report {
     pub(crate) ramp: Vec<u64>,
     /// What was computed while few did, by place, and how long few did: in rows that are measured.
     pub(crate) few: (Vec<Few>, u64),
+    /// Where threads are, by time, if that is wanted.
+    pub(crate) buckets: Vec<String>,
 }
 
 /// Forgets what was counted.
@@ -36,6 +38,9 @@ pub(crate) fn reset() {
         .for_each(|t| t.times = Times::default());
     m.lines.uses.clear();
     m.stretches.clear();
+    if let Some(buckets) = &mut m.buckets {
+        buckets.clear();
+    }
     m.switches = 0;
 }
 
@@ -77,5 +82,7 @@ pub(crate) fn report() -> Report {
     report.ramp.sort_unstable();
     report.contended = names::group(&m.lines.uses);
     report.few = stretch::sum(&m.stretches, m.cores.len());
+    let buckets = m.buckets.as_ref();
+    report.buckets = buckets.map_or_else(Vec::new, |b| b.tell(m.cores.len()));
     report
 }

@@ -521,6 +521,12 @@ impl Spawned {
         self.len() == 0
     }
 
+    /// Whether a thief seemed to be inside.
+    pub(crate) fn is_read(&self) -> bool {
+        // Relaxed: by this a thief decides only where it goes.
+        self.thieves.readers.load(Ordering::Relaxed) > 0
+    }
+
     /// How many jobs there seemed to be.
     pub(crate) fn len(&self) -> usize {
         self.top(Ordering::Relaxed).to(self.mark()).max(0) as usize

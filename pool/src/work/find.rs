@@ -16,6 +16,9 @@ use crate::seat::word::Holder;
 /// Most jobs taken from the injector at once.
 const BATCH: usize = 16;
 
+/// A thief goes by a deque of spawned jobs that another is reading this many times, then it goes in too.
+const PASSES: u32 = 16;
+
 impl Worker<'_> {
     /// Takes any job at all.
     pub(crate) fn take_any(&self) -> Option<Entry> {
@@ -96,6 +99,7 @@ impl Worker<'_> {
     /// Steals from some other seat, starting anywhere.
     fn steal_any(&self) -> Option<Entry> {
         let seats = &self.shared.seats;
+        let mut passes = PASSES;
         loop {
             let mut again = false;
             let count = seats.count();
@@ -110,7 +114,7 @@ impl Worker<'_> {
                     Steal::Retry => again = true,
                     Steal::Empty => {}
                 }
-                match self.steal_spawned(victim) {
+                match self.steal_spawned(victim, passes > 0) {
                     Steal::Taken(entry) => return entry,
                     Steal::Retry => again = true,
                     _ => {}
@@ -119,15 +123,20 @@ impl Worker<'_> {
             if !again {
                 return None;
             }
+            passes = passes.saturating_sub(1);
             relax();
         }
     }
 
-    /// Steals spawned jobs of that seat.
+    /// Steals spawned jobs of that seat, or goes by another thief there. Where many threads are after the jobs of one,
+    /// each of them would else wait for all others three times, and the spawner for all of them.
     #[inline]
-    fn steal_spawned(&self, victim: &Seat) -> Steal<Option<Entry>> {
+    fn steal_spawned(&self, victim: &Seat, goes_by: bool) -> Steal<Option<Entry>> {
         if victim.spawned.is_empty() {
             return Steal::Empty;
+        }
+        if goes_by && victim.spawned.is_read() {
+            return Steal::Retry;
         }
         self.steal_lot(victim)
     }

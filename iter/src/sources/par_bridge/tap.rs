@@ -336,12 +336,15 @@ impl<I: Iterator> Tap<I> {
         let Some(first) = source.iter.next() else {
             return Some((self.left_in_batches(source)?, 0));
         };
-        // The last items are shared out in ever smaller batches.
+        // The last items are shared out in ever smaller batches; in a crowd in larger ones, since one thread serves
+        // all, and hands out at the end what a thread has too much of.
         let threads = self.batches.len();
-        let least = if threads > CROWD { Self::LEAST } else { 0 };
-        let more = more
-            .min((promised / (2 * threads)).max(least))
-            .min(promised - 1);
+        let share = if threads > CROWD {
+            (2 * (promised / threads)).max(Self::LEAST)
+        } else {
+            promised / (2 * threads)
+        };
+        let more = more.min(share).min(promised - 1);
         source.batched |= more > 0;
         Some((first, more))
     }
