@@ -44,6 +44,6 @@ if [ "${1:-}" = real ]; then
     cargo build --quiet --release --manifest-path lab/Cargo.toml --target-dir target/lab-real </dev/null
     exec target/lab-real/release/tine-lab "$@"
 fi
-RUSTFLAGS="--cfg tine_sched" cargo build --quiet --release --manifest-path lab/Cargo.toml \
+RUSTFLAGS="--cfg tine_sched --cfg tine_lab" cargo build --quiet --release --manifest-path lab/Cargo.toml \
     --target-dir target/lab </dev/null
 exec target/lab/release/tine-lab "$@"

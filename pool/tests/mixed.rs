@@ -3,11 +3,12 @@
 
 mod common;
 
-use common::{Random, Watch, budget, ignore, until};
+use common::{Random, Watch, alone, budget, ignore, until};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::Duration;
 use tine_pool::{
     Bounded, First, Scope, ThreadPoolBuilder, blocking, broadcast, current_num_threads, join,
     scope, select, spawn, spawn_async, spawn_broadcast, spawn_join, stop,
@@ -229,5 +230,60 @@ fn a_broadcast_whose_closures_block() {
         assert_eq!(pool.install(current_num_threads), got.len());
         pool.shutdown();
         round += 1;
+    }
+}
+
+/// All seats are held by tasks when the callers come, so their calls are errands. When the tasks end, the threads may run
+/// these or offer their seats; in both cases each call is made once, and its panic is its caller's.
+#[test]
+fn callers_sit_down_where_threads_offer_their_seats() {
+    const THREADS: usize = 12;
+    const NAME: &str = "callers_sit_down_where_threads_offer_their_seats";
+    alone(NAME, THREADS, |watch| {
+        let (at_home, more) = (AtomicUsize::new(0), budget(2500));
+        for round in 0.. {
+            if !more() && at_home.load(SeqCst) > 0 {
+                break;
+            }
+            watch.step(round);
+            let all = Counts::default();
+            let [begun, calling, over] = [(); 3].map(|()| AtomicUsize::new(0));
+            let callers = 2 + round as usize % THREADS;
+            let hold = || {
+                begun.fetch_add(1, SeqCst);
+                until(|| over.load(SeqCst) == 1);
+            };
+            thread::scope(|threads| {
+                threads.spawn(|| broadcast(|_| hold()));
+                until(|| begun.load(SeqCst) == THREADS);
+                for caller in 0..callers {
+                    let (all, at_home, calling) = (&all, &at_home, &calling);
+                    threads.spawn(move || {
+                        calling.fetch_add(1, SeqCst);
+                        (0..8).for_each(|call| call_by_join(caller, call, all, at_home));
+                    });
+                }
+                until(|| calling.load(SeqCst) == callers);
+                thread::sleep(Duration::from_millis(2));
+                over.store(1, SeqCst);
+            });
+            assert!(all.is_even());
+        }
+    });
+}
+
+fn call_by_join(caller: usize, call: usize, all: &Counts, at_home: &AtomicUsize) {
+    let (me, counted) = (thread::current().id(), all.one());
+    let here = move || {
+        let _counted = counted;
+        assert_ne!(caller + call, 6);
+        thread::current().id() == me
+    };
+    match catch_unwind(AssertUnwindSafe(|| join(here, || caller))) {
+        Ok((own, other)) => {
+            assert!(caller + call != 6 && other == caller);
+            at_home.fetch_add(usize::from(own && call == 0), SeqCst);
+        }
+        Err(_) => assert_eq!(caller + call, 6),
     }
 }

@@ -46,6 +46,8 @@ pub(crate) struct Notes {
     pub(crate) patience: Note,
     /// The seat's own thread as the system knows it; zero where it is not asked.
     pub(crate) thread: Note,
+    /// Whether the thread has offered its seat to a caller.
+    pub(crate) offered: Note,
     /// State of the random generator.
     random: Note,
 }
@@ -65,6 +67,7 @@ impl Notes {
             outside_every: Note::new(32),
             patience: Note::new(10_000),
             thread: Note::new(0),
+            offered: Note::new(0),
             random: Note::new((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
         }
     }

@@ -1,5 +1,5 @@
 //! How a thread that holds no seat gets work done in a pool: an errand, which the pool's own threads
-//! run while it sleeps.
+//! run while it sleeps. Where the thread could be a guest, they may offer it a seat instead.
 //!
 //! A pool whose every seat is *blocked* would never come to it: on a lock, say, that the waiting
 //! thread holds. So a waiter from outside looks once in a while. If the pool stands still, and its own
@@ -13,7 +13,7 @@
 //! seconds it counts as stuck, for it may spin on a lock.
 
 use super::attend::attend_if_deserted;
-use super::guest::{may_visit, visit_spare};
+use super::guest::{Guest, may_visit, visit_spare};
 use super::kin::{LatchWait, ScopeWait, Task};
 use super::shared::{SPARES, Shared};
 use super::stand_in::Replaced;
@@ -107,29 +107,51 @@ pub(crate) fn send(shared: &Shared, guest: bool, op: &mut Errand<'_>) {
         Some(worker) if worker.is_of(shared) => op(worker),
         // Each thread that is inside of `blocking` has a seat. An errand would wait for another's.
         _ if Worker::come_back(shared, op) => {}
-        Some(worker) => errand(
-            shared,
-            false,
-            worker.seat.wait_parker(),
-            op,
-            &|latch, _, _| {
+        Some(worker) => {
+            let parker = worker.seat.wait_parker();
+            errand(shared, Ask::Thread, parker, op, &|latch, _, _| {
                 wait_abroad(worker, latch);
-            },
-        ),
-        None => with_parker(|parker| {
-            errand(shared, guest, parker, op, &|latch, tag, begun| {
-                let mut outside = Outside::new(shared);
-                while !latch.wait_for(LOOK) {
-                    if begun.load(Ordering::Relaxed) || !outside.stands_still() {
-                        continue;
-                    }
-                    if !(guest && may_visit(shared) && take_back(shared, tag)) {
-                        outside.call_help();
-                    }
-                }
             });
-        }),
+        }
+        None if guest => {
+            // Where a thread has offered its seat, another caller may be faster.
+            if let Some(seat) = from_outside(shared, Ask::Seat, op) {
+                match Guest::sit_down_near(shared, seat) {
+                    Some(guest) => guest.worker().sit(|worker| op(worker)),
+                    None => drop(from_outside(shared, Ask::Call, op)),
+                }
+            }
+        }
+        None => drop(from_outside(shared, Ask::Thread, op)),
     });
+}
+
+/// What the caller of an errand wants.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ask {
+    /// That a thread of the pool runs it.
+    Thread,
+    /// The same, for a caller that may be a guest.
+    Call,
+    /// A seat, on which the caller would rather run it itself.
+    Seat,
+}
+
+/// Sends an errand of a thread that is no worker. A seat, if its thread offers that instead.
+fn from_outside(shared: &Shared, ask: Ask, op: &mut Errand<'_>) -> Option<usize> {
+    with_parker(|parker| {
+        errand(shared, ask, parker, op, &|latch, tag, begun| {
+            let mut outside = Outside::new(shared);
+            while !latch.wait_for(LOOK) {
+                if begun.load(Ordering::Relaxed) || !outside.stands_still() {
+                    continue;
+                }
+                if !(ask != Ask::Thread && may_visit(shared) && take_back(shared, tag)) {
+                    outside.call_help();
+                }
+            }
+        })
+    })
 }
 
 /// Calls `op` on the seat of that pool that the calling thread stands aside from, if it is no worker of that pool now; else
@@ -150,21 +172,30 @@ pub(crate) fn at_home<R>(shared: &Shared, op: impl FnOnce() -> R) -> R {
 }
 
 /// Queues `op` and waits by `wait` until it has been run: for the latch, and told the errand's tag and
-/// whether it has been begun.
+/// whether it has been begun. If the caller asks for a seat and is offered one, `op` has not been run.
 fn errand(
     shared: &Shared,
-    guest: bool,
+    ask: Ask,
     parker: &'static Parker,
     op: &mut Errand<'_>,
     wait: &dyn Fn(&Latch, u64, &AtomicBool),
-) {
+) -> Option<usize> {
     let (latch, begun, tag) = (Latch::new(parker), AtomicBool::new(false), tag::outside());
     let op = Cell::new(Some(op));
     let result = Cell::new(None);
     let chain = stop::current();
     let body = || {
         begun.store(true, Ordering::Relaxed);
-        let run = || Worker::with(|w| w.zip(op.take()).map(|(worker, op)| op(worker)));
+        let run = || {
+            Worker::with(|worker| {
+                let worker = worker?;
+                if ask == Ask::Seat && worker.offer_seat() {
+                    return Some(Some(worker.seat.index));
+                }
+                op.take()?(worker);
+                Some(None)
+            })
+        };
         result.set(Some(unwind::catch(|| apart(chain.clone(), run))));
     };
     let job = Borrowed::new(tag, &body, &latch);
@@ -173,16 +204,16 @@ fn errand(
     let parcel = unsafe { job.parcel() };
     // Relaxed, here and below: a count for guesses.
     shared.errands.fetch_add(1, Ordering::Relaxed);
-    if guest {
-        shared.inject_for_guest(parcel);
-    } else {
+    if ask == Ask::Thread {
         shared.inject(parcel);
+    } else {
+        shared.inject_for_guest(parcel);
     }
     attend_if_deserted(shared);
     wait(&latch, tag, &begun);
     shared.errands.fetch_sub(1, Ordering::Relaxed);
     match result.take() {
-        Some(Ok(Some(()))) => {}
+        Some(Ok(Some(offered))) => offered,
         Some(Err(panic)) => unwind::resume(panic),
         _ => unreachable!("an errand was run by no worker"),
     }

@@ -6,7 +6,7 @@ use super::shared::Shared;
 use super::worker::Worker;
 use crate::base::clock;
 use crate::base::running;
-use crate::base::sync::relax;
+use crate::base::sync::{Ordering, relax};
 use crate::base::sys;
 use crate::base::trace::{self, Act, Span};
 use crate::seat::Seat;
@@ -19,6 +19,8 @@ use std::cell::Cell;
 const LOOK: u64 = 5_000;
 /// The most seats of a pool in which it looks once: with two seats, looking longer cost calls of 30 µs a fifth.
 const SMALL: usize = 8;
+/// How long a thread that has offered its seat leaves it free, in nanoseconds: about as long as it takes to wake the caller.
+pub(super) const OFFER: u64 = 50_000;
 
 thread_local! {
     /// The seat that this thread had last.
@@ -47,6 +49,13 @@ impl<'a> Guest<'a> {
             LAST.set(free.index);
         }
         Some(Self::on(shared, free))
+    }
+
+    /// The same for a thread that was told of a seat which may be free.
+    #[cold]
+    pub(super) fn sit_down_near(shared: &'a Shared, seat: usize) -> Option<Self> {
+        LAST.set(seat);
+        Self::sit_down(shared)
     }
 
     /// Makes the calling thread the guest on a seat that it has taken.
@@ -119,11 +128,34 @@ fn find_seat(shared: &Shared) -> Option<&Seat> {
     }
 }
 
+impl Worker<'_> {
+    /// Offers this thread's seat to the caller of the errand that it has begun, in place of running it, if it has nothing else
+    /// to do. The thread then leaves its seat free for a while. So callers get seats back, which they keep for
+    /// their next calls: a thread that runs an errand finds the next one when it is done. In a pool with fewer seats than
+    /// callers that would cost a wake-up for nothing.
+    #[cold]
+    pub(super) fn offer_seat(&self) -> bool {
+        let (shared, seat) = (self.shared, self.seat);
+        if shared.is_small() || self.guest || shared.is_spare(seat) || seat.notes.helps.get() > 0 {
+            return false;
+        }
+        let seats = shared.seats.first().iter();
+        let guests = seats.filter(|seat| seat.word.load().is_visited()).count();
+        // Relaxed: a guess.
+        let callers = guests + shared.errands.load(Ordering::Relaxed);
+        let offers = callers <= shared.len() && seat.spawned.is_empty();
+        seat.notes.offered.set(u64::from(offers));
+        offers
+    }
+}
+
 impl Shared {
     /// Whether the pool has few seats: an errand costs its caller less than looking for one, and threads that
     /// search do not wait for each other.
     pub(super) fn is_small(&self) -> bool {
-        self.len() <= SMALL
+        // Decided schedules have few threads, and come by both ways.
+        let is_large = cfg!(all(tine_sched, not(tine_lab))) && self.len() == 2;
+        self.len() <= SMALL && !is_large
     }
 }
 

@@ -2,6 +2,7 @@
 //! there is work for them. One of the sleepers looks after the others.
 #![forbid(unsafe_code)]
 
+use super::guest::OFFER;
 use super::worker::Worker;
 use crate::base::barrier;
 use crate::base::clock;
@@ -52,7 +53,9 @@ impl Worker<'_> {
             if self.shared.step_down(self.seat) {
                 freed.give_back();
                 self.block();
-            } else if let Some(entry) = self.take_any() {
+            } else if self.seat.notes.offered.get() == 0
+                && let Some(entry) = self.take_any()
+            {
                 self.run_in_turn(entry);
                 continue;
             } else {
@@ -154,10 +157,14 @@ impl Worker<'_> {
 
     /// Looks for news for a while. In a small pool at most half of the threads do so at a time.
     ///
+    /// A thread that has offered its seat to a caller looks at no work until the caller has it, or does not come.
+    ///
     /// Of many that see a few jobs, about twice as many as there are jobs take them up, by chance. The others count
     /// as searching and look on, also after their last look, as long as there is work.
     fn look_around(&self) -> Looked {
         let (shared, seat) = (self.shared, self.seat);
+        let mut offer = (seat.notes.offered.get() != 0).then(|| Patience::new(OFFER));
+        seat.notes.offered.set(0);
         let mut patience = Patience::new(seat.notes.patience.get());
         let mut beside = shared.sleep.census().searching();
         let mut round = 0_u32;
@@ -168,6 +175,9 @@ impl Worker<'_> {
             }
             if seat.word.load().has_mail() || shared.is_over() {
                 return Looked::News;
+            }
+            if offer.as_mut().is_some_and(Patience::wait) {
+                continue;
             }
             let found = shared.jobs();
             if found > 0 && (beside <= CROWD || seat.notes.random() as usize % beside < 2 * found) {
