@@ -47,6 +47,12 @@ pub(crate) trait Bag<T, S>: Default + Send {
     /// Puts in values until there are none, or more than `most` are here.
     fn fill(&mut self, values: &mut impl Iterator<Item = T>, most: usize, hasher: &S);
 
+    /// Puts in all values, if it is known that `few` at most are here then; else hands them back. The loop
+    /// need not stop, so the place in the values stays in a register.
+    fn take<I: Iterator<Item = T>>(&mut self, values: I, _few: usize, _: &S) -> Result<(), I> {
+        Err(values)
+    }
+
     /// Adds values that come later in the input.
     fn append(&mut self, later: Self, hasher: &S);
 
@@ -333,13 +339,18 @@ where
 
 impl<R, S, B, H> GatherFolder<'_, R, S, B, H> {
     #[inline]
-    fn put_all<K: Hash, V>(&mut self, mut pairs: impl Iterator<Item = (K, V)>)
+    fn put_all<K: Hash, V>(&mut self, pairs: impl Iterator<Item = (K, V)>)
     where
         B: Bag<(K, V), S>,
         H: Heap<B, K, V, S>,
     {
         let plan = self.plan;
+        let mut pairs = pairs;
         if let Run::Few(bag) = &mut *self.run {
+            pairs = match bag.take(pairs, plan.few, plan.hasher) {
+                Ok(()) => return,
+                Err(pairs) => pairs,
+            };
             bag.fill(&mut pairs, plan.few, plan.hasher);
             if !bag.is_full(plan.few) {
                 return;

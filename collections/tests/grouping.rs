@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use quickcheck::QuickCheck;
+use tine_collections::ParHashMap;
 use tine_collections::prelude::*;
 use tine_iter::prelude::*;
 use tine_pool::ThreadPoolBuilder;
@@ -404,5 +405,71 @@ fn distinct_of_many() {
                 .map(|i| law(i * 8).to_string());
             assert!(texts.distinct() == texts_by_hand);
         });
+    }
+}
+
+/// An iterator that says how many items it has at most: as many as `says`, which may be a lie.
+struct Says<I>(I, Option<usize>);
+
+impl<I: Iterator> Iterator for Says<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, self.1)
+    }
+}
+
+/// Tables are asked for a decision at the right item, or later if a stretch of items has more than it said:
+/// the result is the same. The stretches end just before, at and after the places of decisions.
+#[test]
+fn stretches_of_items_that_say_their_length_or_lie() {
+    let before: usize = if cfg!(miri) { 300 } else { 1 << 14 };
+    let many = if cfg!(miri) { 700 } else { 150_000 };
+    for (keys, middle) in [
+        (7, before - 2),
+        (7, before - 1),
+        (1000, before),
+        (many, before + 1),
+        (many, many as usize),
+    ] {
+        let ends = [0, 1, middle + 1, middle + 2, 2 * middle + 100];
+        let keyed = |at: usize| at.wrapping_mul(0x9E37_79B9) as u64 % keys;
+        let mut counts = HashMap::new();
+        (0..ends[4]).for_each(|at| *counts.entry(keyed(at)).or_insert(0_usize) += 1);
+        let lasts: HashMap<u64, usize> = (0..ends[4]).map(|at| (keyed(at), at)).collect();
+        let mut seen = HashSet::new();
+        let firsts: Vec<u64> = (0..ends[4])
+            .map(keyed)
+            .filter(|&k| seen.insert(k))
+            .collect();
+        let (none, lie) = (|_: usize| None, |_: usize| Some(0));
+        let truth = |count: usize| Some(count);
+        for says in [
+            &none as &(dyn Fn(usize) -> Option<usize> + Sync),
+            &lie,
+            &truth,
+        ] {
+            let items = || {
+                ends.par_windows(2).flat_map_iter(|ends| {
+                    let (from, to) = (ends[0], ends[1]);
+                    Says(from..to, says(to - from))
+                })
+            };
+            assert_eq!(items().count_by(|&at| keyed(at)), counts);
+            assert_eq!(items().map(keyed).distinct(), firsts);
+            let collected: ParHashMap<u64, usize> = items().map(|at| (keyed(at), at)).collect();
+            assert_eq!(collected, lasts);
+            let last = items().fold_by(
+                |&at| keyed(at),
+                || 0,
+                |all, at| *all = at,
+                |all, at| *all = at,
+            );
+            assert_eq!(last, lasts);
+        }
     }
 }

@@ -435,6 +435,25 @@ impl<F: Firsts<K, V>, K: Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<F
         self.put(pairs, most, hasher);
     }
 
+    #[inline]
+    fn take<I: Iterator<Item = (K, V)>>(
+        &mut self,
+        pairs: I,
+        few: usize,
+        hasher: &S,
+    ) -> Result<(), I> {
+        let most = match few > SHORT {
+            true => few.min(self.look - 1),
+            false => few,
+        };
+        let room = most.saturating_sub(self.firsts.len());
+        if self.stale || pairs.size_hint().1.is_none_or(|more| more > room) {
+            return Err(pairs);
+        }
+        self.seen += self.firsts.add_all(pairs, hasher);
+        Ok(())
+    }
+
     fn append(&mut self, later: Self, hasher: &S) {
         self.firsts.append(later.firsts, hasher);
     }

@@ -27,6 +27,16 @@ pub(super) trait Firsts<K, V>: IntoIterator<Item = (K, V)> + Default + Send {
     /// Puts in the item if it is the first of its key.
     fn add(&mut self, key: K, value: V, hasher: &impl BuildHasher);
 
+    /// Puts in the items that are the first of their keys. The number of all.
+    fn add_all(&mut self, pairs: impl Iterator<Item = (K, V)>, hasher: &impl BuildHasher) -> usize {
+        let mut count = 0;
+        for (key, value) in pairs {
+            count += 1;
+            self.add(key, value, hasher);
+        }
+        count
+    }
+
     /// Puts in the first items of what comes later in the input.
     fn append(&mut self, later: Self, hasher: &impl BuildHasher);
 
@@ -218,10 +228,25 @@ impl<K: Eq + Hash + Send, V: Send> Firsts<K, V> for Listed<K, V> {
         }
     }
 
-    fn append(&mut self, later: Self, hasher: &impl BuildHasher) {
-        for (key, value) in later {
-            self.add(key, value, hasher);
+    #[inline(never)] // the compiler knows that nothing else uses an argument
+    fn add_all(&mut self, pairs: impl Iterator<Item = (K, V)>, hasher: &impl BuildHasher) -> usize {
+        let (mut count, mut noted) = (0, 0);
+        for (key, value) in pairs {
+            count += 1;
+            let word = word(&key);
+            let hash = hasher.hash_one(word);
+            if self.words.find(hash, |w| *w == word).is_none() {
+                self.seen += count - noted;
+                noted = count;
+                self.insert(hash, word, (key, value), hasher);
+            }
         }
+        self.seen += count - noted;
+        count
+    }
+
+    fn append(&mut self, later: Self, hasher: &impl BuildHasher) {
+        self.add_all(later.into_iter(), hasher);
     }
 
     fn is_in(&self, other: &Self, hasher: &impl BuildHasher) -> bool {

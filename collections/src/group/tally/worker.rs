@@ -28,82 +28,106 @@ const KNOWN: usize = 13;
 /// A table with no more entries than this is small.
 const HANDFUL: usize = 256;
 
-/// A worker's table, and how many entries it may have.
-struct Growing<'t, 'a, F: Fold> {
-    sums: &'t mut Sums<F>,
-    limit: usize,
-    spent: &'t mut Spent<'a, F::Key>,
-}
-
-impl<F: Fold> Growing<'_, '_, F> {
-    /// Folds one item; `true` if that made the table too large.
-    #[inline]
-    fn add<S: BuildHasher>(
-        &mut self,
-        fold: &F,
-        hasher: &S,
-        hash: u64,
-        key: F::Key,
-        raw: F::Raw,
-    ) -> bool {
-        match self.sums.find_mut(hash, |(k, _)| *k == key) {
-            Some((_, sum)) => {
-                fold.add(sum, raw);
-                self.spent.push(key);
-                false
-            }
-            None => self.insert(hash, (key, fold.start(raw)), hasher),
+/// Folds one item into a table; `true` if its key is new there.
+#[inline]
+fn add<F: Fold, S: BuildHasher>(
+    (fold, hasher): (&F, &S),
+    sums: &mut Sums<F>,
+    spent: &mut Spent<'_, F::Key>,
+    hash: u64,
+    (key, raw): (F::Key, F::Raw),
+) -> bool {
+    match sums.find_mut(hash, |(k, _)| *k == key) {
+        Some((_, sum)) => {
+            fold.add(sum, raw);
+            spent.push(key);
+            false
+        }
+        None => {
+            insert::<F, S>(sums, hash, (key, fold.start(raw)), hasher);
+            true
         }
     }
+}
 
-    /// Apart, so that the loop around `add` is short.
-    #[cold]
-    #[inline(never)]
-    fn insert<S: BuildHasher>(&mut self, hash: u64, entry: (F::Key, F::Sum), hasher: &S) -> bool {
-        self.sums
-            .insert_unique(hash, entry, |(key, _)| hasher.hash_one(key));
-        self.sums.len() > self.limit
+/// Apart, so that the loop around `add` is short.
+#[cold]
+#[inline(never)]
+fn insert<F: Fold, S: BuildHasher>(
+    sums: &mut Sums<F>,
+    hash: u64,
+    entry: (F::Key, F::Sum),
+    hasher: &S,
+) {
+    sums.insert_unique(hash, entry, |(key, _)| hasher.hash_one(key));
+}
+
+/// What belongs to a worker's table.
+struct Around<'t, 'a, K> {
+    /// The most entries that it may have.
+    limit: usize,
+    /// How many items have come, and at how many to stop.
+    count: usize,
+    settled: usize,
+    spent: &'t mut Spent<'a, K>,
+}
+
+/// Folds all items into a table, without a stop: the place in a block stays in a register. (A closure would
+/// hold its place, and what else it needs, in memory, wherever it is not inlined.)
+#[inline(never)] // the compiler knows that nothing else uses an argument
+fn fold_block<F: Fold, S: BuildHasher>(
+    with: (&F, &S),
+    sums: &mut Sums<F>,
+    spent: &mut Spent<'_, F::Key>,
+    count: usize,
+    items: impl Iterator<Item = F::Item>,
+) -> usize {
+    let mut nth = count;
+    for item in items {
+        let (key, raw) = with.0.read(item, nth);
+        nth += 1;
+        let hash = with.1.hash_one(&key);
+        add(with, sums, spent, hash, (key, raw));
     }
+    nth
 }
 
 /// Folds items into a table. Stops at `settled` items, or if it gets too large.
-#[inline(never)] // the compiler knows that nothing else uses an argument
+#[inline(never)] // as above
 fn fold_all<F: Fold, S: BuildHasher>(
-    fold: &F,
-    hasher: &S,
-    table: &mut Growing<'_, '_, F>,
-    settled: usize,
-    count: &mut usize,
+    with: (&F, &S),
+    sums: &mut Sums<F>,
+    around: &mut Around<'_, '_, F::Key>,
     items: &mut impl Iterator<Item = F::Item>,
 ) -> ControlFlow<Stop> {
-    let mut nth = *count;
+    let mut nth = around.count;
     let stopped = items.try_for_each(|item| {
-        let (key, raw) = fold.read(item, nth);
+        let (key, raw) = with.0.read(item, nth);
         nth += 1;
-        let hash = hasher.hash_one(&key);
-        if table.add(fold, hasher, hash, key, raw) {
+        let hash = with.1.hash_one(&key);
+        if add(with, sums, around.spent, hash, (key, raw)) && sums.len() > around.limit {
             return ControlFlow::Break(Stop::Overflow);
         }
-        if nth == settled {
+        if nth == around.settled {
             return ControlFlow::Break(Stop::Settle);
         }
         ControlFlow::Continue(())
     });
-    *count = nth;
+    around.count = nth;
     stopped
 }
 
 /// Folds items into a table with a hot table in front. Stops if one of the two should not go on.
 #[inline(never)] // as above
 fn fold_hot<F: Fold, S: BuildHasher>(
-    fold: &F,
-    hasher: &S,
+    with: (&F, &S),
     hot: &mut Hot<F::Key, F::Sum>,
-    table: &mut Growing<'_, '_, F>,
-    count: &mut usize,
+    sums: &mut Sums<F>,
+    around: &mut Around<'_, '_, F::Key>,
     items: &mut impl Iterator<Item = F::Item>,
 ) -> ControlFlow<Stop> {
-    let mut nth = *count;
+    let (fold, hasher) = with;
+    let mut nth = around.count;
     let stopped = items.try_for_each(|item| {
         let (key, raw) = fold.read(item, nth);
         nth += 1;
@@ -112,7 +136,7 @@ fn fold_hot<F: Fold, S: BuildHasher>(
         match hot.put(hash, pair, |r| fold.start(r), |sum, r| fold.add(sum, r)) {
             Met::Taken => ControlFlow::Continue(()),
             Met::Missed(key, raw) => {
-                if table.add(fold, hasher, hash, key, raw) {
+                if add(with, sums, around.spent, hash, (key, raw)) && sums.len() > around.limit {
                     return ControlFlow::Break(Stop::Overflow);
                 }
                 if hot.is_due() {
@@ -122,7 +146,7 @@ fn fold_hot<F: Fold, S: BuildHasher>(
             }
         }
     });
-    *count = nth;
+    around.count = nth;
     stopped
 }
 
@@ -193,6 +217,12 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
     #[inline]
     pub(super) fn put_all(&mut self, items: impl IntoIterator<Item = F::Item>) {
         let mut items = items.into_iter();
+        if self.is_calm(items.size_hint().1) {
+            let Plan { fold, hasher, .. } = *self.plan;
+            let (sums, count) = (&mut self.table, self.done.count);
+            self.done.count = fold_block((fold, hasher), sums, &mut self.spent, count, items);
+            return;
+        }
         loop {
             let stopped = if self.items.is_some() {
                 self.scatter(&mut items)
@@ -209,27 +239,40 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         }
     }
 
+    /// Whether items go into the table, and nothing has to be decided before `most` of them have come. (If
+    /// an iterator has more items than it says, it is decided later.)
+    #[inline]
+    fn is_calm(&self, most: Option<usize>) -> bool {
+        let room = self.limit.saturating_sub(self.table.len());
+        let room = room.min(self.settled() - self.done.count - 1);
+        self.items.is_none() && self.hot.is_none() && most.is_some_and(|most| most <= room)
+    }
+
+    /// The number of items at which the table is looked at.
+    #[inline]
+    fn settled(&self) -> usize {
+        match self.cold {
+            true => usize::MAX,
+            false => (self.since + SETTLED).max(self.done.count + 1),
+        }
+    }
+
     /// Folds items into the table until something has to be decided.
     #[inline]
     fn fold(&mut self, items: &mut impl Iterator<Item = F::Item>) -> ControlFlow<Stop> {
         let Plan { fold, hasher, .. } = *self.plan;
-        let mut table = Growing {
-            sums: &mut self.table,
+        let mut around = Around {
             limit: self.limit,
+            count: self.done.count,
+            settled: self.settled(),
             spent: &mut self.spent,
         };
-        let mut count = self.done.count;
+        let (with, sums) = ((fold, hasher), &mut self.table);
         let stopped = match &mut self.hot {
-            Some(hot) => fold_hot(fold, hasher, hot, &mut table, &mut count, items),
-            None => {
-                let settled = match self.cold {
-                    true => usize::MAX,
-                    false => (self.since + SETTLED).max(count + 1),
-                };
-                fold_all(fold, hasher, &mut table, settled, &mut count, items)
-            }
+            Some(hot) => fold_hot(with, hot, sums, &mut around, items),
+            None => fold_all(with, sums, &mut around, items),
         };
-        self.done.count = count;
+        self.done.count = around.count;
         stopped
     }
 
