@@ -67,7 +67,11 @@ impl<T> Lane<'_, T> {
     }
 
     /// The first `len` places, as a lane of their own.
+    ///
+    /// # Panics
+    /// If there are fewer. The lane keeps them then: without places it would count as written.
     pub(crate) fn cut(&mut self, len: usize) -> Self {
+        assert!(len <= self.places.len(), "as many places in the gap");
         let (here, rest) = mem::take(&mut self.places).into_slice().split_at_mut(len);
         self.places = rest.iter_mut();
         // Relaxed here and below: the count is read when no lane is in use.
@@ -403,11 +407,11 @@ mod tests {
         assert_eq!(settled.whole(), [7; 100]);
     }
 
-    /// Lanes that were left, forgotten, or never made: the values are not given out.
+    /// Lanes that were left, forgotten, cut beyond their end, or never made: the values are not given out.
     #[test]
     fn open_gaps_are_noticed() {
         type Leave = fn(&mut Gapped<u8>);
-        let leaves: [Leave; 4] = [
+        let leaves: [Leave; 5] = [
             |_| {},
             |settled| drop(settled.lanes()),
             |settled| settled.lanes().into_iter().for_each(std::mem::forget),
@@ -415,6 +419,11 @@ mod tests {
                 let mut lane = settled.lanes().remove(0);
                 let mut part = lane.cut(1);
                 part.put(1);
+            },
+            |settled| {
+                let mut lane = settled.lanes().remove(0);
+                let beyond = catch_unwind(AssertUnwindSafe(|| lane.cut(3)));
+                assert!(beyond.is_err());
             },
         ];
         for leave in leaves {

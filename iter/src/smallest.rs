@@ -57,6 +57,9 @@ pub trait Smallest: ParallelIterator {
                 if best.some.len() >= room {
                     best.shorten(k, &compare);
                 }
+            } else {
+                // Should this panic, the best are dropped too.
+                drop(item);
             }
             best
         };

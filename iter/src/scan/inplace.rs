@@ -365,6 +365,7 @@ fn tally<T: Clone, O: Operation<T>, B: Breaks>(
         .enumerate()
         .fold(start, |(tally, broken), (i, item)| {
             if B::ANY && breaks.at(at + i) {
+                drop(tally);
                 (op.join(op.identity(), item.clone()), true)
             } else {
                 (op.join(tally, item.clone()), broken)
@@ -406,6 +407,8 @@ fn run<T: Clone, O: Operation<T>, B: Breaks, const EXCLUSIVE: bool>(
     let start = acc.take();
     let end = items.iter_mut().enumerate().fold(start, |acc, (i, item)| {
         let acc = if B::ANY && breaks.at(at + i) {
+            // Should this panic, nothing has been made yet that would be lost.
+            drop(acc);
             op.identity()
         } else {
             acc
@@ -431,6 +434,7 @@ fn run_and_tally<T: Clone, O: Operation<T>, B: Breaks, const EXCLUSIVE: bool>(
         .fold(start, |(acc, tally), (i, item)| {
             let (acc, tally) = if B::ANY && breaks.at(at + i) {
                 *broken = true;
+                drop((acc, tally));
                 (op.identity(), op.identity())
             } else {
                 (acc, tally)

@@ -151,9 +151,9 @@ fn search<T: Send>(
     }
     if v.len() <= grain {
         // Blocks overlap by one element, so that the seams are looked at.
-        let found = (0..v.len().saturating_sub(1))
-            .step_by(BLOCK)
-            .any(|at| broken.load(Relaxed) || scan(&v[at..(at + BLOCK + 1).min(v.len())]));
+        let found = (0..v.len().saturating_sub(1)).step_by(BLOCK).any(|at| {
+            broken.load(Relaxed) || scan(&v[at..v.len().min(at.saturating_add(BLOCK + 1))])
+        });
         if found {
             broken.store(true, Relaxed);
         }
@@ -187,11 +187,16 @@ where
     let pieces = v.len().div_ceil(grain);
     fork::each(0..pieces, &|piece| {
         // One more than the piece, so that the seam is looked at.
-        let end = ((piece + 1) * grain + 1).min(v.len());
+        let end = grain
+            .saturating_mul(piece + 1)
+            .saturating_add(1)
+            .min(v.len());
         // Blocks overlap by one for the same reason.
         let found = (piece * grain..end.saturating_sub(1))
             .step_by(BLOCK)
-            .any(|at| broken.load(Relaxed) || scan(&v[at..(at + BLOCK + 1).min(end)], &breaks));
+            .any(|at| {
+                broken.load(Relaxed) || scan(&v[at..end.min(at.saturating_add(BLOCK + 1))], &breaks)
+            });
         if found {
             broken.store(true, Relaxed);
         }

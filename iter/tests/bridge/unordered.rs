@@ -9,7 +9,7 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use tine_iter::prelude::*;
-use tine_pool::{current_num_threads, join};
+use tine_pool::{current_num_threads, join, yield_now};
 
 use crate::kit::{Census, POOLS, in_pools_of, panics};
 
@@ -222,6 +222,27 @@ fn next_may_use_the_pool() {
             (n <= 3000).then_some(n)
         });
         assert_eq!(joining.par_bridge().sum::<usize>(), 3000 * 3001 / 2);
+    });
+}
+
+/// A thread that runs any job inside of `next` comes upon pieces of the very bridge. If it cut one in two, another
+/// thread could take the half and wait for that `next`.
+#[test]
+fn next_may_run_any_job() {
+    let yields = || {
+        (0..500).filter(|n| {
+            if n % 4 == 0 {
+                yield_now();
+            }
+            true
+        })
+    };
+    in_pools_of(&[16], move || {
+        let rounds = if cfg!(miri) { 1 } else { 1500 };
+        for _ in 0..rounds {
+            assert_eq!(yields().par_bridge().count(), 500);
+            assert_eq!(yields().par_bridge().batched().count(), 500);
+        }
     });
 }
 

@@ -185,7 +185,8 @@ fn a_destructor_that_panics_loses_no_results() {
         drop(b);
         a
     };
-    let scans: [(&str, &(dyn Fn() -> Vec<Sum> + Sync)); 2] = [
+    let keys: Vec<_> = (0..LEN).map(|i| i / 7).collect();
+    let scans: [(&str, &(dyn Fn() -> Vec<Sum> + Sync)); 4] = [
         ("collect", &|| {
             let scan = some().into_par_iter().scan_inclusive(zero, plus);
             scan.collect()
@@ -194,6 +195,16 @@ fn a_destructor_that_panics_loses_no_results() {
             let mut v = some();
             let last = v.par_scan_by(zero, plus);
             v.push(last);
+            v
+        }),
+        ("in place, by key", &|| {
+            let mut v = some();
+            v.par_scan_by_key(&keys, zero, plus);
+            v
+        }),
+        ("in place, exclusive, by key", &|| {
+            let mut v = some();
+            v.par_scan_exclusive_by_key(&keys, zero, plus);
             v
         }),
     ];
@@ -205,7 +216,7 @@ fn a_destructor_that_panics_loses_no_results() {
         let all = one.install(scan);
         let drops = plenty - DROPS.swap(usize::MAX, Relaxed);
         drop(all);
-        for nth in drops - 5..=drops {
+        for nth in (1..40).chain(drops - 40..=drops) {
             DROPS.store(nth, Relaxed);
             let result = catch_unwind(AssertUnwindSafe(|| drop(one.install(scan))));
             DROPS.store(usize::MAX, Relaxed);

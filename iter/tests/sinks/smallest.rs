@@ -81,3 +81,30 @@ fn every_item_is_dropped_once_whatever_the_comparison_does() {
         assert_eq!(alive.load(Relaxed), 0);
     }
 }
+
+/// The best so far are dropped too if an item that is not among them panics.
+#[test]
+fn a_destructor_that_panics_loses_no_items() {
+    struct Touchy<'a>(u32, &'a AtomicUsize, &'a AtomicUsize);
+
+    impl Drop for Touchy<'_> {
+        fn drop(&mut self) {
+            self.1.fetch_sub(1, Relaxed);
+            let burns = !std::thread::panicking() && self.2.fetch_sub(1, Relaxed) == 1;
+            assert!(!burns, "on purpose");
+        }
+    }
+
+    for nth in [1, 2, 50, 200, 600, 1000] {
+        let (alive, fuse) = (AtomicUsize::new(0), AtomicUsize::new(nth));
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            let items = (0..2000_u32).into_par_iter().map(|n| {
+                alive.fetch_add(1, Relaxed);
+                Touchy(n, &alive, &fuse)
+            });
+            items.k_smallest_by(20, |a, b| a.0.cmp(&b.0)).len()
+        }));
+        assert!(result.is_err());
+        assert_eq!(alive.into_inner(), 0, "after drop {nth} panicked");
+    }
+}

@@ -213,6 +213,9 @@ pub enum Yield {
 
 /// Runs one job of the current pool, whatever it is; `None` if the calling thread is no worker.
 ///
+/// The job may be one that waits for what its caller has still to do: a lock that the caller holds, or the next item
+/// of its channel. That job then waits for ever. All other waits run only what they depend on.
+///
 /// ```
 /// # use tine_pool as tine;
 /// assert_eq!(tine::yield_now(), None);

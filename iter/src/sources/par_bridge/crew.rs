@@ -45,12 +45,19 @@ impl Crew {
         self.size
     }
 
-    /// Whether one more piece is worth splitting off.
+    /// Whether one more piece is worth splitting off. A thread that takes part already splits off none: it came
+    /// upon this piece inside of `next`, and another thread that began the half would wait for that `next`, and
+    /// this one for the half.
     pub(super) fn wants_more(&self) -> bool {
         // Relaxed: only a counter. The look before it bounds it.
         let wanted = self.size - 1;
-        self.split.load(Ordering::Relaxed) < wanted
+        !self.has_this_thread()
+            && self.split.load(Ordering::Relaxed) < wanted
             && self.split.fetch_add(1, Ordering::Relaxed) < wanted
+    }
+
+    fn has_this_thread(&self) -> bool {
+        INSIDE.with_borrow(|inside| inside.contains(&from_ref(self).addr()))
     }
 
     /// Lets this thread in, unless it is in already.
