@@ -112,22 +112,58 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Latest<K, 
     #[inline]
     fn fill(&mut self, pairs: &mut impl Iterator<Item = (K, V)>, most: usize, hasher: &S) {
         let table = &mut self.0;
-        let rehash = |(key, _): &(K, V)| hasher.hash_one(key);
-        pairs.any(|(key, value)| {
-            let hash = hasher.hash_one(&key);
-            if let Some((_, old)) = table.find_mut(hash, |(k, _)| *k == key) {
-                *old = value;
-                return false;
-            }
-            // Nothing was ever removed from it, so growing loses nothing if a hasher panics.
-            table.insert_unique(hash, (key, value), rehash);
+        pairs.any(|pair| {
+            renew(table, pair, hasher);
             table.len() > most
         });
+    }
+
+    #[inline]
+    fn take<I: Iterator<Item = (K, V)>>(
+        &mut self,
+        pairs: I,
+        few: usize,
+        hasher: &S,
+    ) -> Result<(), I> {
+        let room = few.saturating_sub(self.0.len());
+        if pairs.size_hint().1.is_none_or(|most| most > room) {
+            return Err(pairs);
+        }
+        renew_all(&mut self.0, pairs, hasher);
+        Ok(())
     }
 
     fn append(&mut self, later: Self, hasher: &S) {
         insert(&mut self.0, later.0, hasher, &|old, new| *old = new);
     }
+}
+
+/// Inserts all pairs; of each key the last one stays.
+#[inline(never)] // the compiler knows that nothing else uses an argument
+fn renew_all<K: Eq + Hash, V, S: BuildHasher>(
+    table: &mut HashTable<(K, V)>,
+    pairs: impl Iterator<Item = (K, V)>,
+    hasher: &S,
+) {
+    for pair in pairs {
+        renew(table, pair, hasher);
+    }
+}
+
+/// Inserts a pair, in place of the one of its key that is there.
+#[inline(always)]
+fn renew<K: Eq + Hash, V, S: BuildHasher>(
+    table: &mut HashTable<(K, V)>,
+    (key, value): (K, V),
+    hasher: &S,
+) {
+    let hash = hasher.hash_one(&key);
+    if let Some((_, old)) = table.find_mut(hash, |(k, _)| *k == key) {
+        *old = value;
+        return;
+    }
+    // Nothing was ever removed from it, so growing loses nothing if a hasher panics.
+    table.insert_unique(hash, (key, value), |(key, _)| hasher.hash_one(key));
 }
 
 /// Inserts pairs into a table.
