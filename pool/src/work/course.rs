@@ -86,7 +86,7 @@ impl Worker<'_> {
     /// waits as it is.
     pub(super) fn take_beside(&self, done: impl Fn() -> bool) -> Option<Entry> {
         let course = self.course()?;
-        if self.seat.notes.helps.get() >= HELPS {
+        if self.seat.notes.on_top.get() >= HELPS {
             return None;
         }
         let start = self.seat.notes.random() as usize % self.shared.seats.count();

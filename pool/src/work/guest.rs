@@ -136,7 +136,7 @@ impl Worker<'_> {
     #[cold]
     pub(super) fn offer_seat(&self) -> bool {
         let (shared, seat) = (self.shared, self.seat);
-        if shared.is_small() || self.guest || shared.is_spare(seat) || seat.notes.helps.get() > 0 {
+        if shared.is_small() || self.guest || shared.is_spare(seat) || seat.notes.on_top.get() > 0 {
             return false;
         }
         let seats = shared.seats.first().iter();
