@@ -10,8 +10,8 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 use tine_pool::{
-    Bounded, First, Scope, ThreadPoolBuilder, blocking, broadcast, current_num_threads, join,
-    scope, select, spawn, spawn_async, spawn_broadcast, spawn_join, stop,
+    Bounded, First, Scope, ThreadPoolBuilder, Yield, blocking, broadcast, current_num_threads,
+    join, scope, select, spawn, spawn_async, spawn_broadcast, spawn_join, stats, stop, yield_now,
 };
 
 /// Counts what is made, and what is dropped of it.
@@ -286,4 +286,47 @@ fn call_by_join(caller: usize, call: usize, all: &Counts, at_home: &AtomicUsize)
         }
         Err(_) => assert_eq!(caller + call, 6),
     }
+}
+
+/// A thread that runs a call while it yields, or for a caller that may not sit down, has no seat to give: it runs the call
+/// at once.
+#[test]
+fn no_seat_is_offered_in_vain() {
+    const THREADS: usize = 12;
+    const CALLS: u64 = 200;
+    alone("no_seat_is_offered_in_vain", THREADS, |watch| {
+        let [begun, over] = [(); 2].map(|()| AtomicUsize::new(0));
+        let jobs = || stats().map_or(0, |stats| stats.total().jobs);
+        let wait = || until(|| over.load(SeqCst) == 1);
+        let yields = || until(|| yield_now() == Some(Yield::Idle) && over.load(SeqCst) == 1);
+        let calls = |stack_size| {
+            let before = jobs();
+            let calls = || (0..CALLS).for_each(|_| scope(|_| ()));
+            thread::scope(|threads| {
+                let caller = thread::Builder::new().stack_size(stack_size);
+                let caller = caller.spawn_scoped(threads, calls).unwrap();
+                caller.join().unwrap();
+            });
+            jobs() - before
+        };
+        watch.step(0);
+        assert_eq!(calls(256 << 10), CALLS);
+        watch.step(1);
+        thread::scope(|threads| {
+            threads.spawn(|| {
+                broadcast(|context| {
+                    begun.fetch_add(1, SeqCst);
+                    if context.index() == 0 {
+                        yields()
+                    } else {
+                        wait()
+                    }
+                });
+            });
+            until(|| begun.load(SeqCst) == THREADS);
+            let ran = calls(8 << 20);
+            over.store(1, SeqCst);
+            assert_eq!(ran, CALLS);
+        });
+    });
 }

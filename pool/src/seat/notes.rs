@@ -31,8 +31,8 @@ pub(crate) struct Notes {
     /// How quickly jobs are pushed meanwhile.
     #[cfg(not(loom))]
     pub(crate) rhythm: Rhythm,
-    /// How many jobs run here on top of each other, each of them in the middle of a wait.
-    pub(crate) helps: Note,
+    /// How many jobs run here in the middle of something else: of a wait, or of a job that yields.
+    pub(crate) on_top: Note,
     /// Counts the contexts and scopes that began here.
     stamp: Note,
     /// The greatest tag of a scope that was opened here and of which a task was brought here from elsewhere.
@@ -59,7 +59,7 @@ impl Notes {
             answered: Note::new(0),
             #[cfg(not(loom))]
             rhythm: Rhythm::new(),
-            helps: Note::new(0),
+            on_top: Note::new(0),
             stamp: Note::new(0),
             brought: Note::new(0),
             until_outside: Note::new(32),

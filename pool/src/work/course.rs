@@ -27,7 +27,7 @@ use crate::seat::Seat;
 use crate::seat::context::Course;
 use std::ptr;
 
-/// So many jobs on top of each other, each in the middle of a wait, are enough: a thread in as many waits takes
+/// So many jobs on top of each other, each in the middle of something else, are enough: a thread in as many waits takes
 /// only what its innermost wait depends on. They must all end before the outermost can, though what that waits
 /// for may have ended long before.
 const HELPS: u64 = 16;
@@ -86,7 +86,7 @@ impl Worker<'_> {
     /// waits as it is.
     pub(super) fn take_beside(&self, done: impl Fn() -> bool) -> Option<Entry> {
         let course = self.course()?;
-        if self.seat.notes.helps.get() >= HELPS {
+        if self.seat.notes.on_top.get() >= HELPS {
             return None;
         }
         let start = self.seat.notes.random() as usize % self.shared.seats.count();

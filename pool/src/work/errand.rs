@@ -113,6 +113,8 @@ pub(crate) fn send(shared: &Shared, guest: bool, op: &mut Errand<'_>) {
                 wait_abroad(worker, latch);
             });
         }
+        // A caller that may not sit down is offered a seat in vain.
+        None if guest && !may_visit(shared) => drop(from_outside(shared, Ask::Call, op)),
         None if guest => {
             // Where a thread has offered its seat, another caller may be faster.
             if let Some(seat) = from_outside(shared, Ask::Seat, op) {

@@ -19,8 +19,6 @@ use std::cell::Cell;
 const LOOK: u64 = 5_000;
 /// The most seats of a pool in which it looks once: with two seats, looking longer cost calls of 30 µs a fifth.
 const SMALL: usize = 8;
-/// How long a thread that has offered its seat leaves it free, in nanoseconds: about as long as it takes to wake the caller.
-pub(super) const OFFER: u64 = 50_000;
 
 thread_local! {
     /// The seat that this thread had last.
@@ -136,7 +134,7 @@ impl Worker<'_> {
     #[cold]
     pub(super) fn offer_seat(&self) -> bool {
         let (shared, seat) = (self.shared, self.seat);
-        if shared.is_small() || self.guest || shared.is_spare(seat) || seat.notes.helps.get() > 0 {
+        if shared.is_small() || self.guest || shared.is_spare(seat) || seat.notes.on_top.get() > 0 {
             return false;
         }
         let seats = shared.seats.first().iter();

@@ -2,7 +2,6 @@
 //! there is work for them. One of the sleepers looks after the others.
 #![forbid(unsafe_code)]
 
-use super::guest::OFFER;
 use super::worker::Worker;
 use crate::base::barrier;
 use crate::base::clock;
@@ -21,6 +20,8 @@ use std::time::Duration;
 const PATIENCE: (u64, u64) = (2_000, 20_000);
 /// What counts as soon, and as long.
 const NAP: (u64, u64) = (50_000, 200_000);
+/// How long a thread that has offered its seat leaves it free, in nanoseconds: about as long as it takes to wake the caller.
+const OFFER: u64 = 50_000;
 /// Where more than this many threads search, not each of them takes up each job that it sees, and the census is
 /// looked at in one round of [`ROUNDS`]: else all of them wait for its line, and with them the thread that offers
 /// the jobs.

@@ -94,10 +94,7 @@ impl Worker<'_> {
                 self.sleep_on(what, anything, &mut nap)
             };
             if let Some(entry) = found {
-                let helps = &self.seat.notes.helps;
-                helps.set(helps.get() + 1);
                 self.run(entry);
-                helps.set(helps.get() - 1);
                 (patience, nap) = (Patience::new(PATIENCE), STUCK.0);
             }
         }

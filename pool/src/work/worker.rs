@@ -392,7 +392,10 @@ impl<'a> Worker<'a> {
 
     /// Runs a job that is not a piece of what lies below it on the stack.
     pub(crate) fn run(&self, entry: Entry) {
+        let on_top = &self.seat.notes.on_top;
+        on_top.set(on_top.get() + 1);
         self.run_job(entry);
+        on_top.set(on_top.get() - 1);
         // What lies below may take long.
         self.seat.kept.settle();
     }
