@@ -140,8 +140,10 @@ impl Worker<'_> {
         let seats = shared.seats.first().iter();
         let guests = seats.filter(|seat| seat.word.load().is_visited()).count();
         // Relaxed: a guess.
-        let callers = guests + shared.errands.load(Ordering::Relaxed);
-        let offers = callers <= shared.len() && seat.spawned.is_empty();
+        let errands = shared.errands.load(Ordering::Relaxed);
+        // Where other work waits, this thread would go on with that if the caller came late.
+        let idle = seat.spawned.is_empty() && shared.injector.len() < errands;
+        let offers = idle && guests + errands <= shared.len();
         seat.notes.offered.set(u64::from(offers));
         offers
     }
