@@ -8,10 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tine_pool::{
     Bounded, First, Scope, ThreadPoolBuilder, Yield, blocking, broadcast, current_num_threads,
-    join, scope, select, spawn, spawn_async, spawn_broadcast, spawn_join, stats, stop, yield_now,
+    join, picture, scope, select, spawn, spawn_async, spawn_broadcast, spawn_join, stats, stop,
+    yield_now,
 };
 
 /// Counts what is made, and what is dropped of it.
@@ -238,6 +239,7 @@ fn a_broadcast_whose_closures_block() {
 #[test]
 fn callers_sit_down_where_threads_offer_their_seats() {
     const THREADS: usize = 12;
+    const ERRANDS: usize = 2;
     const NAME: &str = "callers_sit_down_where_threads_offer_their_seats";
     alone(NAME, THREADS, |watch| {
         let (at_home, more) = (AtomicUsize::new(0), budget(2500));
@@ -247,32 +249,38 @@ fn callers_sit_down_where_threads_offer_their_seats() {
             }
             watch.step(round);
             let all = Counts::default();
-            let [begun, calling, over] = [(); 3].map(|()| AtomicUsize::new(0));
+            let [begun, over] = [(); 2].map(|()| AtomicUsize::new(0));
             let callers = 2 + round as usize % THREADS;
             let hold = || {
                 begun.fetch_add(1, SeqCst);
-                until(|| over.load(SeqCst) == 1);
+                until(|| over.load(SeqCst) > 0);
             };
             thread::scope(|threads| {
                 threads.spawn(|| broadcast(|_| hold()));
                 until(|| begun.load(SeqCst) == THREADS);
                 for caller in 0..callers {
-                    let (all, at_home, calling) = (&all, &at_home, &calling);
+                    let (all, at_home, over) = (&all, &at_home, &over);
                     threads.spawn(move || {
-                        calling.fetch_add(1, SeqCst);
-                        (0..8).for_each(|call| call_by_join(caller, call, all, at_home));
+                        for call in 0..8 {
+                            let own = call_by_join(caller, call, all);
+                            let counts = own && call == 0 && over.load(SeqCst) == ERRANDS;
+                            at_home.fetch_add(usize::from(counts), SeqCst);
+                        }
                     });
                 }
-                until(|| calling.load(SeqCst) == callers);
-                thread::sleep(Duration::from_millis(2));
-                over.store(1, SeqCst);
+                // Callers whose errands lie there for long take them back.
+                let (queued, since) = (format!(" {callers} injected"), Instant::now());
+                let all_lie_there = || picture().contains(&queued);
+                until(|| all_lie_there() || since.elapsed() > Duration::from_millis(20));
+                over.store(if all_lie_there() { ERRANDS } else { 1 }, SeqCst);
             });
             assert!(all.is_even());
         }
     });
 }
 
-fn call_by_join(caller: usize, call: usize, all: &Counts, at_home: &AtomicUsize) {
+/// Whether the call was run by the caller itself.
+fn call_by_join(caller: usize, call: usize, all: &Counts) -> bool {
     let (me, counted) = (thread::current().id(), all.one());
     let here = move || {
         let _counted = counted;
@@ -282,9 +290,12 @@ fn call_by_join(caller: usize, call: usize, all: &Counts, at_home: &AtomicUsize)
     match catch_unwind(AssertUnwindSafe(|| join(here, || caller))) {
         Ok((own, other)) => {
             assert!(caller + call != 6 && other == caller);
-            at_home.fetch_add(usize::from(own && call == 0), SeqCst);
+            own
         }
-        Err(_) => assert_eq!(caller + call, 6),
+        Err(_) => {
+            assert_eq!(caller + call, 6);
+            false
+        }
     }
 }
 
