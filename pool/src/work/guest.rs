@@ -35,7 +35,7 @@ pub(crate) struct Guest<'a> {
 impl<'a> Guest<'a> {
     /// Takes a free seat, the one it had last if it can. None if all are busy, or if guests are
     /// not wanted, or have less stack left than the pool's own threads.
-    #[inline]
+    #[inline(always)] // the way of each call of an ordinary thread; the other place of call is a rare one
     pub(crate) fn sit_down(shared: &'a Shared) -> Option<Self> {
         if !may_visit(shared) {
             return None;
