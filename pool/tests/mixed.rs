@@ -299,43 +299,51 @@ fn call_by_join(caller: usize, call: usize, all: &Counts) -> bool {
     }
 }
 
-/// A thread that runs a call while it yields, or for a caller that may not sit down, has no seat to give: it runs the call
-/// at once.
+const CALLS: u64 = 200;
+
+/// How many jobs the threads of the global pool ran for calls of a thread that is none of them.
+fn jobs_for_calls() -> u64 {
+    let jobs = || stats().map_or(0, |stats| stats.total().jobs);
+    let before = jobs();
+    let calls = || (0..CALLS).for_each(|_| scope(|_| ()));
+    // Guests have as much stack as the pool's threads.
+    let caller = thread::Builder::new().stack_size(8 << 20);
+    caller.spawn(calls).unwrap().join().unwrap();
+    jobs() - before
+}
+
 #[test]
-fn no_seat_is_offered_in_vain() {
+fn no_seat_is_offered_to_a_caller_that_may_not_sit_down() {
+    let name = "no_seat_is_offered_to_a_caller_that_may_not_sit_down";
+    alone(name, 12, |_| {
+        let builder = ThreadPoolBuilder::new().num_threads(12).guests(false);
+        builder.build_global().unwrap();
+        assert_eq!(jobs_for_calls(), CALLS);
+    });
+}
+
+/// A thread that runs a call while it yields has no seat to give: it runs the call at once.
+#[test]
+fn no_seat_is_offered_in_the_middle_of_something_else() {
     const THREADS: usize = 12;
-    const CALLS: u64 = 200;
-    alone("no_seat_is_offered_in_vain", THREADS, |watch| {
+    let name = "no_seat_is_offered_in_the_middle_of_something_else";
+    alone(name, THREADS, |_| {
         let [begun, over] = [(); 2].map(|()| AtomicUsize::new(0));
-        let jobs = || stats().map_or(0, |stats| stats.total().jobs);
         let wait = || until(|| over.load(SeqCst) == 1);
         let yields = || until(|| yield_now() == Some(Yield::Idle) && over.load(SeqCst) == 1);
-        let calls = |stack_size| {
-            let before = jobs();
-            let calls = || (0..CALLS).for_each(|_| scope(|_| ()));
-            thread::scope(|threads| {
-                let caller = thread::Builder::new().stack_size(stack_size);
-                let caller = caller.spawn_scoped(threads, calls).unwrap();
-                caller.join().unwrap();
-            });
-            jobs() - before
-        };
-        watch.step(0);
-        assert_eq!(calls(256 << 10), CALLS);
-        watch.step(1);
         thread::scope(|threads| {
             threads.spawn(|| {
                 broadcast(|context| {
                     begun.fetch_add(1, SeqCst);
                     if context.index() == 0 {
-                        yields()
+                        yields();
                     } else {
-                        wait()
+                        wait();
                     }
                 });
             });
             until(|| begun.load(SeqCst) == THREADS);
-            let ran = calls(8 << 20);
+            let ran = jobs_for_calls();
             over.store(1, SeqCst);
             assert_eq!(ran, CALLS);
         });
