@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::foresight::Foresight;
-use crate::gather::{Bag, Gathered, Lists, gather};
+use crate::gather::{Bag, Gathered, Lists, fits, gather};
 use crate::map::table::{grow, make_room};
 use crate::map::{FrozenMap, ParHashMap};
 use crate::partition::{List, par_map};
@@ -125,8 +125,7 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Latest<K, 
         few: usize,
         hasher: &S,
     ) -> Result<(), I> {
-        let room = few.saturating_sub(self.0.len());
-        if pairs.size_hint().1.is_none_or(|most| most > room) {
+        if !fits(&pairs, few.saturating_sub(self.0.len())) {
             return Err(pairs);
         }
         renew_all(&mut self.0, pairs, hasher);

@@ -17,6 +17,12 @@ use tine_iter::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 /// than it gives where each part gets a few dozen values.
 pub(crate) const START: usize = if cfg!(miri) { 1 << 8 } else { 1 << 14 };
 
+/// Whether an iterator says that it has no more than `room` items.
+#[inline]
+pub(crate) fn fits(items: &impl Iterator, room: usize) -> bool {
+    items.size_hint().1.is_some_and(|most| most <= room)
+}
+
 /// What few values are kept in, before scattering them pays.
 pub(crate) trait Bag<T, S>: Default + Send {
     /// Up to this many values stay in bags where it is known that no more come.
@@ -339,13 +345,12 @@ where
 
 impl<R, S, B, H> GatherFolder<'_, R, S, B, H> {
     #[inline]
-    fn put_all<K: Hash, V>(&mut self, pairs: impl Iterator<Item = (K, V)>)
+    fn put_all<K: Hash, V>(&mut self, mut pairs: impl Iterator<Item = (K, V)>)
     where
         B: Bag<(K, V), S>,
         H: Heap<B, K, V, S>,
     {
         let plan = self.plan;
-        let mut pairs = pairs;
         if let Run::Few(bag) = &mut *self.run {
             pairs = match bag.take(pairs, plan.few, plan.hasher) {
                 Ok(()) => return,

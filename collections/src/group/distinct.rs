@@ -8,7 +8,7 @@
 
 use super::firsts::{Firsts, Listed, Ranked};
 use crate::foresight::Foresight;
-use crate::gather::{Bag, Heap, Run, heaps};
+use crate::gather::{Bag, Heap, Run, fits, heaps};
 use crate::hasher::DefaultHashBuilder;
 use crate::partition::{List, Scatter, concat, par_map, transpose};
 use crate::parts::{breadth, part_of};
@@ -446,8 +446,7 @@ impl<F: Firsts<K, V>, K: Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<F
             true => few.min(self.look - 1),
             false => few,
         };
-        let room = most.saturating_sub(self.firsts.len());
-        if self.stale || pairs.size_hint().1.is_none_or(|more| more > room) {
+        if self.stale || !fits(&pairs, most.saturating_sub(self.firsts.len())) {
             return Err(pairs);
         }
         self.seen += self.firsts.add_all(pairs, hasher);

@@ -5,6 +5,7 @@ use super::super::fold::{Fold, Loose, Sums};
 use super::super::hot::{Hot, Met};
 use super::merging::{Done, Plan, Run};
 use super::spent::Spent;
+use crate::gather::fits;
 use crate::partition::Scatter;
 use crate::parts::{breadth, part_of};
 use crate::tag::Tag;
@@ -217,7 +218,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
     #[inline]
     pub(super) fn put_all(&mut self, items: impl IntoIterator<Item = F::Item>) {
         let mut items = items.into_iter();
-        if self.is_calm(items.size_hint().1) {
+        if self.is_calm(&items) {
             let Plan { fold, hasher, .. } = *self.plan;
             let (sums, count) = (&mut self.table, self.done.count);
             self.done.count = fold_block((fold, hasher), sums, &mut self.spent, count, items);
@@ -239,13 +240,13 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         }
     }
 
-    /// Whether items go into the table, and nothing has to be decided before `most` of them have come. (If
+    /// Whether items go into the table, and nothing has to be decided before all of them have come. (If
     /// an iterator has more items than it says, it is decided later.)
     #[inline]
-    fn is_calm(&self, most: Option<usize>) -> bool {
+    fn is_calm(&self, items: &impl Iterator) -> bool {
         let room = self.limit.saturating_sub(self.table.len());
         let room = room.min(self.settled() - self.done.count - 1);
-        self.items.is_none() && self.hot.is_none() && most.is_some_and(|most| most <= room)
+        self.items.is_none() && self.hot.is_none() && fits(items, room)
     }
 
     /// The number of items at which the table is looked at.
