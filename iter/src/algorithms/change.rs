@@ -184,7 +184,7 @@ pub trait ParallelSliceChange<T: Send> {
     /// # Panics
     ///
     /// If a number is not less than `buckets`, or differs the second time. The slice then holds its
-    /// elements in some order.
+    /// elements in some order. And if no vector holds as many counters as `buckets`; the slice is then as it was.
     ///
     /// ```
     /// use tine::algorithms::ParallelSliceChange;
@@ -195,6 +195,7 @@ pub trait ParallelSliceChange<T: Send> {
     /// assert_eq!(starts, [0, 1, 1, 3]);
     /// assert_eq!(people[starts[2]..starts[3]].len(), 2);
     /// ```
+    #[track_caller]
     fn par_counting_sort_by_key<F>(&mut self, buckets: usize, key: F) -> Vec<usize>
     where
         F: Fn(&T) -> usize + Sync;
@@ -281,6 +282,7 @@ impl<T: Send> ParallelSliceChange<T> for [T] {
         self[..k].par_sort_unstable_by(&compare);
     }
 
+    #[track_caller]
     fn par_counting_sort_by_key<F>(&mut self, buckets: usize, key: F) -> Vec<usize>
     where
         F: Fn(&T) -> usize + Sync,
@@ -288,6 +290,8 @@ impl<T: Send> ParallelSliceChange<T> for [T] {
         if buckets <= BUCKETS {
             return scatter(self, buckets, &|_, element| key(element));
         }
+        let most = isize::MAX as usize / size_of::<usize>();
+        assert!(buckets < most, "no vector holds {buckets} counters");
         let checked = |element: &T| {
             let bucket = key(element);
             assert!(bucket < buckets, "bucket {bucket} of {buckets}");

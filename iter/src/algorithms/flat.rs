@@ -27,6 +27,10 @@ pub trait ParallelFlat<V> {
     /// reversed, and collected straight to where each item stays. Reads all lengths when it is
     /// made.
     ///
+    /// # Panics
+    ///
+    /// If there are more elements in all than a `usize` counts, as there may be of values of no size.
+    ///
     /// ```
     /// use tine::{algorithms::ParallelFlat, prelude::*};
     ///
@@ -34,6 +38,7 @@ pub trait ParallelFlat<V> {
     /// let found = words.par_flat().enumerate().find_first(|(_, letter)| **letter == 'o');
     /// assert_eq!(found, Some((2, &'o')));
     /// ```
+    #[track_caller]
     fn par_flat<T>(&self) -> Flat<'_, T>
     where
         V: Borrow<[T]>,
@@ -41,18 +46,27 @@ pub trait ParallelFlat<V> {
 
     /// All elements of all slices in one vector, as [`concat`](slice::concat) does.
     ///
+    /// # Panics
+    ///
+    /// If no vector holds that many elements: of values of no size, if a `usize` does not count them.
+    ///
     /// ```
     /// use tine::algorithms::ParallelFlat;
     ///
     /// assert_eq!([&[1, 2][..], &[3]].par_concat(), [1, 2, 3]);
     /// ```
+    #[track_caller]
     fn par_concat<T>(&self) -> Vec<T>
     where
         V: Borrow<[T]>,
         T: Clone + Send + Sync;
 }
 
+/// The message when a `usize` does not count the elements.
+const UNCOUNTED: &str = "fewer items than a usize counts";
+
 impl<V> ParallelFlat<V> for [V] {
+    #[track_caller]
     fn par_flat<T>(&self) -> Flat<'_, T>
     where
         V: Borrow<[T]>,
@@ -61,23 +75,22 @@ impl<V> ParallelFlat<V> for [V] {
         let slices = self.iter().map(Borrow::borrow);
         let slices: Vec<&[T]> = slices.filter(|slice| !slice.is_empty()).collect();
         let mut end = 0_usize;
-        let ends = slices.iter().map(|slice| {
-            end = end
-                .checked_add(slice.len())
-                .expect("fewer items than a usize counts");
-            end
-        });
-        let ends = ends.collect();
+        let mut ends = Vec::with_capacity(slices.len());
+        for slice in &slices {
+            end = end.checked_add(slice.len()).expect(UNCOUNTED);
+            ends.push(end);
+        }
         Flat { slices, ends }
     }
 
+    #[track_caller]
     fn par_concat<T>(&self) -> Vec<T>
     where
         V: Borrow<[T]>,
         T: Clone + Send + Sync,
     {
-        let lens = self.iter().map(|slice| slice.borrow().len());
-        let len = lens.fold(0, usize::saturating_add);
+        let mut lens = self.iter().map(|slice| slice.borrow().len());
+        let len = lens.try_fold(0, usize::checked_add).expect(UNCOUNTED);
         if len.saturating_mul(size_of::<T>()) < ALONE {
             return self.concat::<T>();
         }

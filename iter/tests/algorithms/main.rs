@@ -5,6 +5,7 @@ mod change;
 mod fed;
 mod grid;
 mod kit;
+mod lengths;
 mod look;
 mod panics;
 mod reduce;
