@@ -143,7 +143,7 @@ const HOUSE: &[Crate] = &[
             &["plumbing::bridge"],
             &["plumbing::fixed"],
             &["plumbing"],
-            &["kit::gather", "kit::attempt", "kit::sync"],
+            &["kit::gather", "kit::attempt", "kit::keep", "kit::sync"],
             &["kit"],
             // sorts know nothing of iterators
             &["sort::leaf", "sort::flat"],

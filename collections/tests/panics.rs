@@ -497,8 +497,8 @@ fn joining_on_a_map_blows_anywhere() {
 struct Lie(Arc<AtomicIsize>);
 
 impl Lie {
-    fn next(&self) -> isize {
-        let at = self.0.fetch_add(1, Ordering::Relaxed);
+    fn next(&self) -> i64 {
+        let at = self.0.fetch_add(1, Ordering::Relaxed) as i64;
         at.wrapping_mul(0x5851_F42D_4C95_7F2D) >> 40
     }
 }

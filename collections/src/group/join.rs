@@ -117,12 +117,16 @@ where
 
     fn drive_unindexed<C: UnindexedConsumer<W::Out>>(self, consumer: C) -> C::Result {
         let Join { left, right, key } = self.join;
+        let table = right.into_table();
         let probing = Probing {
-            table: &right.into_table(),
+            table: &table,
             key: &key,
             with: &self.with,
         };
-        Probed { left, probing }.drive_unindexed(consumer)
+        let results = Probed { left, probing }.drive_unindexed(consumer);
+        // Before the return: results are not dropped if a destructor panics after it.
+        drop((table, key, self.with));
+        results
     }
 }
 
@@ -142,12 +146,15 @@ where
 
     fn drive_unindexed<C: UnindexedConsumer<L::Item>>(self, consumer: C) -> C::Result {
         let Join { left, right, key } = self.join;
+        let table = right.into_keys();
         let probing = Probing {
-            table: &right.into_keys(),
+            table: &table,
             key: &key,
             with: &self.having,
         };
-        Probed { left, probing }.drive_unindexed(consumer)
+        let results = Probed { left, probing }.drive_unindexed(consumer);
+        drop((table, key));
+        results
     }
 }
 

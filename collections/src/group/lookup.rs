@@ -108,6 +108,8 @@ impl<D: Numbered> Noting for Beside<D> {
         let rows = self.table.rows();
         let rows = rows.filter(|&(part, nth, _)| !self.met[part][nth].load(Ordering::Relaxed));
         let items: Vec<_> = rows.flat_map(|(_, _, row)| row.iter().cloned()).collect();
+        // Before the return: items are not dropped if a destructor panics after it.
+        drop(self);
         items.into_iter()
     }
 }

@@ -72,6 +72,18 @@ pub(super) struct Probing<'a, D, F, W> {
     pub(super) with: &'a W,
 }
 
+/// What becomes of an item. Its key is dropped before that is returned, and so what was found as well if that panics.
+#[inline]
+fn look_up<T, D: Lookup, W: Found<T, D::Item>>(
+    table: &D,
+    with: &W,
+    (hash, key, item): (u64, D::Key, T),
+) -> impl Iterator<Item = W::Out> {
+    let found = with.found(item, table.find(hash, &key));
+    drop(key);
+    found
+}
+
 /// The items, looked up.
 pub(super) struct Probed<'a, L, D, F, W> {
     pub(super) left: L,
@@ -204,7 +216,7 @@ where
         let key = key(&item);
         let alone = iter::once((table.hash(&key), key, item));
         let all = self.ring.empty().chain(alone);
-        let found = all.flat_map(|(hash, key, item)| with.found(item, table.find(hash, &key)));
+        let found = all.flat_map(|waiting| look_up(table, with, waiting));
         self.base = self.base.consume_iter(found);
         self
     }
@@ -222,7 +234,7 @@ where
         let ring = &mut *self.ring;
         let found = items
             .map(|item| ring.exchange(item))
-            .flat_map(|(hash, key, item)| with.found(item, table.find(hash, &key)));
+            .flat_map(|waiting| look_up(table, with, waiting));
         self.base = self.base.consume_iter(found);
         self
     }
@@ -232,7 +244,7 @@ where
         let found = self
             .ring
             .empty()
-            .flat_map(|(hash, key, item)| with.found(item, table.find(hash, &key)));
+            .flat_map(|waiting| look_up(table, with, waiting));
         self.base.consume_iter(found).complete()
     }
 

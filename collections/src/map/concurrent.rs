@@ -1,6 +1,7 @@
 //! [`ParHashMap`]: the type, how it begins, and what any number of threads may do with it at once.
 #![forbid(unsafe_code)]
 
+use super::iter::value_alone;
 use super::shard::{Reading, Shards};
 use crate::farewell::drop_alone;
 use crate::hasher::DefaultHashBuilder;
@@ -321,7 +322,13 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         let hash = self.hash(&key);
         let mut table = self.shards.write_to_add(hash, self.rehash());
         match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
-            Slot::Occupied(slot) => Some(mem::replace(&mut slot.into_mut().1, value)),
+            Slot::Occupied(slot) => {
+                let old = mem::replace(&mut slot.into_mut().1, value);
+                drop(table);
+                // Before the return: a result is not dropped if a destructor panics after it.
+                drop(key);
+                Some(old)
+            }
             Slot::Vacant(slot) => {
                 slot.insert((key, value));
                 None
@@ -461,7 +468,10 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     {
         // Most often the value is there, and readers do not exclude each other.
         match self.get_cloned(&key) {
-            Some(value) => value,
+            Some(value) => {
+                drop((key, make));
+                value
+            }
             None => self.entry(key).or_insert_with(make).clone(),
         }
     }
@@ -484,29 +494,29 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     #[track_caller]
     pub fn compute(&self, key: K, decide: impl FnOnce(Option<&mut V>) -> Change<V>) -> Option<V> {
         let hash = self.hash(&key);
-        let displaced;
-        {
-            let mut table = self.shards.write_to_add(hash, self.rehash());
-            match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
-                Slot::Occupied(mut slot) => match decide(Some(&mut slot.get_mut().1)) {
-                    Change::Keep => displaced = None,
-                    Change::Put(value) => {
-                        displaced = Some((None, mem::replace(&mut slot.get_mut().1, value)));
-                    }
+        let mut table = self.shards.write_to_add(hash, self.rehash());
+        match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
+            Slot::Occupied(mut slot) => {
+                let displaced = match decide(Some(&mut slot.get_mut().1)) {
+                    Change::Keep => None,
+                    Change::Put(value) => Some((None, mem::replace(&mut slot.get_mut().1, value))),
                     Change::Remove => {
                         let (k, v) = slot.remove().0;
-                        displaced = Some((Some(k), v));
+                        Some((Some(k), v))
                     }
-                },
-                Slot::Vacant(slot) => {
-                    if let Change::Put(value) = decide(None) {
-                        slot.insert((key, value));
-                    }
-                    displaced = None;
+                };
+                drop(table);
+                // Before the return: a result is not dropped if a destructor panics after it.
+                drop(key);
+                displaced.map(value_alone)
+            }
+            Slot::Vacant(slot) => {
+                if let Change::Put(value) = decide(None) {
+                    slot.insert((key, value));
                 }
+                None
             }
         }
-        displaced.map(|(_, value)| value)
     }
 
     /// Removes `key` and returns its value.
@@ -523,7 +533,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.remove_entry(key).map(|(_, value)| value)
+        self.remove_entry(key).map(value_alone)
     }
 
     /// Removes `key` and returns the key and its value.

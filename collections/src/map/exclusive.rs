@@ -74,7 +74,11 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         let table = self.shards.table_mut(hash);
         make_room(table, rehash);
         match table.entry(hash, |(k, _)| *k == key, rehash) {
-            Slot::Occupied(slot) => Some(mem::replace(&mut slot.into_mut().1, value)),
+            Slot::Occupied(slot) => {
+                let old = mem::replace(&mut slot.into_mut().1, value);
+                drop(key);
+                Some(old)
+            }
             Slot::Vacant(slot) => {
                 slot.insert((key, value));
                 None

@@ -3,9 +3,10 @@
 
 use super::chart::Chart;
 use super::concurrent::ParHashMap;
-use super::iter::IntoIter;
+use super::iter::{IntoIter, key_alone, value_alone};
 use super::par::{IntoParIter, ParIter};
 use super::shard::Shards;
+use super::table::Whole;
 use crate::hasher::DefaultHashBuilder;
 use crate::parts::part_of;
 use hashbrown::{HashTable, hash_table};
@@ -31,16 +32,22 @@ use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 /// assert_eq!((0..100u64).into_par_iter().map(|i| squares[&i]).sum::<u64>(), 328_350);
 /// ```
 pub struct FrozenMap<K, V, S = DefaultHashBuilder> {
-    tables: Box<[HashTable<(K, V)>]>,
+    tables: Box<[Whole<(K, V)>]>,
     /// Where the memory of each table is, for lookups that are planned ahead. A single lookup does
     /// without: how many of them a core has under way is decided by how few instructions they are.
     charts: Box<[Chart]>,
     hasher: S,
 }
 
+fn into_tables<T>(tables: Box<[Whole<T>]>) -> Vec<HashTable<T>> {
+    let tables = tables.into_vec().into_iter();
+    tables.map(Whole::into_inner).collect()
+}
+
 impl<K: Clone, V: Clone, S: Clone> Clone for FrozenMap<K, V, S> {
     fn clone(&self) -> Self {
-        Self::from_tables(self.tables.to_vec(), self.hasher.clone())
+        let tables = self.tables.iter().map(|table| HashTable::clone(table));
+        Self::from_tables(tables.collect(), self.hasher.clone())
     }
 }
 
@@ -63,7 +70,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     pub(crate) fn from_tables(tables: Vec<HashTable<(K, V)>>, hasher: S) -> Self {
         FrozenMap {
             charts: tables.iter().map(Chart::new).collect(),
-            tables: tables.into(),
+            tables: tables.into_iter().map(Whole::from).collect(),
             hasher,
         }
     }
@@ -112,7 +119,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
 
     /// The number of buckets of each part.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = usize> {
-        self.tables.iter().map(HashTable::num_buckets)
+        self.tables.iter().map(|table| table.num_buckets())
     }
 
     /// The part, the bucket, and the entry of all keys.
@@ -133,7 +140,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// ```
     pub fn thaw(self) -> ParHashMap<K, V, S> {
         let hasher = self.hasher;
-        let mut tables = self.tables.into_vec();
+        let mut tables = into_tables(self.tables);
         let shards = match tables.len() {
             1 => Shards::from_stem(tables.remove(0)),
             _ => Shards::from_tables(tables),
@@ -148,7 +155,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// assert_eq!(ParHashMap::from([("a", 1)]).freeze().len(), 1);
     /// ```
     pub fn len(&self) -> usize {
-        self.tables.iter().map(HashTable::len).sum()
+        self.tables.iter().map(|table| table.len()).sum()
     }
 
     /// Whether there is no entry.
@@ -158,7 +165,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// assert!(ParHashMap::<u8, u8>::new().freeze().is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
-        self.tables.iter().all(HashTable::is_empty)
+        self.tables.iter().all(|table| table.is_empty())
     }
 
     /// All entries.
@@ -203,7 +210,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// assert!(ParHashMap::from([(1, 10)]).freeze().into_keys().eq([1]));
     /// ```
     pub fn into_keys(self) -> impl Iterator<Item = K> {
-        self.into_iter().map(|(key, _)| key)
+        self.into_iter().map(key_alone)
     }
 
     /// All values, by value.
@@ -213,7 +220,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// assert!(ParHashMap::from([(1, 10)]).freeze().into_values().eq([10]));
     /// ```
     pub fn into_values(self) -> impl Iterator<Item = V> {
-        self.into_iter().map(|(_, value)| value)
+        self.into_iter().map(value_alone)
     }
 
     /// The number of entries that there is memory for.
@@ -223,7 +230,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// assert!(ParHashMap::from([(1, 10)]).freeze().capacity() >= 1);
     /// ```
     pub fn capacity(&self) -> usize {
-        self.tables.iter().map(HashTable::capacity).sum()
+        self.tables.iter().map(|table| table.capacity()).sum()
     }
 
     /// What the keys are hashed with.
@@ -349,7 +356,7 @@ impl<K, V, S> IntoIterator for FrozenMap<K, V, S> {
     type IntoIter = IntoIter<K, V>;
 
     fn into_iter(self) -> IntoIter<K, V> {
-        IntoIter::new(self.tables.into_vec())
+        IntoIter::new(into_tables(self.tables))
     }
 }
 
@@ -358,7 +365,7 @@ impl<'a, K: Sync, V: Sync, S> IntoParallelIterator for &'a FrozenMap<K, V, S> {
     type Iter = ParIter<'a, K, V>;
 
     fn into_par_iter(self) -> ParIter<'a, K, V> {
-        ParIter::new(self.tables.iter())
+        ParIter::new(self.tables.iter().map(|table| &**table))
     }
 }
 
@@ -381,7 +388,7 @@ impl<K: Send, V: Send, S> IntoParallelIterator for FrozenMap<K, V, S> {
 /// assert_eq!((entries.len(), entries.next()), (1, Some((&"fork", &4))));
 /// ```
 pub struct FrozenIter<'a, K, V> {
-    tables: slice::Iter<'a, HashTable<(K, V)>>,
+    tables: slice::Iter<'a, Whole<(K, V)>>,
     table: Option<hash_table::Iter<'a, (K, V)>>,
     left: usize,
 }
@@ -404,7 +411,7 @@ impl<'a, K, V> Iterator for FrozenIter<'a, K, V> {
     }
 
     fn fold<A, F: FnMut(A, Self::Item) -> A>(self, start: A, mut f: F) -> A {
-        let rest = self.tables.map(HashTable::iter);
+        let rest = self.tables.map(|table| table.iter());
         let tables = self.table.into_iter().chain(rest);
         tables.fold(start, |all, table| {
             table.fold(all, |all, (key, value)| f(all, (key, value)))

@@ -6,9 +6,11 @@
 
 use super::concurrent::ParHashMap;
 use super::shard::Walk;
+use super::table::{Leaving, Whole};
 use hashbrown::{HashTable, hash_table};
 use std::fmt;
 use std::iter::FusedIterator;
+use std::mem;
 use std::vec;
 
 /// Clones of a map's entries, from [`ParHashMap::iter`].
@@ -154,8 +156,8 @@ impl<'a, K, V> Iterator for IterMut<'a, K, V> {
 /// assert_eq!(entries.next(), Some(("fork", 4)));
 /// ```
 pub struct IntoIter<K, V> {
-    tables: vec::IntoIter<HashTable<(K, V)>>,
-    table: hash_table::IntoIter<(K, V)>,
+    tables: vec::IntoIter<Whole<(K, V)>>,
+    table: Leaving<(K, V)>,
     left: usize,
 }
 
@@ -163,8 +165,8 @@ impl<K, V> IntoIter<K, V> {
     pub(crate) fn new(tables: Vec<HashTable<(K, V)>>) -> Self {
         let left = tables.iter().map(HashTable::len).sum();
         IntoIter {
-            tables: tables.into_iter(),
-            table: HashTable::new().into_iter(),
+            tables: Vec::from_iter(tables.into_iter().map(Whole::from)).into_iter(),
+            table: Whole::from(HashTable::new()).into_iter(),
             left,
         }
     }
@@ -227,7 +229,20 @@ impl<K, V> Iterator for Drain<'_, K, V> {
 
 impl<K, V> Drop for Drain<'_, K, V> {
     fn drop(&mut self) {
-        self.tables.by_ref().for_each(HashTable::clear);
+        /// Removes the rest, also once a destructor has panicked.
+        struct Rest<'l, 'a, K, V>(&'l mut Drain<'a, K, V>);
+
+        impl<K, V> Drop for Rest<'_, '_, K, V> {
+            fn drop(&mut self) {
+                self.0.for_each(drop);
+            }
+        }
+
+        if !mem::needs_drop::<(K, V)>() {
+            return self.tables.by_ref().for_each(HashTable::clear);
+        }
+        let rest = Rest(self);
+        rest.0.for_each(drop);
     }
 }
 
@@ -359,7 +374,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// assert!(map.into_keys().eq(["a"]));
     /// ```
     pub fn into_keys(self) -> impl Iterator<Item = K> {
-        self.into_iter().map(|(key, _)| key)
+        self.into_iter().map(key_alone)
     }
 
     /// All values, by value.
@@ -370,8 +385,20 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// assert!(map.into_values().eq(["a"]));
     /// ```
     pub fn into_values(self) -> impl Iterator<Item = V> {
-        self.into_iter().map(|(_, value)| value)
+        self.into_iter().map(value_alone)
     }
+}
+
+/// The key. Its value is dropped before it is returned, and so the key as well if that panics.
+pub(super) fn key_alone<K, V>((key, value): (K, V)) -> K {
+    drop(value);
+    key
+}
+
+/// The value, as [`key_alone`] returns the key.
+pub(super) fn value_alone<K, V>((key, value): (K, V)) -> V {
+    drop(key);
+    value
 }
 
 impl<K, V, S> IntoIterator for ParHashMap<K, V, S> {

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 use super::concurrent::ParHashMap;
+use super::table::{Leaving, Whole};
 use crate::farewell::drop_shared;
 use crate::partition::par_map;
 use hashbrown::{HashTable, hash_table};
@@ -113,7 +114,7 @@ cells! {
         |(key, value)| (key, value) => (&'a K, &'a V), where [K: Sync, V: Sync]
     Sole<'a>(&'a mut HashTable<(K, V)>), SolePairs(hash_table::IterMut<'a, (K, V)>):
         |(key, value)| (&*key, value) => (&'a K, &'a mut V), where [K: Send + Sync, V: Send]
-    Owned<>(HashTable<(K, V)>), OwnedPairs(hash_table::IntoIter<(K, V)>):
+    Owned<>(Whole<(K, V)>), OwnedPairs(Leaving<(K, V)>):
         |pair| pair => (K, V), where [K: Send, V: Send]
 }
 
@@ -249,7 +250,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     pub fn par_drain(&mut self) -> IntoParIter<K, V> {
         let tables = self.shards.tables_mut().into_iter();
         IntoParIter {
-            tables: tables.map(|table| Owned(mem::take(table))).collect(),
+            tables: tables.map(|table| Owned(mem::take(table).into())).collect(),
         }
     }
 
@@ -363,7 +364,12 @@ impl<K: Send, V: Send, S> IntoParallelIterator for ParHashMap<K, V, S> {
 
     fn into_par_iter(self) -> IntoParIter<K, V> {
         IntoParIter {
-            tables: self.shards.into_tables().into_iter().map(Owned).collect(),
+            tables: self
+                .shards
+                .into_tables()
+                .into_iter()
+                .map(|t| Owned(t.into()))
+                .collect(),
         }
     }
 }

@@ -36,7 +36,10 @@ impl<T> Published<T> {
     /// Puts what `change` makes of the value in its place, unless it makes nothing. `change` is called
     /// again if another thread was quicker. If it panics, nothing has changed.
     pub(crate) fn renew<R>(&self, change: impl Fn(&T) -> Option<(T, R)>) -> Option<R> {
-        self.renew_later(change).map(|(_, result)| result)
+        let (parting, result) = self.renew_later(change)?;
+        // Before the return: a result is not dropped if a destructor panics after it.
+        drop(parting);
+        Some(result)
     }
 
     /// The same, but the end of the value that was there is still to be seen to.

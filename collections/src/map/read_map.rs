@@ -10,8 +10,9 @@
 use super::concurrent::ParHashMap;
 use super::frozen::FrozenMap;
 use super::hazard::{Parting, part_with_all};
+use super::iter::value_alone;
 use super::published::Published;
-use super::table::divide;
+use super::table::{Whole, divide};
 use crate::gather::{Gathered, gather};
 use crate::hasher::DefaultHashBuilder;
 use crate::partition::par_map;
@@ -24,7 +25,7 @@ use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 use tine_iter::iter::IntoParallelIterator;
 
-type Table<K, V> = HashTable<(K, V)>;
+type Table<K, V> = Whole<(K, V)>;
 
 /// How many parts one job of a publication changes.
 const AT_ONCE: usize = 8;
@@ -86,7 +87,7 @@ impl<K, V, S> ReadMap<K, V, S> {
     /// assert_eq!(map.get_cloned(&1), Some(2));
     /// ```
     pub fn with_hasher(hasher: S) -> Self {
-        let empty = Arc::new(HashTable::new());
+        let empty = Arc::new(Whole::from(HashTable::new()));
         ReadMap {
             parts: (0..breadth())
                 .map(|_| Published::new(empty.clone()))
@@ -224,7 +225,11 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
     fn put(&self, table: &mut Table<K, V>, hash: u64, key: K, value: V) -> Option<V> {
         let rehash = |(key, _): &(K, V)| self.hasher.hash_one(key);
         match table.entry(hash, |(k, _)| *k == key, rehash) {
-            Slot::Occupied(slot) => Some(std::mem::replace(&mut slot.into_mut().1, value)),
+            Slot::Occupied(slot) => {
+                let old = std::mem::replace(&mut slot.into_mut().1, value);
+                drop(key);
+                Some(old)
+            }
             Slot::Vacant(slot) => {
                 slot.insert((key, value));
                 None
@@ -242,9 +247,11 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
     /// ```
     pub fn insert(&self, key: K, value: V) -> Option<V> {
         let hash = self.hasher.hash_one(&key);
-        self.renew(self.part(hash), |table| {
+        let old = self.renew(self.part(hash), |table| {
             Some(self.put(table, hash, key.clone(), value.clone()))
-        })?
+        });
+        drop((key, value));
+        old?
     }
 
     /// Removes a key, and returns its value. Copies the table of one part, if the key is there.
@@ -265,7 +272,7 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
         let hash = self.hasher.hash_one(key);
         self.renew(self.part(hash), |table| {
             let found = table.find_entry(hash, |(k, _)| k.borrow() == key).ok()?;
-            Some(found.remove().0.1)
+            Some(value_alone(found.remove().0))
         })
     }
 
@@ -344,6 +351,8 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
             change(&mut table);
             Some((table, ()))
         });
+        // Before the return: the end of what was there is seen to, whatever a destructor does.
+        drop(changes);
         renewed.map(|(parting, ())| parting)
     }
 
@@ -355,7 +364,8 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
     /// assert_eq!(map.freeze()[&1], 10);
     /// ```
     pub fn freeze(self) -> FrozenMap<K, V, S> {
-        let table = |part: Published<Table<K, V>>| Arc::unwrap_or_clone(part.into_inner());
+        let table =
+            |part: Published<Table<K, V>>| Arc::unwrap_or_clone(part.into_inner()).into_inner();
         let tables = self.parts.into_iter().map(table).collect();
         FrozenMap::from_tables(tables, self.hasher)
     }
@@ -369,7 +379,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> From<ParHashMap<K, V, S>> for ReadMap<K, V
         if let [stem] = &mut tables[..] {
             tables = divide(stem, breadth(), &|(key, _)| hasher.hash_one(key));
         }
-        let part = |table| Published::new(Arc::new(table));
+        let part = |table| Published::new(Arc::new(Whole::from(table)));
         ReadMap {
             parts: tables.into_iter().map(part).collect(),
             hasher,

@@ -4,8 +4,9 @@
 
 use crate::farewell::Holder;
 use crate::parts::part_of;
-use hashbrown::{HashTable, TryReserveError};
+use hashbrown::{HashTable, TryReserveError, hash_table};
 use std::mem;
+use std::ops::{Deref, DerefMut};
 
 /// Moves all entries of a table to `count` tables, each to the one of its hash.
 ///
@@ -89,6 +90,82 @@ fn refresh<T>(
         fresh.insert_unique(hash, entry, |_| unreachable!("room was made"));
     }
     Ok(fresh)
+}
+
+/// A table that drops all its entries. One by itself loses those behind an entry whose destructor panics.
+#[derive(Clone)]
+pub(crate) struct Whole<T>(HashTable<T>);
+
+impl<T> Whole<T> {
+    pub(crate) fn into_inner(mut self) -> HashTable<T> {
+        mem::take(&mut self.0)
+    }
+}
+
+impl<T> From<HashTable<T>> for Whole<T> {
+    fn from(table: HashTable<T>) -> Self {
+        Whole(table)
+    }
+}
+
+impl<T> Deref for Whole<T> {
+    type Target = HashTable<T>;
+
+    #[inline]
+    fn deref(&self) -> &HashTable<T> {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Whole<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut HashTable<T> {
+        &mut self.0
+    }
+}
+
+impl<T> Drop for Whole<T> {
+    fn drop(&mut self) {
+        mem::take(&mut self.0).drop_inside();
+    }
+}
+
+/// The entries that leave a table. Those that are left are dropped as [`Whole`] says.
+pub(crate) struct Leaving<T>(hash_table::IntoIter<T>);
+
+impl<T> IntoIterator for Whole<T> {
+    type Item = T;
+    type IntoIter = Leaving<T>;
+
+    fn into_iter(self) -> Leaving<T> {
+        Leaving(self.into_inner().into_iter())
+    }
+}
+
+impl<T> Iterator for Leaving<T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+
+    #[inline]
+    fn fold<A, F: FnMut(A, T) -> A>(mut self, start: A, f: F) -> A {
+        mem::take(&mut self.0).fold(start, f)
+    }
+}
+
+impl<T> Drop for Leaving<T> {
+    fn drop(&mut self) {
+        if mem::needs_drop::<T>() {
+            self.0.by_ref().for_each(drop);
+        }
+    }
 }
 
 impl<T> Holder for HashTable<T> {

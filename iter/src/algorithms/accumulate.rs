@@ -8,6 +8,7 @@ use std::mem::needs_drop;
 
 use crate::iter::ParallelIterator;
 use crate::kit::gather::Gather;
+use crate::kit::keep::earlier;
 use crate::kit::sink::{Sink, drain};
 use crate::scan::is_exact;
 use crate::sinks::reduce::{greater, lesser};
@@ -355,7 +356,7 @@ where
     fn merge(&self, left: Option<(T, T)>, right: Option<(T, T)>) -> Option<(T, T)> {
         let ((least, greatest), (less, more)) = match (left, right) {
             (Some(left), Some(right)) => (left, right),
-            (left, right) => return left.or(right),
+            (left, right) => return earlier(left, right),
         };
         let least = if (self.0)(&less, &least).is_lt() {
             less
@@ -458,7 +459,7 @@ where
     fn merge(&self, left: Keyed<K, T>, right: Keyed<K, T>) -> Keyed<K, T> {
         let ((least, greatest), (less, more)) = match (left, right) {
             (Some(left), Some(right)) => (left, right),
-            (left, right) => return left.or(right),
+            (left, right) => return earlier(left, right),
         };
         let least = if less.0 < least.0 { less } else { least };
         let greatest = if more.0 >= greatest.0 { more } else { greatest };

@@ -13,6 +13,7 @@ use super::{
     TakeAny, TakeAnyWhile, TotalOrder, TryFold, TryFoldWith, Update, WhileSome,
 };
 use crate::kit::attempt::Try;
+use crate::kit::keep::{pick, without_key};
 use crate::plumbing::{ProducerCallback, UnindexedConsumer};
 use crate::sinks;
 
@@ -506,7 +507,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         F: Sync + Send + Fn(&Self::Item, &Self::Item) -> Ordering,
     {
-        self.reduce_with(|a, b| if f(&a, &b).is_gt() { b } else { a })
+        self.reduce_with(|a, b| pick(f(&a, &b).is_gt(), b, a))
     }
 
     /// The item with the least key; the first of several. `f` is called once for each item.
@@ -521,8 +522,8 @@ pub trait ParallelIterator: Sized + Send {
         F: Sync + Send + Fn(&Self::Item) -> K,
     {
         let keyed = self.map(|item| (f(&item), item));
-        let least = keyed.reduce_with(|a, b| if a.0 > b.0 { b } else { a });
-        Some(least?.1)
+        let least = keyed.reduce_with(|a, b| pick(a.0 > b.0, b, a));
+        least.map(without_key)
     }
 
     /// The greatest item; the last of several.
@@ -548,7 +549,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         F: Sync + Send + Fn(&Self::Item, &Self::Item) -> Ordering,
     {
-        self.reduce_with(|a, b| if f(&a, &b).is_gt() { a } else { b })
+        self.reduce_with(|a, b| pick(f(&a, &b).is_gt(), a, b))
     }
 
     /// The item with the greatest key; the last of several. `f` is called once for each item.
@@ -563,8 +564,8 @@ pub trait ParallelIterator: Sized + Send {
         F: Sync + Send + Fn(&Self::Item) -> K,
     {
         let keyed = self.map(|item| (f(&item), item));
-        let greatest = keyed.reduce_with(|a, b| if a.0 > b.0 { a } else { b });
-        Some(greatest?.1)
+        let greatest = keyed.reduce_with(|a, b| pick(a.0 > b.0, a, b));
+        greatest.map(without_key)
     }
 
     /// The items of this iterator, then those of another.

@@ -72,7 +72,9 @@ where
     #[inline]
     fn take_all(&self, state: Self::State, mut items: impl Iterator<Item = T>) -> Self::State {
         let Continue(acc) = state else { return state };
-        items.try_fold(acc, |acc, item| (self.op)(acc, item).branch())
+        let state = items.try_fold(acc, |acc, item| (self.op)(acc, item).branch());
+        drop(items);
+        state
     }
 
     fn finish(&self, state: Self::State) -> R {

@@ -4,6 +4,7 @@
 
 use crate::iter::ParallelIterator;
 use crate::kit::gather::Gather;
+use crate::kit::keep::earlier;
 use crate::kit::sink::{Sink, drain};
 use crate::kit::sync::{AtomicBool, Ordering::Relaxed};
 
@@ -37,6 +38,7 @@ impl<T, R, F: Fn(T) -> Option<R> + Sync> Gather<T> for FindAny<F> {
         if found.is_some() {
             self.found.store(true, Relaxed);
         }
+        drop(items);
         found
     }
 
@@ -52,7 +54,7 @@ impl<T, R, F: Fn(T) -> Option<R> + Sync> Gather<T> for FindAny<F> {
 
 impl<T, R, F: Fn(T) -> Option<R> + Sync> Sink<T> for FindAny<F> {
     fn merge(&self, left: Option<R>, right: Option<R>) -> Option<R> {
-        left.or(right)
+        earlier(left, right)
     }
 }
 

@@ -11,6 +11,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::iter::ParallelIterator;
+use crate::kit::keep::earlier;
 use crate::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 
 /// Which of the found items is wanted.
@@ -181,6 +182,7 @@ impl<T, R, F: Fn(T) -> Option<R>> Folder<T> for Hunt<'_, F, R> {
     #[inline]
     fn consume(self, item: T) -> Self {
         if self.satisfied() {
+            drop(item);
             return self;
         }
         let found = (self.search.op)(item);
@@ -192,10 +194,14 @@ impl<T, R, F: Fn(T) -> Option<R>> Folder<T> for Hunt<'_, F, R> {
         if self.satisfied() {
             return self;
         }
-        let mut found = items.into_iter().filter_map(&self.search.op);
+        let mut all = items.into_iter().filter_map(&self.search.op);
         let found = match self.search.end {
-            End::First => found.next(),
-            End::Last => found.last(),
+            End::First => {
+                let first = all.next();
+                drop(all);
+                first
+            }
+            End::Last => all.last(),
         };
         self.find(found)
     }
@@ -215,8 +221,8 @@ struct Winner(End);
 impl<R> Reducer<Option<R>> for Winner {
     fn reduce(self, left: Option<R>, right: Option<R>) -> Option<R> {
         match self.0 {
-            End::First => left.or(right),
-            End::Last => right.or(left),
+            End::First => earlier(left, right),
+            End::Last => earlier(right, left),
         }
     }
 }

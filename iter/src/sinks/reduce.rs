@@ -3,10 +3,12 @@
 #![forbid(unsafe_code)]
 
 use std::any::TypeId;
+use std::mem::needs_drop;
 
 use crate::iter::ParallelIterator;
 use crate::kit::accumulate::Accumulate;
 use crate::kit::gather::Gather;
+use crate::kit::keep::{earlier, pick};
 use crate::kit::sink::{Sink, drain};
 
 impl<T, ID, F> Sink<T> for Accumulate<ID, F>
@@ -62,7 +64,7 @@ impl<T, F: Fn(T, T) -> T + Sync> Sink<T> for Pairwise<F> {
     fn merge(&self, left: Option<T>, right: Option<T>) -> Option<T> {
         match (left, right) {
             (Some(left), Some(right)) => Some((self.0)(left, right)),
-            (left, right) => left.or(right),
+            (left, right) => earlier(left, right),
         }
     }
 }
@@ -78,6 +80,9 @@ where
 /// The greater of two; the latter, if they are equal.
 #[inline]
 pub(crate) fn greater<T: Ord>(a: T, b: T) -> T {
+    if needs_drop::<T>() {
+        return pick(b < a, a, b);
+    }
     if !branches::<T>() {
         return a.max(b);
     }
@@ -93,6 +98,9 @@ pub(crate) fn greater<T: Ord>(a: T, b: T) -> T {
 /// The lesser of two; the former, if they are equal.
 #[inline]
 pub(crate) fn lesser<T: Ord>(a: T, b: T) -> T {
+    if needs_drop::<T>() {
+        return pick(b < a, b, a);
+    }
     if !branches::<T>() {
         return a.min(b);
     }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use crate::iter::ParallelIterator;
 use crate::kit::attempt::Try;
 use crate::kit::gather::Gather;
+use crate::kit::keep::earlier;
 use crate::kit::sink::{Sink, drain};
 
 /// Reduces the values of successes. A piece begins with `init()`, or with its
@@ -71,7 +72,9 @@ where
             return self.note(state);
         };
         let op = |so_far, item: R| (self.op)(so_far, item.branch()?).branch();
-        self.note(items.try_fold(so_far, op).map_continue(Some))
+        let state = items.try_fold(so_far, op).map_continue(Some);
+        drop(items);
+        self.note(state)
     }
 
     fn finish(&self, state: Self::State) -> Option<R> {
@@ -101,7 +104,7 @@ where
     fn merge(&self, left: Option<R>, right: Option<R>) -> Option<R> {
         let (left, right) = match (left, right) {
             (Some(left), Some(right)) => (left, right),
-            (left, right) => return left.or(right),
+            (left, right) => return earlier(left, right),
         };
         Some(match (left.branch(), right.branch()) {
             (Continue(left), Continue(right)) => (self.op)(left, right),

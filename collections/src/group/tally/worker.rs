@@ -412,6 +412,9 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         if !self.table.is_empty() {
             self.done.runs.push((0, Run::Table(self.table)));
         }
-        self.done
+        let done = self.done;
+        // Before the return: a result is not dropped if a destructor panics after it.
+        drop(self.spent);
+        done
     }
 }

@@ -1,0 +1,161 @@
+//! Values that are on a list while they live, and whose destructors panic when they are told to.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicIsize, AtomicU64, Ordering::Relaxed};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread::panicking;
+
+use tine_pool::{ThreadPool, ThreadPoolBuilder};
+
+/// One test counts at a time.
+static COUNTING: Mutex<()> = Mutex::new(());
+/// What lives, by its serial number.
+static ALIVE: LazyLock<Mutex<HashMap<u64, &'static str>>> = LazyLock::new(Mutex::default);
+/// What was dropped and did not live.
+static TWICE: AtomicU64 = AtomicU64::new(0);
+static SERIAL: AtomicU64 = AtomicU64::new(0);
+/// How many values more are dropped until the destructor of one panics.
+static DROPS: AtomicIsize = AtomicIsize::new(isize::MAX);
+
+/// What a panic on purpose carries; no hook prints it.
+struct OnPurpose;
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A value that owns something.
+#[derive(Debug)]
+pub(crate) struct Val {
+    pub(crate) id: u32,
+    serial: u64,
+    what: &'static str,
+}
+
+impl Val {
+    pub(crate) fn new(id: u32, what: &'static str) -> Val {
+        let serial = SERIAL.fetch_add(1, Relaxed);
+        locked(&ALIVE).insert(serial, what);
+        Val { id, serial, what }
+    }
+}
+
+impl Clone for Val {
+    fn clone(&self) -> Val {
+        Val::new(self.id, self.what)
+    }
+}
+
+impl Drop for Val {
+    fn drop(&mut self) {
+        if locked(&ALIVE).remove(&self.serial).is_none() {
+            TWICE.fetch_add(1, Relaxed);
+        }
+        if !panicking() && DROPS.fetch_sub(1, Relaxed) == 0 {
+            resume_unwind(Box::new(OnPurpose));
+        }
+    }
+}
+
+impl PartialEq for Val {
+    fn eq(&self, other: &Val) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Val {}
+
+impl PartialOrd for Val {
+    fn partial_cmp(&self, other: &Val) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Val {
+    fn cmp(&self, other: &Val) -> std::cmp::Ordering {
+        self.id.cmp(&other.id)
+    }
+}
+
+impl Hash for Val {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id.hash(state);
+    }
+}
+
+pub(crate) fn key(id: u32) -> Val {
+    Val::new(id, "key")
+}
+
+pub(crate) fn item(id: u32) -> Val {
+    Val::new(id, "item")
+}
+
+/// To be called when all is made: destructors panic from then on.
+#[derive(Clone, Copy)]
+pub(crate) struct Start(isize);
+
+impl Start {
+    pub(crate) fn now(self) {
+        DROPS.store(self.0, Relaxed);
+    }
+}
+
+/// What got lost, of all verbs.
+pub(crate) struct Ledger {
+    lost: Vec<String>,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Ledger {
+    pub(crate) fn new() -> Ledger {
+        Ledger {
+            lost: Vec::new(),
+            _alone: locked(&COUNTING),
+        }
+    }
+
+    /// Has the n-th destructor panic in this use, for each n (of many: for some), and then looks at what lives. The use
+    /// makes all that it needs, and then starts. What it gets, it drops.
+    pub(crate) fn check(&mut self, name: &str, use_it: impl Fn(Start) + Sync) {
+        static POOLS: LazyLock<[ThreadPool; 2]> = LazyLock::new(|| {
+            [1, 2].map(|threads| {
+                let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+                pool.expect("a pool")
+            })
+        });
+        let mut faults = Vec::new();
+        for pool in &*POOLS {
+            let mut nth = 0;
+            loop {
+                let run = || pool.install(|| use_it(Start(nth)));
+                let blew = catch_unwind(AssertUnwindSafe(run)).is_err();
+                DROPS.store(isize::MAX, Relaxed);
+                let mut left: Vec<_> = locked(&ALIVE).drain().map(|(_, what)| what).collect();
+                let twice = TWICE.swap(0, Relaxed);
+                if !left.is_empty() || twice > 0 {
+                    let count = left.len();
+                    left.sort_unstable();
+                    left.dedup();
+                    faults.push(format!("drop {nth}: {count} lost {left:?}, {twice} twice"));
+                }
+                if !blew {
+                    break;
+                }
+                nth += 1 + nth / 6;
+            }
+        }
+        if let Some(first) = faults.first() {
+            let count = faults.len();
+            self.lost
+                .push(format!("{name}: {count} faults, first at {first}"));
+        }
+    }
+
+    pub(crate) fn end(self) {
+        let count = self.lost.len();
+        assert_eq!(count, 0, "\n{}", self.lost.join("\n"));
+    }
+}

@@ -1,0 +1,6 @@
+//! Each value is dropped exactly once, also where a destructor panics: the n-th one, for each n, in each verb.
+
+mod groups;
+mod joins;
+mod kit;
+mod maps;

@@ -1,0 +1,57 @@
+//! One of two values is kept, and the other dropped. That happens before the return: the compiler does not drop a result
+//! if a destructor panics after it (rust-lang/rust#47949).
+#![forbid(unsafe_code)]
+
+/// The first of two if it is chosen, else the second.
+#[inline]
+pub(crate) fn pick<T>(first: bool, a: T, b: T) -> T {
+    let (kept, other) = if first { (a, b) } else { (b, a) };
+    drop(other);
+    kept
+}
+
+/// The first of two that is there.
+#[inline]
+pub(crate) fn earlier<T>(left: Option<T>, right: Option<T>) -> Option<T> {
+    pick(left.is_some(), left, right)
+}
+
+/// The item beside a key.
+#[inline]
+pub(crate) fn without_key<K, T>((key, item): (K, T)) -> T {
+    drop(key);
+    item
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{earlier, pick, without_key};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::rc::Rc;
+
+    /// A value whose destructor may panic.
+    struct Touchy(bool, #[expect(dead_code, reason = "it counts")] Rc<()>);
+
+    impl Drop for Touchy {
+        fn drop(&mut self) {
+            assert!(!self.0, "on purpose");
+        }
+    }
+
+    #[test]
+    fn a_result_is_dropped_if_what_is_left_panics() {
+        let all = Rc::new(());
+        let calm = || Touchy(false, all.clone());
+        let angry = || Touchy(true, all.clone());
+        let uses: [&dyn Fn(); 4] = [
+            &|| drop(pick(true, calm(), angry())),
+            &|| drop(pick(false, angry(), calm())),
+            &|| drop(earlier(Some(calm()), Some(angry()))),
+            &|| drop(without_key((angry(), calm()))),
+        ];
+        for use_it in uses {
+            assert!(catch_unwind(AssertUnwindSafe(use_it)).is_err());
+            assert_eq!(Rc::strong_count(&all), 1);
+        }
+    }
+}
