@@ -1,8 +1,8 @@
 //! [`ParHashMap`]: the type, how it begins, and what any number of threads may do with it at once.
 #![forbid(unsafe_code)]
 
-use super::iter::value_alone;
 use super::shard::{Reading, Shards};
+use super::table::value_alone;
 use crate::farewell::drop_alone;
 use crate::hasher::DefaultHashBuilder;
 use hashbrown::HashTable;

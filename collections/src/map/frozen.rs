@@ -3,10 +3,10 @@
 
 use super::chart::Chart;
 use super::concurrent::ParHashMap;
-use super::iter::{IntoIter, key_alone, value_alone};
+use super::iter::IntoIter;
 use super::par::{IntoParIter, ParIter};
 use super::shard::Shards;
-use super::table::Whole;
+use super::table::{Whole, key_alone, value_alone};
 use crate::hasher::DefaultHashBuilder;
 use crate::parts::part_of;
 use hashbrown::{HashTable, hash_table};

@@ -6,7 +6,7 @@
 
 use super::concurrent::ParHashMap;
 use super::shard::Walk;
-use super::table::{Leaving, Whole};
+use super::table::{Leaving, Whole, key_alone, value_alone};
 use hashbrown::{HashTable, hash_table};
 use std::fmt;
 use std::iter::FusedIterator;
@@ -387,18 +387,6 @@ impl<K, V, S> ParHashMap<K, V, S> {
     pub fn into_values(self) -> impl Iterator<Item = V> {
         self.into_iter().map(value_alone)
     }
-}
-
-/// The key. Its value is dropped before it is returned, and so the key as well if that panics.
-pub(super) fn key_alone<K, V>((key, value): (K, V)) -> K {
-    drop(value);
-    key
-}
-
-/// The value, as [`key_alone`] returns the key.
-pub(super) fn value_alone<K, V>((key, value): (K, V)) -> V {
-    drop(key);
-    value
 }
 
 impl<K, V, S> IntoIterator for ParHashMap<K, V, S> {

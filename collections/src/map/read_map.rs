@@ -10,9 +10,8 @@
 use super::concurrent::ParHashMap;
 use super::frozen::FrozenMap;
 use super::hazard::{Parting, part_with_all};
-use super::iter::value_alone;
 use super::published::Published;
-use super::table::{Whole, divide};
+use super::table::{Whole, divide, value_alone};
 use crate::gather::{Gathered, gather};
 use crate::hasher::DefaultHashBuilder;
 use crate::partition::par_map;

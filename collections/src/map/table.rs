@@ -1,5 +1,5 @@
-//! Surgery on one table: cutting it into parts, and making room in it, so that nothing is lost if a
-//! hasher panics on the way.
+//! Surgery on one table: cutting it into parts, making room in it, so that nothing is lost if a hasher panics on the way, and
+//! taking it apart, so that nothing is if a destructor does.
 #![forbid(unsafe_code)]
 
 use crate::farewell::Holder;
@@ -166,6 +166,18 @@ impl<T> Drop for Leaving<T> {
             self.0.by_ref().for_each(drop);
         }
     }
+}
+
+/// The key. Its value is dropped before it is returned, and so the key as well if that panics.
+pub(crate) fn key_alone<K, V>((key, value): (K, V)) -> K {
+    drop(value);
+    key
+}
+
+/// The value, as [`key_alone`] returns the key.
+pub(crate) fn value_alone<K, V>((key, value): (K, V)) -> V {
+    drop(key);
+    value
 }
 
 impl<T> Holder for HashTable<T> {

@@ -2,8 +2,12 @@
 //! `tests/wasm.mjs` calls them one by one and counts them.
 
 mod checks;
+mod keyed;
+mod more;
 
 use checks::CHECKS;
+use keyed::KEYED;
+use more::MORE;
 use std::panic;
 
 #[link(wasm_import_module = "host")]
@@ -17,19 +21,23 @@ fn print(text: &str) {
     unsafe { say(text.as_ptr(), text.len()) }
 }
 
+fn all() -> impl Iterator<Item = &'static (&'static str, fn())> {
+    CHECKS.iter().chain(MORE).chain(KEYED)
+}
+
 /// The number of checks. From now on, a panic's message is printed.
 // SAFETY: no other function here, nor any of the libraries, has this name.
 #[unsafe(no_mangle)]
 pub extern "C" fn checks() -> usize {
     panic::set_hook(Box::new(|why| print(&why.to_string())));
-    CHECKS.len()
+    all().count()
 }
 
 /// Prints the name of the check of this number and runs it. Where panics abort, a panic is a trap.
 // SAFETY: no other function here, nor any of the libraries, has this name.
 #[unsafe(no_mangle)]
 pub extern "C" fn check(number: usize) {
-    let (name, run) = CHECKS[number];
+    let (name, run) = all().nth(number).expect("a check");
     print(name);
     run();
 }
