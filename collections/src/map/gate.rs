@@ -329,7 +329,6 @@ impl Gate {
         // Relaxed: the exchange below decides.
         let now = self.state.load(Ordering::Relaxed);
         let rest = self.rest.load(Ordering::Relaxed);
-        // The clock comes last: some systems of 32 bits have none, and a look at it ends the program there.
         if now & PHASE != SHUT || !shard.is_sole() || micros() < rest {
             return;
         }
@@ -423,10 +422,7 @@ fn nap() -> bool {
 fn micros() -> usize {
     #[cfg(not(any(loom, miri, tine_tsan, tine_sched)))]
     {
-        use std::sync::OnceLock;
-        use std::time::Instant;
-        static START: OnceLock<Instant> = OnceLock::new();
-        START.get_or_init(Instant::now).elapsed().as_micros() as usize
+        tine_pool::loops::micros() as usize
     }
     #[cfg(any(loom, miri, tine_tsan, tine_sched))]
     0

@@ -26,6 +26,12 @@ const VALUES: usize = if cfg!(loom) { 1 } else { 8 };
 /// How many shards a thread may read at once without their locks.
 const SHARDS: usize = if cfg!(loom) { 1 } else { 4 };
 
+/// Whether readers leave their fences to writers: not known yet, no, yes.
+#[cfg(not(loom))]
+const UNSAID: usize = 0;
+const FENCED: usize = 1;
+const LIGHT: usize = 2;
+
 /// What a thread looks at. Two cache lines of its own.
 #[repr(align(128))]
 pub(crate) struct Record {
@@ -46,7 +52,7 @@ pub(crate) struct Record {
 pub(crate) struct Registry {
     newest: AtomicPtr<Record>,
     /// Whether readers leave their fences to writers. Said before there is anything to read.
-    light: AtomicBool,
+    light: AtomicUsize,
 }
 
 impl Registry {
@@ -54,7 +60,7 @@ impl Registry {
     pub(super) const fn new() -> Self {
         Registry {
             newest: AtomicPtr::new(ptr::null_mut()),
-            light: AtomicBool::new(false),
+            light: AtomicUsize::new(UNSAID),
         }
     }
 
@@ -63,7 +69,7 @@ impl Registry {
     pub(crate) fn new(light: bool) -> Self {
         Registry {
             newest: AtomicPtr::new(ptr::null_mut()),
-            light: AtomicBool::new(light),
+            light: AtomicUsize::new(if light { LIGHT } else { FENCED }),
         }
     }
 
@@ -145,7 +151,7 @@ impl Registry {
     #[inline]
     pub(super) fn is_light(&self) -> bool {
         // Relaxed: said before there was anything to read.
-        self.light.load(Ordering::Relaxed)
+        self.light.load(Ordering::Relaxed) == LIGHT
     }
 
     /// What a writer does between its own store and its look at those of readers. Without it the look
@@ -193,10 +199,9 @@ pub(crate) use here::{mine, mine_if_any, registry, say};
 /// The registry of the process, and the record of the thread.
 #[cfg(not(loom))]
 mod here {
-    use super::{Record, Registry};
+    use super::{FENCED, LIGHT, Record, Registry, UNSAID};
     use crate::sync::{Ordering, heavy};
     use std::cell::Cell;
-    use std::sync::Once;
 
     static REGISTRY: Registry = Registry::new();
 
@@ -226,9 +231,14 @@ mod here {
 
     /// Says whether readers may do without fences. Before there is anything to read.
     pub(crate) fn say() {
-        static SAID: Once = Once::new();
-        // Relaxed: a thread that finds something to read has seen what came before that.
-        SAID.call_once(|| REGISTRY.light.store(heavy(), Ordering::Relaxed));
+        // Relaxed throughout: a thread that finds something to read has seen what came before that.
+        if REGISTRY.light.load(Ordering::Relaxed) == UNSAID {
+            let light = if heavy() { LIGHT } else { FENCED };
+            // No lock, which a child would wait for that was forked meanwhile: of two threads that ask the system, the
+            // first one's answer stands.
+            let (there, not) = (Ordering::Relaxed, Ordering::Relaxed);
+            let _ = REGISTRY.light.compare_exchange(UNSAID, light, there, not);
+        }
     }
 
     #[inline]

@@ -63,6 +63,12 @@ fn measure(rate: &AtomicU64) -> u64 {
     }
 }
 
+/// Microseconds since some point in time, for the crates above: slower than [`now`], and without a rate that is found
+/// out at first.
+pub fn micros() -> u64 {
+    wall::nanos() / 1000
+}
+
 /// The system's clock. No lock and no "first call": a child that was forked in the middle of one
 /// would wait for its end for ever.
 #[cfg(unix)]

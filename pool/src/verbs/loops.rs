@@ -15,6 +15,7 @@ use crate::work::worker::{FOR_LOOP, Worker};
 use std::sync::atomic::AtomicPtr;
 
 pub use crate::base::barrier::barrier_everywhere;
+pub use crate::base::clock::micros;
 pub use crate::pace::loop_pace::{Bare, Plain, Step};
 
 /// The pool as the calling thread sees it.
