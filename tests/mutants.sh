@@ -17,7 +17,7 @@
 # The mutants are data, tests/mutants/*.mutants:
 #
 #   == HEADING
-#   FILE [FUNCTION] : CHECK…            a file of pool/src by its name, wherever it lies; then its own checks:
+#   FILE [FUNCTION] : CHECK…            a file of pool/src or iter/src by its name, wherever it lies; then its own checks:
 #                                       MODEL, @SCENE of the schedules, PACKAGE:TEST
 #   - the text to find                  lines are trimmed, lines of comments do not count;
 #   + the text to put                   the first and the last may be parts of a line
@@ -98,10 +98,13 @@ END {
 AWK
 }
 
-# source_of <name>: the path of the file of that name, below <copy>'s pool/src.
+# source_of <copy> <name>: the path of the file of that name, below the copy's pool/src, or else its iter/src.
 source_of() {
-    local found
-    found=$(cd "$1" && find pool/src -name models -prune -o -type f -path "*/$2" -print)
+    local crate found
+    for crate in pool iter; do
+        found=$(cd "$1" && find $crate/src -name models -prune -o -type f -path "*/$2" -print)
+        [ -z "$found" ] || break
+    done
     [ "$(wc -l <<<"$found")" -eq 1 ] && [ -n "$found" ] && echo "$found"
 }
 
@@ -294,16 +297,20 @@ make_copy() {
     git ls-files --cached --others --exclude-standard -z | tar -c --null -T - 2>/dev/null |
         tar -x -C "$1" --keep-newer-files 2>/dev/null
     # A mutant that an earlier run has left behind.
-    (cd pool && find src -type f) | while read -r file; do
-        cmp -s "pool/$file" "$1/pool/$file" || cp "pool/$file" "$1/pool/$file"
-    done
-    (cd "$1/pool" && find src -type f) | while read -r file; do
-        [ -e "pool/$file" ] || rm -f "$1/pool/$file"
+    local crate
+    for crate in pool iter; do
+        (cd $crate && find src -type f) | while read -r file; do
+            cmp -s "$crate/$file" "$1/$crate/$file" || cp "$crate/$file" "$1/$crate/$file"
+        done
+        (cd "$1/$crate" && find src -type f) | while read -r file; do
+            [ -e "$crate/$file" ] || rm -f "$1/$crate/$file"
+        done
     done
     # What is mutated, and put back: the project may be worked on meanwhile.
     rm -rf "$1/whole"
-    mkdir -p "$1/whole/pool"
+    mkdir -p "$1/whole/pool" "$1/whole/iter"
     cp -r pool/src "$1/whole/pool/src"
+    cp -r iter/src "$1/whole/iter/src"
 }
 
 verdicts=tests/mutants/verdicts.tsv
@@ -318,7 +325,7 @@ table() {
                 "table=the word of a seat, its steps;census=the word of a seat, its steps;context=context;" \
                 "sleep=sleep;lull=sleep;spares=spare seats;end=spare seats;scope=scopes;kept=scopes;mail=mail, posting;" \
                 "ring=mail, posting;post=mail, posting;worker=workers, waits;wait=workers, waits;" \
-                "course=workers, waits;errand=errands;fault=faults of old", pairs, ";")
+                "course=workers, waits;errand=errands;bridge=bridges of iterators;fault=faults of old", pairs, ";")
             for (i = 1; i <= count; i++) {
                 split(pairs[i], pair, "=")
                 name[pair[1]] = pair[2]

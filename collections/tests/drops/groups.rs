@@ -1,6 +1,6 @@
 //! Grouping, counting, folding by key.
 
-use crate::kit::{Ledger, Start, Val, item, key};
+use crate::kit::{DROPS, KINDS, Ledger, Start, Val, item, key};
 use tine_collections::prelude::*;
 use tine_iter::prelude::*;
 
@@ -23,8 +23,8 @@ macro_rules! uses {
     };
 }
 
-fn with(n: u32) {
-    let mut ledger = Ledger::new();
+fn with(n: u32, kinds: &'static [&'static str]) {
+    let mut ledger = Ledger::new(kinds);
     let own = |v: &Val| key(v.id);
     let number = |v: &Val| v.id;
     uses! { ledger,
@@ -71,10 +71,10 @@ fn with(n: u32) {
 
 #[test]
 fn few() {
-    with(12);
+    with(12, &KINDS);
 }
 
 #[test]
 fn some() {
-    with(1500);
+    with(1500, DROPS);
 }

@@ -3,7 +3,7 @@
 //! Not with a reduction of `inner_with` at the end: std's `Map::fold` drops its closure, which owns the left item, after
 //! the result is there (rust-lang/rust#47949).
 
-use crate::kit::{Ledger, Start, Val, item, key};
+use crate::kit::{DROPS, KINDS, Ledger, Start, Val, item, key};
 use tine_collections::prelude::*;
 use tine_collections::{FrozenMap, Groups, ParHashMap};
 use tine_iter::prelude::*;
@@ -62,8 +62,8 @@ macro_rules! ends {
     };
 }
 
-fn joins(n: u32) {
-    let mut ledger = Ledger::new();
+fn joins(n: u32, kinds: &'static [&'static str]) {
+    let mut ledger = Ledger::new(kinds);
     ends!(ledger, "owned keys": (pairs(1, n / 2), pairs(0, n)) => |l, r| {
         l.into_par_iter().join_by(r.into_par_iter(), own, own)
     });
@@ -80,10 +80,10 @@ fn joins(n: u32) {
 
 #[test]
 fn few() {
-    joins(12);
+    joins(12, &KINDS);
 }
 
 #[test]
 fn some() {
-    joins(1200);
+    joins(1200, DROPS);
 }

@@ -1,4 +1,4 @@
-//! Values that are on a list while they live, and whose destructors panic when they are told to.
+//! Values that are on a list while they live, and whose destructors and other calls panic when they are told to.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -16,8 +16,19 @@ static ALIVE: LazyLock<Mutex<HashMap<u64, &'static str>>> = LazyLock::new(Mutex:
 /// What was dropped and did not live.
 static TWICE: AtomicU64 = AtomicU64::new(0);
 static SERIAL: AtomicU64 = AtomicU64::new(0);
-/// How many values more are dropped until the destructor of one panics.
-static DROPS: AtomicIsize = AtomicIsize::new(isize::MAX);
+/// How often each kind of call goes well until one panics.
+static FUSES: [AtomicIsize; KINDS.len()] = [const { AtomicIsize::new(isize::MAX) }; KINDS.len()];
+
+/// What may panic.
+pub(crate) const KINDS: [&str; 4] = ["drop", "clone", "hash", "compare"];
+/// Of those, the first.
+pub(crate) const DROPS: &[&str] = &["drop"];
+
+fn burn(kind: usize) {
+    if !panicking() && FUSES[kind].fetch_sub(1, Relaxed) == 0 {
+        resume_unwind(Box::new(OnPurpose));
+    }
+}
 
 /// What a panic on purpose carries; no hook prints it.
 struct OnPurpose;
@@ -44,6 +55,7 @@ impl Val {
 
 impl Clone for Val {
     fn clone(&self) -> Val {
+        burn(1);
         Val::new(self.id, self.what)
     }
 }
@@ -53,14 +65,13 @@ impl Drop for Val {
         if locked(&ALIVE).remove(&self.serial).is_none() {
             TWICE.fetch_add(1, Relaxed);
         }
-        if !panicking() && DROPS.fetch_sub(1, Relaxed) == 0 {
-            resume_unwind(Box::new(OnPurpose));
-        }
+        burn(0);
     }
 }
 
 impl PartialEq for Val {
     fn eq(&self, other: &Val) -> bool {
+        burn(3);
         self.id == other.id
     }
 }
@@ -75,12 +86,14 @@ impl PartialOrd for Val {
 
 impl Ord for Val {
     fn cmp(&self, other: &Val) -> std::cmp::Ordering {
+        burn(3);
         self.id.cmp(&other.id)
     }
 }
 
 impl Hash for Val {
     fn hash<H: Hasher>(&self, state: &mut H) {
+        burn(2);
         self.id.hash(state);
     }
 }
@@ -93,31 +106,34 @@ pub(crate) fn item(id: u32) -> Val {
     Val::new(id, "item")
 }
 
-/// To be called when all is made: destructors panic from then on.
+/// To be called when all is made: calls panic from then on.
 #[derive(Clone, Copy)]
-pub(crate) struct Start(isize);
+pub(crate) struct Start(usize, isize);
 
 impl Start {
     pub(crate) fn now(self) {
-        DROPS.store(self.0, Relaxed);
+        FUSES[self.0].store(self.1, Relaxed);
     }
 }
 
 /// What got lost, of all verbs.
 pub(crate) struct Ledger {
+    kinds: &'static [&'static str],
     lost: Vec<String>,
     _alone: MutexGuard<'static, ()>,
 }
 
 impl Ledger {
-    pub(crate) fn new() -> Ledger {
+    /// For calls of these kinds that panic.
+    pub(crate) fn new(kinds: &'static [&'static str]) -> Ledger {
         Ledger {
+            kinds,
             lost: Vec::new(),
             _alone: locked(&COUNTING),
         }
     }
 
-    /// Has the n-th destructor panic in this use, for each n (of many: for some), and then looks at what lives. The use
+    /// Has the n-th call of each kind panic in this use, for each n (of many: for some), and then looks at what lives. The use
     /// makes all that it needs, and then starts. What it gets, it drops.
     pub(crate) fn check(&mut self, name: &str, use_it: impl Fn(Start) + Sync) {
         static POOLS: LazyLock<[ThreadPool; 2]> = LazyLock::new(|| {
@@ -127,19 +143,24 @@ impl Ledger {
             })
         });
         let mut faults = Vec::new();
-        for pool in &*POOLS {
+        for (kind, pool) in
+            (0..self.kinds.len()).flat_map(|kind| POOLS.iter().map(move |pool| (kind, pool)))
+        {
             let mut nth = 0;
             loop {
-                let run = || pool.install(|| use_it(Start(nth)));
+                let run = || pool.install(|| use_it(Start(kind, nth)));
                 let blew = catch_unwind(AssertUnwindSafe(run)).is_err();
-                DROPS.store(isize::MAX, Relaxed);
+                FUSES[kind].store(isize::MAX, Relaxed);
                 let mut left: Vec<_> = locked(&ALIVE).drain().map(|(_, what)| what).collect();
                 let twice = TWICE.swap(0, Relaxed);
                 if !left.is_empty() || twice > 0 {
                     let count = left.len();
                     left.sort_unstable();
                     left.dedup();
-                    faults.push(format!("drop {nth}: {count} lost {left:?}, {twice} twice"));
+                    let what = KINDS[kind];
+                    faults.push(format!(
+                        "{what} {nth}: {count} lost {left:?}, {twice} twice"
+                    ));
                 }
                 if !blew {
                     break;

@@ -1,6 +1,6 @@
 //! Maps, sets and vectors that are changed.
 
-use crate::kit::{Ledger, Start, Val, item, key};
+use crate::kit::{DROPS, KINDS, Ledger, Start, Val, item, key};
 use std::collections::{HashMap, HashSet};
 use tine_collections::{Change, FrozenMap, ParHashMap, ParHashSet, ParVec, ReadMap, SortedVec};
 use tine_iter::prelude::*;
@@ -193,7 +193,7 @@ impl<I: ParallelIterator<Item = Val>> RevIds for I {}
 
 #[test]
 fn of_one_table() {
-    let mut ledger = Ledger::new();
+    let mut ledger = Ledger::new(&KINDS);
     one_entry(12, &mut ledger);
     read_maps(12, &mut ledger);
     whole_maps(12, &mut ledger);
@@ -203,7 +203,7 @@ fn of_one_table() {
 
 #[test]
 fn of_many_tables() {
-    let mut ledger = Ledger::new();
+    let mut ledger = Ledger::new(DROPS);
     one_entry(1500, &mut ledger);
     read_maps(1500, &mut ledger);
     whole_maps(1500, &mut ledger);
