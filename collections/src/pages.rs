@@ -63,13 +63,29 @@ fn advise(_: NonNull<u8>, _: usize) {}
 /// in `from` is lost, as if it had been moved out.
 pub(crate) fn shift(from: &mut [MaybeUninit<u8>], to: &mut [MaybeUninit<u8>]) -> Range<usize> {
     assert_eq!(from.len(), to.len(), "as much room as there is to move");
-    let skip = from.as_ptr().addr().wrapping_neg() % PAGE;
-    if from.len() < LARGE || skip != to.as_ptr().addr().wrapping_neg() % PAGE {
+    if from.len() < LARGE {
         return 0..0;
     }
-    let whole = skip..from.len() - (from.len() - skip) % PAGE;
+    let page = page_size();
+    let skip = from.as_ptr().addr().wrapping_neg() % page;
+    if skip != to.as_ptr().addr().wrapping_neg() % page {
+        return 0..0;
+    }
+    let whole = skip..from.len() - (from.len() - skip) % page;
     let moved = remap(&mut from[whole.clone()], &mut to[whole.clone()]);
     if moved { whole } else { 0..0 }
+}
+
+/// The size of a page here. A part of one would be moved with the rest of it.
+fn page_size() -> usize {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    {
+        // SAFETY: it asks, and changes nothing.
+        let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        usize::try_from(size).map_or(HUGE, |size| size.max(PAGE))
+    }
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    PAGE
 }
 
 /// Moves whole pages, or changes nothing. In two steps: a move to a certain place may be refused after that place was
@@ -80,14 +96,27 @@ fn remap(from: &mut [MaybeUninit<u8>], to: &mut [MaybeUninit<u8>]) -> bool {
     // Memory stays mapped where the pages were, as its owner will want to give it back.
     let away = libc::MREMAP_MAYMOVE | libc::MREMAP_DONTUNMAP;
     let (start, anywhere) = (from.as_mut_ptr().cast(), std::ptr::null_mut::<u8>());
-    // SAFETY: the range is borrowed here alone and holds bytes that may be anything. It is moved to where nothing is.
+    let kept = mem::replace(&mut from[0], MaybeUninit::new(1));
+    // SAFETY: the range is one of whole pages, borrowed here alone, and holds bytes that may be anything. It is moved to where
+    // nothing is.
     let between = unsafe { libc::mremap(start, size, size, away, anywhere) };
     if between == libc::MAP_FAILED {
+        from[0] = kept;
         return false;
     }
+    // SAFETY: mapped still, and written: with the 1, or by the system, which fills with 0 what was private memory.
+    if unsafe { from.as_ptr().cast::<u8>().read_volatile() } != 0 {
+        // An allocator's shared memory, now mapped twice.
+        // SAFETY: just mapped, and known here alone.
+        unsafe { libc::munmap(between, size) };
+        from[0] = kept;
+        return false;
+    }
+    // SAFETY: just mapped, to be read and written, and known here alone.
+    unsafe { between.cast::<MaybeUninit<u8>>().write(kept) };
     let (here, target) = (libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED, to.as_mut_ptr());
     // SAFETY: the first range was just mapped, and is known here alone; the second is borrowed here alone and holds bytes that
-    // may be anything. It stays mapped, as private memory, which the first is: the system moves no other to leave it mapped.
+    // may be anything. It stays mapped, as private memory, which the first is.
     let at = unsafe { libc::mremap(between, size, size, here, target) };
     if at != target.cast() {
         // Nobody knows what is mapped there now.
@@ -259,6 +288,25 @@ mod tests {
         from.room::<u8>()[whole.start].write(7);
         assert_eq!(byte(&mut from, whole.start), 7);
         assert_eq!(byte(&mut to, whole.start), whole.start % 251);
+    }
+
+    /// Memory that other mappings share stays where it is.
+    #[test]
+    fn shared_memory_stays() {
+        let size = LARGE + 4 * PAGE;
+        let (access, kind) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+        );
+        // SAFETY: fresh memory wherever the system has room, over nothing that is there.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), size, access, kind, -1, 0) };
+        assert_ne!(start, libc::MAP_FAILED);
+        let start = std::ptr::NonNull::new(start.cast()).expect("it is mapped");
+        let (mut from, mut to) = (Mapped { start, size }, mapped(size, 4));
+        from.room().fill(MaybeUninit::new(9_u8));
+        assert_eq!(shift(from.room(), to.room()), 0..0);
+        assert!((0..size).all(|at| byte(&mut from, at) == 9));
+        assert!((0..size).all(|at| byte(&mut to, at) == at % 251 + 4));
     }
 
     #[test]
