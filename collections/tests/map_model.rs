@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, RandomState};
 
 use model::{Coarse, Op, agree};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
-use tine_collections::{ParHashMap, ParHashSet};
+use tine_collections::{FrozenMap, ParHashMap, ParHashSet};
 use tine_iter::prelude::*;
 
 impl Arbitrary for Op {
@@ -318,4 +318,29 @@ fn serde() {
         serde_json::from_str::<tine_collections::ParVec<u32>>(&json).unwrap(),
         vec
     );
+}
+
+/// Some of the values are asked for one by one, and the rest at once.
+#[test]
+fn many_keys_of_a_frozen_map() {
+    fn agree(pairs: Vec<(u16, u32)>, keys: Vec<u16>, first: usize, wide: bool) {
+        let others = (0..if wide { 5000 } else { 0 }).map(|i| (i, u32::from(i)));
+        let model: HashMap<u16, u32> = others.chain(pairs).collect();
+        let frozen: FrozenMap<u16, u32> = model.clone().into_iter().collect();
+        let mut keys = keys;
+        keys.extend(model.keys().take(20));
+        let expected: Vec<_> = keys.iter().map(|key| model.get(key)).collect();
+        let mut found = frozen.get_many(&keys);
+        let mut all: Vec<_> = found.by_ref().take(first % 24).collect();
+        let left = expected.len() - all.len();
+        assert_eq!(found.size_hint(), (left, Some(left)));
+        found.for_each(|value| all.push(value));
+        assert_eq!(all, expected);
+        assert!(frozen.get_many(&keys).eq(expected));
+    }
+    let property: fn(_, _, _, _) = agree;
+    let tests = if cfg!(miri) { 3 } else { 200 };
+    QuickCheck::new().tests(tests).quickcheck(property);
+    let names = ParHashMap::from([(String::from("a"), 1)]).freeze();
+    assert!(names.get_many(["b", "a"]).eq([None, Some(&1)]));
 }

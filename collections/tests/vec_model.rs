@@ -340,6 +340,29 @@ fn memory_is_taken_over() {
     assert_eq!(back.as_ptr(), first);
 }
 
+/// Large buckets, whose pages may be moved, of values that lie across pages; beside blocks and gaps between ranks.
+#[test]
+fn large_buckets_become_one_row() {
+    let count: u32 = if cfg!(miri) { 1000 } else { 1 << 19 };
+    for alone in [0, 1, 63, 64, 1000] {
+        let vec = ParVec::new();
+        (0..alone).for_each(|i| _ = vec.push([i; 12]));
+        vec.extend((alone..count / 2).map(|i| [i; 12]));
+        (count / 2..count + alone).for_each(|i| _ = vec.push([i; 12]));
+        assert!(vec.iter().map(|value| value[11]).eq(0..count + alone));
+        assert!(
+            vec.into_vec()
+                .into_iter()
+                .eq((0..count + alone).map(|i| [i; 12]))
+        );
+    }
+    let vec = ParVec::from(vec![String::from("base")]);
+    (0..count).for_each(|i| _ = vec.push(i.to_string()));
+    let strings = vec.into_vec();
+    assert_eq!(strings[0], "base");
+    assert!((0..count).all(|i| strings[i as usize + 1] == i.to_string()));
+}
+
 #[test]
 fn an_iterator_that_panics_keeps_what_it_gave() {
     let token = Arc::new(());

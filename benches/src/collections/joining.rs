@@ -8,6 +8,7 @@ use rayon::iter::ParallelIterator as _;
 use tine_collections::prelude::*;
 use tine_collections::{FrozenMap, ParHashMap};
 use tine_iter::iter::{IntoParallelRefIterator, ParallelIterator};
+use tine_iter::slice::ParallelSlice;
 
 type Pair = (u64, u64);
 
@@ -147,6 +148,11 @@ fn frozen(options: &Options) {
             }),
             one("tine over hashbrown", || {
                 keys.par_iter().map(|key| brown[key]).sum::<u64>()
+            }),
+            one("tine FrozenMap, get_many", || {
+                let parts = keys.par_chunks(4096);
+                let sums = parts.map(|part| tine.get_many(part).flatten().sum::<u64>());
+                sums.sum::<u64>()
             }),
             one("tine FrozenMap, join_on", || {
                 let looked = keys.par_iter().join_on(&tine, |key| **key);

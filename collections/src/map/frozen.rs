@@ -14,7 +14,8 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
-use std::iter::FusedIterator;
+use std::iter::{Fuse, FusedIterator};
+use std::mem;
 use std::ops::Index;
 use std::slice;
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
@@ -312,6 +313,43 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
         self.find(hash, key).map(|(key, value)| (key, value))
     }
 
+    /// The values of many keys, in the order of the keys.
+    ///
+    /// In a map that is larger than the cache this takes about half the time of as many calls of [`get`](Self::get): the
+    /// memory of one key is fetched while the keys before it are looked up. For that, eight keys are drawn ahead. In
+    /// parallel, give each thread parts of the keys, or look up the items of any parallel iterator with
+    /// [`join_on`](crate::Join::join_on).
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// use tine::prelude::*;
+    /// let frozen = ParHashMap::from([(1, 10), (2, 20)]).freeze();
+    /// assert!(frozen.get_many(&[2, 3, 1]).eq([Some(&20), None, Some(&10)]));
+    ///
+    /// let keys = vec![2; 100_000];
+    /// let sums = keys.par_chunks(1000).map(|part| frozen.get_many(part).flatten().sum::<i32>());
+    /// assert_eq!(sums.sum::<i32>(), 2_000_000);
+    /// ```
+    pub fn get_many<'a, Q>(
+        &'a self,
+        keys: impl IntoIterator<Item = &'a Q>,
+    ) -> impl Iterator<Item = Option<&'a V>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized + 'a,
+    {
+        let mut looked_up = LookedUp {
+            map: self,
+            keys: keys.into_iter().fuse(),
+            ring: [None; AHEAD],
+            at: 0,
+        };
+        for nth in 0..AHEAD {
+            looked_up.ring[nth] = looked_up.draw();
+        }
+        looked_up
+    }
+
     /// Whether there is an entry for `key`.
     ///
     /// ```
@@ -325,6 +363,76 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
         Q: Hash + Eq + ?Sized,
     {
         self.get(key).is_some()
+    }
+}
+
+/// How many keys [`FrozenMap::get_many`] draws ahead.
+const AHEAD: usize = 8;
+
+/// Keys that are looked up, and the values that are found.
+struct LookedUp<'a, K, V, S, Q: ?Sized, I> {
+    map: &'a FrozenMap<K, V, S>,
+    keys: Fuse<I>,
+    /// Those that wait for memory, the next of them at `at`. There are as many as fit until no keys are left.
+    ring: [Option<(u64, &'a Q)>; AHEAD],
+    at: usize,
+}
+
+impl<'a, K, V, S, Q, I> LookedUp<'a, K, V, S, Q, I>
+where
+    S: BuildHasher,
+    Q: Hash + ?Sized,
+    I: Iterator<Item = &'a Q>,
+{
+    #[inline]
+    fn draw(&mut self) -> Option<(u64, &'a Q)> {
+        let key = self.keys.next()?;
+        let hash = self.map.hash(key);
+        self.map.expect(hash);
+        Some((hash, key))
+    }
+}
+
+impl<'a, K, V, S, Q, I> Iterator for LookedUp<'a, K, V, S, Q, I>
+where
+    K: Borrow<Q>,
+    S: BuildHasher,
+    Q: Hash + Eq + ?Sized,
+    I: Iterator<Item = &'a Q>,
+{
+    type Item = Option<&'a V>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Option<&'a V>> {
+        let drawn = self.draw();
+        let (hash, key) = mem::replace(&mut self.ring[self.at], drawn)?;
+        self.at = (self.at + 1) % AHEAD;
+        Some(self.map.find(hash, key).map(|(_, value)| value))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let waiting = self.ring.iter().flatten().count();
+        let (least, most) = self.keys.size_hint();
+        let most = most.and_then(|most| most.checked_add(waiting));
+        (least.saturating_add(waiting), most)
+    }
+
+    #[inline]
+    fn fold<A, F: FnMut(A, Self::Item) -> A>(self, start: A, mut f: F) -> A {
+        let (map, mut ring, mut at) = (self.map, self.ring, self.at);
+        let mut look = |all, (hash, key)| f(all, map.find(hash, key).map(|(_, value)| value));
+        let all = self.keys.fold(start, |all, key| {
+            let hash = map.hash(key);
+            map.expect(hash);
+            let waited = ring[at].replace((hash, key));
+            at = (at + 1) % AHEAD;
+            match waited {
+                Some(waited) => look(all, waited),
+                None => all,
+            }
+        });
+        ring.rotate_left(at);
+        ring.into_iter().flatten().fold(all, look)
     }
 }
 
