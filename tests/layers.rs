@@ -301,7 +301,12 @@ const HOUSE: &[Crate] = &[
                 "group::firsts",
                 "group::listing",
             ],
-            &["vec::iter", "map::concurrent", "map::published"],
+            &[
+                "vec::iter",
+                "map::concurrent",
+                "map::published",
+                "group::tally::spent",
+            ],
             &[
                 "vec::par_vec",
                 "map::entry",
@@ -314,12 +319,7 @@ const HOUSE: &[Crate] = &[
             &["vec::par", "map::frozen"],
             &["map::read_map"],
             &["vec", "map"],
-            &[
-                "collect",
-                "set",
-                "group::tally::merging",
-                "group::tally::spent",
-            ],
+            &["collect", "set", "group::tally::merging"],
             &["set::algebra", "group::tally::worker"],
             &["group::tally::consumer", "group::sift", "serde"],
             &["group::tally", "group::laying"],

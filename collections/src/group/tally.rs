@@ -31,10 +31,10 @@ use crate::hasher::DefaultHashBuilder;
 use crate::tag::{Tag, is_cheap};
 use consumer::{Idle, TallyConsumer};
 use merging::{Done, Plan};
+use spent::Drops;
 use std::hash::BuildHasher;
 use std::marker::PhantomData;
 use std::mem;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use tine_iter::iter::ParallelIterator;
 use tine_pool::join;
@@ -91,7 +91,7 @@ where
         hasher,
         limit,
         scattered: AtomicBool::new(false),
-        turn: Mutex::new(()),
+        drops: Drops::default(),
     };
     let idle = Idle::new();
     let consumer = TallyConsumer {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::super::fold::{Fold, Loose, Sums};
+use super::spent::Drops;
 use crate::foresight::Foresight;
 use crate::foretaste::expect_key;
 use crate::partition::{List, Scatter, par_map};
@@ -12,7 +13,6 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
 use std::mem;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 /// Up to this many entries are merged table by table; more are merged by parts.
@@ -28,8 +28,8 @@ pub(super) struct Plan<'a, F, S> {
     pub(super) limit: usize,
     /// Whether some table turned out a detour last time. A hint for new pieces.
     pub(super) scattered: AtomicBool,
-    /// For the worker that drops keys.
-    pub(super) turn: Mutex<()>,
+    /// For workers that drop keys.
+    pub(super) drops: Drops,
 }
 
 /// Part of a piece, folded or not.

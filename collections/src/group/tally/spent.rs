@@ -1,27 +1,40 @@
 //! Keys that were met again, and that own memory.
 //!
-//! A key is dropped on the spot as long as that is quick, as it is where the thread has made the key itself. Two
-//! threads that give memory back to one arena of the allocator piece by piece wait for each other's cache line
-//! at each piece. Where drops are seen to be slow, keys are kept until there is a row of them, and a row is
-//! dropped while no other thread drops one.
+//! A key is dropped on the spot as long as that is quick, as it is for a worker that is alone, or where the thread has
+//! made the key itself. Two threads that give memory back to one arena of the allocator piece by piece wait for
+//! each other's cache line at each piece. So once there are two workers, each times some of its drops. Where they are
+//! seen to be slow, keys are kept until there is a row of them, and a row is dropped while no other thread
+//! drops one.
 #![forbid(unsafe_code)]
 
 use crate::foretaste::drop_ahead;
 use std::hash::Hash;
 use std::mem;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, TryLockError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// This many keys are a row.
 const ROW: usize = 256;
 /// A row of this many keys is dropped whatever other threads do.
 const MOST: usize = 1 << 13;
+/// After this many drops a worker that was alone looks whether it still is.
+const ALONE: usize = 128;
 /// One drop in this many is timed, the first figure until it is known whether drops are slow.
-const TIMED: (usize, usize) = (16, 128);
+const TIMED: (usize, usize) = (16, 512);
 /// After this many of them, more than half of which were slow, keys are kept for rows.
 const TRIAL: usize = 32;
-/// A drop that takes more nanoseconds is slow. Two looks at the clock take about half of it.
-const SLOW: u128 = 60;
+/// A drop that takes longer is slow, besides what two looks at the clock take.
+const SLOW: Duration = Duration::from_nanos(30);
+
+/// What the workers of one call know of each other's drops.
+#[derive(Default)]
+pub(super) struct Drops {
+    /// How many workers have begun.
+    workers: AtomicUsize,
+    /// Held while a row is dropped. No thread waits for it.
+    turn: Mutex<()>,
+}
 
 /// Keys of one worker that are to be dropped.
 pub(super) struct Spent<'a, K> {
@@ -30,34 +43,48 @@ pub(super) struct Spent<'a, K> {
     /// The row's length, or the number of keys dropped on the spot, at which something is done.
     due: usize,
     count: usize,
-    /// Held while a row is dropped. No thread waits for it.
-    turn: &'a Mutex<()>,
+    drops: &'a Drops,
 }
 
 /// How keys are dropped.
 enum Way {
-    OnTheSpot { timed: usize, slow: usize },
+    Alone,
+    /// A drop is slow that takes longer than `limit`.
+    Timed {
+        timed: usize,
+        slow: usize,
+        limit: Duration,
+    },
     InRows,
 }
 
+/// A drop by the clock is slow that takes longer than this: reading a clock may itself take longer than a drop.
+fn limit() -> Duration {
+    let look = |_| Instant::now().elapsed();
+    let least = (0..4).map(look).min();
+    least.unwrap_or_default() + SLOW
+}
+
 impl<'a, K: Hash> Spent<'a, K> {
-    pub(super) fn new(turn: &'a Mutex<()>) -> Self {
+    pub(super) fn new(drops: &'a Drops) -> Self {
+        // Relaxed: a hint, by which nothing is ordered.
+        drops.workers.fetch_add(1, Ordering::Relaxed);
         Spent {
-            way: Way::OnTheSpot { timed: 0, slow: 0 },
+            way: Way::Alone,
             row: Vec::new(),
             // Some systems without threads have no clock.
             due: if cfg!(target_family = "wasm") {
                 usize::MAX
             } else {
-                TIMED.0
+                ALONE
             },
             count: 0,
-            turn,
+            drops,
         }
     }
 
     /// Drops the key, now or later.
-    #[inline]
+    #[inline(always)] // as what calls it
     pub(super) fn push(&mut self, key: K) {
         if !mem::needs_drop::<K>() {
             return;
@@ -74,10 +101,23 @@ impl<'a, K: Hash> Spent<'a, K> {
     #[inline(never)]
     fn act(&mut self, key: K) {
         match &mut self.way {
-            Way::OnTheSpot { timed, slow } => {
+            Way::Alone => {
+                drop(key);
+                self.count = 0;
+                // Relaxed: as above.
+                if self.drops.workers.load(Ordering::Relaxed) > 1 {
+                    self.due = TIMED.0;
+                    self.way = Way::Timed {
+                        timed: 0,
+                        slow: 0,
+                        limit: limit(),
+                    };
+                }
+            }
+            Way::Timed { timed, slow, limit } => {
                 let start = Instant::now();
                 drop(key);
-                *slow += usize::from(start.elapsed().as_nanos() > SLOW);
+                *slow += usize::from(start.elapsed() > *limit);
                 *timed += 1;
                 self.due = if *timed < TRIAL { TIMED.0 } else { TIMED.1 };
                 self.count = 0;
@@ -93,7 +133,7 @@ impl<'a, K: Hash> Spent<'a, K> {
     }
 
     fn drop_row(&mut self) {
-        let _turn = match self.turn.try_lock() {
+        let _turn = match self.drops.turn.try_lock() {
             Ok(turn) => Some(turn),
             Err(TryLockError::Poisoned(broken)) => Some(broken.into_inner()),
             Err(TryLockError::WouldBlock) if self.row.len() < MOST => {
@@ -109,38 +149,50 @@ impl<'a, K: Hash> Spent<'a, K> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST, ROW, Spent, Way};
-    use std::sync::{Arc, Mutex};
+    use super::{ALONE, Drops, MOST, ROW, Spent, Way};
+    use std::sync::Arc;
 
-    fn in_rows(turn: &Mutex<()>) -> Spent<'_, Arc<usize>> {
-        let mut spent = Spent::new(turn);
+    fn in_rows(drops: &Drops) -> Spent<'_, Arc<usize>> {
+        let mut spent = Spent::new(drops);
         (spent.way, spent.due) = (Way::InRows, ROW);
         spent
     }
 
     #[test]
     fn keys_are_dropped_once() {
-        let turn = Mutex::new(());
+        let drops = Drops::default();
         let key = Arc::new(0);
         for count in [0, 1, ROW - 1, ROW, 3 * ROW + 1] {
-            let mut spent = in_rows(&turn);
+            let mut spent = in_rows(&drops);
             (0..count).for_each(|_| spent.push(key.clone()));
             assert_eq!(Arc::strong_count(&key), 1 + count % ROW);
             drop(spent);
-            let mut spent = Spent::new(&turn);
+            let mut spent = Spent::new(&drops);
             (0..count).for_each(|_| spent.push(key.clone()));
             drop(spent);
             assert_eq!(Arc::strong_count(&key), 1);
         }
     }
 
+    /// No clock is looked at before a second worker has begun.
+    #[test]
+    fn drops_of_two_workers_are_timed() {
+        let drops = Drops::default();
+        let mut spent = Spent::new(&drops);
+        (0..3 * ALONE).for_each(|i| spent.push(i.to_string()));
+        assert!(matches!(spent.way, Way::Alone));
+        let _other: Spent<'_, String> = Spent::new(&drops);
+        (0..ALONE).for_each(|i| spent.push(i.to_string()));
+        assert!(matches!(spent.way, Way::Timed { .. }));
+    }
+
     /// While another thread has the turn, keys are kept; but not any number of them.
     #[test]
     fn rows_wait_for_their_turn() {
-        let turn = Mutex::new(());
+        let drops = Drops::default();
         let key = Arc::new(0);
-        let mut spent = in_rows(&turn);
-        let held = turn.lock();
+        let mut spent = in_rows(&drops);
+        let held = drops.turn.lock();
         (1..MOST).for_each(|_| spent.push(key.clone()));
         assert_eq!(Arc::strong_count(&key), MOST);
         spent.push(key.clone());

@@ -29,8 +29,8 @@ const KNOWN: usize = 13;
 /// A table with no more entries than this is small.
 const HANDFUL: usize = 256;
 
-/// Folds one item into a table; `true` if its key is new there.
-#[inline]
+/// Folds one item into a table; `true` if its key is new there. A call would copy the key several times.
+#[inline(always)]
 fn add<F: Fold, S: BuildHasher>(
     (fold, hasher): (&F, &S),
     sums: &mut Sums<F>,
@@ -199,7 +199,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             cold: false,
             ahead: if scattered { patience } else { 0 },
             patience,
-            spent: Spent::new(&plan.turn),
+            spent: Spent::new(&plan.drops),
             done: Done {
                 runs: Vec::new(),
                 count: 0,
