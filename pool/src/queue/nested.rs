@@ -40,6 +40,7 @@ use crate::base::sync::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, CachePadded, Ordering,
 };
 use crate::queue::steal::Steal;
+use crate::queue::weight::{Outer, Shown, Weight, Weights};
 use std::ops::Deref;
 use std::ptr;
 
@@ -180,12 +181,37 @@ pub(crate) struct Nested {
     front: Front,
     /// Least value of `limit`.
     floor: u32,
-    ends: CachePadded<AtomicU64>,
+    ends: CachePadded<Offer>,
     /// A thread found only private work here.
     wanted: CachePadded<AtomicBool>,
     /// Another thread may be publishing for the owner.
     overseen: AtomicBool,
     slots: [AtomicPtr<()>; CAPACITY],
+    weights: Weights,
+}
+
+/// What thieves look at.
+#[derive(Debug)]
+struct Offer {
+    ends: AtomicU64,
+    /// Of the outermost public job.
+    weight: Shown,
+}
+
+impl Deref for Offer {
+    type Target = AtomicU64;
+
+    #[inline(always)]
+    fn deref(&self) -> &AtomicU64 {
+        &self.ends
+    }
+}
+
+/// What [`Nested::lift`] found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lifted {
+    limit: u32,
+    outer: Outer,
 }
 
 impl Deref for Nested {
@@ -227,10 +253,14 @@ impl Nested {
         Box::new(Self {
             front: Front::new(),
             floor: Self::floor(seats),
-            ends: CachePadded::new(AtomicU64::new(0)),
+            ends: CachePadded::new(Offer {
+                ends: AtomicU64::new(0),
+                weight: Shown::new(),
+            }),
             wanted: CachePadded::new(AtomicBool::new(false)),
             overseen: AtomicBool::new(false),
             slots: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+            weights: Weights::new(),
         })
     }
 
@@ -258,6 +288,12 @@ impl Nested {
         self.slots[depth & (CAPACITY - 1)].store(job, Ordering::Relaxed);
         // Release: pairs with the Acquire load in `publish_for_owner`, which hands on the slot.
         self.bottom.store(depth as u32 + 1, Ordering::Release);
+    }
+
+    /// What the owner knows of how much work its jobs are.
+    #[inline(always)]
+    pub(crate) fn weights(&self) -> &Weights {
+        &self.weights
     }
 
     /// The depth of a job that was stolen from here and is not done: its slot is as it was, and no job
@@ -378,6 +414,9 @@ impl Nested {
             }
             // `pop_below` covers what is about to be public before it is.
             self.pop_below.fetch_max(public as u32, Ordering::Relaxed);
+            if ends.top() == ends.public() {
+                self.ends.weight.set(self.weights.of(ends.top()));
+            }
             let mut next = ends.with_public(public);
             if turned {
                 next = next.next_epoch();
@@ -405,18 +444,22 @@ impl Nested {
 
     /// A job begins at the depth `base`: its own outermost pushes are public, as those at the
     /// bottom of the stack are. Returns what [`Self::lower`] needs.
-    pub(crate) fn lift(&self, base: usize) -> u32 {
+    #[inline]
+    pub(crate) fn lift(&self, base: usize) -> Lifted {
+        let outer = self.weights.begin(base);
         let limit = self.limit.load(Ordering::Relaxed);
         let wished = (base as u32 + self.floor).min(CAPACITY as u32);
         if limit < wished {
             self.limit.store(wished, Ordering::Relaxed);
             self.settle();
         }
-        limit
+        Lifted { limit, outer }
     }
 
     /// The job has ended.
-    pub(crate) fn lower(&self, limit: u32) {
+    #[inline]
+    pub(crate) fn lower(&self, Lifted { limit, outer }: Lifted) {
+        self.weights.end(outer);
         if self.limit.load(Ordering::Relaxed) > limit.max(EAGER) {
             self.limit.store(limit, Ordering::Relaxed);
             self.settle();
@@ -475,6 +518,7 @@ impl Nested {
     // ---- the thieves' side ------------------------------------------------------------------
 
     /// Takes the outermost public job.
+    #[cfg(any(loom, test))]
     pub(crate) fn steal(&self) -> Steal<*mut ()> {
         self.steal_if(0, || true)
     }
@@ -495,7 +539,11 @@ impl Nested {
         }
         // Acquire: pairs with the Release in `publish`. The slot is read after winning.
         match self.exchange(ends, ends.with_top(ends.top() + 1), Ordering::Acquire) {
-            Ok(()) => Steal::Taken(self.slots[ends.top()].load(Ordering::Relaxed)),
+            Ok(()) => {
+                // The next one, if there is one.
+                self.ends.weight.set(self.ends.weight.get().below(1));
+                Steal::Taken(self.slots[ends.top()].load(Ordering::Relaxed))
+            }
             Err(_) => Steal::Retry,
         }
     }
@@ -504,6 +552,11 @@ impl Nested {
     pub(crate) fn has_public(&self) -> bool {
         let ends = self.ends();
         ends.top() < ends.public()
+    }
+
+    /// About how much work the outermost public job is.
+    pub(crate) fn weight(&self) -> Weight {
+        self.ends.weight.get()
     }
 
     /// How many public jobs there are, roughly.
