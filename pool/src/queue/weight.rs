@@ -41,9 +41,9 @@ impl Weight {
 /// What the owner of a stack of nested jobs knows of their weights. No other thread reads it.
 #[derive(Debug)]
 pub(crate) struct Weights {
-    /// The weight of the job that runs here, and the depth at which it began.
-    here: Hint,
-    base: Hint,
+    /// What a job at depth 0 would weigh, by the weight of the job that runs here and the depth at which it began; 0 if that
+    /// is not known.
+    rank: Hint,
     /// The weight of the job that this thread is about to begin; 0 if it is not known.
     next: Hint,
     /// Of the jobs that say how long they take, by depth; 0 for the others.
@@ -52,14 +52,13 @@ pub(crate) struct Weights {
 
 /// The job that ran here before.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Outer(u32, u32);
+pub(crate) struct Outer(u32);
 
 impl Weights {
     #[cfg(loom)]
     pub(crate) fn new() -> Self {
         Self {
-            here: Hint::new(0),
-            base: Hint::new(0),
+            rank: Hint::new(0),
             next: Hint::new(0),
             at: std::array::from_fn(|_| Hint::new(0)),
         }
@@ -70,25 +69,23 @@ impl Weights {
         self.next.store(weight.0, Ordering::Relaxed);
     }
 
-    /// A job begins at that depth.
+    /// A job begins at that depth. One that was not taken from such a stack goes by the weight of what lies below it.
     #[inline(always)]
     pub(crate) fn begin(&self, base: usize) -> Outer {
-        let outer = Outer(
-            self.here.load(Ordering::Relaxed),
-            self.base.load(Ordering::Relaxed),
-        );
+        let outer = Outer(self.rank.load(Ordering::Relaxed));
         let next = self.next.load(Ordering::Relaxed);
-        self.here.store(next, Ordering::Relaxed);
-        self.base.store(base as u32, Ordering::Relaxed);
-        self.next.store(0, Ordering::Relaxed);
+        if next != 0 {
+            self.rank
+                .store(next.saturating_add(base as u32), Ordering::Relaxed);
+            self.next.store(0, Ordering::Relaxed);
+        }
         outer
     }
 
     /// It has ended.
     #[inline(always)]
     pub(crate) fn end(&self, outer: Outer) {
-        self.here.store(outer.0, Ordering::Relaxed);
-        self.base.store(outer.1, Ordering::Relaxed);
+        self.rank.store(outer.0, Ordering::Relaxed);
     }
 
     /// The job that is about to be pushed at this depth has that weight, or (`None`) the one that lay there is gone.
@@ -105,11 +102,10 @@ impl Weights {
         if said != 0 {
             return Weight(said);
         }
-        let here = match self.here.load(Ordering::Relaxed) {
-            0 => Weight::ROOT,
-            weight => Weight(weight),
-        };
-        here.below(depth.saturating_sub(self.base.load(Ordering::Relaxed) as usize))
+        match self.rank.load(Ordering::Relaxed) {
+            0 => Weight::ROOT.below(depth),
+            rank => Weight(rank).below(depth),
+        }
     }
 }
 
