@@ -40,7 +40,7 @@ use crate::base::sync::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, CachePadded, Ordering,
 };
 use crate::queue::steal::Steal;
-use crate::queue::weight::{Outer, Shown, Weight, Weights};
+use crate::queue::weight::{Outer, Weight, Weights};
 use std::ops::Deref;
 use std::ptr;
 
@@ -59,32 +59,49 @@ const EAGER: u32 = 2;
 /// A threshold that every depth is below: take the slow way each time.
 const ALWAYS: u32 = u32::MAX;
 
-/// Thieves' view of the stack: `epoch`, `top` and `public` in one word.
+/// Thieves' view of the stack: `epoch`, `top`, `public`, and about how much work the outermost public job is, in
+/// one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ends(u64);
 
 impl Ends {
+    /// Bits of `top` and `public` each.
+    const DEPTH: u32 = (32 - Weight::BITS) / 2;
+    const MASK: usize = (1 << Self::DEPTH) - 1;
+
     fn new(epoch: u32, top: usize, public: usize) -> Self {
+        const { assert!(CAPACITY <= Self::MASK) };
         debug_assert!(top <= public && public <= CAPACITY);
-        Self(u64::from(epoch) << 32 | (top as u64) << 16 | public as u64)
+        Self(u64::from(epoch) << 32 | (top as u64) << Self::DEPTH | public as u64)
     }
     fn epoch(self) -> u32 {
         (self.0 >> 32) as u32
     }
     fn top(self) -> usize {
-        (self.0 >> 16) as usize & 0xffff
+        (self.0 >> Self::DEPTH) as usize & Self::MASK
     }
     fn public(self) -> usize {
-        self.0 as usize & 0xffff
+        self.0 as usize & Self::MASK
     }
-    fn with_top(self, top: usize) -> Self {
-        Self::new(self.epoch(), top, self.public())
+    fn weight(self) -> Weight {
+        Weight::from_bits(self.0 >> (2 * Self::DEPTH))
+    }
+    fn with_weight(self, weight: Weight) -> Self {
+        const ALL: u64 = (1 << Weight::BITS) - 1;
+        let others = self.0 & !(ALL << (2 * Self::DEPTH));
+        Self(others | weight.bits() << (2 * Self::DEPTH))
+    }
+    /// Without the outermost public job. Of the next one this only guesses how much work it is.
+    fn without_top(self) -> Self {
+        let next = Self::new(self.epoch(), self.top() + 1, self.public());
+        next.with_weight(self.weight().below(1))
     }
     fn with_public(self, public: usize) -> Self {
-        Self::new(self.epoch(), self.top(), public)
+        Self::new(self.epoch(), self.top(), public).with_weight(self.weight())
     }
     fn next_epoch(self) -> Self {
-        Self::new(self.epoch().wrapping_add(1), self.top(), self.public())
+        let next = self.epoch().wrapping_add(1);
+        Self::new(next, self.top(), self.public()).with_weight(self.weight())
     }
 }
 
@@ -181,30 +198,13 @@ pub(crate) struct Nested {
     front: Front,
     /// Least value of `limit`.
     floor: u32,
-    ends: CachePadded<Offer>,
+    ends: CachePadded<AtomicU64>,
     /// A thread found only private work here.
     wanted: CachePadded<AtomicBool>,
     /// Another thread may be publishing for the owner.
     overseen: AtomicBool,
     slots: [AtomicPtr<()>; CAPACITY],
     weights: Weights,
-}
-
-/// What thieves look at.
-#[derive(Debug)]
-struct Offer {
-    ends: AtomicU64,
-    /// Of the outermost public job.
-    weight: Shown,
-}
-
-impl Deref for Offer {
-    type Target = AtomicU64;
-
-    #[inline(always)]
-    fn deref(&self) -> &AtomicU64 {
-        &self.ends
-    }
 }
 
 /// What [`Nested::lift`] found.
@@ -253,10 +253,7 @@ impl Nested {
         Box::new(Self {
             front: Front::new(),
             floor: Self::floor(seats),
-            ends: CachePadded::new(Offer {
-                ends: AtomicU64::new(0),
-                weight: Shown::new(),
-            }),
+            ends: CachePadded::new(AtomicU64::new(0)),
             wanted: CachePadded::new(AtomicBool::new(false)),
             overseen: AtomicBool::new(false),
             slots: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
@@ -414,10 +411,10 @@ impl Nested {
             }
             // `pop_below` covers what is about to be public before it is.
             self.pop_below.fetch_max(public as u32, Ordering::Relaxed);
-            if ends.top() == ends.public() {
-                self.ends.weight.set(self.weights.of(ends.top()));
-            }
             let mut next = ends.with_public(public);
+            if ends.top() == ends.public() {
+                next = next.with_weight(self.weights.of(ends.top()));
+            }
             if turned {
                 next = next.next_epoch();
             }
@@ -520,12 +517,16 @@ impl Nested {
     /// Takes the outermost public job.
     #[cfg(any(loom, test))]
     pub(crate) fn steal(&self) -> Steal<*mut ()> {
-        self.steal_if(0, || true)
+        self.steal_if(0, || true).map(|(job, _)| job)
     }
 
     /// Takes the outermost public job if it lies at `base` or above and `still` holds between
-    /// the look and the exchange.
-    pub(crate) fn steal_if(&self, base: usize, still: impl FnOnce() -> bool) -> Steal<*mut ()> {
+    /// the look and the exchange. With about how much work it is.
+    pub(crate) fn steal_if(
+        &self,
+        base: usize,
+        still: impl FnOnce() -> bool,
+    ) -> Steal<(*mut (), Weight)> {
         // Acquire: pairs with the exchanges that publish. A thief that sees a new epoch sees what
         // the owner did before, above all the end of the last job.
         let ends = Ends(self.ends.load(Ordering::Acquire));
@@ -538,11 +539,10 @@ impl Nested {
             return Steal::Empty;
         }
         // Acquire: pairs with the Release in `publish`. The slot is read after winning.
-        match self.exchange(ends, ends.with_top(ends.top() + 1), Ordering::Acquire) {
+        match self.exchange(ends, ends.without_top(), Ordering::Acquire) {
             Ok(()) => {
-                // The next one, if there is one.
-                self.ends.weight.set(self.ends.weight.get().below(1));
-                Steal::Taken(self.slots[ends.top()].load(Ordering::Relaxed))
+                let job = self.slots[ends.top()].load(Ordering::Relaxed);
+                Steal::Taken((job, ends.weight()))
             }
             Err(_) => Steal::Retry,
         }
@@ -554,9 +554,10 @@ impl Nested {
         ends.top() < ends.public()
     }
 
-    /// About how much work the outermost public job is.
-    pub(crate) fn weight(&self) -> Weight {
-        self.ends.weight.get()
+    /// About how much work the outermost public job is, if there is one.
+    pub(crate) fn offered(&self) -> Option<Weight> {
+        let ends = self.ends();
+        (ends.top() < ends.public()).then(|| ends.weight())
     }
 
     /// How many public jobs there are, roughly.
@@ -597,11 +598,11 @@ impl Nested {
         }
         // Release: hands the slots on, as `publish` does. In a new epoch, since the owner may have
         // turned to something else.
-        match self.exchange(
-            ends,
-            ends.with_public(bottom).next_epoch(),
-            Ordering::Release,
-        ) {
+        let mut next = ends.with_public(bottom).next_epoch();
+        if ends.top() == ends.public() {
+            next = next.with_weight(self.weights.of(ends.top()));
+        }
+        match self.exchange(ends, next, Ordering::Release) {
             Ok(()) => bottom - ends.public(),
             Err(_) => 0,
         }

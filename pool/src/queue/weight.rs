@@ -16,6 +16,11 @@ impl Weight {
     /// Of a job of which nothing is known: as if it was the root of all.
     pub(crate) const ROOT: Self = Self(1 << 24);
 
+    /// How many bits of a word it takes; all of them, and the greatest of a time.
+    pub(crate) const BITS: u32 = 6;
+    const ALL: u32 = (1 << Self::BITS) - 1;
+    const TIMES: u32 = 40;
+
     /// The least weight of a job that does not say how long it takes.
     const UNTIMED: u32 = 1 << 16;
 
@@ -23,6 +28,28 @@ impl Weight {
     #[inline]
     pub(crate) fn of_nanos(nanos: u64) -> Self {
         Self(u64::BITS - (nanos | 1).leading_zeros())
+    }
+
+    /// In [`BITS`](Self::BITS) bits: above a time of twenty minutes, and further in than so many levels, all is one.
+    #[inline]
+    pub(crate) fn bits(self) -> u64 {
+        let bits = match self.0.checked_sub(Self::UNTIMED) {
+            None => self.0.min(Self::TIMES),
+            Some(_) => {
+                let levels = Self::ROOT.0.saturating_sub(self.0);
+                (Self::ALL - levels.min(Self::ALL)).max(Self::TIMES + 1)
+            }
+        };
+        u64::from(bits)
+    }
+
+    /// What those bits say.
+    #[inline]
+    pub(crate) fn from_bits(bits: u64) -> Self {
+        match bits as u32 & Self::ALL {
+            time @ ..=Self::TIMES => Self(time),
+            more => Self(Self::ROOT.0 - (Self::ALL - more)),
+        }
     }
 
     /// Whether it was made of a time.
@@ -38,7 +65,7 @@ impl Weight {
     }
 }
 
-/// What the owner of a stack of nested jobs knows of their weights. No other thread reads it.
+/// What the owner of a stack of nested jobs knows of their weights. A thread that publishes for it reads this too.
 #[derive(Debug)]
 pub(crate) struct Weights {
     /// What a job at depth 0 would weigh, by the weight of the job that runs here and the depth at which it began; 0 if that
@@ -109,26 +136,6 @@ impl Weights {
     }
 }
 
-/// The weight of the outermost job that an owner offers. It is written by the owner, when it offers something after
-/// there was nothing, and by each thief.
-#[derive(Debug)]
-pub(crate) struct Shown(Hint);
-
-impl Shown {
-    #[cfg(loom)]
-    pub(crate) fn new() -> Self {
-        Self(Hint::new(0))
-    }
-
-    pub(crate) fn get(&self) -> Weight {
-        Weight(self.0.load(Ordering::Relaxed))
-    }
-
-    pub(crate) fn set(&self, weight: Weight) {
-        self.0.store(weight.0, Ordering::Relaxed);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,6 +146,25 @@ mod tests {
         assert_eq!(weights.map(|w| w.0), [1, 1, 2, 10, 11, 64]);
         assert!(weights.iter().all(|w| w.is_timed()));
         assert!(weights.iter().all(|&w| w < Weight::ROOT));
+    }
+
+    #[test]
+    fn bits_keep_the_order() {
+        let times = (0..=40).map(|n| Weight::of_nanos((1 << n) - 1));
+        let levels = (0..23).rev().map(|n| Weight::ROOT.below(n));
+        let all: Vec<_> = times.skip(1).chain(levels).collect();
+        assert!(all.windows(2).all(|two| two[0] < two[1]));
+        for weight in &all {
+            assert_eq!(Weight::from_bits(weight.bits()), *weight);
+        }
+        assert_eq!(all.len(), 1 << Weight::BITS - 1);
+        for (weight, same) in [
+            (Weight::of_nanos(u64::MAX), Weight::of_nanos((1 << 40) - 1)),
+            (Weight::ROOT.below(CAPACITY), Weight::ROOT.below(22)),
+            (Weight(u32::MAX), Weight::ROOT),
+        ] {
+            assert_eq!(Weight::from_bits(weight.bits()), same);
+        }
     }
 
     #[test]

@@ -105,18 +105,12 @@ impl Worker<'_> {
         base: usize,
         still: impl FnOnce() -> bool,
     ) -> Steal<Entry> {
-        let weight = victim.nested.weight();
-        match victim.nested.steal_if(base, still) {
-            Steal::Taken(job) => {
-                self.nested().weights().took(weight);
-                let entry = nested_entry(job, victim);
-                self.note_stolen(victim);
-                Steal::Taken(entry)
-            }
-            Steal::Empty => Steal::Empty,
-            Steal::Private => Steal::Private,
-            Steal::Retry => Steal::Retry,
-        }
+        let taken = victim.nested.steal_if(base, still);
+        taken.map(|(job, weight)| {
+            self.nested().weights().took(weight);
+            self.note_stolen(victim);
+            nested_entry(job, victim)
+        })
     }
 
     /// Steals from some other seat, starting anywhere.
@@ -130,9 +124,7 @@ impl Worker<'_> {
             let mut choice = Choice::among(count);
             let ring = seats.iter().skip(start).chain(seats.iter().take(start));
             for seat in ring.filter(|seat| seat.index != self.seat.index) {
-                let nested = &seat.nested;
-                let offered = || nested.has_public().then(|| nested.weight());
-                let Some(victim) = choice.look(seat, offered) else {
+                let Some(victim) = choice.look(seat, || seat.nested.offered()) else {
                     continue;
                 };
                 match self.steal_nested(victim, 0, || true) {
