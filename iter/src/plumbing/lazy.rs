@@ -186,7 +186,7 @@ impl Way<'_> {
                 self.pace.flush();
             }
         };
-        loops::lend(self.laid.is_open(), keep, far);
+        loops::lend_laid(self.laid, keep, far);
     }
 
     /// The farther part was taken: what this thread has run in a row has come to its end. A block too short to

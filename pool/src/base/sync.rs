@@ -38,6 +38,12 @@ pub(crate) use std::{
 
 use std::ops::Deref;
 
+/// A number that threads only guess by: nothing but speed depends on it, so the model checker does not follow it.
+#[cfg(loom)]
+pub(crate) type Hint = std::sync::atomic::AtomicU32;
+#[cfg(not(loom))]
+pub(crate) type Hint = AtomicU32;
+
 /// A fence that the thread sanitizer can follow. The sanitizer does not know stand-alone fences, so
 /// under `--cfg tine_tsan` each becomes a read-modify-write of one word, which orders at least as
 /// much.

@@ -63,7 +63,10 @@ fn helps_by_context(begin: bool) {
             })
         };
         if let Some(context) = seat.context().filter(|c| c.tag == 7) {
-            let found = seat.nested.steal_if(context.base, || seat.is_at(context));
+            let found = seat
+                .nested
+                .steal_if(context.base, || seat.is_at(context))
+                .map(|(job, _)| job);
             if begin {
                 assert_ne!(found, Steal::Taken(STRANGE), "took a stranger's job");
             } else {

@@ -9,3 +9,4 @@ pub(crate) mod nested;
 pub(crate) mod slab;
 pub(crate) mod spawned;
 pub(crate) mod steal;
+pub(crate) mod weight;

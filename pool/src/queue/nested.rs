@@ -40,6 +40,7 @@ use crate::base::sync::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, CachePadded, Ordering,
 };
 use crate::queue::steal::Steal;
+use crate::queue::weight::{Outer, Weight, Weights};
 use std::ops::Deref;
 use std::ptr;
 
@@ -58,32 +59,49 @@ const EAGER: u32 = 2;
 /// A threshold that every depth is below: take the slow way each time.
 const ALWAYS: u32 = u32::MAX;
 
-/// Thieves' view of the stack: `epoch`, `top` and `public` in one word.
+/// Thieves' view of the stack: `epoch`, `top`, `public`, and about how much work the outermost public job is, in
+/// one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ends(u64);
 
 impl Ends {
+    /// Bits of `top` and `public` each.
+    const DEPTH: u32 = (32 - Weight::BITS) / 2;
+    const MASK: usize = (1 << Self::DEPTH) - 1;
+
     fn new(epoch: u32, top: usize, public: usize) -> Self {
+        const { assert!(CAPACITY <= Self::MASK) };
         debug_assert!(top <= public && public <= CAPACITY);
-        Self(u64::from(epoch) << 32 | (top as u64) << 16 | public as u64)
+        Self(u64::from(epoch) << 32 | (top as u64) << Self::DEPTH | public as u64)
     }
     fn epoch(self) -> u32 {
         (self.0 >> 32) as u32
     }
     fn top(self) -> usize {
-        (self.0 >> 16) as usize & 0xffff
+        (self.0 >> Self::DEPTH) as usize & Self::MASK
     }
     fn public(self) -> usize {
-        self.0 as usize & 0xffff
+        self.0 as usize & Self::MASK
     }
-    fn with_top(self, top: usize) -> Self {
-        Self::new(self.epoch(), top, self.public())
+    fn weight(self) -> Weight {
+        Weight::from_bits(self.0 >> (2 * Self::DEPTH))
+    }
+    fn with_weight(self, weight: Weight) -> Self {
+        const ALL: u64 = (1 << Weight::BITS) - 1;
+        let others = self.0 & !(ALL << (2 * Self::DEPTH));
+        Self(others | weight.bits() << (2 * Self::DEPTH))
+    }
+    /// Without the outermost public job. Of the next one this only guesses how much work it is.
+    fn without_top(self) -> Self {
+        let next = Self::new(self.epoch(), self.top() + 1, self.public());
+        next.with_weight(self.weight().below(1))
     }
     fn with_public(self, public: usize) -> Self {
-        Self::new(self.epoch(), self.top(), public)
+        Self::new(self.epoch(), self.top(), public).with_weight(self.weight())
     }
     fn next_epoch(self) -> Self {
-        Self::new(self.epoch().wrapping_add(1), self.top(), self.public())
+        let next = self.epoch().wrapping_add(1);
+        Self::new(next, self.top(), self.public()).with_weight(self.weight())
     }
 }
 
@@ -186,6 +204,14 @@ pub(crate) struct Nested {
     /// Another thread may be publishing for the owner.
     overseen: AtomicBool,
     slots: [AtomicPtr<()>; CAPACITY],
+    weights: Weights,
+}
+
+/// What [`Nested::lift`] found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lifted {
+    limit: u32,
+    outer: Outer,
 }
 
 impl Deref for Nested {
@@ -231,6 +257,7 @@ impl Nested {
             wanted: CachePadded::new(AtomicBool::new(false)),
             overseen: AtomicBool::new(false),
             slots: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+            weights: Weights::new(),
         })
     }
 
@@ -258,6 +285,12 @@ impl Nested {
         self.slots[depth & (CAPACITY - 1)].store(job, Ordering::Relaxed);
         // Release: pairs with the Acquire load in `publish_for_owner`, which hands on the slot.
         self.bottom.store(depth as u32 + 1, Ordering::Release);
+    }
+
+    /// What the owner knows of how much work its jobs are.
+    #[inline(always)]
+    pub(crate) fn weights(&self) -> &Weights {
+        &self.weights
     }
 
     /// The depth of a job that was stolen from here and is not done: its slot is as it was, and no job
@@ -379,6 +412,9 @@ impl Nested {
             // `pop_below` covers what is about to be public before it is.
             self.pop_below.fetch_max(public as u32, Ordering::Relaxed);
             let mut next = ends.with_public(public);
+            if ends.top() == ends.public() {
+                next = next.with_weight(self.weights.of(ends.top()));
+            }
             if turned {
                 next = next.next_epoch();
             }
@@ -405,18 +441,22 @@ impl Nested {
 
     /// A job begins at the depth `base`: its own outermost pushes are public, as those at the
     /// bottom of the stack are. Returns what [`Self::lower`] needs.
-    pub(crate) fn lift(&self, base: usize) -> u32 {
+    #[inline]
+    pub(crate) fn lift(&self, base: usize) -> Lifted {
+        let outer = self.weights.begin(base);
         let limit = self.limit.load(Ordering::Relaxed);
         let wished = (base as u32 + self.floor).min(CAPACITY as u32);
         if limit < wished {
             self.limit.store(wished, Ordering::Relaxed);
             self.settle();
         }
-        limit
+        Lifted { limit, outer }
     }
 
     /// The job has ended.
-    pub(crate) fn lower(&self, limit: u32) {
+    #[inline]
+    pub(crate) fn lower(&self, Lifted { limit, outer }: Lifted) {
+        self.weights.end(outer);
         if self.limit.load(Ordering::Relaxed) > limit.max(EAGER) {
             self.limit.store(limit, Ordering::Relaxed);
             self.settle();
@@ -475,13 +515,18 @@ impl Nested {
     // ---- the thieves' side ------------------------------------------------------------------
 
     /// Takes the outermost public job.
+    #[cfg(any(loom, test))]
     pub(crate) fn steal(&self) -> Steal<*mut ()> {
-        self.steal_if(0, || true)
+        self.steal_if(0, || true).map(|(job, _)| job)
     }
 
     /// Takes the outermost public job if it lies at `base` or above and `still` holds between
-    /// the look and the exchange.
-    pub(crate) fn steal_if(&self, base: usize, still: impl FnOnce() -> bool) -> Steal<*mut ()> {
+    /// the look and the exchange. With about how much work it is.
+    pub(crate) fn steal_if(
+        &self,
+        base: usize,
+        still: impl FnOnce() -> bool,
+    ) -> Steal<(*mut (), Weight)> {
         // Acquire: pairs with the exchanges that publish. A thief that sees a new epoch sees what
         // the owner did before, above all the end of the last job.
         let ends = Ends(self.ends.load(Ordering::Acquire));
@@ -494,8 +539,11 @@ impl Nested {
             return Steal::Empty;
         }
         // Acquire: pairs with the Release in `publish`. The slot is read after winning.
-        match self.exchange(ends, ends.with_top(ends.top() + 1), Ordering::Acquire) {
-            Ok(()) => Steal::Taken(self.slots[ends.top()].load(Ordering::Relaxed)),
+        match self.exchange(ends, ends.without_top(), Ordering::Acquire) {
+            Ok(()) => {
+                let job = self.slots[ends.top()].load(Ordering::Relaxed);
+                Steal::Taken((job, ends.weight()))
+            }
             Err(_) => Steal::Retry,
         }
     }
@@ -504,6 +552,12 @@ impl Nested {
     pub(crate) fn has_public(&self) -> bool {
         let ends = self.ends();
         ends.top() < ends.public()
+    }
+
+    /// About how much work the outermost public job is, if there is one.
+    pub(crate) fn offered(&self) -> Option<Weight> {
+        let ends = self.ends();
+        (ends.top() < ends.public()).then(|| ends.weight())
     }
 
     /// How many public jobs there are, roughly.
@@ -544,11 +598,11 @@ impl Nested {
         }
         // Release: hands the slots on, as `publish` does. In a new epoch, since the owner may have
         // turned to something else.
-        match self.exchange(
-            ends,
-            ends.with_public(bottom).next_epoch(),
-            Ordering::Release,
-        ) {
+        let mut next = ends.with_public(bottom).next_epoch();
+        if ends.top() == ends.public() {
+            next = next.with_weight(self.weights.of(ends.top()));
+        }
+        match self.exchange(ends, next, Ordering::Release) {
             Ok(()) => bottom - ends.public(),
             Err(_) => 0,
         }

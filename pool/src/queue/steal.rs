@@ -13,3 +13,15 @@ pub(crate) enum Steal<T> {
     /// Another thread was faster; there may be more.
     Retry,
 }
+
+impl<T> Steal<T> {
+    #[inline]
+    pub(crate) fn map<U>(self, f: impl FnOnce(T) -> U) -> Steal<U> {
+        match self {
+            Self::Taken(taken) => Steal::Taken(f(taken)),
+            Self::Empty => Steal::Empty,
+            Self::Private => Steal::Private,
+            Self::Retry => Steal::Retry,
+        }
+    }
+}

@@ -10,6 +10,7 @@ use crate::base::unwind;
 use crate::pace::join_pace::{self, Offer, Push};
 use crate::queue::job::StackJob;
 use crate::queue::nested::{CAPACITY, Front, Nested, Pop};
+use crate::queue::weight::Weight;
 use crate::work::errand;
 use crate::work::kin::PartWait;
 use crate::work::under;
@@ -364,11 +365,16 @@ fn answer(worker: &Worker<'_>, now: u64) {
 /// A join for loops, which know what they give away: its second half is public at once, with a thread
 /// woken for it if one sleeps, or (not `open`) private until it is wanted or this thread is stuck. It is
 /// for others alone: where no thread takes it, it is called with `false`, or, without a worker or room,
-/// not at all. `part` makes it, of the loop whose course runs here.
+/// not at all. `weight` is about how much work it is, if that is known. `part` makes it, of the loop whose course runs here.
 ///
 /// Of this, a program holds for each `a` only the push and the pop.
 #[inline(always)]
-pub(crate) fn share<A, B, RA>(open: bool, a: A, part: impl FnOnce(*mut ()) -> B) -> RA
+pub(crate) fn share<A, B, RA>(
+    open: bool,
+    weight: Option<Weight>,
+    a: A,
+    part: impl FnOnce(*mut ()) -> B,
+) -> RA
 where
     A: FnOnce() -> RA,
     B: FnOnce(bool) + Send,
@@ -386,6 +392,9 @@ where
     let job = StackJob::new(part(course));
     // Should `a` panic, the job is taken back or waited for, so that it does not outlive its frame.
     let guard = place.map(|(nested, depth)| {
+        if weight.is_some() {
+            nested.weights().set(depth, weight);
+        }
         nested.push(depth, job.erase());
         let job = &job;
         TakeBack { nested, depth, job }
@@ -395,6 +404,10 @@ where
     }
     let ra = a();
     if let Some(guard) = guard {
+        // Should a panic go by this, a thief may guess wrongly.
+        if weight.is_some() {
+            guard.nested.weights().set(guard.depth, None);
+        }
         end::<true, _, _>(guard);
     }
     ra

@@ -10,6 +10,7 @@ use crate::base::stop;
 use crate::base::sync::{AtomicU64, Ordering};
 use crate::pace::loop_pace::{self, AHEAD, Demand, View};
 use crate::pace::wakes::Wakes;
+use crate::queue::weight::Weight;
 use crate::work::under;
 use crate::work::worker::{FOR_LOOP, Worker};
 use std::sync::atomic::AtomicPtr;
@@ -122,14 +123,6 @@ impl Seed {
     #[inline]
     pub fn grow(self) -> Pace {
         Pace(self.0.grow())
-    }
-}
-
-impl Laid {
-    /// Whether that part is offered in public.
-    #[inline]
-    pub fn is_open(&self) -> bool {
-        self.0.open
     }
 }
 
@@ -415,12 +408,21 @@ fn look_now() -> Look {
 #[derive(Debug)]
 pub struct Look(#[expect(dead_code, reason = "kept for its drop")] Option<Box<under::Under>>);
 
+/// As [`lend`], of a part that was laid out.
+#[inline(always)]
+pub fn lend_laid<R>(laid: Laid, keep: impl FnOnce() -> R, take: &mut (dyn Part + Send)) -> R {
+    let weight = Weight::of_nanos(laid.0.nanos);
+    join::share(laid.0.open, Some(weight), keep, |course| {
+        if_stolen(course, take)
+    })
+}
+
 /// Offers `take` to other threads, in public or only once it is wanted or this thread is stuck;
 /// meanwhile does `keep` here. Returns when both are done, or when `keep` is and no thread took what
 /// was offered: then it was not done.
 #[inline(always)]
 pub fn lend<R>(open: bool, keep: impl FnOnce() -> R, take: &mut (dyn Part + Send)) -> R {
-    join::share(open, keep, |course| if_stolen(course, take))
+    join::share(open, None, keep, |course| if_stolen(course, take))
 }
 
 /// The same closure type for all loops.

@@ -1,6 +1,7 @@
 //! What a worker takes that looks for any work at all: mail, its own jobs, others', the queue from
 //! outside.
 
+use super::choice::Choice;
 use super::shared::Shared;
 use super::worker::{Worker, nested_entry, tag};
 use crate::base::clock;
@@ -96,6 +97,22 @@ impl Worker<'_> {
         batch[0]
     }
 
+    /// Steals the outermost public job of that seat, if it lies at `base` or above, while `still` holds.
+    #[inline]
+    pub(super) fn steal_nested(
+        &self,
+        victim: &Seat,
+        base: usize,
+        still: impl FnOnce() -> bool,
+    ) -> Steal<Entry> {
+        let taken = victim.nested.steal_if(base, still);
+        taken.map(|(job, weight)| {
+            self.nested().weights().took(weight);
+            self.note_stolen(victim);
+            nested_entry(job, victim)
+        })
+    }
+
     /// Steals from some other seat, starting anywhere.
     fn steal_any(&self) -> Option<Entry> {
         let seats = &self.shared.seats;
@@ -104,12 +121,14 @@ impl Worker<'_> {
             let mut again = false;
             let count = seats.count();
             let start = self.seat.notes.random() as usize % count;
-            for victim in seats.iter().skip(start).chain(seats.iter().take(start)) {
-                if victim.index == self.seat.index {
+            let mut choice = Choice::among(count);
+            let ring = seats.iter().skip(start).chain(seats.iter().take(start));
+            for seat in ring.filter(|seat| seat.index != self.seat.index) {
+                let Some(victim) = choice.look(seat, || seat.nested.offered()) else {
                     continue;
-                }
-                match victim.nested.steal() {
-                    Steal::Taken(job) => return self.stolen(nested_entry(job, victim), victim),
+                };
+                match self.steal_nested(victim, 0, || true) {
+                    Steal::Taken(entry) => return Some(entry),
                     Steal::Private => victim.nested.want(),
                     Steal::Retry => again = true,
                     Steal::Empty => {}
@@ -120,7 +139,13 @@ impl Worker<'_> {
                     _ => {}
                 }
             }
-            if !again {
+            if let Some(victim) = choice.end() {
+                if let Steal::Taken(entry) = self.steal_nested(victim, 0, || true) {
+                    return Some(entry);
+                }
+            }
+            // What was gone by may still be there.
+            if !again && !choice.went_by() {
                 return None;
             }
             passes = passes.saturating_sub(1);
@@ -178,9 +203,13 @@ impl Worker<'_> {
 
     /// Notes that a job was stolen.
     pub(super) fn stolen(&self, entry: Entry, from: &Seat) -> Option<Entry> {
+        self.note_stolen(from);
+        Some(entry)
+    }
+
+    fn note_stolen(&self, from: &Seat) {
         self.seat.counters.stolen.add(1);
         trace::moment(self.seat.index, What::Steal(from.index));
-        Some(entry)
     }
 }
 

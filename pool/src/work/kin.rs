@@ -3,7 +3,7 @@
 
 use super::shared::Shared;
 use super::wait::Wait;
-use super::worker::{Worker, nested_entry, tag};
+use super::worker::{Worker, tag};
 use crate::base::park::Parker;
 use crate::base::sync::{AtomicBool, Ordering, relax};
 use crate::queue::job::{Head, State, Taken};
@@ -22,8 +22,8 @@ impl Worker<'_> {
         }
         let thief = &self.shared.seats[by.seat];
         loop {
-            match thief.nested.steal_if(by.base, &still) {
-                Steal::Taken(job) => return self.stolen(nested_entry(job, thief), thief),
+            match self.steal_nested(thief, by.base, &still) {
+                Steal::Taken(entry) => return Some(entry),
                 Steal::Retry if still() => relax(),
                 _ => break,
             }

@@ -2,6 +2,7 @@
 
 pub(crate) mod abroad;
 pub(crate) mod attend;
+pub(crate) mod choice;
 pub(crate) mod course;
 pub(crate) mod end;
 pub(crate) mod errand;

@@ -431,7 +431,7 @@ impl<'a> Worker<'a> {
             since: inner.since,
         };
         // A thread that waits for this job may find no other work than pieces of it.
-        let limit = seat.nested.lift(inner.base);
+        let lifted = seat.nested.lift(inner.base);
         // Before, so that a thread that waits for the job finds it counted.
         seat.counters.jobs.add(1);
         let guard = AbortOnUnwind;
@@ -442,7 +442,7 @@ impl<'a> Worker<'a> {
             seat.nested.depth() == inner.base,
             "a job left nested jobs behind"
         );
-        seat.nested.lower(limit);
+        seat.nested.lower(lifted);
         seat.end(outer);
     }
 
