@@ -43,7 +43,7 @@ const HOUSE: &[Crate] = &[
             &["base::park", "base::patience", "base::row", "base::stop"],
             &["base"],
             // queue: jobs, and where they lie
-            &["queue::steal"],
+            &["queue::steal", "queue::weight"],
             &[
                 "queue::nested",
                 "queue::spawned",
@@ -73,7 +73,7 @@ const HOUSE: &[Crate] = &[
             &["work::shared"],
             &["work::post", "work::end"],
             &["work::worker"],
-            &["work::under"],
+            &["work::under", "work::choice"],
             &["work::find", "work::wait", "work::stand_in"],
             &["work::kin", "work::idle", "work::attend"],
             &["work::guest", "work::thread"],

@@ -19,7 +19,6 @@
 #   affinity              calls of Linux: sched_setaffinity
 #   the global pool       its threads never end, which Miri calls an error: own pools only
 #   huge pages            advice to Linux (madvise): sort/scratch.rs, sinks/huge.rs
-#   pages that are moved  calls of Linux (mremap): tests in collections/src/pages.rs
 #   long inputs           sorts take their long ways from some hundred elements on
 set -u
 

@@ -18,7 +18,6 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::mem::{self, MaybeUninit};
 use std::ptr::{self, NonNull};
-use std::slice;
 use std::sync::Arc;
 use tine_pool::loops::{Part, both, look, sheltered};
 
@@ -354,22 +353,6 @@ pub(crate) fn transpose<T>(scatters: impl IntoIterator<Item = Scatter<T>>) -> Ve
     parts
 }
 
-type Bytes<'a> = &'a mut [MaybeUninit<u8>];
-
-/// The room for values as room for their bytes.
-fn bytes<T>(room: &mut [MaybeUninit<T>]) -> Bytes<'_> {
-    // SAFETY: the same memory; bytes that may be anything need no alignment.
-    unsafe { slice::from_raw_parts_mut(room.as_mut_ptr().cast(), mem::size_of_val(room)) }
-}
-
-fn in_pieces<'a>(
-    here: Bytes<'a>,
-    values: Bytes<'a>,
-    most: usize,
-) -> impl Iterator<Item = (Bytes<'a>, Bytes<'a>)> {
-    here.chunks_mut(most).zip(values.chunks_mut(most))
-}
-
 /// All values of `parts` in a row, moved there in parallel.
 pub(crate) fn concat<T: Send>(mut parts: Vec<Vec<T>>) -> Vec<T> {
     if parts.len() < 2 {
@@ -383,32 +366,28 @@ pub(crate) fn concat<T: Send>(mut parts: Vec<Vec<T>>) -> Vec<T> {
         return all;
     }
     pages::expect_fill(all.spare_capacity_mut());
-    let mut room = bytes(&mut all.spare_capacity_mut()[..total]);
+    let mut room = &mut all.spare_capacity_mut()[..total];
     let mut jobs = Vec::new();
     for part in &mut parts {
         let len = part.len();
         // SAFETY: no values are claimed. From here on the part's values belong to `all`; should
         // anything panic before its length says so, they leak.
         unsafe { part.set_len(0) };
-        let (here, rest) = mem::take(&mut room).split_at_mut(len * size);
+        let (here, rest) = mem::take(&mut room).split_at_mut(len);
         room = rest;
-        let values = bytes(&mut part.spare_capacity_mut()[..len]);
-        let moved = pages::shift(values, here);
-        let (head, tail) = values.split_at_mut(moved.start);
-        let (here, there) = here.split_at_mut(moved.start);
-        let most = (PIECE / size).max(1) * size;
-        let mut add = |here, values| jobs.extend(in_pieces(here, values, most));
-        add(here, head);
-        add(&mut there[moved.len()..], &mut tail[moved.len()..]);
+        let most = (PIECE / size).max(1);
+        let values = part.spare_capacity_mut()[..len].chunks_mut(most);
+        jobs.extend(here.chunks_mut(most).zip(values));
     }
-    let copy = |(here, values): (Bytes<'_>, Bytes<'_>)| {
+    type Move<'a, T> = (&'a mut [MaybeUninit<T>], &'a mut [MaybeUninit<T>]);
+    let copy = |(here, values): Move<'_, T>| {
         debug_assert_eq!(here.len(), values.len());
         // SAFETY: both slices are as long as `here`, and lie in different allocations.
         unsafe { ptr::copy_nonoverlapping(values.as_ptr(), here.as_mut_ptr(), here.len()) };
     };
     // No token ends it halfway, when values belong to neither side.
     sheltered(|| par_map(jobs, &copy));
-    // SAFETY: each of the places has the bytes of a value that was one, moved by pages or written by the jobs.
+    // SAFETY: the jobs wrote each of the places with a value that was one.
     unsafe { all.set_len(total) };
     all
 }
@@ -574,12 +553,6 @@ mod tests {
             &[0, 2, 0],
             &[70_000, 1, 0, 50_000],
             &[9, 200_000],
-            // Two of which pages can be moved, and one that lies at another place in its page.
-            if cfg!(miri) {
-                &[]
-            } else {
-                &[1 << 19, 1 << 19, 1, 1 << 19]
-            },
         ] {
             let mut next = 0..;
             let part = |&size| {

@@ -340,7 +340,7 @@ fn memory_is_taken_over() {
     assert_eq!(back.as_ptr(), first);
 }
 
-/// Large buckets, whose pages may be moved, of values that lie across pages; beside blocks and gaps between ranks.
+/// Large buckets of values that lie across pages, beside blocks and gaps between ranks.
 #[test]
 fn large_buckets_become_one_row() {
     let count: u32 = if cfg!(miri) { 1000 } else { 1 << 19 };

@@ -316,7 +316,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
     /// The values of many keys, in the order of the keys.
     ///
     /// In a map that is larger than the cache this takes about half the time of as many calls of [`get`](Self::get): the
-    /// memory of one key is fetched while the keys before it are looked up. For that, eight keys are drawn ahead. In
+    /// memory of one key is fetched while the keys before it are looked up. For that, eight keys are drawn and hashed ahead, the first eight at the call. In
     /// parallel, give each thread parts of the keys, or look up the items of any parallel iterator with
     /// [`join_on`](crate::Join::join_on).
     ///
@@ -330,13 +330,13 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
     /// let sums = keys.par_chunks(1000).map(|part| frozen.get_many(part).flatten().sum::<i32>());
     /// assert_eq!(sums.sum::<i32>(), 2_000_000);
     /// ```
-    pub fn get_many<'a, Q>(
+    pub fn get_many<'a, 'k, Q>(
         &'a self,
-        keys: impl IntoIterator<Item = &'a Q>,
+        keys: impl IntoIterator<Item = &'k Q>,
     ) -> impl Iterator<Item = Option<&'a V>>
     where
         K: Borrow<Q>,
-        Q: Hash + Eq + ?Sized + 'a,
+        Q: Hash + Eq + ?Sized + 'k,
     {
         let mut looked_up = LookedUp {
             map: self,
@@ -370,22 +370,22 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
 const AHEAD: usize = 8;
 
 /// Keys that are looked up, and the values that are found.
-struct LookedUp<'a, K, V, S, Q: ?Sized, I> {
+struct LookedUp<'a, 'k, K, V, S, Q: ?Sized, I> {
     map: &'a FrozenMap<K, V, S>,
     keys: Fuse<I>,
     /// Those that wait for memory, the next of them at `at`. There are as many as fit until no keys are left.
-    ring: [Option<(u64, &'a Q)>; AHEAD],
+    ring: [Option<(u64, &'k Q)>; AHEAD],
     at: usize,
 }
 
-impl<'a, K, V, S, Q, I> LookedUp<'a, K, V, S, Q, I>
+impl<'k, K, V, S, Q, I> LookedUp<'_, 'k, K, V, S, Q, I>
 where
     S: BuildHasher,
     Q: Hash + ?Sized,
-    I: Iterator<Item = &'a Q>,
+    I: Iterator<Item = &'k Q>,
 {
     #[inline]
-    fn draw(&mut self) -> Option<(u64, &'a Q)> {
+    fn draw(&mut self) -> Option<(u64, &'k Q)> {
         let key = self.keys.next()?;
         let hash = self.map.hash(key);
         self.map.expect(hash);
@@ -393,12 +393,12 @@ where
     }
 }
 
-impl<'a, K, V, S, Q, I> Iterator for LookedUp<'a, K, V, S, Q, I>
+impl<'a, 'k, K, V, S, Q, I> Iterator for LookedUp<'a, 'k, K, V, S, Q, I>
 where
     K: Borrow<Q>,
     S: BuildHasher,
     Q: Hash + Eq + ?Sized,
-    I: Iterator<Item = &'a Q>,
+    I: Iterator<Item = &'k Q>,
 {
     type Item = Option<&'a V>;
 

@@ -274,7 +274,7 @@ impl Gate {
                     );
                     let end = micros();
                     // Relaxed: a hint.
-                    let rest = end + REST * (end - start);
+                    let rest = end.wrapping_add(REST * end.wrapping_sub(start));
                     self.rest.store(rest, Ordering::Relaxed);
                     self.turn(now, in_phase(now, EMPTYING))
                 }
@@ -329,7 +329,7 @@ impl Gate {
         // Relaxed: the exchange below decides.
         let now = self.state.load(Ordering::Relaxed);
         let rest = self.rest.load(Ordering::Relaxed);
-        if now & PHASE != SHUT || !shard.is_sole() || micros() < rest {
+        if now & PHASE != SHUT || !shard.is_sole() || !is_over(rest, micros()) {
             return;
         }
         say();
@@ -353,7 +353,8 @@ impl Gate {
             self.turn(rising, now + EPOCH);
         }
         // Relaxed: a hint.
-        self.rest.store(micros() + 1000, Ordering::Relaxed);
+        self.rest
+            .store(micros().wrapping_add(1000), Ordering::Relaxed);
     }
 }
 
@@ -394,20 +395,27 @@ fn pass() {
 /// The µs until which no gate opens, of whichever map. Of std, for models need no rest.
 static REST_OF_ALL: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
+/// Whether a rest until that time is over by `now`. On 32 bits the clock begins anew every 71 minutes; a rest that ended half of that
+/// ago counts as one to come, and then gates stay shut for a while. 0 is no rest.
+fn is_over(rest: usize, now: usize) -> bool {
+    rest == 0 || now.wrapping_sub(rest) <= usize::MAX / 2
+}
+
 /// Whether the rest of all gates is over. Then this gate opens, and the others rest anew.
 fn claim(now: usize) -> bool {
-    let (rest, next) = (REST_OF_ALL.load(Ordering::Relaxed), now + REST * USUAL);
+    let rest = REST_OF_ALL.load(Ordering::Relaxed);
+    let next = now.wrapping_add(REST * USUAL);
     // Relaxed: of several threads, the exchange of one succeeds.
     let (there, not) = (Ordering::Relaxed, Ordering::Relaxed);
-    FENCES || now >= rest && REST_OF_ALL.compare_exchange(rest, next, there, not).is_ok()
+    FENCES || is_over(rest, now) && REST_OF_ALL.compare_exchange(rest, next, there, not).is_ok()
 }
 
 /// Says how long all gates rest after a barrier. Of a long time at most 200 µs count: the thread was off its core.
 fn unclaim(start: usize, end: usize) {
     if !FENCES {
-        let took = (end - start).clamp(1, 10 * USUAL);
+        let took = end.wrapping_sub(start).clamp(1, 10 * USUAL);
         // Relaxed: a hint.
-        REST_OF_ALL.store(end + REST * took, Ordering::Relaxed);
+        REST_OF_ALL.store(end.wrapping_add(REST * took), Ordering::Relaxed);
     }
 }
 

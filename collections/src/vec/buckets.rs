@@ -1,12 +1,9 @@
-//! Storage that grows without moving: slabs, each as large as all before it.
+//! Storage that grows without moving: slabs, each twice the last.
 //!
 //! ```text
-//! index   0 … base-1 | base … +31 | … +63 | … +127 | …
+//! index   0 … base-1 | base … +31 | … +64 | … +128 | …
 //! slab    base       | bucket 0   | 1     | 2      |        allocated when reached
 //! ```
-//!
-//! So a large bucket begins, without a base, where in a row of all values a page would begin: its pages can be moved
-//! there.
 //!
 //! The base is the vector that the storage was made from, or the capacity that was asked for in
 //! advance. Most often it is empty. A slot becomes *reserved* (`reserved.fetch_add` hands out its
@@ -40,11 +37,6 @@ const BUCKETS: usize = if cfg!(loom) {
 /// The most slots that can ever be handed out. Threads may count on from here by a few million
 /// before they notice, and that does not wrap.
 pub(crate) const LIMIT: usize = (isize::MAX as usize) / 2;
-
-/// How many slots a bucket has.
-fn room(bucket: usize) -> usize {
-    FIRST << bucket.saturating_sub(1)
-}
 
 /// Where an index lies: in the base, or in a bucket.
 #[derive(Clone, Copy)]
@@ -126,12 +118,11 @@ impl<T> Buckets<T> {
                 at: index,
             },
             Some(past) => {
-                let bucket = ((past | (FIRST - 1)).ilog2() + 1 - FIRST_LOG) as usize;
-                // Bucket 0 begins at 0, and each other one at as many as it holds.
-                let start = FIRST << bucket >> 1 & !(FIRST - 1);
+                let shifted = past + FIRST;
+                let bucket = (shifted.ilog2() - FIRST_LOG) as usize;
                 Place {
                     bucket: Some(bucket),
-                    at: past - start,
+                    at: shifted - (FIRST << bucket),
                 }
             }
         }
@@ -166,7 +157,7 @@ impl<T> Buckets<T> {
     /// Gives a bucket its slab, unless another thread does so first.
     #[cold]
     fn allocate(&self, bucket: usize) -> &Slab<T> {
-        let fresh = Box::into_raw(Box::new(Slab::new(room(bucket))));
+        let fresh = Box::into_raw(Box::new(Slab::new(FIRST << bucket)));
         // Release pairs with the Acquire in `slab`, Acquire with this Release.
         let first = self.buckets[bucket].compare_exchange(
             ptr::null_mut(),
@@ -313,7 +304,7 @@ impl<T> Buckets<T> {
             .buckets
             .iter()
             .filter(|slab| !slab.load(Ordering::Acquire).is_null());
-        self.base.cap() + (0..grown.count()).map(room).sum::<usize>()
+        self.base.cap() + FIRST * ((1 << grown.count()) - 1)
     }
 
     /// Appends all values of a block in a row, leaves it empty, and returns their index.

@@ -63,7 +63,7 @@ fn measure(rate: &AtomicU64) -> u64 {
     }
 }
 
-/// Microseconds since some point in time, for the crates above: slower than [`now`], and without a rate that is found
+/// Microseconds since some point in time, for the crates above: slower than `now`, and without a rate that is found
 /// out at first.
 pub fn micros() -> u64 {
     wall::nanos() / 1000

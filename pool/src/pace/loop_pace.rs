@@ -97,8 +97,8 @@ pub(crate) struct Laid {
     beyond: usize,
     /// Whether that part is offered in public.
     pub(crate) open: bool,
-    /// What it will take, in nanoseconds, as far as that is known.
-    pub(crate) nanos: u64,
+    /// What it will take, in nanoseconds, if that is known.
+    pub(crate) nanos: Option<u64>,
 }
 
 /// The pace of a loop for a thread that takes over a part of it.
@@ -344,7 +344,7 @@ impl Pace {
             levels: self.levels,
             beyond: self.beyond,
             open,
-            nanos: self.estimate(far).unwrap_or(0),
+            nanos: self.estimate(far),
         };
         self.beyond += far;
         laid

@@ -204,7 +204,7 @@ pub(crate) struct Nested {
     /// Another thread may be publishing for the owner.
     overseen: AtomicBool,
     slots: [AtomicPtr<()>; CAPACITY],
-    weights: Weights,
+    weights: Weights<CAPACITY>,
 }
 
 /// What [`Nested::lift`] found.
@@ -289,7 +289,7 @@ impl Nested {
 
     /// What the owner knows of how much work its jobs are.
     #[inline(always)]
-    pub(crate) fn weights(&self) -> &Weights {
+    pub(crate) fn weights(&self) -> &Weights<CAPACITY> {
         &self.weights
     }
 
@@ -515,7 +515,7 @@ impl Nested {
     // ---- the thieves' side ------------------------------------------------------------------
 
     /// Takes the outermost public job.
-    #[cfg(any(loom, test))]
+    #[cfg(loom)]
     pub(crate) fn steal(&self) -> Steal<*mut ()> {
         self.steal_if(0, || true).map(|(job, _)| job)
     }

@@ -1,11 +1,10 @@
 //! About how much work a job is: for a thief that may choose among what several owners offer.
 //!
-//! A part of a loop says how long it will take. Of a half of a join nobody knows that: there, how far it lies from the root
-//! of the tree of joins stands for it, each level half as much as the one above. All of this is a guess, by words
-//! that threads write without regard for each other. Nothing but speed depends on it.
+//! A part of a loop says how long it will take. For a half of a join that is not known: there, how far it lies from the root
+//! of the tree of joins stands for it, each level half as much as the one above. Any such half outweighs any part of a loop
+//! (a thief that meets both takes the half). All of this is a guess. Nothing but speed depends on it.
 #![forbid(unsafe_code)]
 
-use super::nested::CAPACITY;
 use crate::base::sync::{Hint, Ordering};
 
 /// A job's weight.
@@ -30,7 +29,7 @@ impl Weight {
         Self(u64::BITS - (nanos | 1).leading_zeros())
     }
 
-    /// In [`BITS`](Self::BITS) bits: above a time of twenty minutes, and further in than so many levels, all is one.
+    /// In [`BITS`](Self::BITS) bits: times above twenty minutes are one, and so is what lies more than 22 levels in.
     #[inline]
     pub(crate) fn bits(self) -> u64 {
         let bits = match self.0.checked_sub(Self::UNTIMED) {
@@ -57,7 +56,7 @@ impl Weight {
         self.0 < Self::UNTIMED
     }
 
-    /// Of what lies so many levels further in.
+    /// Of what lies that far further in.
     pub(crate) fn below(self, levels: usize) -> Self {
         let least = if self.is_timed() { 1 } else { Self::UNTIMED };
         let levels = u32::try_from(levels).unwrap_or(u32::MAX);
@@ -67,21 +66,21 @@ impl Weight {
 
 /// What the owner of a stack of nested jobs knows of their weights. A thread that publishes for it reads this too.
 #[derive(Debug)]
-pub(crate) struct Weights {
+pub(crate) struct Weights<const DEPTHS: usize> {
     /// What a job at depth 0 would weigh, by the weight of the job that runs here and the depth at which it began; 0 if that
     /// is not known.
     rank: Hint,
     /// The weight of the job that this thread is about to begin; 0 if it is not known.
     next: Hint,
     /// Of the jobs that say how long they take, by depth; 0 for the others.
-    at: [Hint; CAPACITY],
+    at: [Hint; DEPTHS],
 }
 
 /// The job that ran here before.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outer(u32);
 
-impl Weights {
+impl<const DEPTHS: usize> Weights<DEPTHS> {
     #[cfg(loom)]
     pub(crate) fn new() -> Self {
         Self {
@@ -120,7 +119,7 @@ impl Weights {
     pub(crate) fn set(&self, depth: usize, weight: Option<Weight>) {
         let weight = weight.map_or(0, |weight| weight.0);
         // The mask changes nothing; it spares a bounds check.
-        self.at[depth & (CAPACITY - 1)].store(weight, Ordering::Relaxed);
+        self.at[depth & (DEPTHS - 1)].store(weight, Ordering::Relaxed);
     }
 
     /// The weight of the job at this depth.
@@ -138,11 +137,11 @@ impl Weights {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::Weight;
 
     #[test]
     fn a_doubling_of_the_time_is_one_more() {
-        let weights = [0, 1, 2, 1_000, 2_000, u64::MAX].map(|n| Weight::of_nanos(n));
+        let weights = [0, 1, 2, 1_000, 2_000, u64::MAX].map(Weight::of_nanos);
         assert_eq!(weights.map(|w| w.0), [1, 1, 2, 10, 11, 64]);
         assert!(weights.iter().all(|w| w.is_timed()));
         assert!(weights.iter().all(|&w| w < Weight::ROOT));
@@ -160,7 +159,7 @@ mod tests {
         assert_eq!(all.len(), Weight::ALL as usize);
         for (weight, same) in [
             (Weight::of_nanos(u64::MAX), Weight::of_nanos((1 << 40) - 1)),
-            (Weight::ROOT.below(CAPACITY), Weight::ROOT.below(22)),
+            (Weight::ROOT.below(4096), Weight::ROOT.below(22)),
             (Weight(u32::MAX), Weight::ROOT),
         ] {
             assert_eq!(Weight::from_bits(weight.bits()), same);
@@ -173,7 +172,7 @@ mod tests {
             assert_eq!(weight.below(0), weight);
             assert!(weight.below(1) < weight);
             assert_eq!(weight.below(3), weight.below(1).below(2));
-            for levels in [64, CAPACITY, usize::MAX] {
+            for levels in [64, 4096, usize::MAX] {
                 assert_eq!(weight.below(levels).is_timed(), weight.is_timed());
             }
         }

@@ -411,10 +411,8 @@ pub struct Look(#[expect(dead_code, reason = "kept for its drop")] Option<Box<un
 /// As [`lend`], of a part that was laid out.
 #[inline(always)]
 pub fn lend_laid<R>(laid: Laid, keep: impl FnOnce() -> R, take: &mut (dyn Part + Send)) -> R {
-    let weight = Weight::of_nanos(laid.0.nanos);
-    join::share(laid.0.open, Some(weight), keep, |course| {
-        if_stolen(course, take)
-    })
+    let weight = laid.0.nanos.map(Weight::of_nanos);
+    join::share(laid.0.open, weight, keep, |course| if_stolen(course, take))
 }
 
 /// Offers `take` to other threads, in public or only once it is wanted or this thread is stuck;

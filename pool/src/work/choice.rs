@@ -38,7 +38,8 @@ impl<T> Choice<T> {
         }
     }
 
-    /// Looks at the next seat, which may offer something, and says from which one to steal now.
+    /// Looks at the next seat, which may offer something, and says from which one to steal now. A seat that it goes by is
+    /// left with all that lies there, until the thief goes round again.
     #[inline]
     pub(super) fn look(&mut self, seat: T, offered: impl FnOnce() -> Option<Weight>) -> Option<T> {
         if !self.wide {
@@ -73,7 +74,8 @@ impl<T> Choice<T> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::*;
+    use super::{Choice, FEW};
+    use crate::queue::weight::Weight;
 
     /// What a thief tries, in this order, on its way round seats that offer this.
     fn round(seats: usize, offers: &[Option<u64>]) -> (Vec<usize>, bool) {

@@ -139,10 +139,10 @@ impl Worker<'_> {
                     _ => {}
                 }
             }
-            if let Some(victim) = choice.end() {
-                if let Steal::Taken(entry) = self.steal_nested(victim, 0, || true) {
-                    return Some(entry);
-                }
+            if let Some(victim) = choice.end()
+                && let Steal::Taken(entry) = self.steal_nested(victim, 0, || true)
+            {
+                return Some(entry);
             }
             // What was gone by may still be there.
             if !again && !choice.went_by() {
