@@ -318,7 +318,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
     /// In a map that is larger than the cache this takes about half the time of as many calls of [`get`](Self::get): the
     /// memory of one key is fetched while the keys before it are looked up. For that, eight keys are drawn and hashed ahead, the first eight at the call. In
     /// parallel, give each thread parts of the keys, or look up the items of any parallel iterator with
-    /// [`join_on`](crate::Join::join_on).
+    /// `join_on`.
     ///
     /// ```
     /// # use tine::ParHashMap;
