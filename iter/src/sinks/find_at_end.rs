@@ -192,17 +192,17 @@ impl<T, R, F: Fn(T) -> Option<R>> Folder<T> for Hunt<'_, F, R> {
     #[inline]
     fn consume_block<I: IntoIterator<Item = T>>(self, items: I) -> Self {
         if self.satisfied() {
+            drop(items);
             return self;
         }
         let mut all = items.into_iter().filter_map(&self.search.op);
-        let found = match self.search.end {
-            End::First => {
-                let first = all.next();
-                drop(all);
-                first
-            }
-            End::Last => all.last(),
-        };
+        let mut found = None;
+        match self.search.end {
+            End::First => found = all.next(),
+            // Not by `last`: where the drop of an earlier item panics, that loses the later one.
+            End::Last => all.by_ref().for_each(|next| drop(found.replace(next))),
+        }
+        drop(all);
         self.find(found)
     }
 
