@@ -5,3 +5,4 @@ mod groups;
 mod joins;
 mod kit;
 mod maps;
+mod picks;

@@ -8,7 +8,7 @@ use std::mem::needs_drop;
 
 use crate::iter::ParallelIterator;
 use crate::kit::gather::Gather;
-use crate::kit::keep::earlier;
+use crate::kit::keep::{earlier, pick, without_key};
 use crate::kit::sink::{Sink, drain};
 use crate::scan::is_exact;
 use crate::sinks::reduce::{greater, lesser};
@@ -172,8 +172,8 @@ pub trait ParallelAccumulate: ParallelIterator {
         K: Ord + Send,
         F: Fn(&Self::Item) -> K + Sync + Send,
     {
-        let ((_, least), (_, greatest)) = drain(self, &KeyedExtremes(key))?;
-        Some((least, greatest))
+        let (least, greatest) = drain(self, &KeyedExtremes(key))?;
+        Some((without_key(least), without_key(greatest)))
     }
 }
 
@@ -304,10 +304,13 @@ where
             return Some((item.clone(), item));
         };
         Some(if (self.0)(&item, &least).is_lt() {
+            drop(least);
             (item, greatest)
         } else if (self.0)(&item, &greatest).is_ge() {
+            drop(greatest);
             (least, item)
         } else {
+            drop(item);
             (least, greatest)
         })
     }
@@ -358,16 +361,8 @@ where
             (Some(left), Some(right)) => (left, right),
             (left, right) => return earlier(left, right),
         };
-        let least = if (self.0)(&less, &least).is_lt() {
-            less
-        } else {
-            least
-        };
-        let greatest = if (self.0)(&more, &greatest).is_ge() {
-            more
-        } else {
-            greatest
-        };
+        let least = pick((self.0)(&less, &least).is_lt(), less, least);
+        let greatest = pick((self.0)(&more, &greatest).is_ge(), more, greatest);
         Some((least, greatest))
     }
 }
@@ -437,10 +432,13 @@ where
             return Some((((self.0)(&twin), twin), (key, item)));
         };
         Some(if key < least.0 {
+            drop(least);
             ((key, item), greatest)
         } else if key >= greatest.0 {
+            drop(greatest);
             (least, (key, item))
         } else {
+            drop((key, item));
             (least, greatest)
         })
     }
@@ -461,8 +459,8 @@ where
             (Some(left), Some(right)) => (left, right),
             (left, right) => return earlier(left, right),
         };
-        let least = if less.0 < least.0 { less } else { least };
-        let greatest = if more.0 >= greatest.0 { more } else { greatest };
+        let least = pick(less.0 < least.0, less, least);
+        let greatest = pick(more.0 >= greatest.0, more, greatest);
         Some((least, greatest))
     }
 }
