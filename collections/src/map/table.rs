@@ -1,5 +1,5 @@
-//! Surgery on one table: cutting it into parts, making room in it, so that nothing is lost if a hasher panics on the way, and
-//! taking it apart, so that nothing is if a destructor does.
+//! Surgery on one table: cutting it into parts, making room in it, so that nothing is lost if a hasher panics on the
+//! way, and taking it apart, so that nothing is if a destructor does.
 #![forbid(unsafe_code)]
 
 use crate::farewell::Holder;

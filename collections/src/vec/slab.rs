@@ -107,7 +107,8 @@ mod memory {
             self.ranks.get(rank).is_some_and(flag)
         }
 
-        /// Whether a rank begins at `at` all of whose slots' own flags are set. They are asked without a branch for each.
+        /// Whether a rank begins at `at` all of whose slots' own flags are set. They are asked without a branch for
+        /// each.
         fn is_filled(&self, at: usize) -> bool {
             // Acquire pairs with the Release in `fill` and `fill_from`.
             let and = |all: u8, flag: &AtomicU8| all & flag.load(Ordering::Acquire);

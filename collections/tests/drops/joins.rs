@@ -1,7 +1,7 @@
 //! Joins, by whatever right side.
 //!
-//! Not with a reduction of `inner_with` at the end: std's `Map::fold` drops its closure, which owns the left item, after
-//! the result is there (rust-lang/rust#47949).
+//! Not with a reduction of `inner_with` at the end: std's `Map::fold` drops its closure, which owns the left item,
+//! after the result is there (rust-lang/rust#47949).
 
 use crate::kit::{DROPS, KINDS, Ledger, Start, Val, item, key};
 use tine_collections::prelude::*;

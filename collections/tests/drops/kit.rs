@@ -133,8 +133,8 @@ impl Ledger {
         }
     }
 
-    /// Has the n-th call of each kind panic in this use, for each n (of many: for some), and then looks at what lives. The use
-    /// makes all that it needs, and then starts. What it gets, it drops.
+    /// Has the n-th call of each kind panic in this use, for each n (of many: for some), and then looks at what lives.
+    /// The use makes all that it needs, and then starts. What it gets, it drops.
     pub(crate) fn check(&mut self, name: &str, use_it: impl Fn(Start) + Sync) {
         static POOLS: LazyLock<[ThreadPool; 2]> = LazyLock::new(|| {
             [1, 2].map(|threads| {

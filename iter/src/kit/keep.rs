@@ -1,5 +1,5 @@
-//! One of two values is kept, and the other dropped. That happens before the return: the compiler does not drop a result
-//! if a destructor panics after it (rust-lang/rust#47949).
+//! One of two values is kept, and the other dropped. That happens before the return: the compiler does not drop a
+//! result if a destructor panics after it (rust-lang/rust#47949).
 #![forbid(unsafe_code)]
 
 /// The first of two if it is chosen, else the second.
