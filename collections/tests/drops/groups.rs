@@ -1,6 +1,6 @@
 //! Grouping, counting, folding by key.
 
-use crate::kit::{DROPS, KINDS, Ledger, Start, Val, item, key};
+use crate::kit::{DROPS, KINDS, Ledger, Val, item, key, uses};
 use tine_collections::prelude::*;
 use tine_iter::prelude::*;
 
@@ -11,16 +11,6 @@ fn items(n: u32) -> Vec<Val> {
 
 fn pairs(n: u32) -> Vec<(Val, Val)> {
     (0..n).map(|at| (key(at % (n / 3)), item(at))).collect()
-}
-
-macro_rules! uses {
-    ($ledger:ident, $($name:literal: $made:expr => |$it:pat_param| $use:expr;)*) => {
-        $($ledger.check($name, |start: Start| {
-            let $it = $made;
-            start.now();
-            let _ = $use;
-        });)*
-    };
 }
 
 fn with(n: u32, kinds: &'static [&'static str]) {

@@ -180,3 +180,18 @@ impl Ledger {
         assert_eq!(count, 0, "\n{}", self.lost.join("\n"));
     }
 }
+
+/// Checks calls by their names: what is to be made first, and then used. Or the use alone, of the caller's `items(n)`.
+macro_rules! uses {
+    ($ledger:ident, $($name:literal: $made:expr => |$it:pat_param| $use:expr;)*) => {
+        $($ledger.check($name, |start: $crate::kit::Start| {
+            let $it = $made;
+            start.now();
+            let _ = $use;
+        });)*
+    };
+    ($ledger:ident, $n:ident, $($name:literal: |$it:pat_param| $use:expr;)*) => {
+        $crate::kit::uses! { $ledger, $($name: items($n) => |$it| $use;)* }
+    };
+}
+pub(crate) use uses;

@@ -1,6 +1,6 @@
 //! Maps, sets and vectors that are changed.
 
-use crate::kit::{DROPS, KINDS, Ledger, Start, Val, item, key};
+use crate::kit::{DROPS, KINDS, Ledger, Val, item, key, uses};
 use std::collections::{HashMap, HashSet};
 use tine_collections::{Change, FrozenMap, ParHashMap, ParHashSet, ParVec, ReadMap, SortedVec};
 use tine_iter::prelude::*;
@@ -21,17 +21,6 @@ fn vec(count: u32) -> ParVec<Val> {
     let vec = ParVec::new();
     vec.extend((0..count).map(item));
     vec
-}
-
-/// What is to be made first, and then used.
-macro_rules! uses {
-    ($ledger:ident, $($name:literal: $made:expr => |$it:pat_param| $use:expr;)*) => {
-        $($ledger.check($name, |start: Start| {
-            let $it = $made;
-            start.now();
-            let _ = $use;
-        });)*
-    };
 }
 
 fn one_entry(n: u32, ledger: &mut Ledger) {

@@ -1,6 +1,6 @@
 //! One or two items of all: extremes and searches.
 
-use crate::kit::{DROPS, KINDS, Ledger, Start, Val, item, key};
+use crate::kit::{DROPS, KINDS, Ledger, Val, item, key, uses};
 use tine_iter::algorithms::ParallelAccumulate;
 use tine_iter::prelude::*;
 
@@ -8,16 +8,6 @@ use tine_iter::prelude::*;
 fn items(n: u32) -> Vec<Val> {
     let middle = (0..n / 2).rev().zip(n / 2..).map(|(a, b)| [a, b]);
     middle.flatten().map(item).collect()
-}
-
-macro_rules! uses {
-    ($ledger:ident, $n:ident, $($name:literal: |$it:pat_param| $use:expr;)*) => {
-        $($ledger.check($name, |start: Start| {
-            let $it = items($n);
-            start.now();
-            let _ = $use;
-        });)*
-    };
 }
 
 fn with(n: u32, kinds: &'static [&'static str]) {
