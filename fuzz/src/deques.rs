@@ -2,7 +2,7 @@
 //! What threads may do to each other at the same time is explored elsewhere, with loom.
 
 use crate::bytes::Bytes;
-use crate::queue::nested::{CAPACITY, Nested, Pop};
+use crate::queue::nested::{CAPACITY, Lifted, Nested, Pop};
 use crate::queue::spawned::{Entry, LOT, Lot, Spawned};
 use crate::queue::steal::Steal;
 use std::collections::VecDeque;
@@ -29,7 +29,7 @@ struct Stack {
     public: usize,
     pushed: usize,
     /// Where jobs began, and what [`Nested::lift`] gave.
-    lifted: Vec<(usize, u32)>,
+    lifted: Vec<(usize, Lifted)>,
 }
 
 impl Stack {
@@ -66,8 +66,9 @@ impl Stack {
             return;
         };
         if self.lifted.last().is_some_and(|&(base, _)| base > depth) {
-            let (_, limit) = self.lifted.pop().unwrap_or_default();
-            deque.lower(limit);
+            if let Some((_, lifted)) = self.lifted.pop() {
+                deque.lower(lifted);
+            }
         }
         if self.top > depth {
             assert_eq!(deque.pop(depth), Pop::Stolen);
@@ -96,7 +97,8 @@ impl Stack {
         } else {
             Steal::Empty
         };
-        assert_eq!(deque.steal_if(base, || still), wanted);
+        // How much work the job is said to be is for speed alone.
+        assert_eq!(deque.steal_if(base, || still).map(|(job, _)| job), wanted);
     }
 }
 
@@ -145,7 +147,7 @@ fn nested(mut bytes: Bytes<'_>) {
     while !stack.jobs.is_empty() {
         stack.pop(&deque, true);
     }
-    assert_eq!(deque.steal(), Steal::Empty);
+    assert_eq!(deque.steal_if(0, || true), Steal::Empty);
 }
 
 // ---- what spawn pushes ----------------------------------------------------------------------

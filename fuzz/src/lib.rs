@@ -11,7 +11,7 @@ pub mod text;
 mod bytes;
 
 // The deques are private to the pool: their files, and what they stand on, are compiled once more.
-#[allow(dead_code, unreachable_pub, unused_imports)]
+#[allow(dead_code, unreachable_pub, unused_imports, unused_macros)]
 #[allow(clippy::multiple_unsafe_ops_per_block)]
 #[path = "../../pool/src/base"]
 mod base {
@@ -25,6 +25,7 @@ mod queue {
     pub(crate) mod nested;
     pub(crate) mod spawned;
     pub(crate) mod steal;
+    pub(crate) mod weight;
 }
 
 use std::sync::OnceLock;
