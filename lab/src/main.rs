@@ -8,6 +8,7 @@
 //! tine-lab plot FILE SVG [RAYON]           its curves, and in grey those of a file of rayon's
 //! tine-lab calibrate REAL COMPUTED         times of the machine at hand beside the computed ones
 //! tine-lab sensitivity [as run]            each cost halved and doubled
+//! tine-lab limit [--rows A] [--cores N]   what a scheduler that costs nothing would reach in uneven loops
 //! tine-lab check                           short: finishes, right answers, the same twice
 //! tine-lab costs                           what the costs are here, measured (not computed)
 //! tine-lab rows                            their names
@@ -16,6 +17,7 @@
 //! Built with `--cfg tine_sched` it computes; built without, the same rows run on the machine at
 //! hand. `lab/lab.sh` builds both. README.md tells more.
 
+mod limit;
 mod machine;
 mod one;
 mod output;
@@ -42,6 +44,7 @@ fn main() {
         }
         Some("calibrate") if args.len() == 3 => output::calibrate(&args[1], &args[2]),
         Some("sensitivity") => session::sensitivity(&rest()),
+        Some("limit") => session::limit(&rest()),
         Some("check") => session::check(&rest()),
         #[cfg(not(tine_sched))]
         Some("costs") => {

@@ -193,24 +193,39 @@ fn nested(s: &Setup, name: &str) {
     s.warm_and_cold(name, 100 * items as u64, ideal, op);
 }
 
-fn uneven(s: &Setup, name: &str) {
+/// Whether a row is a loop of items of which some take much longer than others.
+pub(crate) fn is_uneven(row: &str) -> bool {
+    row.starts_with("pareto") || row.starts_with("triangle")
+}
+
+/// How long the items of such a row take.
+pub(crate) fn uneven_items(name: &str, seed: u64) -> Vec<u64> {
     let (items, nanos) = numbers(name);
-    let mut x = s.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut random = || {
         x ^= x << 13;
         x ^= x >> 7;
         x ^= x << 17;
         (x >> 11) as f64 / (1_u64 << 53) as f64
     };
-    let costs: Vec<u64> = if name.starts_with("pareto") {
+    if name.starts_with("pareto") {
         let one = |_| ((nanos as f64 * (1.0 - random()).powf(-1.0 / 1.1)) as u64).min(500_000);
         (0..items).map(one).collect()
     } else {
         (0..items as u64).map(|i| i * nanos).collect()
-    };
+    }
+}
+
+/// No shorter than an even share, nor than the longest.
+pub(crate) fn uneven_ideal(costs: &[u64], cores: usize) -> u64 {
     let longest = costs.iter().copied().max().unwrap_or(0);
-    let ideal = s.share(costs.iter().sum()).max(longest);
-    s.warm_and_cold(name, items as u64, ideal, || {
+    (costs.iter().sum::<u64>() / cores as u64).max(longest)
+}
+
+fn uneven(s: &Setup, name: &str) {
+    let costs = uneven_items(name, s.seed);
+    let ideal = uneven_ideal(&costs, s.cores);
+    s.warm_and_cold(name, costs.len() as u64, ideal, || {
         let one = |&cost: &u64| {
             work(cost);
             1_u64

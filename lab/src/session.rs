@@ -202,6 +202,12 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     records.map(drop)
 }
 
+/// What uneven loops can come to at all.
+pub(crate) fn limit(options: &Options) -> Result<(), String> {
+    let seeds = options.seed..options.seed + options.seeds;
+    crate::limit::limits(&options.rows(), &options.cores(), seeds)
+}
+
 /// All costs halved and doubled, then each by itself: how far each row's efficiency moves.
 #[cfg(tine_sched)]
 pub(crate) fn sensitivity(options: &Options) -> Result<(), String> {

@@ -81,6 +81,19 @@ impl Parker {
         }
     }
 
+    /// Leaves a token if the sleeper sleeps.
+    pub(crate) fn rouse(&self) {
+        // Relaxed: a guess, for which nothing waits.
+        if self.word.load(Ordering::Relaxed) == ASLEEP {
+            self.unpark();
+        }
+    }
+
+    /// Whether a sleeper sleeps, or was woken and has not gone on yet. A guess.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.word.load(Ordering::Relaxed) != EMPTY
+    }
+
     /// Leaves a token. Returns whether it had to wake a sleeper for it.
     pub(crate) fn unpark(&self) -> bool {
         // Release: pairs with the swap in `park_until`. A swap and not a store: a store

@@ -120,6 +120,30 @@ impl Shared {
         }
     }
 
+    /// A part of a loop has ended on that seat. If the thread that waited for it slept, the loop has come to its end: what that
+    /// thread is itself waited for will end soon, and so on up to the root. All who sleep on that way are woken now; else each
+    /// would begin to wake when the one before has come.
+    #[cold]
+    pub(super) fn rouse(&self, seat: &Seat) {
+        let (mut told, mut next) = (0, seat.waiters());
+        for level in 0.. {
+            let mut beyond = 0;
+            for other in self.seats.iter() {
+                if next >> (other.index % 64) & 1 == 1 && other.wait_parker().is_in_use() {
+                    beyond |= other.waiters();
+                    if level > 0 {
+                        other.wait_parker().rouse();
+                    }
+                }
+            }
+            told |= next;
+            next = beyond & !told;
+            if next == 0 {
+                return;
+            }
+        }
+    }
+
     /// Puts a letter into a seat's box and sees to it that the seat's thread reads it. False if there
     /// is no such thread; the letter lies there all the same, for the caller to read.
     pub(crate) fn deliver(&self, index: usize, letter: Parcel) -> bool {

@@ -91,7 +91,10 @@ impl Worker<'_> {
                 if patience.wait_unless(|| what.is_done()) {
                     continue;
                 }
-                self.sleep_on(what, anything, &mut nap)
+                let found = self.sleep_on(what, anything, &mut nap);
+                // It may have been woken a little early.
+                patience = Patience::new(PATIENCE);
+                found
             };
             if let Some(entry) = found {
                 self.run(entry);

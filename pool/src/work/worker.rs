@@ -139,6 +139,11 @@ pub(crate) mod tag {
         course.addr() as u64 & STAMP
     }
 
+    /// Whether it is such a tag.
+    pub(crate) fn is_course(tag: u64) -> bool {
+        tag != 0 && tag >> BITS == 0
+    }
+
     /// Opened on `seat`, with the stamp `since` or a later one.
     pub(crate) fn opened_since(tag: u64, seat: usize, since: u64) -> bool {
         let passed = tag.wrapping_sub(since) & STAMP;
@@ -443,6 +448,9 @@ impl<'a> Worker<'a> {
             "a job left nested jobs behind"
         );
         seat.nested.lower(lifted);
+        if seat.is_waited_for() && tag::is_course(seat.tag()) {
+            self.shared.rouse(seat);
+        }
         seat.end(outer);
     }
 
