@@ -210,7 +210,8 @@ impl Sleep {
         each: usize,
     ) -> Option<&'a Seat> {
         loop {
-            if !self.census().wants_more(seats.first().len(), each) {
+            let census = self.census();
+            if !census.wants_more(seats.first().len(), each) || self.all_are_asked(seats, census) {
                 return None;
             }
             let (mut spared, mut searched) = (None, false);
@@ -234,6 +235,18 @@ impl Sleep {
                 None => {}
             }
         }
+    }
+
+    /// Whether all that sleep do so below guests that have been asked already, as it often is where a guest has spawned. A guest
+    /// that `census` does not count took the seat of a thread that searched, which sees to what was posted.
+    fn all_are_asked(&self, seats: &Row<Seat>, census: Census) -> bool {
+        let mut asked = 0;
+        let mut hinted = self.hinted(seats, 0);
+        hinted.all(|seat| {
+            asked += 1;
+            let state = seat.word.load();
+            matches!(state.holder(), Holder::Guest | Holder::Lent) && state.is_asked_for()
+        }) && asked == census.sleeping()
     }
 
     /// Asks all guests to see to what was posted when they leave. False if one has left meanwhile.
