@@ -460,27 +460,32 @@ mod tests {
         assert_eq!(sleep.census().sleeping(), 0);
     }
 
-    /// A seat whose bit is that of a guest's seat, or of one whose guest was asked before it was alone there, is found.
+    /// A seat whose bit is that of a guest's seat (of the only one, or of all, when the bits overflow), or of one whose guest
+    /// was asked before it was alone there, is found.
     #[test]
     fn guests_that_were_asked_hide_no_sleeper() {
-        let seats = Row::new((0..17).map(|i| Seat::new(i, 17, Holder::Awake)));
-        let sleep = Sleep::new(16, 0);
-        let step = |index: usize, step| assert!(sleep.take(&seats[index], step), "{step:?}");
-        let woken = || sleep.choose(&seats, 5, None, 100).map(|seat| seat.index);
-        step(0, Step::Search);
-        step(0, Step::Displace);
-        assert_eq!((woken(), woken()), (None, None));
-        assert!(seats[0].word.load().is_asked_for());
-        for alone in [false, true] {
-            if alone {
-                step(0, Step::Lend);
-                step(0, Step::NoBorrower);
+        for guests in [1, 16] {
+            let seats = Row::new((0..17).map(|i| Seat::new(i, 17, Holder::Awake)));
+            let sleep = Sleep::new(16, 0);
+            let step = |index: usize, step| assert!(sleep.take(&seats[index], step), "{step:?}");
+            let woken = || sleep.choose(&seats, 5, None, 100).map(|seat| seat.index);
+            for guest in 0..guests {
+                step(guest, Step::Search);
+                step(guest, Step::Displace);
             }
-            step(16, Step::Search);
-            step(16, Step::LieDown);
-            assert_eq!(woken(), Some(16));
-            step(16, Step::Answer);
-            step(16, Step::Begin);
+            assert_eq!((woken(), woken()), (None, None));
+            assert!(seats[0].word.load().is_asked_for());
+            for alone in [false, true] {
+                if alone {
+                    step(0, Step::Lend);
+                    step(0, Step::NoBorrower);
+                }
+                step(16, Step::Search);
+                step(16, Step::LieDown);
+                assert_eq!(woken(), Some(16));
+                step(16, Step::Answer);
+                step(16, Step::Begin);
+            }
         }
     }
 
