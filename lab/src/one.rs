@@ -15,10 +15,12 @@ pub(crate) fn main(args: &[String]) -> Result<(), String> {
         .iter()
         .find(|(name, _)| name == row)
         .ok_or_else(|| format!("no row {row}"))?;
+    let count = begin(row, cores, seed, costs)?;
     if rows::is_measured(row) {
         keep_memory();
+    } else {
+        own_arenas(count);
     }
-    let count = begin(row, cores, seed, costs)?;
     let (told, shape) = (format!("{row} on {cores}"), cores.clone());
     let tell = move |sample: &Sample| print!("{}", records(sample, &shape, seed, lines as usize));
     let setup = Setup {
@@ -48,6 +50,16 @@ fn keep_memory() {
         // SAFETY: no preconditions; it takes numbers.
         unsafe { libc::mallopt(what, value) };
     }
+}
+
+/// Has the allocator give each thread an arena of its own, as on a machine of so many cores (8 for each): it counts the cores of the
+/// machine at hand.
+fn own_arenas(count: usize) {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: no preconditions; it takes numbers.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 8 * count as libc::c_int)
+    };
 }
 
 fn exit(code: i32) -> ! {

@@ -210,7 +210,8 @@ impl Sleep {
         each: usize,
     ) -> Option<&'a Seat> {
         loop {
-            if !self.census().wants_more(seats.first().len(), each) {
+            let census = self.census();
+            if !census.wants_more(seats.first().len(), each) || self.all_are_asked(seats, census) {
                 return None;
             }
             let (mut spared, mut searched) = (None, false);
@@ -234,6 +235,18 @@ impl Sleep {
                 None => {}
             }
         }
+    }
+
+    /// Whether all that sleep do so below guests that have been asked already, as it often is where a guest has spawned. A guest
+    /// that `census` does not count took the seat of a thread that searched, which sees to what was posted.
+    fn all_are_asked(&self, seats: &Row<Seat>, census: Census) -> bool {
+        let mut asked = 0;
+        let mut hinted = self.hinted(seats, 0);
+        hinted.all(|seat| {
+            asked += 1;
+            let state = seat.word.load();
+            matches!(state.holder(), Holder::Guest | Holder::Lent) && state.is_asked_for()
+        }) && asked == census.sleeping()
     }
 
     /// Asks all guests to see to what was posted when they leave. False if one has left meanwhile.
@@ -445,6 +458,35 @@ mod tests {
         );
         assert!((0..34).all(|_| woken(99).is_some()) && woken(99).is_none());
         assert_eq!(sleep.census().sleeping(), 0);
+    }
+
+    /// A seat whose bit is that of a guest's seat (of the only one, or of all, when the bits overflow), or of one whose guest
+    /// was asked before it was alone there, is found.
+    #[test]
+    fn guests_that_were_asked_hide_no_sleeper() {
+        for guests in [1, 16] {
+            let seats = Row::new((0..17).map(|i| Seat::new(i, 17, Holder::Awake)));
+            let sleep = Sleep::new(16, 0);
+            let step = |index: usize, step| assert!(sleep.take(&seats[index], step), "{step:?}");
+            let woken = || sleep.choose(&seats, 5, None, 100).map(|seat| seat.index);
+            for guest in 0..guests {
+                step(guest, Step::Search);
+                step(guest, Step::Displace);
+            }
+            assert_eq!((woken(), woken()), (None, None));
+            assert!(seats[0].word.load().is_asked_for());
+            for alone in [false, true] {
+                if alone {
+                    step(0, Step::Lend);
+                    step(0, Step::NoBorrower);
+                }
+                step(16, Step::Search);
+                step(16, Step::LieDown);
+                assert_eq!(woken(), Some(16));
+                step(16, Step::Answer);
+                step(16, Step::Begin);
+            }
+        }
     }
 
     /// A thread that was displaced has to see to it that another one finds what it would have found.
