@@ -34,7 +34,11 @@ fn use_global() {
 #[test]
 fn a_child_has_pools_of_its_own() {
     pools_in_a_child();
-    a_child_of_a_process_that_is_at_work();
+    // A thread that ends takes a lock of the address sanitizer, which a fork does not lock before and
+    // after: a child in which a thread ends may wait for it for ever, also without tine.
+    if !cfg!(tine_asan) {
+        a_child_of_a_process_that_is_at_work();
+    }
 }
 
 fn pools_in_a_child() {

@@ -11,26 +11,38 @@ mod child;
 
 use child::{forked, sum};
 use std::hint::spin_loop;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// In a fresh process: one thread makes its first call, and another forks `delay` later.
 fn first_call_and_fork(delay: Duration) {
-    let go = &AtomicBool::new(false);
+    let go = &AtomicUsize::new(0);
+    let over = &AtomicBool::new(false);
     let status = thread::scope(|s| {
         s.spawn(|| {
-            while !go.load(SeqCst) {
+            // It has begun: std has a lock there.
+            go.fetch_add(1, SeqCst);
+            while go.load(SeqCst) < 2 {
                 spin_loop();
             }
             sum(0, 100);
+            // The address sanitizer has a lock where a thread ends.
+            while !over.load(SeqCst) {
+                thread::sleep(Duration::from_micros(100));
+            }
         });
-        go.store(true, SeqCst);
+        while go.load(SeqCst) < 1 {
+            spin_loop();
+        }
+        go.store(2, SeqCst);
         let begun = Instant::now();
         while begun.elapsed() < delay {
             spin_loop();
         }
-        forked(|| assert_eq!(sum(0, 1_000), 499_500))
+        let status = forked(|| assert_eq!(sum(0, 1_000), 499_500));
+        over.store(true, SeqCst);
+        status
     });
     // SAFETY: no preconditions. Without what else a process does at its end, which is the parent's.
     unsafe { libc::_exit(if status == 0 { 0 } else { 1 }) };

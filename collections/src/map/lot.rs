@@ -4,7 +4,13 @@
 
 use crate::sync::{Condvar, Mutex, MutexGuard};
 #[cfg(not(loom))]
-use std::ptr;
+use std::{
+    ptr,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+#[cfg(not(loom))]
+const LOTS: usize = 64;
 
 /// Where the threads sleep that wait for a lock, or for readers that have none.
 pub(super) struct Lot {
@@ -24,15 +30,8 @@ impl Lot {
     /// The lot of what lies at this address.
     #[cfg(not(loom))]
     pub(super) fn of<T>(what: &T) -> &'static Lot {
-        const LOTS: usize = 64;
-        static TOWN: [Lot; LOTS] = [const {
-            Lot {
-                mutex: Mutex::new(()),
-                condvar: Condvar::new(),
-            }
-        }; LOTS];
         // Neighbouring shards lie 64 bytes apart: the bits above tell them apart.
-        &TOWN[(ptr::from_ref(what).addr() >> 6) % LOTS]
+        &town(this_process())[(ptr::from_ref(what).addr() >> 6) % LOTS]
     }
 
     fn quiet(&self) -> MutexGuard<'_, ()> {
@@ -57,5 +56,66 @@ impl Lot {
     pub(super) fn wake(&self) {
         drop(self.quiet());
         self.condvar.notify_all();
+    }
+}
+
+#[cfg(not(loom))]
+fn this_process() -> u32 {
+    if cfg!(all(unix, not(miri))) {
+        std::process::id()
+    } else {
+        1
+    }
+}
+
+/// The lots of a process. In a child of `fork` a lot of the parent may be locked for ever, by a thread that is
+/// not there. So a child has lots of its own: the first that no process before it has taken. Children of many
+/// generations share the last ones.
+#[cfg(not(loom))]
+fn town(process: u32) -> &'static [Lot; LOTS] {
+    struct Town {
+        process: AtomicU32,
+        lots: [Lot; LOTS],
+    }
+    static TOWNS: [Town; 8] = [const {
+        Town {
+            process: AtomicU32::new(0),
+            lots: [const {
+                Lot {
+                    mutex: Mutex::new(()),
+                    condvar: Condvar::new(),
+                }
+            }; LOTS],
+        }
+    }; 8];
+    // Relaxed: nothing else is handed on. All threads of a process look in the same order.
+    let is_ours = |town: &&Town| {
+        let taken = town
+            .process
+            .compare_exchange(0, process, Ordering::Relaxed, Ordering::Relaxed);
+        taken.is_ok() || taken == Err(process)
+    };
+    let ours = TOWNS.iter().find(is_ours);
+    &ours.unwrap_or(&TOWNS[TOWNS.len() - 1]).lots
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Lot, this_process, town};
+    use std::ptr;
+
+    #[test]
+    fn a_child_has_lots_of_its_own() {
+        let here = this_process();
+        let own = Lot::of(&0);
+        assert!(town(here).iter().any(|lot| ptr::eq(lot, own)));
+        // A thread of this process looks, and will never have looked in the child.
+        let quiet = town(here)[5].quiet();
+        let child = here + 1;
+        town(child)[5].wake();
+        assert!(ptr::eq(town(child), town(child)) && ptr::eq(town(here), town(here)));
+        // As many as there may be: each has one.
+        assert!((1..100).all(|more| !ptr::eq(town(here + more), town(here))));
+        drop(quiet);
     }
 }

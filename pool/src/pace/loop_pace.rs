@@ -26,8 +26,8 @@
 //! In a pool of more than eight threads, a loop that finds no thread in want of work asks again after a few microseconds,
 //! not at each block ([`CONTENT`]).
 //!
-//! An owner inside a long item answers nobody. So where few long items are left, it publishes all that it has
-//! before it begins one ([`Pace::bare`]).
+//! An owner inside a long item answers nobody. So where few long items are left, or where one may come at any time among
+//! short ones, an owner publishes all that it has before the next block ([`Pace::bare`]).
 //!
 //! The blocks run so far predict the time of the rest; before the first block, the site's costs do.
 #![forbid(unsafe_code)]
@@ -46,10 +46,8 @@ const LEAST: (u64, u64) = (1_000, 250);
 const LONG: u64 = 15_000;
 /// A thread that is in one item for this long, in nanoseconds, keeps others waiting that ask it for work.
 const STUCK: u64 = 20_000;
-/// That is met where it counts, near the end of a loop: where all items are that long, if this many are left for
-/// each thread; where few are, if what a thread has left takes no longer than the second figure.
+/// Where all items are that long, it counts near the end of a loop: if this many are left for each thread.
 const FEW_EACH: u64 = 32;
-const NEAR: u64 = 16 * STUCK;
 /// Items of a site differ much if one takes that long, and this many times as long as the others. A row of blocks
 /// that takes as long as the second figure, in nanoseconds, would have met one.
 const OUTLIER: u64 = 8;
@@ -479,16 +477,13 @@ impl Pace {
         if !long && !self.known.is_uneven() {
             return Bare::No;
         }
-        let time = |items: usize| cost.saturating_mul(items as u64);
-        let rest = time(left + self.beyond);
-        let near = if long {
-            cost.saturating_mul(FEW_EACH * self.crew)
-        } else {
-            NEAR
-        };
-        if rest > near {
+        // Where all items are long, it counts only near the end. A long item among short ones may come at any time, and the
+        // next one may lie close behind it.
+        if long && (left + self.beyond) as u64 > FEW_EACH * self.crew {
             return Bare::No;
         }
+        let time = |items: usize| cost.saturating_mul(items as u64);
+        let rest = time(left + self.beyond);
         if divides && time(left) >= STUCK {
             return Bare::Halve;
         }

@@ -67,6 +67,11 @@ fn deep(innermost: Verb) -> Verb {
     (0..10).fold(innermost, |inner, _| join([inner], []))
 }
 
+/// Computes for so long that other threads get far: what counts is the number of steps.
+fn steps(n: usize) -> Block {
+    block((0..n).map(|_| Work(100)))
+}
+
 pub(super) fn all() -> Vec<Scene> {
     vec![
         // The items of a known short loop wait for each other, while other guests come and go: the thread of
@@ -147,21 +152,35 @@ pub(super) fn all() -> Vec<Scene> {
             "lull-of-a-guest-and-a-sleeper",
             guests(2, false, vec![block([in_a_lull()]), block([join([], [])])]),
         ),
-        // What lies below the awaited piece on the thief's seat waits for what lies below the wait.
+        // What lies below the awaited piece on the thief's seat waits for what lies below the wait. The other thread is
+        // kept busy until its first choice is the task, and the piece goes on until all below it is public.
         scene(
             "wait-below-the-base",
             left_alone(
                 2,
-                [deep(join(
+                [join(
                     [
-                        scope([
-                            task([join([Work(2000)], [join([], []), Work(8000), join([], [])])]),
-                            Work(5000),
-                        ]),
-                        Set(0),
+                        Await(1),
+                        deep(join(
+                            [
+                                scope([
+                                    task([Verb::Join(
+                                        steps(100),
+                                        (0..12)
+                                            .flat_map(|_| [block([join([], [])]), steps(40)])
+                                            .flatten()
+                                            .collect(),
+                                    )]),
+                                    Set(2),
+                                    Verb::Catch(steps(40)),
+                                ]),
+                                Set(0),
+                            ],
+                            [Await(0)],
+                        )),
                     ],
-                    [Await(0)],
-                ))],
+                    [Set(1), Await(2)],
+                )],
             ),
         ),
         // A task comes from a thread that has stepped aside from its seat, and there are no more threads.

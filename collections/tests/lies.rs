@@ -1,0 +1,135 @@
+//! Keys whose hash, equality and order are whatever a counter says: what comes of it may be anything, but it ends,
+//! within bounds, and each value is dropped once.
+
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+use tine_collections::prelude::*;
+use tine_collections::{ParHashMap, SortedVec};
+use tine_iter::prelude::*;
+
+/// Says what the next number says, and holds a count of itself.
+#[derive(Clone)]
+struct Lie(
+    Arc<AtomicI64>,
+    #[expect(dead_code, reason = "counted")] Box<u32>,
+);
+
+impl Lie {
+    fn next(&self) -> i64 {
+        let at = self.0.fetch_add(1, Relaxed);
+        at.wrapping_mul(0x5851_F42D_4C95_7F2D) >> 40
+    }
+}
+
+impl Hash for Lie {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.next() % 64).hash(state);
+    }
+}
+
+impl PartialEq for Lie {
+    fn eq(&self, _: &Lie) -> bool {
+        self.next() % 3 == 0
+    }
+}
+
+impl Eq for Lie {}
+
+impl PartialOrd for Lie {
+    fn partial_cmp(&self, other: &Lie) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Lie {
+    fn cmp(&self, _: &Lie) -> Ordering {
+        (self.next() % 3 - 1).cmp(&0)
+    }
+}
+
+const LENS: [u32; 3] = [5, 300, if cfg!(miri) { 400 } else { 50_000 }];
+
+/// Calls `check` for each length, with what makes lies; afterwards none is left.
+fn each(check: impl Fn(usize, &(dyn Fn(u32) -> Lie + Sync))) {
+    for len in LENS {
+        let count = Arc::new(AtomicI64::new(i64::from(len)));
+        check(len as usize, &|n| Lie(count.clone(), Box::new(n)));
+        assert_eq!(Arc::strong_count(&count), 1, "of {len}");
+    }
+}
+
+fn lies(len: usize, lie: &(dyn Fn(u32) -> Lie + Sync)) -> Vec<Lie> {
+    (0..len as u32).map(lie).collect()
+}
+
+#[test]
+fn joins() {
+    each(|len, lie| {
+        // Both ways, since the right side is gathered by its size. Lies that are said to be equal make many pairs.
+        let few = len.min(300);
+        for (left, right) in [(len, few), (few, len)] {
+            macro_rules! join {
+                () => {
+                    (lies(left, lie).into_par_iter()).join_by(
+                        lies(right, lie),
+                        Lie::clone,
+                        Lie::clone,
+                    )
+                };
+            }
+            assert!(join!().semi().len() <= left);
+            assert!(join!().anti().len() <= left);
+            let kept = join!().inner_with(|l, r| drop((l, r.clone()))).count();
+            assert!(kept <= left * right);
+            assert!(join!().outer().len() >= left.max(right));
+        }
+    });
+}
+
+#[test]
+fn groups_and_folds() {
+    each(|len, lie| {
+        let items = || lies(len, lie).into_par_iter();
+        let rows = items().aggregate_by(Lie::clone).count().finish();
+        let rows: Vec<_> = rows.into_iter().collect();
+        assert!(rows.len() <= len);
+        let folded = items().fold_by(Lie::clone, || 0, |n, _| *n += 1, |a, b| *a += b);
+        assert_eq!(folded.into_iter().map(|(_, n)| n).sum::<usize>(), len);
+        assert!(items().distinct().len() <= len);
+    });
+}
+
+#[test]
+fn a_frozen_map() {
+    each(|len, lie| {
+        let map: ParHashMap<Lie, usize> = (0..len).map(|i| (lie(0), i)).collect();
+        let frozen = map.freeze();
+        let keys = lies(len, lie);
+        assert!(frozen.get_many(&keys).flatten().all(|&i| i < len));
+        assert_eq!(frozen.get_many(&keys).count(), len);
+    });
+}
+
+/// Std's sort may say that an order is none.
+#[test]
+fn sorted_vectors() {
+    each(|len, lie| {
+        let may_panic = |work: &dyn Fn()| drop(catch_unwind(AssertUnwindSafe(work)));
+        may_panic(&|| {
+            let a = SortedVec::from(lies(len, lie));
+            assert_eq!(a.len(), len);
+        });
+        // Of no more than a few, no sort finds out.
+        let few = || SortedVec::from(lies(len.min(8), lie));
+        may_panic(&|| assert_eq!(few().merge(few()).len(), 2 * len.min(8)));
+        may_panic(&|| {
+            let (a, b) = (few(), few());
+            assert!(a.join_by_key(&b, Lie::clone, Lie::clone).count() <= a.len() * b.len());
+            let _ = (a.contains(&lie(0)), a.equal_to(&lie(1)).len());
+        });
+    });
+}
