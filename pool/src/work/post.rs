@@ -109,39 +109,31 @@ impl Shared {
 
     /// Wakes the threads that wait for work that this seat has just published.
     pub(crate) fn wake_waiters(&self, seat: &Seat) {
-        let mask = seat.take_waiters();
-        if mask == 0 {
-            return;
-        }
-        for other in self.seats.iter() {
-            if mask >> (other.index % 64) & 1 == 1 {
-                other.wait_parker().unpark();
-            }
+        self.named(seat.take_waiters())
+            .for_each(|other| _ = other.wait_parker().unpark());
+    }
+
+    /// A part of a loop has been done on that seat. If the thread that waited for it slept, the loop runs out of work, and that
+    /// thread will soon be done with its own part. So a thread that sleeps until then is woken now: else it would begin to
+    /// wake when the one below it has come. Not those further up: then each part that ends would wake them all.
+    #[cold]
+    pub(super) fn rouse(&self, seat: &Seat) {
+        for told in self
+            .named(seat.waiters())
+            .filter(|w| w.wait_parker().is_in_use())
+        {
+            self.named(told.waiters())
+                .for_each(|next| next.wait_parker().rouse());
         }
     }
 
-    /// A part of a loop has ended on that seat. If the thread that waited for it slept, the loop has come to its end: what that
-    /// thread is itself waited for will end soon, and so on up to the root. All who sleep on that way are woken now; else each
-    /// would begin to wake when the one before has come.
-    #[cold]
-    pub(super) fn rouse(&self, seat: &Seat) {
-        let (mut told, mut next) = (0, seat.waiters());
-        for level in 0.. {
-            let mut beyond = 0;
-            for other in self.seats.iter() {
-                if next >> (other.index % 64) & 1 == 1 && other.wait_parker().is_in_use() {
-                    beyond |= other.waiters();
-                    if level > 0 {
-                        other.wait_parker().rouse();
-                    }
-                }
-            }
-            told |= next;
-            next = beyond & !told;
-            if next == 0 {
-                return;
-            }
-        }
+    /// The seats that are meant by such names of waiters.
+    fn named(&self, names: u64) -> impl Iterator<Item = &Seat> {
+        let meant = move |place: &usize| names >> (place % 64) & 1 == 1;
+        let places = (0..self.seats.count()).filter(meant);
+        // Looked at before the walk: in most cases there are none.
+        let places = Some(places).filter(|_| names != 0);
+        places.into_iter().flatten().map(|place| &self.seats[place])
     }
 
     /// Puts a letter into a seat's box and sees to it that the seat's thread reads it. False if there
@@ -211,5 +203,49 @@ impl Shared {
             self.count_refusal();
         }
         false
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use crate::base::config::Handlers;
+    use crate::work::shared::{Plan, Shared};
+    use std::time::Duration;
+
+    /// Seat 1 waits for seat 0, and 2 for 1, and 66, of the same name, too. Seat 3 waits for 2, which is too far up. Seat 4,
+    /// which waits for 0, is awake, so seat 5, which waits for it, sleeps on.
+    #[test]
+    fn a_sleeper_above_one_that_was_woken_is_woken() {
+        let plan = Plan {
+            threads: 70,
+            guests: false,
+            greedy: false,
+            stack_size: None,
+            resident: false,
+            starter: None,
+            spare_starter: None,
+        };
+        let shared = Shared::new(plan, Handlers::default());
+        let parker = |seat: usize| shared.seats[seat].wait_parker();
+        for (seat, waiter) in [(0, 1), (0, 4), (1, 2), (2, 3), (3, 0), (4, 5)] {
+            shared.seats[seat].add_waiter(waiter);
+        }
+        parker(1).unpark();
+        let long = Duration::from_secs(6);
+        std::thread::scope(|s| {
+            let woken = [2, 66, 3].map(|seat| s.spawn(move || parker(seat).park_timeout(long)));
+            let other = s.spawn(|| parker(5).park());
+            while ![2, 66, 3, 5].iter().all(|&seat| parker(seat).is_in_use()) {
+                std::thread::yield_now();
+            }
+            shared.rouse(&shared.seats[0]);
+            woken
+                .into_iter()
+                .for_each(|thread| assert!(thread.join().unwrap()));
+            assert!(!other.is_finished());
+            parker(5).unpark();
+        });
+        // No token is left with a thread that does not sleep.
+        assert!(!parker(4).is_in_use() && !parker(0).is_in_use());
     }
 }

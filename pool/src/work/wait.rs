@@ -92,7 +92,7 @@ impl Worker<'_> {
                     continue;
                 }
                 let found = self.sleep_on(what, anything, &mut nap);
-                // It may have been woken a little early.
+                // It may have been woken a little early: see `rouse`.
                 patience = Patience::new(PATIENCE);
                 found
             };
