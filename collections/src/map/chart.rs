@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 ///
 /// A lookup misses the cache twice, once in each half, and only the first miss tells it where the
 /// second will be. With the chart it can ask for both before it takes the lock.
-pub(super) struct Chart {
+pub(crate) struct Chart {
     middle: AtomicUsize,
     pub(super) buckets: AtomicUsize,
 }
@@ -50,7 +50,7 @@ impl Chart {
 
     /// Draws the chart anew if the table has grown.
     #[inline]
-    pub(super) fn check<T>(&self, table: &HashTable<T>) {
+    pub(crate) fn check<T>(&self, table: &HashTable<T>) {
         if self.buckets.load(Ordering::Relaxed) != table.num_buckets() && !table.is_empty() {
             self.draw(table);
         }

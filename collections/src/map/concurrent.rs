@@ -1,6 +1,7 @@
 //! [`ParHashMap`]: the type, how it begins, and what any number of threads may do with it at once.
 #![forbid(unsafe_code)]
 
+use super::ahead::Ahead;
 use super::shard::{Reading, Shards};
 use super::table::value_alone;
 use crate::farewell::drop_alone;
@@ -372,6 +373,35 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
             Some(table) => look_in(table, hash, key, look),
             None => self.read_slowly(hash, key, look),
         }
+    }
+
+    /// Calls `look` with the value of each of many keys, in the order of the keys, each under its shard's lock.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map = ParHashMap::from([(1, 10), (2, 20)]);
+    /// assert!(map.read_many(&[2, 3, 1], |v| v + 1).eq([Some(21), None, Some(11)]));
+    /// ```
+    #[track_caller]
+    pub fn read_many<'k, Q, R>(
+        &self,
+        keys: impl IntoIterator<Item = &'k Q>,
+        mut look: impl FnMut(&V) -> R,
+    ) -> impl Iterator<Item = Option<R>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized + 'k,
+    {
+        let expect = |key: &Q| {
+            let hash = self.hash(key);
+            self.shards.expect(hash);
+            hash
+        };
+        let read = move |(hash, key)| match self.shards.peek(hash) {
+            Some(table) => look_in(table, hash, key, &mut look),
+            None => self.read_slowly(hash, key, &mut look),
+        };
+        Ahead::new(keys, expect).map(read)
     }
 
     #[inline(never)]

@@ -9,6 +9,7 @@
 //! for itself).
 #![deny(unsafe_code)]
 
+mod ahead;
 mod chart;
 mod concurrent;
 mod convert;

@@ -274,6 +274,22 @@ impl<T> Shards<T> {
         self.wide.get().is_some()
     }
 
+    /// Fetches what a lookup of `hash` will read.
+    #[inline]
+    pub(crate) fn expect(&self, hash: u64) {
+        let shards = self.shards();
+        shards[part_of(hash, shards.len())].1.fetch::<T>(hash);
+    }
+
+    /// The shards that are in use.
+    #[inline]
+    fn shards(&self) -> &[Shard<T>] {
+        match self.wide.get() {
+            Some(wide) => wide,
+            None => slice::from_ref(&self.stem),
+        }
+    }
+
     /// The shard of `hash`, to read, where nothing is in the way: the gate is open, and the thread is inside of nothing.
     /// Each instruction counts here: a core looks ahead by a number of them, and so decides how many reads wait
     /// for memory at once.
@@ -282,10 +298,7 @@ impl<T> Shards<T> {
         if !self.gate.seems_open() {
             return None;
         }
-        let shards = match self.wide.get() {
-            Some(wide) => wide,
-            None => slice::from_ref(&self.stem),
-        };
+        let shards = self.shards();
         let nth = part_of(hash, shards.len());
         let shard = &shards[nth];
         shard.1.fetch::<T>(hash);
@@ -407,9 +420,10 @@ impl<T> Shards<T> {
         }
     }
 
-    /// Draws all charts anew, after tables were filled through `&mut`.
+    /// Draws all charts anew, after tables were filled or moved through `&mut`.
     pub(crate) fn survey(&mut self) {
-        for Shard(table, chart) in self.wide.get_mut().into_iter().flatten() {
+        let wide = self.wide.get_mut().into_iter().flatten();
+        for Shard(table, chart) in wide.chain([&mut self.stem]) {
             chart.draw(table.get_mut());
         }
     }
@@ -422,12 +436,13 @@ impl<T> Shards<T> {
         }
     }
 
-    /// The table of `hash`, through `&mut`.
-    pub(crate) fn table_mut(&mut self, hash: u64) -> &mut HashTable<T> {
-        match self.wide.get_mut() {
-            Some(wide) => wide[part_of(hash, wide.len())].0.get_mut(),
-            None => self.stem.0.get_mut(),
-        }
+    /// The table of `hash`, through `&mut`, and its chart.
+    pub(crate) fn table_mut(&mut self, hash: u64) -> (&mut HashTable<T>, &Chart) {
+        let Shard(table, chart) = match self.wide.get_mut() {
+            Some(wide) => &mut wide[part_of(hash, wide.len())],
+            None => &mut self.stem,
+        };
+        (table.get_mut(), chart)
     }
 
     /// All tables, by value.
