@@ -50,6 +50,8 @@ fn a_map_that_all_write_to() {
                 map.remove(&(i / 2).to_string());
             }
             map.read("7", |v| *v.0);
+            let keys = ["7", "none", "9"];
+            map.read_many(keys, |v| *v.0).for_each(drop);
         });
     });
     let mut map = map;

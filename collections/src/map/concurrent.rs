@@ -375,7 +375,12 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         }
     }
 
-    /// Calls `look` with the value of each of many keys, in the order of the keys, each under its shard's lock.
+    /// Calls `look` with the values of many keys, in the order of the keys, and gives what it returns.
+    ///
+    /// Each key is read when the iterator comes to it, as by [`read`](Self::read), and no shard is locked meanwhile. In a map
+    /// that is larger than the cache this takes about two thirds of the time of as many reads, as the memory
+    /// of one key is fetched while the keys before it are read. For that, eight keys are drawn and hashed ahead, the first
+    /// eight at the call.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -392,6 +397,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized + 'k,
     {
+        // A panic should name the caller, which is known here; `next` is called from anywhere.
+        self.shards.check_in();
         let expect = |key: &Q| {
             let hash = self.hash(key);
             self.shards.expect(hash);

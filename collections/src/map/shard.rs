@@ -383,11 +383,17 @@ impl<T> Shards<T> {
         }
     }
 
+    /// Panics if this thread may not read.
+    #[track_caller]
+    pub(crate) fn check_in(&self) {
+        drop(Hold::enter(self.id(), false));
+    }
+
     /// Each table in turn, each under its lock until the guard is dropped.
     #[track_caller]
     pub(crate) fn walk(&self) -> Walk<'_, T> {
         // A panic should name the caller, which is known here; `next` is called from anywhere.
-        drop(Hold::enter(self.id(), false));
+        self.check_in();
         Walk {
             shards: self,
             nth: None,
@@ -518,6 +524,16 @@ impl<'a, T> Iterator for Walk<'a, T> {
         let table = shard.0.read(hold.nested(), shards.side(id, nth));
         self.nth = Some(nth + 1);
         Some(Reading { table, _hold: hold })
+    }
+}
+
+#[cfg(test)]
+impl<T> Shards<T> {
+    /// Whether all charts say where the tables are.
+    pub(crate) fn are_charted(&mut self) -> bool {
+        let wide = self.wide.get_mut().into_iter().flatten();
+        let mut all = wide.chain([&mut self.stem]);
+        all.all(|Shard(table, chart)| Chart::new(table.get_mut()).says_as(chart))
     }
 }
 
