@@ -143,10 +143,10 @@ mod tests {
         check(map, "extended in parallel by many");
         let map = &mut pairs(few).collect::<Vec<_>>().into_par_iter().collect();
         check(map, "collected few in parallel");
-        map.reserve(few as usize);
-        check(map, "reserved in one table");
         map.par_extend((few..2 * few).map(|key| (key, 0)).collect::<Vec<_>>());
         check(map, "extended one table in parallel");
+        map.reserve(few as usize);
+        check(map, "reserved in one table");
         let map = &mut pairs(many).collect::<Vec<_>>().into_par_iter().collect();
         check(map, "collected many in parallel");
     }
