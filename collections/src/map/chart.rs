@@ -115,12 +115,12 @@ mod tests {
     }
     /// Through `&mut`, too.
     #[test]
+    #[cfg_attr(miri, ignore = "slow")]
     fn charts_follow_what_moves() {
         fn check(map: &mut ParHashMap<u32, u32>, what: &str) {
             assert!(map.shards.are_charted(), "{what}");
         }
-        let few = if cfg!(miri) { 500 } else { 2000 };
-        let many = if cfg!(miri) { 3000 } else { 200_000 };
+        let (few, many) = (2000, 200_000);
         let pairs = |n: u32| (0..n).map(|i| (i, i));
         let map = &mut pairs(few).collect();
         check(map, "collected few");
