@@ -277,6 +277,7 @@ const HOUSE: &[Crate] = &[
                 "word",
                 "parts",
                 "map::reentry",
+                "map::ahead",
                 "group::hot",
                 "bits",
                 "sorted",

@@ -49,12 +49,18 @@ where
                         fresh.shrink_to(2 * fresh.len(), |(key, _)| hasher.hash_one(key));
                     }
                     *table = fresh;
+                    self.shards.survey();
                 }
-                Some(table) => insert(table, fresh, hasher, merge),
+                Some(table) => {
+                    insert(table, fresh, hasher, merge);
+                    self.shards.survey();
+                }
                 None => {
                     for pair in fresh {
                         let hash = hasher.hash_one(&pair.0);
-                        put(self.shards.table_mut(hash), hash, pair, hasher, merge);
+                        let (table, chart) = self.shards.table_mut(hash);
+                        put(table, hash, pair, hasher, merge);
+                        chart.check(table);
                     }
                 }
             },

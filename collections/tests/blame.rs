@@ -44,6 +44,7 @@ fn going_back_into_a_map() {
     let inside = |call: &dyn Fn()| blamed(|| map.update(&1, |_| call()).unwrap_or_default());
     is_here(inside(&|| ignore(map.insert(2, 2))));
     is_here(inside(&|| ignore(map.get_cloned(&2))));
+    is_here(inside(&|| ignore(map.read_many(&[2], |_| ()).count())));
     is_here(inside(&|| ignore(map.remove(&2))));
     is_here(inside(&|| ignore(map.upsert(2, || 1, |_| ()))));
     is_here(inside(&|| {

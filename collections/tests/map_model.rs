@@ -322,7 +322,7 @@ fn serde() {
 
 /// Some of the values are asked for one by one, and the rest at once.
 #[test]
-fn many_keys_of_a_frozen_map() {
+fn many_keys_at_once() {
     fn agree(pairs: Vec<(u16, u32)>, keys: Vec<u16>, first: usize, wide: bool) {
         let others = (0..if wide { 5000 } else { 0 }).map(|i| (i, u32::from(i)));
         let model: HashMap<u16, u32> = others.chain(pairs).collect();
@@ -336,11 +336,27 @@ fn many_keys_of_a_frozen_map() {
         assert_eq!(found.size_hint(), (left, Some(left)));
         found.for_each(|value| all.push(value));
         assert_eq!(all, expected);
-        assert!(frozen.get_many(&keys).eq(expected));
+        assert!(frozen.get_many(&keys).eq(expected.iter().copied()));
+        let map = frozen.thaw();
+        // Enough for the readers' way without locks.
+        for _ in 0..if wide { 1 } else { 1 + 2000 / (keys.len() + 1) } {
+            let mut found = map.read_many(&keys, |value| *value);
+            let mut all: Vec<_> = found.by_ref().take(first % 24).collect();
+            let left = expected.len() - all.len();
+            assert_eq!(found.size_hint(), (left, Some(left)));
+            found.for_each(|value| all.push(value));
+            assert!(all.iter().map(Option::as_ref).eq(expected.iter().copied()));
+        }
     }
     let property: fn(_, _, _, _) = agree;
     let tests = if cfg!(miri) { 3 } else { 200 };
     QuickCheck::new().tests(tests).quickcheck(property);
     let names = ParHashMap::from([(String::from("a"), 1)]).freeze();
     assert!(names.get_many(["b", "a"]).eq([None, Some(&1)]));
+    assert!(
+        names
+            .thaw()
+            .read_many(["b", "a"], |n| *n)
+            .eq([None, Some(1)])
+    );
 }

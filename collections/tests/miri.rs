@@ -48,6 +48,8 @@ fn a_map_that_all_write_to() {
             map.update(&(i % 40).to_string(), |v| *v.0 += 1);
             if i % 8 == 0 {
                 map.remove(&(i / 2).to_string());
+                let keys = ["7", "none", "9"];
+                map.read_many(keys, |v| *v.0).for_each(drop);
             }
             map.read("7", |v| *v.0);
         });

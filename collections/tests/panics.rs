@@ -222,6 +222,14 @@ fn closures_blow() {
     (0..100).for_each(|i| drop(map.insert(Key(i, fuse.clone()), i)));
     let key = |i| Key(i, fuse.clone());
     assert!(blows(|| map.read(&key(1), |_| panic!("closure"))));
+    let keys = [1, 2, 3, 2].map(key);
+    let mut many = map.read_many(&keys, |&i| assert!(i != 2, "closure"));
+    assert_eq!(many.next(), Some(Some(())));
+    assert!(blows(|| many.next()));
+    // The key that blew is done with.
+    assert_eq!(many.next(), Some(Some(())));
+    assert!(blows(|| many.for_each(drop)));
+    drop(keys);
     assert!(blows(|| map.update(&key(1), |_| panic!("closure"))));
     assert!(blows(|| map.upsert(key(1), || 1, |_| panic!("closure"))));
     assert!(blows(|| map.upsert(

@@ -216,6 +216,15 @@ fn going_back_in_is_loud() {
     loud("remove in a read", &|| {
         drop(map.read(&1, |_| map.remove(&2)))
     });
+    loud("remove in a read of many", &|| {
+        drop(map.read_many(&[1], |_| map.remove(&2)).count())
+    });
+    loud("reads of many go on under a writing guard", &|| {
+        let mut many = map.read_many(&[1, 2], |v| *v);
+        assert_eq!(many.next(), Some(Some(1)));
+        let _guard = map.lock(&1).unwrap();
+        many.next();
+    });
     loud("len in a retain", &|| map.retain(|_, _| !map.is_empty()));
     loud("entry in an entry", &|| {
         drop(
@@ -231,6 +240,13 @@ fn going_back_in_is_loud() {
     let other = ParHashMap::from([(1, 1)]);
     let nested = map.read(&1, |a| map.read(&2, |b| a + b));
     assert_eq!(nested, Some(Some(3)));
+    let mut sum = |a: &u32| map.read_many(&[2, 3], |b| a + b).flatten().sum::<u32>();
+    assert!(map.read_many(&[1, 2], &mut sum).eq([Some(7), Some(9)]));
+    // Between two of many reads no shard is locked.
+    for value in map.read_many(&[1, 2, 3], |v| *v) {
+        map.update(&2, |v| *v = value.unwrap());
+    }
+    assert_eq!(map.get_cloned(&2), Some(3));
     map.update(&1, |v| other.update(&1, |w| *w = *v + 41));
     assert_eq!(other.get_cloned(&1), Some(42));
     // And a snapshot holds nothing.

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 ///
 /// A lookup misses the cache twice, once in each half, and only the first miss tells it where the
 /// second will be. With the chart it can ask for both before it takes the lock.
-pub(super) struct Chart {
+pub(crate) struct Chart {
     middle: AtomicUsize,
     pub(super) buckets: AtomicUsize,
 }
@@ -50,7 +50,7 @@ impl Chart {
 
     /// Draws the chart anew if the table has grown.
     #[inline]
-    pub(super) fn check<T>(&self, table: &HashTable<T>) {
+    pub(crate) fn check<T>(&self, table: &HashTable<T>) {
         if self.buckets.load(Ordering::Relaxed) != table.num_buckets() && !table.is_empty() {
             self.draw(table);
         }
@@ -71,10 +71,26 @@ impl Chart {
 }
 
 #[cfg(test)]
+impl Chart {
+    pub(super) fn says_as(&self, other: &Chart) -> bool {
+        let read = |chart: &Chart| {
+            let buckets = chart.buckets.load(Ordering::Relaxed);
+            (
+                buckets,
+                (buckets > 0).then(|| chart.middle.load(Ordering::Relaxed)),
+            )
+        };
+        read(self) == read(other)
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::Chart;
+    use crate::ParHashMap;
     use hashbrown::HashTable;
     use std::sync::atomic::Ordering;
+    use tine_iter::iter::{IntoParallelIterator, ParallelExtend, ParallelIterator};
 
     /// If tables were laid out differently, charts would fetch the wrong lines.
     #[test]
@@ -96,5 +112,42 @@ mod tests {
         chart.check(&table);
         chart.draw(&table);
         assert_eq!(chart.buckets.load(Ordering::Relaxed), 0);
+    }
+    /// Through `&mut`, too.
+    #[test]
+    #[cfg_attr(miri, ignore = "slow")]
+    fn charts_follow_what_moves() {
+        fn check(map: &mut ParHashMap<u32, u32>, what: &str) {
+            assert!(map.shards.are_charted(), "{what}");
+        }
+        let (few, many) = (2000, 200_000);
+        let pairs = |n: u32| (0..n).map(|i| (i, i));
+        let map = &mut pairs(few).collect();
+        check(map, "collected few");
+        map.extend(pairs(many));
+        check(map, "extended");
+        map.reserve(2 * many as usize);
+        check(map, "reserved");
+        map.shrink_to(many as usize);
+        check(map, "shrunk");
+        map.retain(|key, _| *key < many / 8);
+        map.shrink_to_fit();
+        check(map, "shrunk to fit");
+        map.par_extend(pairs(few).collect::<Vec<_>>());
+        check(map, "extended in parallel by few");
+        map.par_extend(
+            pairs(many)
+                .map(|(key, _)| (key + few, 0))
+                .collect::<Vec<_>>(),
+        );
+        check(map, "extended in parallel by many");
+        let map = &mut pairs(few).collect::<Vec<_>>().into_par_iter().collect();
+        check(map, "collected few in parallel");
+        map.par_extend((few..2 * few).map(|key| (key, 0)).collect::<Vec<_>>());
+        check(map, "extended one table in parallel");
+        map.reserve(few as usize);
+        check(map, "reserved in one table");
+        let map = &mut pairs(many).collect::<Vec<_>>().into_par_iter().collect();
+        check(map, "collected many in parallel");
     }
 }

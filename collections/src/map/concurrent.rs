@@ -1,6 +1,7 @@
 //! [`ParHashMap`]: the type, how it begins, and what any number of threads may do with it at once.
 #![forbid(unsafe_code)]
 
+use super::ahead::Ahead;
 use super::shard::{Reading, Shards};
 use super::table::value_alone;
 use crate::farewell::drop_alone;
@@ -33,7 +34,7 @@ use std::mem;
 ///
 /// # Closures, guards and deadlocks
 ///
-/// [`read`](Self::read), [`update`](Self::update), [`upsert`](Self::upsert),
+/// [`read`](Self::read), [`read_many`](Self::read_many), [`update`](Self::update), [`upsert`](Self::upsert),
 /// [`compute`](Self::compute), [`remove_if`](Self::remove_if) and [`retain`](Self::retain) run
 /// their closure while a shard is locked. Keep it short, and start nothing parallel in it. Guards
 /// ([`get`](Self::get), [`lock`](Self::lock), [`entry`](Self::entry)) lock a shard until they are
@@ -372,6 +373,42 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
             Some(table) => look_in(table, hash, key, look),
             None => self.read_slowly(hash, key, look),
         }
+    }
+
+    /// Calls `look` with the values of many keys, in the order of the keys, and gives what it returns.
+    ///
+    /// Each key is read when the iterator comes to it, as by [`read`](Self::read), and no shard is locked meanwhile. In a map
+    /// that is larger than the cache this takes about 0.6 of the time of as many reads, as the memory
+    /// of one key is fetched while the keys before it are read; in a small map it takes a fifth more. For that, eight keys
+    /// are drawn and hashed ahead, the first eight at the call.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map = ParHashMap::from([(1, 10), (2, 20)]);
+    /// assert!(map.read_many(&[2, 3, 1], |v| v + 1).eq([Some(21), None, Some(11)]));
+    /// ```
+    #[track_caller]
+    pub fn read_many<'k, Q, R>(
+        &self,
+        keys: impl IntoIterator<Item = &'k Q>,
+        mut look: impl FnMut(&V) -> R,
+    ) -> impl Iterator<Item = Option<R>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized + 'k,
+    {
+        // A panic should name the caller, which is known here; `next` is called from anywhere.
+        self.shards.check_in();
+        let expect = |key: &Q| {
+            let hash = self.hash(key);
+            self.shards.expect(hash);
+            hash
+        };
+        let read = move |(hash, key)| match self.shards.peek(hash) {
+            Some(table) => look_in(table, hash, key, &mut look),
+            None => self.read_slowly(hash, key, &mut look),
+        };
+        Ahead::new(keys, expect).map(read)
     }
 
     #[inline(never)]

@@ -60,7 +60,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         Q: Hash + Eq + ?Sized,
     {
         let hash = self.hash(key);
-        let table = self.shards.table_mut(hash);
+        let (table, _) = self.shards.table_mut(hash);
         table
             .find_mut(hash, |(k, _)| k.borrow() == key)
             .map(|(_, value)| value)
@@ -71,8 +71,9 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         let hash = self.hash(&key);
         let hasher = &self.hasher;
         let rehash = |(k, _): &(K, V)| hasher.hash_one(k);
-        let table = self.shards.table_mut(hash);
+        let (table, chart) = self.shards.table_mut(hash);
         make_room(table, rehash);
+        chart.check(table);
         match table.entry(hash, |(k, _)| *k == key, rehash) {
             Slot::Occupied(slot) => {
                 let old = mem::replace(&mut slot.into_mut().1, value);
@@ -130,13 +131,15 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         } else {
             additional / count + additional / count / 8 + 8
         };
-        tables.iter_mut().try_for_each(|table| {
+        let made = tables.iter_mut().try_for_each(|table| {
             let refused = |why| match why {
                 hashbrown::TryReserveError::CapacityOverflow => TryReserveError::overflow(),
                 _ => TryReserveError { overflow: false },
             };
             grow(table, each, rehash).map_err(refused)
-        })
+        });
+        self.shards.survey();
+        made
     }
 
     /// Replaces the key and the value of an equal key.
@@ -202,6 +205,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         for table in &mut tables {
             table.shrink_to(each, |(key, _)| hasher.hash_one(key));
         }
+        self.shards.survey();
     }
 
     /// Gives back memory that is not needed.
@@ -218,6 +222,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         for table in self.shards.tables_mut() {
             table.shrink_to_fit(|(key, _)| hasher.hash_one(key));
         }
+        self.shards.survey();
     }
 }
 

@@ -1,6 +1,7 @@
 //! A map that no thread changes any more, and that is read without locks.
 #![forbid(unsafe_code)]
 
+use super::ahead::Ahead;
 use super::chart::Chart;
 use super::concurrent::ParHashMap;
 use super::iter::IntoIter;
@@ -14,8 +15,7 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
-use std::iter::{Fuse, FusedIterator};
-use std::mem;
+use std::iter::FusedIterator;
 use std::ops::Index;
 use std::slice;
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
@@ -338,16 +338,13 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized + 'k,
     {
-        let mut looked_up = LookedUp {
-            map: self,
-            keys: keys.into_iter().fuse(),
-            ring: [None; AHEAD],
-            at: 0,
+        let expect = |key: &Q| {
+            let hash = self.hash(key);
+            self.expect(hash);
+            hash
         };
-        for nth in 0..AHEAD {
-            looked_up.ring[nth] = looked_up.draw();
-        }
-        looked_up
+        let find = |(hash, key)| self.find(hash, key).map(|(_, value)| value);
+        Ahead::new(keys, expect).map(find)
     }
 
     /// Whether there is an entry for `key`.
@@ -363,76 +360,6 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
         Q: Hash + Eq + ?Sized,
     {
         self.get(key).is_some()
-    }
-}
-
-/// How many keys [`FrozenMap::get_many`] draws ahead.
-const AHEAD: usize = 8;
-
-/// Keys that are looked up, and the values that are found.
-struct LookedUp<'a, 'k, K, V, S, Q: ?Sized, I> {
-    map: &'a FrozenMap<K, V, S>,
-    keys: Fuse<I>,
-    /// Those that wait for memory, the next of them at `at`. There are as many as fit until no keys are left.
-    ring: [Option<(u64, &'k Q)>; AHEAD],
-    at: usize,
-}
-
-impl<'k, K, V, S, Q, I> LookedUp<'_, 'k, K, V, S, Q, I>
-where
-    S: BuildHasher,
-    Q: Hash + ?Sized,
-    I: Iterator<Item = &'k Q>,
-{
-    #[inline]
-    fn draw(&mut self) -> Option<(u64, &'k Q)> {
-        let key = self.keys.next()?;
-        let hash = self.map.hash(key);
-        self.map.expect(hash);
-        Some((hash, key))
-    }
-}
-
-impl<'a, 'k, K, V, S, Q, I> Iterator for LookedUp<'a, 'k, K, V, S, Q, I>
-where
-    K: Borrow<Q>,
-    S: BuildHasher,
-    Q: Hash + Eq + ?Sized,
-    I: Iterator<Item = &'k Q>,
-{
-    type Item = Option<&'a V>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Option<&'a V>> {
-        let drawn = self.draw();
-        let (hash, key) = mem::replace(&mut self.ring[self.at], drawn)?;
-        self.at = (self.at + 1) % AHEAD;
-        Some(self.map.find(hash, key).map(|(_, value)| value))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let waiting = self.ring.iter().flatten().count();
-        let (least, most) = self.keys.size_hint();
-        let most = most.and_then(|most| most.checked_add(waiting));
-        (least.saturating_add(waiting), most)
-    }
-
-    #[inline]
-    fn fold<A, F: FnMut(A, Self::Item) -> A>(self, start: A, mut f: F) -> A {
-        let (map, mut ring, mut at) = (self.map, self.ring, self.at);
-        let mut look = |all, (hash, key)| f(all, map.find(hash, key).map(|(_, value)| value));
-        let all = self.keys.fold(start, |all, key| {
-            let hash = map.hash(key);
-            map.expect(hash);
-            let waited = ring[at].replace((hash, key));
-            at = (at + 1) % AHEAD;
-            match waited {
-                Some(waited) => look(all, waited),
-                None => all,
-            }
-        });
-        ring.rotate_left(at);
-        ring.into_iter().flatten().fold(all, look)
     }
 }
 

@@ -5,10 +5,11 @@
 //! that is read without locks and changed by publishing: `published` holds one of its tables, by
 //! `hazard`. Beneath them: `shard` (which table a key is in), `lock` (one table's lock), `gate` (whether readers need it), `lot` (where threads wait for either),
 //! `records` (what each thread reads without a lock), `table` (surgery on one table),
-//! `chart` (fetching ahead) and `reentry` (a thread that enters a map again panics instead of waiting
+//! `chart` (where a lookup's memory is), `ahead` (keys that are hashed before their lookup) and `reentry` (a thread that enters a map again panics instead of waiting
 //! for itself).
 #![deny(unsafe_code)]
 
+mod ahead;
 mod chart;
 mod concurrent;
 mod convert;

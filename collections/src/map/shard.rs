@@ -274,6 +274,22 @@ impl<T> Shards<T> {
         self.wide.get().is_some()
     }
 
+    /// Fetches what a lookup of `hash` will read.
+    #[inline]
+    pub(crate) fn expect(&self, hash: u64) {
+        let shards = self.shards();
+        shards[part_of(hash, shards.len())].1.fetch::<T>(hash);
+    }
+
+    /// The shards that are in use.
+    #[inline]
+    fn shards(&self) -> &[Shard<T>] {
+        match self.wide.get() {
+            Some(wide) => wide,
+            None => slice::from_ref(&self.stem),
+        }
+    }
+
     /// The shard of `hash`, to read, where nothing is in the way: the gate is open, and the thread is inside of nothing.
     /// Each instruction counts here: a core looks ahead by a number of them, and so decides how many reads wait
     /// for memory at once.
@@ -282,10 +298,7 @@ impl<T> Shards<T> {
         if !self.gate.seems_open() {
             return None;
         }
-        let shards = match self.wide.get() {
-            Some(wide) => wide,
-            None => slice::from_ref(&self.stem),
-        };
+        let shards = self.shards();
         let nth = part_of(hash, shards.len());
         let shard = &shards[nth];
         shard.1.fetch::<T>(hash);
@@ -370,11 +383,17 @@ impl<T> Shards<T> {
         }
     }
 
+    /// Panics if this thread may not read.
+    #[track_caller]
+    pub(crate) fn check_in(&self) {
+        drop(Hold::enter(self.id(), false));
+    }
+
     /// Each table in turn, each under its lock until the guard is dropped.
     #[track_caller]
     pub(crate) fn walk(&self) -> Walk<'_, T> {
         // A panic should name the caller, which is known here; `next` is called from anywhere.
-        drop(Hold::enter(self.id(), false));
+        self.check_in();
         Walk {
             shards: self,
             nth: None,
@@ -407,9 +426,10 @@ impl<T> Shards<T> {
         }
     }
 
-    /// Draws all charts anew, after tables were filled through `&mut`.
+    /// Draws all charts anew, after tables were filled or moved through `&mut`.
     pub(crate) fn survey(&mut self) {
-        for Shard(table, chart) in self.wide.get_mut().into_iter().flatten() {
+        let wide = self.wide.get_mut().into_iter().flatten();
+        for Shard(table, chart) in wide.chain([&mut self.stem]) {
             chart.draw(table.get_mut());
         }
     }
@@ -422,12 +442,13 @@ impl<T> Shards<T> {
         }
     }
 
-    /// The table of `hash`, through `&mut`.
-    pub(crate) fn table_mut(&mut self, hash: u64) -> &mut HashTable<T> {
-        match self.wide.get_mut() {
-            Some(wide) => wide[part_of(hash, wide.len())].0.get_mut(),
-            None => self.stem.0.get_mut(),
-        }
+    /// The table of `hash`, through `&mut`, and its chart.
+    pub(crate) fn table_mut(&mut self, hash: u64) -> (&mut HashTable<T>, &Chart) {
+        let Shard(table, chart) = match self.wide.get_mut() {
+            Some(wide) => &mut wide[part_of(hash, wide.len())],
+            None => &mut self.stem,
+        };
+        (table.get_mut(), chart)
     }
 
     /// All tables, by value.
@@ -503,6 +524,16 @@ impl<'a, T> Iterator for Walk<'a, T> {
         let table = shard.0.read(hold.nested(), shards.side(id, nth));
         self.nth = Some(nth + 1);
         Some(Reading { table, _hold: hold })
+    }
+}
+
+#[cfg(test)]
+impl<T> Shards<T> {
+    /// Whether all charts say where the tables are.
+    pub(crate) fn are_charted(&mut self) -> bool {
+        let wide = self.wide.get_mut().into_iter().flatten();
+        let mut all = wide.chain([&mut self.stem]);
+        all.all(|Shard(table, chart)| Chart::new(table.get_mut()).says_as(chart))
     }
 }
 
