@@ -70,7 +70,8 @@ fn this_process() -> u32 {
 
 /// The lots of a process. In a child of `fork` a lot of the parent may be locked for ever, by a thread that is
 /// not there. So a child has lots of its own: the first that no process before it has taken. Children of many
-/// generations share the last ones.
+/// generations share the last ones. A child that has its parent's number (both the first of a namespace), or that of a dead
+/// ancestor, has that one's lots.
 #[cfg(not(loom))]
 fn town(process: u32) -> &'static [Lot; LOTS] {
     struct Town {

@@ -89,7 +89,7 @@ impl Parker {
         }
     }
 
-    /// Whether a sleeper sleeps, or was woken and has not gone on yet. A guess.
+    /// Whether a sleeper sleeps, or was woken and has not gone on yet, or an old token lies there.
     pub(crate) fn is_in_use(&self) -> bool {
         self.word.load(Ordering::Relaxed) != EMPTY
     }

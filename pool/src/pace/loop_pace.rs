@@ -26,7 +26,7 @@
 //! In a pool of more than eight threads, a loop that finds no thread in want of work asks again after a few microseconds,
 //! not at each block ([`CONTENT`]).
 //!
-//! An owner inside a long item answers nobody. So where few long items are left, or where one may come at any time among
+//! An owner inside a long item answers nobody. So where few long items are left, or where a long item may come at any time among
 //! short ones, an owner publishes all that it has before the next block ([`Pace::bare`]).
 //!
 //! The blocks run so far predict the time of the rest; before the first block, the site's costs do.

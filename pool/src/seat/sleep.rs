@@ -460,7 +460,7 @@ mod tests {
         assert_eq!(sleep.census().sleeping(), 0);
     }
 
-    /// A seat whose bit is that of a guest's seat (of the only one, or of all, when the bits overflow), or of one whose guest
+    /// A seat whose bit is that of a guest's seat (of the only one, or of all, when the bits overflow), or of a seat whose guest
     /// was asked before it was alone there, is found.
     #[test]
     fn guests_that_were_asked_hide_no_sleeper() {

@@ -115,7 +115,10 @@ impl Shared {
 
     /// A part of a loop has been done on that seat. If the thread that waited for it slept, the loop runs out of work, and that
     /// thread will soon be done with its own part. So a thread that sleeps until then is woken now: else it would begin to
-    /// wake when the one below it has come. Not those further up: then each part that ends would wake them all.
+    /// wake when the thread below it has come. Not those further up: then each part that ends would wake them all.
+    ///
+    /// A guess: a thread named here may wait for what lies below that part, or hold an old token. Then this wakes a thread
+    /// in vain, which looks around and sleeps again.
     #[cold]
     pub(super) fn rouse(&self, seat: &Seat) {
         for told in self
@@ -215,7 +218,7 @@ mod tests {
     /// Seat 1 waits for seat 0, and 2 for 1, and 66, of the same name, too. Seat 3 waits for 2, which is too far up. Seat 4,
     /// which waits for 0, is awake, so seat 5, which waits for it, sleeps on.
     #[test]
-    fn a_sleeper_above_one_that_was_woken_is_woken() {
+    fn a_sleeper_above_a_woken_waiter_is_woken() {
         let plan = Plan {
             threads: 70,
             guests: false,
@@ -229,6 +232,11 @@ mod tests {
         let parker = |seat: usize| shared.seats[seat].wait_parker();
         for (seat, waiter) in [(0, 1), (0, 4), (1, 2), (2, 3), (3, 0), (4, 5)] {
             shared.seats[seat].add_waiter(waiter);
+        }
+        // Parkers come from a list, and may hold tokens that another pool has left.
+        for seat in 0..70 {
+            parker(seat).unpark();
+            parker(seat).park();
         }
         parker(1).unpark();
         let long = Duration::from_secs(60);
@@ -246,6 +254,7 @@ mod tests {
             others.into_iter().for_each(|thread| _ = thread.join());
             assert_eq!((woken, left), ([true; 2], [true; 2]));
         });
+        parker(1).park();
         // No token is left with a thread that does not sleep.
         assert!(!parker(4).is_in_use() && !parker(0).is_in_use());
     }

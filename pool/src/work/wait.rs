@@ -92,7 +92,7 @@ impl Worker<'_> {
                     continue;
                 }
                 let found = self.sleep_on(what, anything, &mut nap);
-                // It may have been woken a little early: see `rouse`.
+                // Whatever woke it, more may come soon; at the end of a loop, what it waits for: see `rouse`.
                 patience = Patience::new(PATIENCE);
                 found
             };

@@ -448,10 +448,11 @@ impl<'a> Worker<'a> {
             "a job left nested jobs behind"
         );
         seat.nested.lower(lifted);
-        if seat.is_waited_for() && tag::is_course(seat.tag()) {
+        let ends = seat.is_waited_for() && tag::is_course(seat.tag());
+        seat.end(outer);
+        if ends {
             self.shared.rouse(seat);
         }
-        seat.end(outer);
     }
 
     /// What a job that starts here and now says of itself.
