@@ -32,6 +32,21 @@ unsafe impl Sync for Model {}
 impl Model {
     /// Of `seats` seats, whose threads all sleep or are all awake, for `jobs` jobs.
     fn new(seats: usize, asleep: bool, jobs: usize) -> Arc<Self> {
+        Self::with(Sleep::new, seats, asleep, jobs)
+    }
+
+    /// The same, where posters look at the guests that were asked, as they do in pools of many seats.
+    fn of_many(seats: usize, asleep: bool, jobs: usize) -> Arc<Self> {
+        let sleep = |seats, sleeping| Sleep::new(seats, sleeping).of_many();
+        Self::with(sleep, seats, asleep, jobs)
+    }
+
+    fn with(
+        sleep: impl FnOnce(usize, usize) -> Sleep,
+        seats: usize,
+        asleep: bool,
+        jobs: usize,
+    ) -> Arc<Self> {
         let (holder, sleeping) = if asleep {
             (Holder::Parked, seats)
         } else {
@@ -39,7 +54,7 @@ impl Model {
         };
         Arc::new(Self {
             seats: Row::new((0..seats).map(|i| Seat::new(i, seats, holder))),
-            sleep: Sleep::new(seats, sleeping),
+            sleep: sleep(seats, sleeping),
             jobs: AtomicUsize::new(0),
             ending: AtomicBool::new(false),
             done: CountLatch::with_count(jobs, parker()),
@@ -258,7 +273,7 @@ fn a_guest_comes_and_goes() {
 #[test]
 fn a_guest_posts() {
     explore(2, || {
-        let model = Model::new(1, false, 1);
+        let model = Model::of_many(1, false, 1);
         let threads = model.start();
         let mut posted = false;
         model.visit(&model.seats[0], || {
@@ -276,7 +291,7 @@ fn a_guest_posts() {
 #[test]
 fn a_guest_that_was_asked_leaves() {
     explore(2, || {
-        let model = Model::new(1, true, 2);
+        let model = Model::of_many(1, true, 2);
         let threads = model.start();
         let seat = &model.seats[0];
         assert!(model.sleep.sit_down(seat));
@@ -295,7 +310,7 @@ fn a_guest_that_was_asked_leaves() {
 #[test]
 fn a_guest_displaces_a_searcher() {
     explore(1, || {
-        let model = Model::new(2, true, 1);
+        let model = Model::of_many(2, true, 1);
         let threads = model.start();
         let guest = beside(&model, |model| model.visit(&model.seats[0], || ()));
         model.post();
