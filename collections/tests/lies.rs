@@ -90,6 +90,33 @@ fn joins() {
     });
 }
 
+/// The right side is a map, which stays what it is.
+#[test]
+fn joins_with_a_map() {
+    each(|len, lie| {
+        let few = len.min(5_000);
+        let mut map: ParHashMap<Lie, usize> = (0..few).map(|i| (lie(0), i)).collect();
+        let there = map.len();
+        for _ in 0..3 {
+            macro_rules! join {
+                () => {
+                    (0..2 * few)
+                        .into_par_iter()
+                        .join_on(&mut map, |_: &usize| lie(1))
+                };
+            }
+            assert!(join!().inner().iter().all(|&(_, of)| of < few));
+            assert_eq!(join!().left().len(), 2 * few);
+            assert!(join!().semi().len() <= 2 * few);
+            assert!(join!().anti().len() <= 2 * few);
+            // Each item alone or paired once, and each entry that no item met.
+            let outer = join!().outer();
+            assert!((2 * few..=2 * few + there).contains(&outer.len()));
+            assert_eq!(map.len(), there);
+        }
+    });
+}
+
 #[test]
 fn groups_and_folds() {
     each(|len, lie| {

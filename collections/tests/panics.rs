@@ -500,59 +500,6 @@ fn joining_on_a_map_blows_anywhere() {
     }
 }
 
-/// A key whose hash and equality are whatever a counter says.
-#[derive(Clone)]
-struct Lie(Arc<AtomicIsize>);
-
-impl Lie {
-    fn next(&self) -> i64 {
-        let at = self.0.fetch_add(1, Ordering::Relaxed) as i64;
-        at.wrapping_mul(0x5851_F42D_4C95_7F2D) >> 40
-    }
-}
-
-impl Hash for Lie {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.next() % 64).hash(state);
-    }
-}
-
-impl PartialEq for Lie {
-    fn eq(&self, _: &Lie) -> bool {
-        self.next() % 3 == 0
-    }
-}
-
-impl Eq for Lie {}
-
-#[test]
-fn joining_on_a_map_whose_keys_lie() {
-    let count = Arc::new(AtomicIsize::new(0));
-    for len in [10_u32, 5000] {
-        let mut map = ParHashMap::new();
-        (0..len).for_each(|i| drop(map.insert(Lie(count.clone()), i)));
-        let there = map.len();
-        let key = |_: &u32| Lie(count.clone());
-        for _ in 0..3 {
-            macro_rules! join {
-                () => {
-                    (0..2 * len).into_par_iter().join_on(&mut map, key)
-                };
-            }
-            assert!(join!().inner().iter().all(|&(_, of)| of < len));
-            assert_eq!(join!().left().len(), 2 * len as usize);
-            assert!(join!().semi().len() <= 2 * len as usize);
-            assert!(join!().anti().len() <= 2 * len as usize);
-            // Each item alone or paired once, and each entry that no item met.
-            let outer = join!().outer();
-            assert!((2 * len as usize..=2 * len as usize + there).contains(&outer.len()));
-            assert_eq!(map.len(), there);
-        }
-        drop(map);
-        assert_eq!(Arc::strong_count(&count), 1);
-    }
-}
-
 /// In the first table, at a look at it, in scattering what comes later, in the parts' tables.
 #[test]
 fn distinct_blows_while_it_scatters() {

@@ -8,7 +8,7 @@
 //! tine-lab plot FILE SVG [RAYON]           its curves, and in grey those of a file of rayon's
 //! tine-lab calibrate REAL COMPUTED         times of the machine at hand beside the computed ones
 //! tine-lab sensitivity [as run]            each cost halved and doubled
-//! tine-lab limit [--rows A] [--cores N]   what a scheduler that costs nothing would reach in uneven loops
+//! tine-lab limit [as run]                  what a scheduler that costs nothing would reach in uneven loops
 //! tine-lab check                           short: finishes, right answers, the same twice
 //! tine-lab costs                           what the costs are here, measured (not computed)
 //! tine-lab rows                            their names

@@ -113,6 +113,7 @@ mod tests {
         chart.draw(&table);
         assert_eq!(chart.buckets.load(Ordering::Relaxed), 0);
     }
+
     /// Through `&mut`, too.
     #[test]
     #[cfg_attr(miri, ignore = "slow")]

@@ -213,7 +213,7 @@ impl Shared {
 mod tests {
     use crate::base::config::Handlers;
     use crate::work::shared::{Plan, Shared};
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     /// Seat 1 waits for seat 0, and 2 for 1, and 66, of the same name, too. Seat 3 waits for 2, which is too far up. Seat 4,
     /// which waits for 0, is awake, so seat 5, which waits for it, sleeps on.
@@ -243,7 +243,9 @@ mod tests {
         std::thread::scope(|s| {
             let woken = [2, 66].map(|seat| s.spawn(move || parker(seat).park_timeout(long)));
             let others = [3, 5].map(|seat| s.spawn(move || parker(seat).park_timeout(long)));
-            while ![2, 66, 3, 5].iter().all(|&seat| parker(seat).is_in_use()) {
+            let begun = Instant::now();
+            let asleep = || [2, 66, 3, 5].iter().all(|&seat| parker(seat).is_in_use());
+            while !asleep() && begun.elapsed() < long {
                 std::thread::yield_now();
             }
             shared.rouse(&shared.seats[0]);
