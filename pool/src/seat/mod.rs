@@ -146,11 +146,6 @@ impl Seat {
         self.context.write(Context { tag, ..context });
     }
 
-    /// The tag of what is under way.
-    pub(crate) fn tag(&self) -> u64 {
-        self.context.own().tag
-    }
-
     /// The stamp of what is under way: no two have the same.
     pub(crate) fn stamp(&self) -> u64 {
         self.context.own().since

@@ -61,6 +61,9 @@ impl Worker<'_> {
     pub(crate) fn join_course(&self, course: *mut (), op: impl FnOnce()) {
         self.seat.tag_context(tag::course(course));
         self.on_top(course, op);
+        if self.seat.is_waited_for() {
+            self.shared.rouse(self.seat);
+        }
     }
 
     #[inline(always)]

@@ -109,13 +109,17 @@ impl Shared {
 
     /// Wakes the threads that wait for work that this seat has just published.
     pub(crate) fn wake_waiters(&self, seat: &Seat) {
-        self.named(seat.take_waiters())
-            .for_each(|other| _ = other.wait_parker().unpark());
+        let names = seat.take_waiters();
+        // Asked first: in most cases there are none.
+        if names != 0 {
+            self.named(names)
+                .for_each(|other| _ = other.wait_parker().unpark());
+        }
     }
 
-    /// A part of a loop has been done on that seat. If the thread that waited for it slept, the loop runs out of work, and that
-    /// thread will soon be done with its own part. So a thread that sleeps until then is woken now: else it would begin to
-    /// wake when the thread below it has come. Not those further up: then each part that ends would wake them all.
+    /// A part of a loop has been done on that seat, and the thread that waits for it is about to be told. If that thread sleeps, the
+    /// loop runs out of work, and it will soon be done with its own part. So a thread that sleeps until then is woken now: else
+    /// it would begin to wake when the thread below it has come. Not those further up: then each part that ends would wake them all.
     ///
     /// A guess: a thread named here may wait for what lies below that part, or hold an old token. Then this wakes a thread
     /// in vain, which looks around and sleeps again.
@@ -134,9 +138,7 @@ impl Shared {
     fn named(&self, names: u64) -> impl Iterator<Item = &Seat> {
         let meant = move |place: &usize| names >> (place % 64) & 1 == 1;
         let places = (0..self.seats.count()).filter(meant);
-        // Looked at before the walk: in most cases there are none.
-        let places = Some(places).filter(|_| names != 0);
-        places.into_iter().flatten().map(|place| &self.seats[place])
+        places.map(|place| &self.seats[place])
     }
 
     /// Puts a letter into a seat's box and sees to it that the seat's thread reads it. False if there
@@ -238,6 +240,7 @@ mod tests {
             parker(seat).unpark();
             parker(seat).park();
         }
+        // Seat 1 sleeps or was just told: a token says as much here.
         parker(1).unpark();
         let long = Duration::from_secs(60);
         std::thread::scope(|s| {

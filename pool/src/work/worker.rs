@@ -139,11 +139,6 @@ pub(crate) mod tag {
         course.addr() as u64 & STAMP
     }
 
-    /// Whether it is such a tag.
-    pub(crate) fn is_course(tag: u64) -> bool {
-        tag != 0 && tag >> BITS == 0
-    }
-
     /// Opened on `seat`, with the stamp `since` or a later one.
     pub(crate) fn opened_since(tag: u64, seat: usize, since: u64) -> bool {
         let passed = tag.wrapping_sub(since) & STAMP;
@@ -448,11 +443,7 @@ impl<'a> Worker<'a> {
             "a job left nested jobs behind"
         );
         seat.nested.lower(lifted);
-        let ends = seat.is_waited_for() && tag::is_course(seat.tag());
         seat.end(outer);
-        if ends {
-            self.shared.rouse(seat);
-        }
     }
 
     /// What a job that starts here and now says of itself.
