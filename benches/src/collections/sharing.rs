@@ -199,7 +199,15 @@ fn reads(options: &Options) {
                 };
                 (*who, Box::new(run) as Box<dyn FnMut() -> Duration>)
             });
-            options.row(&name, runs.collect());
+            let many: ParHashMap<u64, u64> = pairs().collect();
+            let ahead = || {
+                on_threads(threads, &keys, |part| {
+                    let found = many.read_many(part, |&value| value);
+                    black_box(found.fold(0, |sum, v| v.unwrap_or(0) ^ (sum >> 1)));
+                })
+            };
+            let ahead: Run<'_> = ("tine ParHashMap, read_many", Box::new(ahead));
+            options.row(&name, runs.chain([ahead]).collect());
         }
     }
 }
@@ -218,18 +226,21 @@ fn alone(options: &Options) {
         if !options.wants(name) {
             continue;
         }
+        fn one_by_one(map: &impl Shared, keys: &[u64]) -> u64 {
+            keys.iter().map(|&key| map.look(key)).sum()
+        }
         fn both<'a, M>(
             keys: &'a [u64],
             order: &'a [u64],
             reading: bool,
             new: impl Fn() -> M + 'a,
             put: impl Fn(&mut M, u64) + 'a,
-            look: impl Fn(&M, u64) -> u64 + 'a,
+            look: impl Fn(&M, &[u64]) -> u64 + 'a,
         ) -> Box<dyn FnMut() -> Duration + 'a> {
             Box::new(move || {
                 let mut map = new();
                 let put = timed(|| keys.iter().for_each(|&key| put(&mut map, key)));
-                let look = || order.iter().map(|&key| look(&map, key)).sum::<u64>();
+                let look = || look(&map, order);
                 if reading { timed(look) } else { put }
             })
         }
@@ -246,7 +257,18 @@ fn alone(options: &Options) {
                         reading,
                         ParHashMap::<u64, u64>::new,
                         |m, k| m.put(k, k),
-                        Shared::look,
+                        one_by_one,
+                    ),
+                ),
+                (
+                    "tine ParHashMap, read_many",
+                    both(
+                        keys,
+                        order,
+                        reading,
+                        ParHashMap::<u64, u64>::new,
+                        |m, k| m.put(k, k),
+                        |m, keys| m.read_many(keys, |&value| value).flatten().sum(),
                     ),
                 ),
                 (
@@ -257,7 +279,7 @@ fn alone(options: &Options) {
                         reading,
                         hashbrown::HashMap::<u64, u64, Fold>::default,
                         |m, k| drop(m.insert(k, k)),
-                        |m, k| m.get(&k).copied().unwrap_or(0),
+                        |m, keys| keys.iter().map(|k| m.get(k).copied().unwrap_or(0)).sum(),
                     ),
                 ),
                 (
@@ -268,7 +290,7 @@ fn alone(options: &Options) {
                         reading,
                         DashMap::<u64, u64, Fold>::default,
                         |m, k| m.put(k, k),
-                        Shared::look,
+                        one_by_one,
                     ),
                 ),
                 (
@@ -279,7 +301,7 @@ fn alone(options: &Options) {
                         reading,
                         Dash7::default,
                         |m, k| m.put(k, k),
-                        Shared::look,
+                        one_by_one,
                     ),
                 ),
             ],
