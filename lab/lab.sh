@@ -6,6 +6,7 @@
 #   lab/lab.sh real costs                         what the costs are here
 #   lab/lab.sh calibrate                          1 and 2 cores on both machines, side by side
 #   lab/lab.sh rayon run --rows join              the same rows on a copy of rayon, computed as well
+#   lab/lab.sh real rayon run --rows join         on rayon as it is, on the machine at hand
 #   lab/lab.sh compare OLD NEW                    two revisions (or files of results), row by row
 set -eu
 
@@ -38,6 +39,11 @@ if [ "${1:-}" = rayon ]; then
     shift
     lab/rayon/make.sh
     exec target/lab-rayon/target/release/tine-lab "$@"
+fi
+if [ "${1:-}" = real ] && [ "${2:-}" = rayon ]; then
+    shift 2
+    lab/rayon/real.sh
+    exec target/lab-rayon-real/target/release/tine-lab "$@"
 fi
 if [ "${1:-}" = real ]; then
     shift
