@@ -683,10 +683,9 @@ pub(crate) fn few(site: usize) -> usize {
         .map_or(0, |cost| (JOURNEY << 8) / cost.max(1)) as usize
 }
 
-/// Notes the time of all `items` of the loop `site`, on `threads` threads that worked all the time.
-pub(crate) fn note(site: usize, items: usize, ticks: u64, threads: usize) {
-    let nanos = clock::nanos(ticks).saturating_mul(threads as u64);
-    site_costs::entry(site).record_cost(items, nanos);
+/// Notes what this number of `items` of the loop `site` took.
+pub(crate) fn note(site: usize, items: usize, ticks: u64) {
+    site_costs::entry(site).record_cost(items, clock::nanos(ticks));
 }
 
 #[cfg(all(test, not(loom)))]
