@@ -29,9 +29,12 @@
 //! An owner inside a long item answers nobody. So where few long items are left, or where a long item may come at any time among
 //! short ones, an owner publishes all that it has before the next block ([`Pace::bare`]).
 //!
+//! Of a short loop it is first tried whether it pays to share it at all ([`profit`]).
+//!
 //! The blocks run so far predict the time of the rest; before the first block, the site's costs do.
 #![forbid(unsafe_code)]
 
+use super::profit;
 use super::site_costs::{self, Entry, Known};
 use super::wakes::Wakes;
 use crate::base::clock;
@@ -87,6 +90,12 @@ const TIMED: (u64, u64) = (16, 4);
 /// A loop that is known to be shorter than this is laid out in at most [`COARSE`] pieces.
 const SHORT: u64 = 5_000;
 const COARSE: usize = 16;
+/// A piece of such a loop takes at least the first, in nanoseconds: to cut it costs a tenth of that. But there are
+/// at least as many as the second.
+const SPECK: u64 = 256;
+const FEWEST: u64 = 4;
+/// A loop that is not to be shared and is expected to be shorter than this, is run in pieces of one block.
+const PLAIN: u64 = 16_000;
 
 /// What the pace was before a part of a loop was offered to others.
 #[derive(Debug, Clone, Copy)]
@@ -109,6 +118,7 @@ pub(crate) struct Seed {
     levels: u32,
     open: bool,
     long: bool,
+    brief: bool,
 }
 
 impl Seed {
@@ -128,6 +138,10 @@ impl Seed {
             least: self.least,
             crew: self.crew,
             whole: 0,
+            brief: self.brief,
+            alone: false,
+            taken: false,
+            start: 0,
             plain: None,
             probes: false,
             wakes: None,
@@ -238,6 +252,12 @@ pub(crate) struct Pace {
     crew: u64,
     /// What the call is expected to take, in nanoseconds; 0 if that is not known.
     whole: u64,
+    /// Whether it is a short loop of which it is asked whether it pays to share it; whether it is not shared
+    /// for now; whether a part of it was taken; and when its first block began.
+    brief: bool,
+    alone: bool,
+    taken: bool,
+    start: u64,
     /// Whether the loop is so short that each piece is one block.
     plain: Option<Plain>,
     /// Whether the first block may be all that is needed, so that nothing is shared before it.
@@ -257,15 +277,21 @@ pub(crate) struct Pace {
 
 impl Pace {
     /// The pace of a call: `site` is the address of the loop, which is the same for the same
-    /// closures, and `len` the number of items.
-    pub(crate) fn start(site: usize, len: usize, view: &impl View) -> Self {
+    /// closures, and `len` the number of items. If it `tries`, it may be that a short one is not shared.
+    pub(crate) fn start(site: usize, len: usize, tries: bool, view: &impl View) -> Self {
         let entry = site_costs::entry(site);
         let known = entry.read();
         let expected = known.predict(len);
         let threads = view.threads();
+        let tries = tries && threads > 1;
+        let brief = tries && expected.is_some_and(|nanos| nanos < profit::SHORT);
+        let alone = brief && expected.is_some_and(|nanos| nanos < entry.profit.least());
         let pieces = match expected {
             _ if threads == 1 => 1,
-            Some(nanos) if nanos < SHORT => (2 * threads).min(COARSE),
+            Some(nanos) if alone || nanos < SHORT => {
+                let most = (nanos / SPECK).max(FEWEST) as usize;
+                (2 * threads).min(COARSE).min(most)
+            }
             _ => 2 * threads,
         };
         let watched = view.watched();
@@ -277,19 +303,23 @@ impl Pace {
             levels: pieces.next_power_of_two().trailing_zeros(),
             open: expected.is_none() && len < FEW || !watched,
             long: false,
+            brief,
         };
         // No thread would come in time for a part of it, so it need not look whether one would.
-        let plain = expected.filter(|&nanos| watched && nanos < JOURNEY);
+        let most = if alone { PLAIN } else { JOURNEY };
+        let plain = expected.filter(|&nanos| watched && nanos < most);
         let plain = plain.map(|nanos| {
             let every = if nanos < TINY { TIMED.0 } else { TIMED.1 };
+            let timed = view.chance(every) || alone && entry.profit.is_new();
             Plain {
                 pieces,
-                start: if view.chance(every) { clock::now() } else { 0 },
+                start: if timed { clock::now() } else { 0 },
             }
         });
         Pace {
             plain,
             part: false,
+            alone,
             whole: expected.unwrap_or(0),
             ..seed.grow()
         }
@@ -306,6 +336,7 @@ impl Pace {
             levels: 0,
             open: false,
             long: false,
+            brief: false,
         };
         Pace {
             part: false,
@@ -322,8 +353,10 @@ impl Pace {
     /// Notes the time that all `len` items of a plain loop took since `start`.
     #[cold]
     pub(crate) fn record(&self, len: usize, start: u64) {
-        self.entry
-            .record_cost(len, clock::nanos(clock::since(start)));
+        self.note_alone(len, clock::nanos(clock::since(start)));
+        if self.alone {
+            self.entry.profit.alone(TIMED.1 as u32);
+        }
     }
 
     /// Whether a piece of `len` items is to be halved before it is run. If so, its farther half is
@@ -377,15 +410,47 @@ impl Pace {
         self.flush();
     }
 
-    /// Parts that are as expected are not noted: all threads would wait for the line.
+    /// Parts that are as expected are not noted: all threads would wait for the line. Parts that thieves took
+    /// of a short loop tell what it is to be one.
     fn note_row(&mut self) {
         let nanos = clock::nanos(self.ticks);
-        if !self.part || self.known.is_far_off(self.items, nanos) {
-            self.entry.record_cost(self.items, nanos);
+        match (self.part, self.brief) {
+            (true, true) => {}
+            (false, true) if self.taken => self.entry.record_shared(self.items, nanos),
+            (false, _) => self.note_alone(self.items, nanos),
+            (true, false) if self.known.is_far_off(self.items, nanos) => {
+                self.entry.record_cost(self.items, nanos);
+            }
+            (true, false) => {}
         }
         let uneven = self.is_uneven();
         if uneven || (self.known.is_uneven() && nanos > TELLING) {
             self.entry.record_uneven(uneven);
+        }
+    }
+
+    fn note_alone(&self, items: usize, nanos: u64) {
+        if self.alone && self.entry.profit.is_new() {
+            self.entry.replace_cost(items, nanos);
+        } else {
+            self.entry.record_cost(items, nanos);
+        }
+    }
+
+    /// A part of this piece was taken.
+    pub(crate) fn taken(&mut self) {
+        self.taken = true;
+        self.flush_all_but_the_last();
+    }
+
+    /// The call has come to its end.
+    pub(crate) fn conclude(&self) {
+        let profit = &self.entry.profit;
+        // A very short one was offered in vain if no thread came. For a longer one, all may have been busy.
+        if self.alone {
+            profit.alone(1);
+        } else if self.brief && (self.taken || self.whole < PLAIN) {
+            profit.shared(self.whole, clock::nanos(clock::since(self.start)));
         }
     }
 
@@ -437,6 +502,7 @@ impl Pace {
             levels: self.levels,
             open: self.open,
             long: self.long,
+            brief: self.brief,
         }
     }
 
@@ -446,6 +512,9 @@ impl Pace {
         let rest = self.rest(left);
         if self.items == 0 && rest.is_some_and(|nanos| nanos < TINY) {
             return Step::Run(self.begin(left));
+        }
+        if self.alone && self.stays_alone(rest, view) {
+            return Step::Run(self.size(left));
         }
         let probes = take(&mut self.probes);
         match rest {
@@ -463,10 +532,16 @@ impl Pace {
         Step::Run(self.size(left))
     }
 
+    /// Whether a loop that is not to be shared is as short as it was taken for, and no thread waits for it.
+    fn stays_alone(&mut self, rest: Option<u64>, view: &impl View) -> bool {
+        self.alone = !view.is_waited_for() && rest.is_none_or(|nanos| nanos < profit::SHORT);
+        self.alone
+    }
+
     /// Whether what lies behind the next block is to be public before that is run. The piece, of which `left` items
     /// are left, may be halved if it `divides`.
     pub(crate) fn bare(&mut self, left: usize, divides: bool, view: &impl View) -> Bare {
-        if self.crew < 2 || self.least > JOURNEY {
+        if self.crew < 2 || self.least > JOURNEY || self.alone {
             return Bare::No;
         }
         self.end_if_long();
@@ -569,6 +644,9 @@ impl Pace {
         // The end of one block is the beginning of the next.
         if self.begun == 0 {
             self.begun = clock::now();
+            if self.start == 0 {
+                self.start = self.begun;
+            }
         }
         self.block += size;
         size

@@ -128,10 +128,11 @@ impl Seed {
 
 impl Pace {
     /// The pace of a call: `site` is the address of the loop, which is the same for the same
-    /// closures, and `len` the number of items.
+    /// closures, and `len` the number of items. If it `tries`, a short one at a site where sharing was in vain is
+    /// not shared for now, and [`Self::conclude`] is to be called at its end.
     #[must_use]
-    pub fn start(site: usize, len: usize) -> Self {
-        Self(loop_pace::Pace::start(site, len, &Here))
+    pub fn start(site: usize, len: usize, tries: bool) -> Self {
+        Self(loop_pace::Pace::start(site, len, tries, &Here))
     }
 
     /// The pace of a loop that one thread runs in blocks.
@@ -218,6 +219,17 @@ impl Pace {
     #[inline]
     pub fn flush(&mut self) {
         self.0.flush();
+    }
+
+    /// A part of this piece was taken: what was run in a row has come to its end.
+    pub fn taken(&mut self) {
+        self.0.taken();
+    }
+
+    /// The whole call has come to its end, after [`Self::flush`].
+    #[inline]
+    pub fn conclude(&self) {
+        self.0.conclude();
     }
 
     /// It was left in the middle of a block, which tells nothing.
