@@ -34,7 +34,7 @@
 //! The blocks run so far predict the time of the rest; before the first block, the site's costs do.
 #![forbid(unsafe_code)]
 
-use super::profit;
+use super::profit::{self, Class};
 use super::site_costs::{self, Entry, Known};
 use super::wakes::Wakes;
 use crate::base::clock;
@@ -94,8 +94,6 @@ const COARSE: usize = 16;
 /// at least as many as the second.
 const SPECK: u64 = 256;
 const FEWEST: u64 = 4;
-/// A loop that is not to be shared and is expected to be shorter than this, is run in pieces of one block.
-const PLAIN: u64 = 16_000;
 
 /// What the pace was before a part of a loop was offered to others.
 #[derive(Debug, Clone, Copy)]
@@ -284,8 +282,8 @@ impl Pace {
         let expected = known.predict(len);
         let threads = view.threads();
         let tries = tries && threads > 1;
-        let brief = tries && expected.is_some_and(|nanos| nanos < profit::SHORT);
-        let alone = brief && expected.is_some_and(|nanos| nanos < entry.profit.least());
+        let class = expected.filter(|_| tries).and_then(|n| entry.profit.of(n));
+        let alone = class.is_some_and(Class::is_alone);
         let pieces = match expected {
             _ if threads == 1 => 1,
             Some(nanos) if alone || nanos < SHORT => {
@@ -303,14 +301,14 @@ impl Pace {
             levels: pieces.next_power_of_two().trailing_zeros(),
             open: expected.is_none() && len < FEW || !watched,
             long: false,
-            brief,
+            brief: class.is_some(),
         };
         // No thread would come in time for a part of it, so it need not look whether one would.
-        let most = if alone { PLAIN } else { JOURNEY };
+        let most = if alone { profit::PLAIN } else { JOURNEY };
         let plain = expected.filter(|&nanos| watched && nanos < most);
         let plain = plain.map(|nanos| {
             let every = if nanos < TINY { TIMED.0 } else { TIMED.1 };
-            let timed = view.chance(every) || alone && entry.profit.is_new();
+            let timed = view.chance(every) || alone && class.is_some_and(Class::is_new);
             Plain {
                 pieces,
                 start: if timed { clock::now() } else { 0 },
@@ -354,8 +352,8 @@ impl Pace {
     #[cold]
     pub(crate) fn record(&self, len: usize, start: u64) {
         self.note_alone(len, clock::nanos(clock::since(start)));
-        if self.alone {
-            self.entry.profit.alone(TIMED.1 as u32);
+        if let Some(class) = self.class().filter(|_| self.alone) {
+            class.alone(TIMED.1 as u32);
         }
     }
 
@@ -430,7 +428,7 @@ impl Pace {
     }
 
     fn note_alone(&self, items: usize, nanos: u64) {
-        if self.alone && self.entry.profit.is_new() {
+        if self.alone && self.class().is_some_and(Class::is_new) {
             self.entry.replace_cost(items, nanos);
         } else {
             self.entry.record_cost(items, nanos);
@@ -443,14 +441,21 @@ impl Pace {
         self.flush_all_but_the_last();
     }
 
+    /// What is known of calls of that length, if such ones are tried.
+    fn class(&self) -> Option<Class<'_>> {
+        self.entry.profit.of(self.whole).filter(|_| self.brief)
+    }
+
     /// The call has come to its end.
     pub(crate) fn conclude(&self) {
-        let profit = &self.entry.profit;
-        // A very short one was offered in vain if no thread came. For a longer one, all may have been busy.
+        let Some(class) = self.class() else {
+            return;
+        };
         if self.alone {
-            profit.alone(1);
-        } else if self.brief && (self.taken || self.whole < PLAIN) {
-            profit.shared(self.whole, clock::nanos(clock::since(self.start)));
+            class.alone(1);
+        // A very short one was offered in vain if no thread came. For a longer one, all may have been busy.
+        } else if self.taken || self.whole < profit::PLAIN {
+            class.shared(self.whole, clock::nanos(clock::since(self.start)));
         }
     }
 

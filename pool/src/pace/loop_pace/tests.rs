@@ -213,7 +213,7 @@ fn short(site: usize, len: usize, nanos: u64, view: &Eight) -> bool {
 fn short_loops_are_shared_if_that_gains_anything() {
     let (site, view) = (0x51_7e30, Eight::new());
     let entry = site_costs::entry(site);
-    entry.record_cost(10, 180_000);
+    entry.record_cost(10, 50_000);
     assert!(!short(site, 10, 20_000, &view), "what does it take alone?");
     assert_eq!(entry.predict(10), Some(20_000));
     for _ in 0..20 {
@@ -221,16 +221,16 @@ fn short_loops_are_shared_if_that_gains_anything() {
         // What the owner was seen to take for each item is half of what was known.
         entry.replace_cost(10, 20_000);
     }
-    for _ in 0..4 {
+    for _ in 0..6 {
         assert!(short(site, 10, 30_000, &view), "in vain");
         assert_eq!(entry.predict(10), Some(20_000));
     }
     assert!((0..256).all(|_| !short(site, 10, 20_000, &view)));
     assert!(short(site, 10, 30_000, &view), "another try");
-    let longer = Pace::start(site, 20, true, &view);
-    assert!(!longer.alone);
-    let dearer = Pace::start(site, 200, true, &view);
-    assert!(!dearer.brief);
+    let longer = Pace::start(site, 50, true, &view);
+    assert!(longer.alone, "what does that take alone?");
+    let longest = Pace::start(site, 200, true, &view);
+    assert!(!longest.brief);
 }
 
 /// A loop that is not to be shared is shared after all where a thread waits for it, or if it is long.
@@ -261,7 +261,7 @@ fn parts_of_short_loops_are_not_noted() {
     let (site, view) = (0x51_7e38, Eight::new());
     let entry = site_costs::entry(site);
     entry.record_cost(100, 10_000);
-    entry.profit.alone(1);
+    entry.profit.of(10_000).unwrap().alone(1);
     let mut pace = Pace::start(site, 100, true, &view).seed().grow();
     for nanos in [1_000, 100_000] {
         (pace.items, pace.ticks) = (10, clock::ticks(nanos));
