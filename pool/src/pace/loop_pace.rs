@@ -139,6 +139,7 @@ impl Seed {
             brief: self.brief,
             alone: false,
             taken: false,
+            idlers: false,
             start: 0,
             plain: None,
             probes: false,
@@ -251,10 +252,12 @@ pub(crate) struct Pace {
     /// What the call is expected to take, in nanoseconds; 0 if that is not known.
     whole: u64,
     /// Whether it is a short loop of which it is asked whether it pays to share it; whether it is not shared
-    /// for now; whether a part of it was taken; and when its first block began.
+    /// for now; whether a part of it was taken; whether there were threads that could; and when its first block
+    /// began.
     brief: bool,
     alone: bool,
     taken: bool,
+    idlers: bool,
     start: u64,
     /// Whether the loop is so short that each piece is one block.
     plain: Option<Plain>,
@@ -453,8 +456,8 @@ impl Pace {
         };
         if self.alone {
             class.alone(1);
-        // A very short one was offered in vain if no thread came. For a longer one, all may have been busy.
-        } else if self.taken || self.whole < profit::PLAIN {
+        // A very short one was looked after in vain if no thread came, though some had nothing to do.
+        } else if self.taken || (self.idlers && self.whole < profit::PLAIN) {
             class.shared(self.whole, clock::nanos(clock::since(self.start)));
         }
     }
@@ -703,7 +706,9 @@ impl Pace {
         if self.begun != 0 && self.begun < self.content && !view.is_waited_for() {
             return false;
         }
-        let worth = match view.demand() {
+        let demand = view.demand();
+        self.idlers |= demand.is_some_and(|demand| demand != Demand::None);
+        let worth = match demand {
             Some(Demand::Waiting) => true,
             Some(Demand::Awake) => self.has_room(view),
             Some(Demand::Asleep { offered }) => {

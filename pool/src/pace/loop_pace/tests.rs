@@ -233,6 +233,30 @@ fn short_loops_are_shared_if_that_gains_anything() {
     assert!(!longest.brief);
 }
 
+/// That no thread took a part of a very short loop says something only if one could have.
+#[test]
+fn very_short_loops_that_no_thread_takes_are_not_shared() {
+    let (site, view) = (0x51_7e3c, Eight::new());
+    site_costs::entry(site).record_cost(10, 10_000);
+    let run = |demand| {
+        view.demand.set(Some(demand));
+        let mut pace = Pace::start(site, 10, true, &view);
+        pace.set_kind(0, false);
+        if !pace.alone {
+            pace.next(10, &view);
+            pace.drop_notes();
+            pace.start = clock::now() - clock::ticks(10_000);
+        }
+        pace.conclude();
+        pace.alone
+    };
+    assert!(run(Demand::None), "the first");
+    assert!((0..100).all(|_| !run(Demand::None)));
+    let sleepers = Demand::Asleep { offered: 0 };
+    assert!((0..6).all(|_| !run(sleepers)));
+    assert!(run(sleepers));
+}
+
 /// A loop that is not to be shared is shared after all where a thread waits for it, or if it is long.
 #[test]
 fn a_loop_that_is_not_shared_may_turn_out_to_be_long() {
