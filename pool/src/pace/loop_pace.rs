@@ -168,6 +168,9 @@ pub(crate) trait View {
     fn threads(&self) -> usize;
     /// Whether a thread looks after stuck owners.
     fn watched(&self) -> bool;
+    /// Whether what begins here is no part of another loop. (One inside of another may be of use to threads that
+    /// have nothing to do, though it is not over sooner for that.)
+    fn is_outermost(&self) -> bool;
     /// True once in `n` times.
     fn chance(&self, n: u64) -> bool;
     /// Which threads would take work; `None` if enough that was offered before still lies there, or none
@@ -284,7 +287,7 @@ impl Pace {
         let known = entry.read();
         let expected = known.predict(len);
         let threads = view.threads();
-        let tries = tries && threads > 1;
+        let tries = tries && threads > 1 && view.is_outermost();
         let class = expected.filter(|_| tries).and_then(|n| entry.profit.of(n));
         let alone = class.is_some_and(Class::is_alone);
         let pieces = match expected {

@@ -35,6 +35,10 @@ impl View for Here {
         })
     }
 
+    fn is_outermost(&self) -> bool {
+        Worker::with(|worker| worker.is_none_or(|worker| worker.seat.is_at_bottom()))
+    }
+
     fn chance(&self, n: u64) -> bool {
         Worker::with(|worker| worker.is_none_or(|w| w.seat.notes.random().is_multiple_of(n)))
     }

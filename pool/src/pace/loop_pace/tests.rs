@@ -7,6 +7,7 @@ use std::cell::Cell;
 struct Eight {
     kept: Cell<Option<bool>>,
     crowded: bool,
+    inner: bool,
     wakes: Wakes,
     /// Whether a thread waits, and whether it was asked which want work.
     waited_for: Cell<bool>,
@@ -21,6 +22,7 @@ impl Eight {
         Self {
             kept: Cell::new(None),
             crowded: false,
+            inner: false,
             wakes: Wakes::new(),
             waited_for: Cell::new(false),
             asked: Cell::new(false),
@@ -36,6 +38,9 @@ impl View for Eight {
     }
     fn watched(&self) -> bool {
         true
+    }
+    fn is_outermost(&self) -> bool {
+        !self.inner
     }
     fn chance(&self, _: u64) -> bool {
         false
@@ -229,6 +234,11 @@ fn short_loops_are_shared_if_that_gains_anything() {
     assert!(short(site, 10, 30_000, &view), "another try");
     let longer = Pace::start(site, 50, true, &view);
     assert!(longer.alone, "what does that take alone?");
+    let inner = Eight {
+        inner: true,
+        ..Eight::new()
+    };
+    assert!(!Pace::start(site, 50, true, &inner).brief);
     let longest = Pace::start(site, 200, true, &view);
     assert!(!longest.brief);
 }
