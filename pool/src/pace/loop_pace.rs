@@ -84,16 +84,19 @@ const FEW: usize = 256;
 /// A piece expected to be shorter than this is one block.
 const TINY: u64 = 1_000;
 /// Of calls that are expected to be shorter than a journey, one in N is timed. This is N for those shorter than
-/// [`TINY`], and for the others.
+/// [`TINY`], and for the others. Longer ones that are not shared are counted as the former are: many threads may call at
+/// one site.
 const TIMED: (u64, u64) = (16, 4);
 
 /// A loop that is known to be shorter than this is laid out in at most [`COARSE`] pieces.
 const SHORT: u64 = 5_000;
 const COARSE: usize = 16;
-/// A piece of such a loop takes at least the first, in nanoseconds: to cut it costs a tenth of that. But there are
-/// at least as many as the second.
-const SPECK: u64 = 256;
+/// A piece of such a loop takes at least the first, in nanoseconds, or if it is not to be shared the second: to cut it
+/// costs 10 to 25. But there are at least [`FEWEST`].
+const SPECK: (u64, u64) = (256, 1_024);
 const FEWEST: u64 = 4;
+/// A loop that is not to be shared and is expected to be shorter than this is run in pieces of one block.
+const PLAIN: u64 = 40_000;
 
 /// What the pace was before a part of a loop was offered to others.
 #[derive(Debug, Clone, Copy)]
@@ -140,6 +143,7 @@ impl Seed {
             alone: false,
             taken: false,
             idlers: false,
+            counts: false,
             start: 0,
             plain: None,
             probes: false,
@@ -255,12 +259,13 @@ pub(crate) struct Pace {
     /// What the call is expected to take, in nanoseconds; 0 if that is not known.
     whole: u64,
     /// Whether it is a short loop of which it is asked whether it pays to share it; whether it is not shared
-    /// for now; whether a part of it was taken; whether there were threads that could; and when its first block
-    /// began.
+    /// for now; whether a part of it was taken; whether there were threads that could; whether it counts for
+    /// several that are not shared; and when its first block began.
     brief: bool,
     alone: bool,
     taken: bool,
     idlers: bool,
+    counts: bool,
     start: u64,
     /// Whether the loop is so short that each piece is one block.
     plain: Option<Plain>,
@@ -293,7 +298,8 @@ impl Pace {
         let pieces = match expected {
             _ if threads == 1 => 1,
             Some(nanos) if alone || nanos < SHORT => {
-                let most = (nanos / SPECK).max(FEWEST) as usize;
+                let speck = if alone { SPECK.1 } else { SPECK.0 };
+                let most = (nanos / speck).max(FEWEST) as usize;
                 (2 * threads).min(COARSE).min(most)
             }
             _ => 2 * threads,
@@ -310,20 +316,21 @@ impl Pace {
             brief: class.is_some(),
         };
         // No thread would come in time for a part of it, so it need not look whether one would.
-        let most = if alone { profit::PLAIN } else { JOURNEY };
+        let most = if alone { PLAIN } else { JOURNEY };
         let plain = expected.filter(|&nanos| watched && nanos < most);
-        let plain = plain.map(|nanos| {
-            let every = if nanos < TINY { TIMED.0 } else { TIMED.1 };
-            let timed = view.chance(every) || alone && class.is_some_and(Class::is_new);
-            Plain {
-                pieces,
-                start: if timed { clock::now() } else { 0 },
-            }
+        let often = plain.is_some_and(|nanos| nanos >= TINY) && !alone;
+        let every = if often { TIMED.1 } else { TIMED.0 };
+        let timed = (plain.is_some() || alone)
+            && (view.chance(every) || alone && class.is_some_and(Class::is_new));
+        let plain = plain.map(|_| Plain {
+            pieces,
+            start: if timed { clock::now() } else { 0 },
         });
         Pace {
             plain,
             part: false,
             alone,
+            counts: timed,
             whole: expected.unwrap_or(0),
             ..seed.grow()
         }
@@ -359,7 +366,7 @@ impl Pace {
     pub(crate) fn record(&self, len: usize, start: u64) {
         self.note_alone(len, clock::nanos(clock::since(start)));
         if let Some(class) = self.class().filter(|_| self.alone) {
-            class.alone(TIMED.1 as u32);
+            class.alone(TIMED.0 as u32);
         }
     }
 
@@ -458,9 +465,11 @@ impl Pace {
             return;
         };
         if self.alone {
-            class.alone(1);
+            if self.counts {
+                class.alone(TIMED.0 as u32);
+            }
         // A very short one was looked after in vain if no thread came, though some had nothing to do.
-        } else if self.taken || (self.idlers && self.whole < profit::PLAIN) {
+        } else if self.taken || (self.idlers && self.whole < profit::FIRST_CLASS) {
             class.shared(self.whole, clock::nanos(clock::since(self.start)));
         }
     }
@@ -635,19 +644,25 @@ impl Pace {
             let size = self.per_item().map_or(1, |cost| (goal << 8) / cost.max(1));
             (size as usize).max(1)
         };
+        // The rest is not to be given away.
+        if self.alone {
+            return self.begin(lasting(BLOCK).min(self.most()).min(left));
+        }
         let least = if self.long { LEAST.1 } else { LEAST.0 };
-        // The site's costs decide the first block, but not far.
-        let most = if self.items == 0 {
-            1024
-        } else {
-            self.items.saturating_mul(3)
-        };
         let size = lasting(BLOCK)
             .min((left + self.beyond) / 8)
             .max(lasting(least))
-            .min(most)
+            .min(self.most())
             .min(left);
         self.begin(size)
+    }
+
+    /// The site's costs decide the first block, but not far.
+    fn most(&self) -> usize {
+        match self.items {
+            0 => 1024,
+            items => items.saturating_mul(3),
+        }
     }
 
     /// Begins a block.

@@ -16,9 +16,8 @@ use crate::base::sync::{AtomicU32, Ordering};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The classes: loops that are expected to take less than this, in nanoseconds, and not less than the figure before.
-/// The first are so short that all of such a loop may be run without a look at other threads.
-const CLASSES: [u64; 3] = [PLAIN, 60_000, SHORT];
-pub(crate) const PLAIN: u64 = 16_000;
+const CLASSES: [u64; 3] = [FIRST_CLASS, 60_000, SHORT];
+pub(crate) const FIRST_CLASS: u64 = 16_000;
 /// Longer ones are not tried.
 pub(crate) const SHORT: u64 = 200_000;
 /// Of loops shared in vain, this number in a row is enough.
@@ -112,7 +111,7 @@ impl Class<'_> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Class, PLAIN, Profit, REST, SHORT, TRIES};
+    use super::{Class, FIRST_CLASS, Profit, REST, SHORT, TRIES};
 
     /// The number of loops that are run alone until one is shared again.
     fn rest(of: Class<'_>) -> u32 {
@@ -131,7 +130,7 @@ mod tests {
     #[test]
     fn a_new_site_runs_one_loop_of_each_class_alone() {
         let site = Profit::new();
-        for nanos in [0, PLAIN, SHORT - 1] {
+        for nanos in [0, FIRST_CLASS, SHORT - 1] {
             let class = site.of(nanos).unwrap();
             assert!(class.is_new());
             assert_eq!(rest(class), 1);

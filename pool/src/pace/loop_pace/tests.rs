@@ -8,6 +8,7 @@ struct Eight {
     kept: Cell<Option<bool>>,
     crowded: bool,
     inner: bool,
+    chance: bool,
     wakes: Wakes,
     /// Whether a thread waits, and whether it was asked which want work.
     waited_for: Cell<bool>,
@@ -23,6 +24,7 @@ impl Eight {
             kept: Cell::new(None),
             crowded: false,
             inner: false,
+            chance: false,
             wakes: Wakes::new(),
             waited_for: Cell::new(false),
             asked: Cell::new(false),
@@ -43,7 +45,7 @@ impl View for Eight {
         !self.inner
     }
     fn chance(&self, _: u64) -> bool {
-        false
+        self.chance
     }
     fn demand(&self) -> Option<Demand> {
         self.asked.set(true);
@@ -216,7 +218,7 @@ fn short(site: usize, len: usize, nanos: u64, view: &Eight) -> bool {
 /// the first call that is not. If sharing gains nothing, later calls are not shared either.
 #[test]
 fn short_loops_are_shared_if_that_gains_anything() {
-    let (site, view) = (0x51_7e30, Eight::new());
+    let (site, mut view) = (0x51_7e30, Eight::new());
     let entry = site_costs::entry(site);
     entry.record_cost(10, 50_000);
     assert!(!short(site, 10, 20_000, &view), "what does it take alone?");
@@ -230,7 +232,9 @@ fn short_loops_are_shared_if_that_gains_anything() {
         assert!(short(site, 10, 30_000, &view), "in vain");
         assert_eq!(entry.predict(10), Some(20_000));
     }
-    assert!((0..256).all(|_| !short(site, 10, 20_000, &view)));
+    assert!((0..1000).all(|_| !short(site, 10, 20_000, &view)));
+    view.chance = true;
+    assert!((0..256 / 16).all(|_| !short(site, 10, 20_000, &view)));
     assert!(short(site, 10, 30_000, &view), "another try");
     let longer = Pace::start(site, 50, true, &view);
     assert!(longer.alone, "what does that take alone?");
