@@ -50,6 +50,7 @@ pub(crate) const ROWS: &[Row] = &[
     ("nested-1000x100", nested),
     ("pareto-20000x300", uneven),
     ("triangle-10000x4", uneven),
+    ("tail-1000x2000", uneven),
     ("spawner-30000x1000", spawner),
     ("spawntree-32767x1000", spawn_tree),
     ("server-100x100", server),
@@ -195,7 +196,7 @@ fn nested(s: &Setup, name: &str) {
 
 /// Whether a row is a loop of items of which some take much longer than others.
 pub(crate) fn is_uneven(row: &str) -> bool {
-    row.starts_with("pareto") || row.starts_with("triangle")
+    row.starts_with("pareto") || row.starts_with("triangle") || row.starts_with("tail")
 }
 
 /// How long the items of such a row take.
@@ -211,6 +212,12 @@ pub(crate) fn uneven_items(name: &str, seed: u64) -> Vec<u64> {
     if name.starts_with("pareto") {
         let one = |_| ((nanos as f64 * (1.0 - random()).powf(-1.0 / 1.1)) as u64).min(500_000);
         (0..items).map(one).collect()
+    } else if name.starts_with("tail") {
+        // The last 2 % of the items hold 90 %.
+        let long = |i: usize| i + items / 50 >= items;
+        (0..items)
+            .map(|i| if long(i) { 450 * nanos } else { nanos })
+            .collect()
     } else {
         (0..items as u64).map(|i| i * nanos).collect()
     }

@@ -62,7 +62,7 @@ where
         over: AtomicBool::new(false),
     };
     let site = Work::<F>::run::<I::Item> as *const () as usize;
-    let pace = Pace::start(site, stack.len());
+    let pace = Pace::start(site, stack.len(), false);
     scope(|scope| work.run(stack, pace, scope));
 }
 

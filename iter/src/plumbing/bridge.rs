@@ -141,13 +141,13 @@ where
         job.result()
     } else {
         let cuts = threads;
-        let timer = blocks.then(|| Timer::start(site)).flatten();
+        let timer = blocks.then(|| Timer::start(site, len)).flatten();
         let what = Do::Cut(Pieces { cuts, min, max }, timer.as_ref());
         let mut job = Job::new(rest, &what);
         enter_part(&mut job);
         let result = job.result();
-        if let Some(timer) = &timer {
-            timer.end(len);
+        if let Some(timer) = timer {
+            timer.end();
         }
         result
     }
@@ -470,12 +470,10 @@ impl<P: Producer, C: Consumer<P::Item>> Part for Job<'_, P, C> {
                     loops::halves(&mut near, &mut far);
                     reducer.reduce(near.result(), far.result())
                 } else {
-                    let start = timer.map(Timer::now);
-                    let result = rest.whole();
-                    if let (Some(timer), Some(start)) = (timer, start) {
-                        timer.add(start);
+                    match timer {
+                        Some(timer) => timer.time(rest.len, || rest.whole()),
+                        None => rest.whole(),
                     }
-                    result
                 }
             }
         });

@@ -7,7 +7,7 @@
 //! Four short leaves run abreast, an item of each in turn. So an addition that waits for the one
 //! before holds up only its own leaf. A folder sees no difference: its items come one by one.
 
-use tine_pool::loops;
+use tine_pool::loops::{self, Timer};
 
 use super::fork::both;
 use super::looks::{Looked, check, is_under, look};
@@ -64,21 +64,32 @@ where
     let _look = look();
     let min = producer.min_len();
     let site = run::<P, C> as *const () as usize;
-    loops::known(site, len, |few| {
-        run(len, Leaf { size, min, few }, producer, consumer)
-    })
+    let few = loops::few(site);
+    let timer = Timer::start(site, len / size.max(few).max(1));
+    let leaf = Leaf {
+        size,
+        min,
+        few,
+        timer: timer.as_ref(),
+    };
+    let result = run(len, leaf, producer, consumer);
+    if let Some(timer) = timer {
+        timer.end();
+    }
+    result
 }
 
 /// The size of a leaf, the least size of the last one, and the number of items that is not worth a
-/// journey.
+/// journey; and what times the parts that one thread runs.
 #[derive(Clone, Copy)]
-struct Leaf {
+struct Leaf<'a> {
     size: usize,
     min: usize,
     few: usize,
+    timer: Option<&'a Timer>,
 }
 
-fn run<P, C>(len: usize, leaf: Leaf, producer: P, consumer: C) -> C::Result
+fn run<P, C>(len: usize, leaf: Leaf<'_>, producer: P, consumer: C) -> C::Result
 where
     P: Producer,
     C: Consumer<P::Item>,
@@ -88,10 +99,18 @@ where
         drop(producer);
         return consumer.into_folder().complete();
     }
-    let Some(mid) = middle(len, leaf.size, leaf.min) else {
+    let few = len <= leaf.few;
+    let middle = middle(len, leaf.size, leaf.min);
+    if let Some(timer) = leaf.timer.filter(|_| few || middle.is_none()) {
+        let leaf = Leaf {
+            timer: None,
+            ..leaf
+        };
+        return timer.time(len, || run(len, leaf, producer, consumer));
+    }
+    let Some(mid) = middle else {
         return alone(producer, consumer);
     };
-    let few = len <= leaf.few;
     if few && one_by_one::<P, C>() && len == leaf.size.saturating_mul(ABREAST) {
         return abreast(leaf.size, producer, consumer);
     }

@@ -65,7 +65,7 @@ impl Task {
     /// The pace at which it does a piece of `len` items.
     pub(super) fn pace(&self, len: usize) -> Pace {
         match *self {
-            Task::Start { site, .. } => Pace::start(site, len),
+            Task::Start { site, kind, .. } => Pace::start(site, len, !kind.ends),
             Task::TakeOver { seed, .. } => seed.grow(),
             Task::Alone { site } => Pace::alone(site),
         }
@@ -93,6 +93,9 @@ impl Task {
         };
         work(piece, len, pace, min);
         pace.flush();
+        if let Task::Start { .. } = self {
+            pace.conclude();
+        }
     }
 }
 
@@ -192,7 +195,7 @@ impl Way<'_> {
     /// The farther part was taken: what this thread has run in a row has come to its end. A block too short to
     /// be timed alone may have gone on while this thread waited.
     pub(super) fn taken(&mut self) {
-        self.pace.flush_all_but_the_last();
+        self.pace.taken();
     }
 
     /// The nearer part is closed, and the farther one was not taken: it is done here.

@@ -98,7 +98,7 @@ where
     }
 
     fn all(mut self, total: &mut Option<P::Item>) -> C::Result {
-        let mut pace = Pace::start(Self::all as *const () as usize, self.left);
+        let mut pace = Pace::start(Self::all as *const () as usize, self.left, false);
         pace.set_kind(0, true);
         let mut begun = false;
         let alone = current_num_threads() == 1;

@@ -29,9 +29,12 @@
 //! An owner inside a long item answers nobody. So where few long items are left, or where a long item may come at any time among
 //! short ones, an owner publishes all that it has before the next block ([`Pace::bare`]).
 //!
+//! Of a short loop it is first tried whether it pays to share it at all ([`profit`]).
+//!
 //! The blocks run so far predict the time of the rest; before the first block, the site's costs do.
 #![forbid(unsafe_code)]
 
+use super::profit::{self, Class};
 use super::site_costs::{self, Entry, Known};
 use super::wakes::Wakes;
 use crate::base::clock;
@@ -81,12 +84,19 @@ const FEW: usize = 256;
 /// A piece expected to be shorter than this is one block.
 const TINY: u64 = 1_000;
 /// Of calls that are expected to be shorter than a journey, one in N is timed. This is N for those shorter than
-/// [`TINY`], and for the others.
+/// [`TINY`], and for the others. Longer ones that are not shared are counted as the former are: many threads may call at
+/// one site.
 const TIMED: (u64, u64) = (16, 4);
 
 /// A loop that is known to be shorter than this is laid out in at most [`COARSE`] pieces.
 const SHORT: u64 = 5_000;
 const COARSE: usize = 16;
+/// A piece of such a loop takes at least the first, in nanoseconds, or if it is not to be shared the second: to cut it
+/// costs 10 to 25. But there are at least [`FEWEST`].
+const SPECK: (u64, u64) = (256, 1_024);
+const FEWEST: u64 = 4;
+/// A loop that is not to be shared and is expected to be shorter than this is run in pieces of one block.
+const PLAIN: u64 = 40_000;
 
 /// What the pace was before a part of a loop was offered to others.
 #[derive(Debug, Clone, Copy)]
@@ -109,6 +119,7 @@ pub(crate) struct Seed {
     levels: u32,
     open: bool,
     long: bool,
+    brief: bool,
 }
 
 impl Seed {
@@ -128,6 +139,12 @@ impl Seed {
             least: self.least,
             crew: self.crew,
             whole: 0,
+            brief: self.brief,
+            alone: false,
+            taken: false,
+            idlers: false,
+            counts: false,
+            start: 0,
             plain: None,
             probes: false,
             wakes: None,
@@ -155,6 +172,9 @@ pub(crate) trait View {
     fn threads(&self) -> usize;
     /// Whether a thread looks after stuck owners.
     fn watched(&self) -> bool;
+    /// Whether what begins here is no part of another loop. (One inside of another may be of use to threads that
+    /// have nothing to do, though it is not over sooner for that.)
+    fn is_outermost(&self) -> bool;
     /// True once in `n` times.
     fn chance(&self, n: u64) -> bool;
     /// Which threads would take work; `None` if enough that was offered before still lies there, or none
@@ -238,6 +258,15 @@ pub(crate) struct Pace {
     crew: u64,
     /// What the call is expected to take, in nanoseconds; 0 if that is not known.
     whole: u64,
+    /// Whether it is a short loop of which it is asked whether it pays to share it; whether it is not shared
+    /// for now; whether a part of it was taken; whether there were threads that could; whether it counts for
+    /// several that are not shared; and when its first block began.
+    brief: bool,
+    alone: bool,
+    taken: bool,
+    idlers: bool,
+    counts: bool,
+    start: u64,
     /// Whether the loop is so short that each piece is one block.
     plain: Option<Plain>,
     /// Whether the first block may be all that is needed, so that nothing is shared before it.
@@ -257,15 +286,22 @@ pub(crate) struct Pace {
 
 impl Pace {
     /// The pace of a call: `site` is the address of the loop, which is the same for the same
-    /// closures, and `len` the number of items.
-    pub(crate) fn start(site: usize, len: usize, view: &impl View) -> Self {
+    /// closures, and `len` the number of items. If it `tries`, it may be that a short one is not shared.
+    pub(crate) fn start(site: usize, len: usize, tries: bool, view: &impl View) -> Self {
         let entry = site_costs::entry(site);
         let known = entry.read();
         let expected = known.predict(len);
         let threads = view.threads();
+        let tries = tries && threads > 1 && view.is_outermost();
+        let class = expected.filter(|_| tries).and_then(|n| entry.profit.of(n));
+        let alone = class.is_some_and(Class::is_alone);
         let pieces = match expected {
             _ if threads == 1 => 1,
-            Some(nanos) if nanos < SHORT => (2 * threads).min(COARSE),
+            Some(nanos) if alone || nanos < SHORT => {
+                let speck = if alone { SPECK.1 } else { SPECK.0 };
+                let most = (nanos / speck).max(FEWEST) as usize;
+                (2 * threads).min(COARSE).min(most)
+            }
             _ => 2 * threads,
         };
         let watched = view.watched();
@@ -277,19 +313,24 @@ impl Pace {
             levels: pieces.next_power_of_two().trailing_zeros(),
             open: expected.is_none() && len < FEW || !watched,
             long: false,
+            brief: class.is_some(),
         };
         // No thread would come in time for a part of it, so it need not look whether one would.
-        let plain = expected.filter(|&nanos| watched && nanos < JOURNEY);
-        let plain = plain.map(|nanos| {
-            let every = if nanos < TINY { TIMED.0 } else { TIMED.1 };
-            Plain {
-                pieces,
-                start: if view.chance(every) { clock::now() } else { 0 },
-            }
+        let most = if alone { PLAIN } else { JOURNEY };
+        let plain = expected.filter(|&nanos| watched && nanos < most);
+        let often = plain.is_some_and(|nanos| nanos >= TINY) && !alone;
+        let every = if often { TIMED.1 } else { TIMED.0 };
+        let timed = (plain.is_some() || alone)
+            && (view.chance(every) || alone && class.is_some_and(Class::is_new));
+        let plain = plain.map(|_| Plain {
+            pieces,
+            start: if timed { clock::now() } else { 0 },
         });
         Pace {
             plain,
             part: false,
+            alone,
+            counts: timed,
             whole: expected.unwrap_or(0),
             ..seed.grow()
         }
@@ -306,6 +347,7 @@ impl Pace {
             levels: 0,
             open: false,
             long: false,
+            brief: false,
         };
         Pace {
             part: false,
@@ -322,8 +364,10 @@ impl Pace {
     /// Notes the time that all `len` items of a plain loop took since `start`.
     #[cold]
     pub(crate) fn record(&self, len: usize, start: u64) {
-        self.entry
-            .record_cost(len, clock::nanos(clock::since(start)));
+        self.note_alone(len, clock::nanos(clock::since(start)));
+        if let Some(class) = self.class().filter(|_| self.alone) {
+            class.alone(TIMED.0 as u32);
+        }
     }
 
     /// Whether a piece of `len` items is to be halved before it is run. If so, its farther half is
@@ -377,15 +421,56 @@ impl Pace {
         self.flush();
     }
 
-    /// Parts that are as expected are not noted: all threads would wait for the line.
+    /// Parts that are as expected are not noted: all threads would wait for the line. Parts that thieves took
+    /// of a short loop tell what it is to be one.
     fn note_row(&mut self) {
         let nanos = clock::nanos(self.ticks);
-        if !self.part || self.known.is_far_off(self.items, nanos) {
-            self.entry.record_cost(self.items, nanos);
+        match (self.part, self.brief) {
+            (true, true) => {}
+            (false, true) if self.taken => self.entry.record_shared(self.items, nanos),
+            (false, _) => self.note_alone(self.items, nanos),
+            (true, false) if self.known.is_far_off(self.items, nanos) => {
+                self.entry.record_cost(self.items, nanos);
+            }
+            (true, false) => {}
         }
         let uneven = self.is_uneven();
         if uneven || (self.known.is_uneven() && nanos > TELLING) {
             self.entry.record_uneven(uneven);
+        }
+    }
+
+    fn note_alone(&self, items: usize, nanos: u64) {
+        if self.alone && self.class().is_some_and(Class::is_new) {
+            self.entry.replace_cost(items, nanos);
+        } else {
+            self.entry.record_cost(items, nanos);
+        }
+    }
+
+    /// A part of this piece was taken.
+    pub(crate) fn taken(&mut self) {
+        self.taken = true;
+        self.flush_all_but_the_last();
+    }
+
+    /// What is known of calls of that length, if such ones are tried.
+    fn class(&self) -> Option<Class<'_>> {
+        self.entry.profit.of(self.whole).filter(|_| self.brief)
+    }
+
+    /// The call has come to its end.
+    pub(crate) fn conclude(&self) {
+        let Some(class) = self.class() else {
+            return;
+        };
+        if self.alone {
+            if self.counts {
+                class.alone(TIMED.0 as u32);
+            }
+        // A very short one was looked after in vain if no thread came, though some had nothing to do.
+        } else if self.taken || (self.idlers && self.whole < profit::FIRST_CLASS) {
+            class.shared(self.whole, clock::nanos(clock::since(self.start)));
         }
     }
 
@@ -437,6 +522,7 @@ impl Pace {
             levels: self.levels,
             open: self.open,
             long: self.long,
+            brief: self.brief,
         }
     }
 
@@ -446,6 +532,9 @@ impl Pace {
         let rest = self.rest(left);
         if self.items == 0 && rest.is_some_and(|nanos| nanos < TINY) {
             return Step::Run(self.begin(left));
+        }
+        if self.alone && self.stays_alone(rest, view) {
+            return Step::Run(self.size(left));
         }
         let probes = take(&mut self.probes);
         match rest {
@@ -463,10 +552,16 @@ impl Pace {
         Step::Run(self.size(left))
     }
 
+    /// Whether a loop that is not to be shared is as short as it was taken for, and no thread waits for it.
+    fn stays_alone(&mut self, rest: Option<u64>, view: &impl View) -> bool {
+        self.alone = !view.is_waited_for() && rest.is_none_or(|nanos| nanos < profit::SHORT);
+        self.alone
+    }
+
     /// Whether what lies behind the next block is to be public before that is run. The piece, of which `left` items
     /// are left, may be halved if it `divides`.
     pub(crate) fn bare(&mut self, left: usize, divides: bool, view: &impl View) -> Bare {
-        if self.crew < 2 || self.least > JOURNEY {
+        if self.crew < 2 || self.least > JOURNEY || self.alone {
             return Bare::No;
         }
         self.end_if_long();
@@ -549,19 +644,25 @@ impl Pace {
             let size = self.per_item().map_or(1, |cost| (goal << 8) / cost.max(1));
             (size as usize).max(1)
         };
+        // The rest is not to be given away.
+        if self.alone {
+            return self.begin(lasting(BLOCK).min(self.most()).min(left));
+        }
         let least = if self.long { LEAST.1 } else { LEAST.0 };
-        // The site's costs decide the first block, but not far.
-        let most = if self.items == 0 {
-            1024
-        } else {
-            self.items.saturating_mul(3)
-        };
         let size = lasting(BLOCK)
             .min((left + self.beyond) / 8)
             .max(lasting(least))
-            .min(most)
+            .min(self.most())
             .min(left);
         self.begin(size)
+    }
+
+    /// The site's costs decide the first block, but not far.
+    fn most(&self) -> usize {
+        match self.items {
+            0 => 1024,
+            items => items.saturating_mul(3),
+        }
     }
 
     /// Begins a block.
@@ -569,6 +670,9 @@ impl Pace {
         // The end of one block is the beginning of the next.
         if self.begun == 0 {
             self.begun = clock::now();
+            if self.start == 0 {
+                self.start = self.begun;
+            }
         }
         self.block += size;
         size
@@ -620,7 +724,9 @@ impl Pace {
         if self.begun != 0 && self.begun < self.content && !view.is_waited_for() {
             return false;
         }
-        let worth = match view.demand() {
+        let demand = view.demand();
+        self.idlers |= demand.is_some_and(|demand| demand != Demand::None);
+        let worth = match demand {
             Some(Demand::Waiting) => true,
             Some(Demand::Awake) => self.has_room(view),
             Some(Demand::Asleep { offered }) => {
@@ -683,10 +789,9 @@ pub(crate) fn few(site: usize) -> usize {
         .map_or(0, |cost| (JOURNEY << 8) / cost.max(1)) as usize
 }
 
-/// Notes the time of all `items` of the loop `site`, on `threads` threads that worked all the time.
-pub(crate) fn note(site: usize, items: usize, ticks: u64, threads: usize) {
-    let nanos = clock::nanos(ticks).saturating_mul(threads as u64);
-    site_costs::entry(site).record_cost(items, nanos);
+/// Notes what this number of `items` of the loop `site` took.
+pub(crate) fn note(site: usize, items: usize, ticks: u64) {
+    site_costs::entry(site).record_cost(items, clock::nanos(ticks));
 }
 
 #[cfg(all(test, not(loom)))]

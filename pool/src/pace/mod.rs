@@ -4,5 +4,6 @@
 
 pub(crate) mod join_pace;
 pub(crate) mod loop_pace;
+mod profit;
 pub(crate) mod site_costs;
 pub(crate) mod wakes;

@@ -7,6 +7,7 @@
 //! offered in the end.
 #![forbid(unsafe_code)]
 
+use super::profit::Profit;
 // The model checker's atomics cannot be in a static, and a wrong guess is no error.
 #[cfg(not(loom))]
 use crate::base::sync::{AtomicU32, AtomicUsize, Ordering};
@@ -37,6 +38,8 @@ pub(crate) struct Entry {
     cost: AtomicU32,
     /// For how many more rows of blocks items of this site are expected to differ much.
     uneven: AtomicU32,
+    /// Whether it pays to share short loops.
+    pub(crate) profit: Profit,
 }
 
 /// What is known of a loop when it begins. Its parts go by that: the line is not read again for each.
@@ -124,6 +127,7 @@ impl Entry {
             short: AtomicU32::new(0),
             cost: AtomicU32::new(0),
             uneven: AtomicU32::new(0),
+            profit: Profit::new(),
         }
     }
 
@@ -133,6 +137,7 @@ impl Entry {
         self.short.store(0, Ordering::Relaxed);
         self.cost.store(0, Ordering::Relaxed);
         self.uneven.store(0, Ordering::Relaxed);
+        self.profit.start();
     }
 
     /// What is known.
@@ -166,7 +171,7 @@ impl Entry {
         if items == 0 {
             return;
         }
-        let seen = (nanos.saturating_mul(1 << FRACTION) / items as u64).clamp(1, u32::MAX.into());
+        let seen = cost(items, nanos);
         let old = u64::from(self.cost.load(Ordering::Relaxed));
         let new = match old {
             0 => seen,
@@ -177,6 +182,27 @@ impl Entry {
         };
         self.cost.store(new as u32, Ordering::Relaxed);
     }
+
+    /// Notes the time of a part of a short loop that was shared: what sharing costs is in it. So it
+    /// says at most that items are cheaper than they were thought to be.
+    pub(crate) fn record_shared(&self, items: usize, nanos: u64) {
+        if items > 0 && cost(items, nanos) < self.cost.load(Ordering::Relaxed).into() {
+            self.record_cost(items, nanos);
+        }
+    }
+
+    /// Notes the time of a loop that one thread ran, in place of what was known before.
+    pub(crate) fn replace_cost(&self, items: usize, nanos: u64) {
+        if items > 0 {
+            self.cost
+                .store(cost(items, nanos) as u32, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The cost of each of so many items.
+fn cost(items: usize, nanos: u64) -> u64 {
+    (nanos.saturating_mul(1 << FRACTION) / items as u64).clamp(1, u32::MAX.into())
 }
 
 #[cfg(all(test, not(loom)))]

@@ -156,6 +156,11 @@ impl Seat {
         self.context.own().base
     }
 
+    /// Whether nothing is pushed, and what the holder works on is no part of a loop or of a scope.
+    pub(crate) fn is_at_bottom(&self) -> bool {
+        self.nested.depth() == 0 && self.context.own().tag == 0
+    }
+
     /// Ends it.
     pub(crate) fn end(&self, outer: Context) {
         self.nested.change_context();

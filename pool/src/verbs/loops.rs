@@ -7,7 +7,7 @@ use super::join;
 use super::pool;
 use crate::base::clock;
 use crate::base::stop;
-use crate::base::sync::{AtomicU64, Ordering};
+use crate::base::sync::{AtomicU64, AtomicUsize, Ordering};
 use crate::pace::loop_pace::{self, AHEAD, Demand, View};
 use crate::pace::wakes::Wakes;
 use crate::queue::weight::Weight;
@@ -33,6 +33,10 @@ impl View for Here {
             // The call goes to a pool first.
             None => pool::global().is_watched(None),
         })
+    }
+
+    fn is_outermost(&self) -> bool {
+        Worker::with(|worker| worker.is_none_or(|worker| worker.seat.is_at_bottom()))
     }
 
     fn chance(&self, n: u64) -> bool {
@@ -128,10 +132,11 @@ impl Seed {
 
 impl Pace {
     /// The pace of a call: `site` is the address of the loop, which is the same for the same
-    /// closures, and `len` the number of items.
+    /// closures, and `len` the number of items. If it `tries`, a short one at a site where sharing was in vain is
+    /// not shared for now, and [`Self::conclude`] is to be called at its end.
     #[must_use]
-    pub fn start(site: usize, len: usize) -> Self {
-        Self(loop_pace::Pace::start(site, len, &Here))
+    pub fn start(site: usize, len: usize, tries: bool) -> Self {
+        Self(loop_pace::Pace::start(site, len, tries, &Here))
     }
 
     /// The pace of a loop that one thread runs in blocks.
@@ -220,6 +225,17 @@ impl Pace {
         self.0.flush();
     }
 
+    /// A part of this piece was taken: what was run in a row has come to its end.
+    pub fn taken(&mut self) {
+        self.0.taken();
+    }
+
+    /// The whole call has come to its end, after [`Self::flush`].
+    #[inline]
+    pub fn conclude(&self) {
+        self.0.conclude();
+    }
+
     /// It was left in the middle of a block, which tells nothing.
     pub fn flush_all_but_the_last(&mut self) {
         self.0.flush_all_but_the_last();
@@ -230,58 +246,64 @@ impl Pace {
 /// threads take to come: then none is worth a piece of its own.
 #[must_use]
 pub fn is_brief(site: usize, items: usize) -> bool {
-    items.min(4) <= loop_pace::few(site)
+    items.min(4) <= few(site)
 }
 
 /// What the pieces of a call take that is cut in advance.
 #[derive(Debug)]
 pub struct Timer {
     site: usize,
+    /// One piece in N is timed; this is N.
+    every: u64,
+    items: AtomicUsize,
     ticks: AtomicU64,
 }
 
+/// So many pieces of a call, or some more, are timed.
+const TIMED_PIECES: usize = 64;
+
 impl Timer {
-    /// For a call of the loop `site`, once in a while.
+    /// For a call of the loop `site` of about that number of `pieces`, once in a while.
     #[must_use]
-    pub fn start(site: usize) -> Option<Self> {
-        let known = loop_pace::few(site) != 0;
-        let ticks = AtomicU64::new(0);
-        (!known || Here.chance(8)).then_some(Self { site, ticks })
+    pub fn start(site: usize, pieces: usize) -> Option<Self> {
+        let known = few(site) != 0;
+        (!known || Here.chance(8)).then(|| Self {
+            site,
+            every: (pieces / TIMED_PIECES) as u64,
+            items: AtomicUsize::new(0),
+            ticks: AtomicU64::new(0),
+        })
     }
 
-    /// A piece begins.
-    #[must_use]
-    pub fn now(&self) -> u64 {
-        clock::now()
+    /// Does a piece of this number of `items`.
+    #[inline]
+    pub fn time<R>(&self, items: usize, piece: impl FnOnce() -> R) -> R {
+        if self.every > 1 && !Here.chance(self.every) {
+            return piece();
+        }
+        let start = clock::now();
+        let result = piece();
+        self.add(items, clock::since(start));
+        result
     }
 
-    /// A piece that began at `start` has come to its end.
-    pub fn add(&self, start: u64) {
-        // Relaxed: the join of the pieces orders it before the last look.
-        self.ticks.fetch_add(clock::since(start), Ordering::Relaxed);
+    fn add(&self, items: usize, ticks: u64) {
+        // Relaxed: the join of the pieces orders these before the last look.
+        self.items.fetch_add(items, Ordering::Relaxed);
+        self.ticks.fetch_add(ticks, Ordering::Relaxed);
     }
 
-    /// All pieces have come to their end; together they had this number of `items`.
-    pub fn end(&self, items: usize) {
-        let ticks = self.ticks.load(Ordering::Relaxed);
-        loop_pace::note(self.site, items, ticks, 1);
+    /// All pieces have come to their end.
+    pub fn end(self) {
+        loop_pace::note(self.site, self.items.into_inner(), self.ticks.into_inner());
     }
 }
 
-/// Tells `op` how many items of the loop `site` take no longer than it takes other threads to come,
-/// as far as is known (else 0), and notes what it took for all `items`. Where `op` shares nothing of
-/// that few that is exact; else it counts as if every thread had worked all the time.
-pub fn known<R>(site: usize, items: usize, op: impl FnOnce(usize) -> R) -> R {
-    let few = loop_pace::few(site);
-    let start = clock::now();
-    let result = op(few);
-    let threads = if items > few {
-        pool::current_num_threads()
-    } else {
-        1
-    };
-    loop_pace::note(site, items, clock::since(start), threads);
-    result
+/// How many items of the loop `site` take no longer than it takes other threads to come, as far as is
+/// known; else 0.
+#[must_use]
+pub fn few(site: usize) -> usize {
+    loop_pace::few(site)
 }
 
 /// A part of a loop, whatever its types: so that a program holds what follows once, and not once for

@@ -1,5 +1,5 @@
 //! The pace of loops in a pool that is made up: what it lays out, publishes, and asks.
-use super::{Bare, Demand, Pace, View, Wakes, clock};
+use super::{Bare, Demand, Pace, Step, View, Wakes, clock};
 use crate::pace::site_costs;
 use std::cell::Cell;
 
@@ -7,6 +7,8 @@ use std::cell::Cell;
 struct Eight {
     kept: Cell<Option<bool>>,
     crowded: bool,
+    inner: bool,
+    chance: bool,
     wakes: Wakes,
     /// Whether a thread waits, and whether it was asked which want work.
     waited_for: Cell<bool>,
@@ -21,6 +23,8 @@ impl Eight {
         Self {
             kept: Cell::new(None),
             crowded: false,
+            inner: false,
+            chance: false,
             wakes: Wakes::new(),
             waited_for: Cell::new(false),
             asked: Cell::new(false),
@@ -37,8 +41,11 @@ impl View for Eight {
     fn watched(&self) -> bool {
         true
     }
+    fn is_outermost(&self) -> bool {
+        !self.inner
+    }
     fn chance(&self, _: u64) -> bool {
-        false
+        self.chance
     }
     fn demand(&self) -> Option<Demand> {
         self.asked.set(true);
@@ -68,7 +75,7 @@ impl View for Eight {
 fn many_threads_do_not_look_all_the_time() {
     for (crew, asks_again) in [(super::MANY, true), (super::MANY + 1, false)] {
         let view = Eight::new();
-        let mut pace = Pace::start(0x51_7e28, 1 << 20, &view);
+        let mut pace = Pace::start(0x51_7e28, 1 << 20, false, &view);
         pace.set_kind(0, false);
         (pace.crew, pace.begun) = (crew, clock::now());
         assert!(asks(&mut pace, &view, false), "at first");
@@ -92,7 +99,7 @@ fn asks(pace: &mut Pace, view: &Eight, waited_for: bool) -> bool {
 #[test]
 fn threads_are_woken_ahead_for_what_is_worth_it() {
     let view = Eight::new();
-    let mut pace = Pace::start(0x51_7e2c, 1 << 20, &view);
+    let mut pace = Pace::start(0x51_7e2c, 1 << 20, false, &view);
     pace.set_kind(0, false);
     view.demand.set(Some(Demand::Later { offered: 4 }));
     let each = (super::LATE * view.wakes.delay()).max(5 * view.wakes.cost());
@@ -104,7 +111,7 @@ fn threads_are_woken_ahead_for_what_is_worth_it() {
 }
 
 fn laid_bare(site: usize, len: usize, view: &Eight) -> (usize, Bare) {
-    let (mut pace, mut left) = (Pace::start(site, len, view), len);
+    let (mut pace, mut left) = (Pace::start(site, len, false, view), len);
     pace.set_kind(0, false);
     loop {
         match pace.bare(left, left > 1, view) {
@@ -152,7 +159,7 @@ fn items_that_differ_are_public() {
     let entry = site_costs::entry(site);
     entry.record_cost(1, 2_000);
     assert_eq!(laid_bare(site, 100, &view), (100, Bare::No));
-    let mut pace = Pace::start(site, 100, &view);
+    let mut pace = Pace::start(site, 100, false, &view);
     (pace.items, pace.ticks) = (50, clock::ticks(110_000));
     pace.peak = clock::ticks(25_000) << 8;
     pace.flush();
@@ -166,7 +173,7 @@ fn items_that_differ_are_public() {
         (7, Bare::Publish { .. })
     ));
     for _ in 0..8 {
-        let mut pace = Pace::start(site, 1_000, &view);
+        let mut pace = Pace::start(site, 1_000, false, &view);
         (pace.items, pace.ticks) = (500, clock::ticks(1_000_000));
         pace.flush();
     }
@@ -180,7 +187,7 @@ fn parts_that_are_as_expected_are_not_noted() {
     let entry = site_costs::entry(site);
     entry.record_cost(100, 100_000);
     let part = |nanos| {
-        let mut pace = Pace::start(site, 1_000, &view).seed().grow();
+        let mut pace = Pace::start(site, 1_000, false, &view).seed().grow();
         (pace.items, pace.ticks) = (100, clock::ticks(nanos));
         pace.flush();
         entry.read().predict(100).expect("it is known")
@@ -189,6 +196,130 @@ fn parts_that_are_as_expected_are_not_noted() {
     assert_eq!(part(80_000), 100_000);
     assert!(part(200_000) > 140_000);
     assert!(part(10_000) < 100_000);
+}
+
+/// A short loop, which one thread has run to its end if it is not shared, or which took this time. Says whether it was.
+fn short(site: usize, len: usize, nanos: u64, view: &Eight) -> bool {
+    let mut pace = Pace::start(site, len, true, view);
+    pace.set_kind(0, false);
+    view.demand.set(Some(Demand::Awake));
+    let shares = matches!(pace.next(len, view), Step::Share);
+    assert_ne!(shares, pace.alone);
+    pace.drop_notes();
+    (pace.items, pace.ticks) = (len, clock::ticks(nanos));
+    pace.start = clock::now() - pace.ticks;
+    pace.taken = shares;
+    pace.flush();
+    pace.conclude();
+    shares
+}
+
+/// What sharing costs is no cost of the items: a site whose items seemed dear while they were shared learns better from
+/// the first call that is not. If sharing gains nothing, later calls are not shared either.
+#[test]
+fn short_loops_are_shared_if_that_gains_anything() {
+    let (site, mut view) = (0x51_7e30, Eight::new());
+    let entry = site_costs::entry(site);
+    entry.record_cost(10, 50_000);
+    assert!(!short(site, 10, 20_000, &view), "what does it take alone?");
+    assert_eq!(entry.predict(10), Some(20_000));
+    for _ in 0..20 {
+        assert!(short(site, 10, 10_000, &view), "it gains half of that");
+        // What the owner was seen to take for each item is half of what was known.
+        entry.replace_cost(10, 20_000);
+    }
+    for _ in 0..6 {
+        assert!(short(site, 10, 30_000, &view), "in vain");
+        assert_eq!(entry.predict(10), Some(20_000));
+    }
+    assert!((0..1000).all(|_| !short(site, 10, 20_000, &view)));
+    view.chance = true;
+    assert!((0..256 / 16).all(|_| !short(site, 10, 20_000, &view)));
+    assert!(short(site, 10, 30_000, &view), "another try");
+    let longer = Pace::start(site, 50, true, &view);
+    assert!(longer.alone, "what does that take alone?");
+    let inner = Eight {
+        inner: true,
+        ..Eight::new()
+    };
+    assert!(!Pace::start(site, 50, true, &inner).brief);
+    let longest = Pace::start(site, 200, true, &view);
+    assert!(!longest.brief);
+}
+
+/// That no thread took a part of a very short loop says something only if one could have.
+#[test]
+fn very_short_loops_that_no_thread_takes_are_not_shared() {
+    let (site, view) = (0x51_7e3c, Eight::new());
+    site_costs::entry(site).record_cost(10, 10_000);
+    let run = |demand| {
+        view.demand.set(Some(demand));
+        let mut pace = Pace::start(site, 10, true, &view);
+        pace.set_kind(0, false);
+        if !pace.alone {
+            pace.next(10, &view);
+            pace.drop_notes();
+            pace.start = clock::now() - clock::ticks(10_000);
+        }
+        pace.conclude();
+        pace.alone
+    };
+    assert!(run(Demand::None), "the first");
+    assert!((0..100).all(|_| !run(Demand::None)));
+    let sleepers = Demand::Asleep { offered: 0 };
+    assert!((0..6).all(|_| !run(sleepers)));
+    assert!(run(sleepers));
+}
+
+/// A loop that is not to be shared is shared after all where a thread waits for it, or if it is long.
+#[test]
+fn a_loop_that_is_not_shared_may_turn_out_to_be_long() {
+    let (site, view) = (0x51_7e34, Eight::new());
+    site_costs::entry(site).record_cost(100, 100_000);
+    view.demand.set(Some(Demand::Awake));
+    let alone = || {
+        let mut pace = Pace::start(site, 100, true, &view);
+        pace.set_kind(0, false);
+        assert!(matches!(pace.next(100, &view), Step::Run(_)));
+        pace.drop_notes();
+        pace
+    };
+    let mut pace = alone();
+    (pace.items, pace.ticks) = (10, clock::ticks(50_000));
+    assert_eq!(pace.next(90, &view), Step::Share);
+    let mut pace = alone();
+    view.waited_for.set(true);
+    view.demand.set(Some(Demand::Waiting));
+    assert_eq!(pace.next(100, &view), Step::Share);
+}
+
+/// Thieves of a short loop note nothing.
+#[test]
+fn parts_of_short_loops_are_not_noted() {
+    let (site, view) = (0x51_7e38, Eight::new());
+    let entry = site_costs::entry(site);
+    entry.record_cost(100, 10_000);
+    entry.profit.of(10_000).unwrap().alone(1);
+    let mut pace = Pace::start(site, 100, true, &view).seed().grow();
+    for nanos in [1_000, 100_000] {
+        (pace.items, pace.ticks) = (10, clock::ticks(nanos));
+        pace.flush();
+        assert_eq!(entry.predict(100), Some(10_000));
+    }
+}
+
+/// A loop of next to nothing is cut in few pieces.
+#[test]
+fn tiny_loops_are_cut_in_few_pieces() {
+    let view = Eight::new();
+    let pieces = |site: usize, nanos| {
+        site_costs::entry(site).record_cost(100, nanos);
+        let pace = Pace::start(site, 100, true, &view);
+        pace.plain().map(|plain| plain.pieces)
+    };
+    assert_eq!(pieces(0x51_7e40, 20), Some(4));
+    assert_eq!(pieces(0x51_7e44, 2_100), Some(8));
+    assert_eq!(pieces(0x51_7e4c, 3_999), Some(15));
 }
 
 /// Many cheap items stay together; as much work in few items does not.
