@@ -347,4 +347,5 @@ pub(crate) fn replace<'a, T>(
 }
 
 #[cfg(all(test, not(loom)))]
+#[path = "hazard/tests.rs"]
 mod tests;
