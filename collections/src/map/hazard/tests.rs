@@ -1,3 +1,5 @@
+//! The tests of values that other threads may look at.
+
 use super::Place;
 use crate::map::records::Registry;
 use std::sync::Arc;
