@@ -6,7 +6,7 @@ use std::fmt;
 pub(crate) const LOCKS: usize = 3;
 
 /// How many events there are.
-pub(crate) const EVENTS: usize = 4;
+pub(crate) const EVENTS: usize = 5;
 
 /// Steps that run one after the other.
 pub(crate) type Block = Vec<Node>;

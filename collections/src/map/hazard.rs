@@ -347,46 +347,5 @@ pub(crate) fn replace<'a, T>(
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use super::Place;
-    use crate::map::records::Registry;
-    use std::sync::Arc;
-
-    /// A value whose readers could not be asked is not dropped by the reader of another value.
-    #[test]
-    fn a_refused_barrier_leaves_the_value_to_its_reader() {
-        static REGISTRY: Registry = Registry::new();
-        let registry = &REGISTRY;
-        let (one, other) = (registry.claim(), registry.claim());
-        let values = [1, 2, 3, 4].map(Arc::new);
-        let dropped = values.each_ref().map(Arc::downgrade);
-        let [first, second, third, fourth] = values;
-        let place = Place::new(first.clone());
-        let change = |old: Arc<i32>, new: &Arc<i32>, passed| {
-            let mut parting = place
-                .replace(registry, &old, new.clone())
-                .expect("no other writer");
-            drop(old);
-            parting.end(passed);
-        };
-        let is_there = |value: usize| dropped[value - 1].strong_count() > 0;
-
-        let look = place.look(registry, one);
-        change(first, &second, true);
-        assert!(is_there(1), "it is looked at");
-        let later = place.look(registry, other);
-        change(second, &third, false);
-        drop(look);
-        assert!(!is_there(1));
-        assert!(
-            is_there(2),
-            "it is looked at, by a reader that was not asked"
-        );
-        assert_eq!(*later, 2);
-        change(third, &fourth, true);
-        assert!(is_there(2) && !is_there(3));
-        drop(later);
-        assert!(!is_there(2), "now its reader was asked");
-        assert_eq!(*place.into_inner(), 4);
-    }
-}
+#[path = "hazard/tests.rs"]
+mod tests;

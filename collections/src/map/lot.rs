@@ -100,6 +100,15 @@ fn town(process: u32) -> &'static [Lot; LOTS] {
     &ours.unwrap_or(&TOWNS[TOWNS.len() - 1]).lots
 }
 
+/// While each lot of this process is looked into by a thread that stays there.
+#[cfg(all(test, target_os = "linux", not(loom)))]
+pub(super) fn while_held<R>(run: impl FnOnce() -> R) -> R {
+    let held: Vec<_> = town(this_process()).iter().map(Lot::quiet).collect();
+    let result = run();
+    drop(held);
+    result
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::{Lot, this_process, town};

@@ -20,7 +20,7 @@ static SERIAL: AtomicU64 = AtomicU64::new(0);
 static FUSES: [AtomicIsize; KINDS.len()] = [const { AtomicIsize::new(isize::MAX) }; KINDS.len()];
 
 /// What may panic.
-pub(crate) const KINDS: [&str; 4] = ["drop", "clone", "hash", "compare"];
+pub(crate) const KINDS: [&str; 5] = ["drop", "clone", "hash", "compare", "call"];
 /// Of those, the first.
 pub(crate) const DROPS: &[&str] = &["drop"];
 
@@ -28,6 +28,11 @@ fn burn(kind: usize) {
     if !panicking() && FUSES[kind].fetch_sub(1, Relaxed) == 0 {
         resume_unwind(Box::new(OnPurpose));
     }
+}
+
+/// To be called by closures and by iterators.
+pub(crate) fn call() {
+    burn(4);
 }
 
 /// What a panic on purpose carries; no hook prints it.

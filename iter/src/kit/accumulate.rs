@@ -5,6 +5,7 @@ use std::ops::ControlFlow::{self, Continue};
 
 use super::attempt::{Try, close};
 use super::gather::Gather;
+use super::keep::without;
 
 /// `op(op(init(), a), b) …`
 pub(crate) struct Accumulate<ID, F> {
@@ -71,7 +72,10 @@ where
 
     #[inline]
     fn take_all(&self, state: Self::State, mut items: impl Iterator<Item = T>) -> Self::State {
-        let Continue(acc) = state else { return state };
+        let acc = match state {
+            Continue(acc) => acc,
+            broken => return without(items, broken),
+        };
         let state = items.try_fold(acc, |acc, item| (self.op)(acc, item).branch());
         drop(items);
         state

@@ -16,11 +16,17 @@ pub(crate) fn earlier<T>(left: Option<T>, right: Option<T>) -> Option<T> {
     pick(left.is_some(), left, right)
 }
 
+/// What is kept beside something else.
+#[inline]
+pub(crate) fn without<O, T>(other: O, kept: T) -> T {
+    drop(other);
+    kept
+}
+
 /// The item beside a key.
 #[inline]
 pub(crate) fn without_key<K, T>((key, item): (K, T)) -> T {
-    drop(key);
-    item
+    without(key, item)
 }
 
 #[cfg(test)]

@@ -56,7 +56,9 @@ impl<I: Iterator<Item: Send> + Send, E: Send> Run<E> for Source<I> {
             orders,
         };
         scope(|s| engine.member(s));
-        let state = engine.hub.into_state();
+        // Before there is an outcome: see `kit::keep`.
+        let hub = engine.into_hub();
+        let state = hub.into_state();
         Outcome {
             error: state.error,
             stopped: state.stopped,
@@ -78,6 +80,19 @@ where
     S: Station<I::Item, E>,
     E: Send,
 {
+    /// What is left of it, without the source and the stations, which the program's destructors may be in.
+    fn into_hub(self) -> Hub<E> {
+        let Engine {
+            hub,
+            source,
+            station,
+            ..
+        } = self;
+        drop(source);
+        drop(station);
+        hub
+    }
+
     /// Works until there is nothing to do.
     fn member<'s>(&'s self, scope: &Scope<'s>) {
         let call = || scope.spawn(move |scope| self.member(scope));

@@ -55,6 +55,13 @@ impl<E: Send> Ending for Fails<E> {
     type Result<T> = Result<T, E>;
 
     fn give<T>(value: T, error: Option<E>) -> Result<T, E> {
-        error.map_or(Ok(value), Err)
+        match error {
+            None => Ok(value),
+            Some(error) => {
+                // Before there is a result: see `kit::keep`.
+                drop(value);
+                Err(error)
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use crate::iter::ParallelIterator;
 use crate::kit::attempt::Try;
 use crate::kit::gather::Gather;
-use crate::kit::keep::earlier;
+use crate::kit::keep::{earlier, without};
 use crate::kit::sink::{Sink, drain};
 
 /// Reduces the values of successes. A piece begins with `init()`, or with its
@@ -56,7 +56,8 @@ where
                 (self.op)(so_far, item).branch().map_continue(Some)
             }
             (Continue(None), Continue(item)) => Continue(Some(item)),
-            (Break(residual), _) | (_, Break(residual)) => Break(residual),
+            (Break(residual), other) => without(other, Break(residual)),
+            (other, Break(residual)) => without(other, Break(residual)),
         };
         self.note(state)
     }
@@ -68,11 +69,14 @@ where
             (state, Some(item)) => self.take(state, item),
             (state, None) => state,
         };
-        let Continue(Some(so_far)) = state else {
-            return self.note(state);
+        let op = |so_far, item: R| match item.branch() {
+            Continue(item) => (self.op)(so_far, item).branch(),
+            Break(residual) => without(so_far, Break(residual)),
         };
-        let op = |so_far, item: R| (self.op)(so_far, item.branch()?).branch();
-        let state = items.try_fold(so_far, op).map_continue(Some);
+        let state = match state {
+            Continue(Some(so_far)) => items.try_fold(so_far, op).map_continue(Some),
+            state => state,
+        };
         drop(items);
         self.note(state)
     }
@@ -108,7 +112,8 @@ where
         };
         Some(match (left.branch(), right.branch()) {
             (Continue(left), Continue(right)) => (self.op)(left, right),
-            (Break(residual), _) | (_, Break(residual)) => R::from_residual(residual),
+            (Break(residual), other) => without(other, R::from_residual(residual)),
+            (other, Break(residual)) => without(other, R::from_residual(residual)),
         })
     }
 }

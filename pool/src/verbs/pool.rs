@@ -276,7 +276,8 @@ impl ThreadPool {
         self.shared.stats()
     }
 
-    /// Finishes what was spawned, ends the threads, and returns when they have ended.
+    /// Finishes what was spawned, ends the threads, and returns when they have ended. (As the system ends them, destructors of
+    /// their thread-locals may still run.)
     ///
     /// A thread of another pool waits as in [`blocking`](crate::blocking()): another one works in its place, so what is
     /// finished here may wait for that pool.

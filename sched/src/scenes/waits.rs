@@ -5,6 +5,7 @@
 use super::{Scene, block, global, pool, scene};
 use crate::program::{Block, End, Global, Loop, Meeting, Pool, Program, Verb};
 use Verb::{Await, Refuse, Set, Work};
+use std::iter;
 
 /// A job that no thread waits for, in a pool that then ends.
 fn left_alone(threads: usize, job: impl IntoIterator<Item = Verb>) -> Program {
@@ -67,9 +68,12 @@ fn deep(innermost: Verb) -> Verb {
     (0..10).fold(innermost, |inner, _| join([inner], []))
 }
 
-/// Computes for so long that other threads get far: what counts is the number of steps.
-fn steps(n: usize) -> Block {
-    block((0..n).map(|_| Work(100)))
+/// Then computes for so long that other threads get far (what counts is the number of steps), and at each of many joins
+/// something may become public.
+fn in_many_joins(first: Verb) -> Block {
+    let steps = || iter::repeat_n(Work(100), 100);
+    let joins = (0..12).flat_map(|_| iter::once(join([], [])).chain(steps()));
+    block(iter::once(first).chain(joins))
 }
 
 pub(super) fn all() -> Vec<Scene> {
@@ -153,7 +157,9 @@ pub(super) fn all() -> Vec<Scene> {
             guests(2, false, vec![block([in_a_lull()]), block([join([], [])])]),
         ),
         // What lies below the awaited piece on the thief's seat waits for what lies below the wait. The other thread is
-        // kept busy until its first choice is the task, and the piece goes on until all below it is public.
+        // kept busy until its first choice is the task; the thread here waits until it has begun there. Then it
+        // takes the task's half, which goes on until all below it is public. Should the other thread take what lies
+        // below at once, none of them waits.
         scene(
             "wait-below-the-base",
             left_alone(
@@ -164,19 +170,16 @@ pub(super) fn all() -> Vec<Scene> {
                         deep(join(
                             [
                                 scope([
-                                    task([Verb::Join(
-                                        steps(100),
-                                        (0..12)
-                                            .flat_map(|_| [block([join([], [])]), steps(40)])
-                                            .flatten()
-                                            .collect(),
-                                    )]),
+                                    task([
+                                        Set(3),
+                                        Verb::Join(block([Await(4)]), in_many_joins(Set(4))),
+                                    ]),
                                     Set(2),
-                                    Verb::Catch(steps(40)),
+                                    Await(3),
                                 ]),
                                 Set(0),
                             ],
-                            [Await(0)],
+                            [Set(3), Set(4), Await(0)],
                         )),
                     ],
                     [Set(1), Await(2)],

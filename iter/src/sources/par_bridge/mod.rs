@@ -164,7 +164,11 @@ impl<Iter: Iterator<Item: Send> + Send> ParallelIterator for IterBridge<Iter> {
     type Item = Iter::Item;
 
     fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
-        bridge_unindexed(&Tap::new(self.iter), consumer)
+        let source = Tap::new(self.iter);
+        let result = bridge_unindexed(&source, consumer);
+        // Before the return: see `kit::keep`.
+        drop(source);
+        result
     }
 }
 
@@ -206,6 +210,10 @@ impl<Iter: Iterator<Item: Send> + Send> ParallelIterator for BatchedBridge<Iter>
     type Item = Iter::Item;
 
     fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
-        bridge_unindexed(&Scoop::new(self.iter), consumer)
+        let source = Scoop::new(self.iter);
+        let result = bridge_unindexed(&source, consumer);
+        // Before the return: see `kit::keep`.
+        drop(source);
+        result
     }
 }
