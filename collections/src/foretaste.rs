@@ -34,6 +34,25 @@ pub(crate) fn drop_ahead<K: Hash>(row: &mut Vec<K>) {
     }
 }
 
+/// How many bytes the key owns, as far as its hash would read them, and how many it is itself.
+pub(crate) fn weight<K: Hash>(key: &K) -> usize {
+    let mut scales = Scales(mem::size_of::<K>());
+    key.hash(&mut scales);
+    scales.0
+}
+
+/// A hasher that reads nothing: it counts the bytes of texts and of slices.
+struct Scales(usize);
+
+impl Hasher for Scales {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = self.0.saturating_add(bytes.len());
+    }
+    fn finish(&self) -> u64 {
+        0
+    }
+}
+
 /// A hasher that reads nothing: it asks for the memory of the first bytes it is given.
 struct Foretaste;
 

@@ -3,11 +3,14 @@
 //! A key is dropped on the spot as long as that is quick, as it is for a worker that is alone, or where the thread has
 //! made the key itself. Two threads that give memory back to one arena of the allocator piece by piece wait for
 //! each other's cache line at each piece. So once there are two workers, each times some of its drops. Where they are
-//! seen to be slow, keys are kept until there is a row of them, and a row is dropped while no other thread
-//! drops one.
+//! seen to be slow, keys are kept in rows. They are kept to the end of the call, for its caller to drop, who most likely
+//! made them: then the source of the keys has given its memory back, and a large piece that comes back to glibc while
+//! many small ones are free costs as much as all their drops. If they weigh too much, or the system has no memory for
+//! that, each row is dropped while no other thread drops one.
 #![forbid(unsafe_code)]
 
-use crate::foretaste::drop_ahead;
+use crate::farewell::Kept;
+use crate::foretaste::{drop_ahead, weight};
 use std::hash::Hash;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,6 +21,12 @@ use std::time::{Duration, Instant};
 const ROW: usize = 256;
 /// A row of this many keys is dropped whatever other threads do.
 const MOST: usize = 1 << 13;
+/// One key in this many of a row is weighed.
+const WEIGHED: usize = 16;
+/// The keys that one call keeps to its end weigh no more than this many bytes.
+const HEAVIEST: usize = if cfg!(test) { 1 << 20 } else { 1 << 27 };
+/// A worker keeps its first keys in room of this many bytes, and each time in twice as much until the largest.
+const ROOM: (usize, usize) = (1 << 16, 1 << 22);
 /// After this many drops a worker that was alone looks whether it still is.
 const ALONE: usize = 128;
 /// One drop in this many is timed, the first figure until it is known whether drops are slow.
@@ -34,6 +43,8 @@ pub(super) struct Drops {
     workers: AtomicUsize,
     /// Held while a row is dropped. No thread waits for it.
     turn: Mutex<()>,
+    /// How much the keys weigh that are kept to the end of the call.
+    weight: AtomicUsize,
 }
 
 /// Keys of one worker that are to be dropped.
@@ -43,6 +54,8 @@ pub(super) struct Spent<'a, K> {
     /// The row's length, or the number of keys dropped on the spot, at which something is done.
     due: usize,
     count: usize,
+    /// Those that are kept to the end of the call.
+    kept: Vec<Kept<K>>,
     drops: &'a Drops,
 }
 
@@ -79,8 +92,17 @@ impl<'a, K: Hash> Spent<'a, K> {
                 ALONE
             },
             count: 0,
+            kept: Vec::new(),
             drops,
         }
+    }
+
+    /// What is left to be dropped at the end of the call.
+    pub(super) fn into_kept(mut self) -> Vec<Kept<K>> {
+        if !self.kept.is_empty() {
+            self.keep_row();
+        }
+        mem::take(&mut self.kept)
     }
 
     /// Drops the key, now or later.
@@ -127,9 +149,39 @@ impl<'a, K: Hash> Spent<'a, K> {
             }
             Way::InRows => {
                 self.row.push(key);
-                self.drop_row();
+                if self.keep_row() {
+                    (self.count, self.due) = (0, ROW);
+                } else {
+                    self.drop_row();
+                }
             }
         }
+    }
+
+    /// Keeps the row to the end of the call; `false` if it cannot be, or not all of it.
+    fn keep_row(&mut self) -> bool {
+        // Relaxed: no more than a count.
+        if self.drops.weight.load(Ordering::Relaxed) > HEAVIEST {
+            return false;
+        }
+        let few = self.row.iter().step_by(WEIGHED);
+        let weight = few.map(weight).fold(0, usize::saturating_add);
+        let weight = weight.saturating_mul(WEIGHED);
+        self.drops.weight.fetch_add(weight.min(HEAVIEST), Ordering::Relaxed);
+        let mut row = self.row.drain(..);
+        if let Some(last) = self.kept.last_mut() {
+            last.fill(&mut row);
+        }
+        while row.len() != 0 {
+            let bytes = ROOM.0 << self.kept.len().min(ROOM.1.ilog2() as usize);
+            let Some(mut more) = Kept::of_bytes(bytes.min(ROOM.1)) else {
+                self.row = row.collect();
+                return false;
+            };
+            more.fill(&mut row);
+            self.kept.push(more);
+        }
+        true
     }
 
     fn drop_row(&mut self) {
