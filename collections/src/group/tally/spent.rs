@@ -13,7 +13,7 @@ use crate::farewell::Kept;
 use crate::foretaste::{drop_ahead, weight};
 use std::hash::Hash;
 use std::mem;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -25,14 +25,17 @@ const MOST: usize = 1 << 13;
 const WEIGHED: usize = 16;
 /// The keys that one call keeps to its end weigh no more than this many bytes.
 const HEAVIEST: usize = if cfg!(test) { 1 << 20 } else { 1 << 27 };
-/// A worker keeps its first keys in room of this many bytes, and each time in twice as much until the largest.
+/// A worker keeps its first keys in room of the first number of bytes. The second is enough for the system to
+/// give huge pages, without which a page's first touch would cost as much as to drop what lies there.
 const ROOM: (usize, usize) = (1 << 16, 1 << 22);
 /// After this many drops a worker that was alone looks whether it still is.
 const ALONE: usize = 128;
 /// One drop in this many is timed, the first figure until it is known whether drops are slow.
 const TIMED: (usize, usize) = (16, 512);
-/// After this many of them, more than half of which were slow, keys are kept for rows.
+/// After this many of them it is decided whether keys are kept in rows.
 const TRIAL: usize = 32;
+/// They are if more than one of this many was slow.
+const SLOWED: usize = 4;
 /// A drop that takes longer is slow, besides what two looks at the clock take.
 const SLOW: Duration = Duration::from_nanos(30);
 
@@ -43,6 +46,8 @@ pub(super) struct Drops {
     workers: AtomicUsize,
     /// Held while a row is dropped. No thread waits for it.
     turn: Mutex<()>,
+    /// Whether a worker found drops to be slow.
+    slow: AtomicBool,
     /// How much the keys weigh that are kept to the end of the call.
     weight: AtomicUsize,
 }
@@ -143,7 +148,11 @@ impl<'a, K: Hash> Spent<'a, K> {
                 *timed += 1;
                 self.due = if *timed < TRIAL { TIMED.0 } else { TIMED.1 };
                 self.count = 0;
-                if *timed % TRIAL == 0 && mem::take(slow) > TRIAL / 2 {
+                // Relaxed: a hint, as above.
+                if *timed % TRIAL == 0 && mem::take(slow) > TRIAL / SLOWED {
+                    self.drops.slow.store(true, Ordering::Relaxed);
+                }
+                if self.drops.slow.load(Ordering::Relaxed) {
                     (self.way, self.due) = (Way::InRows, ROW);
                 }
             }
@@ -173,8 +182,8 @@ impl<'a, K: Hash> Spent<'a, K> {
             last.fill(&mut row);
         }
         while row.len() != 0 {
-            let bytes = ROOM.0 << self.kept.len().min(ROOM.1.ilog2() as usize);
-            let Some(mut more) = Kept::of_bytes(bytes.min(ROOM.1)) else {
+            let bytes = if self.kept.is_empty() { ROOM.0 } else { ROOM.1 };
+            let Some(mut more) = Kept::of_bytes(bytes) else {
                 self.row = row.collect();
                 return false;
             };
