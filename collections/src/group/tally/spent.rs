@@ -10,7 +10,7 @@
 #![forbid(unsafe_code)]
 
 use crate::farewell::Kept;
-use crate::foretaste::{drop_ahead, weight};
+use crate::foretaste::{drop_ahead, place, weight};
 use std::hash::Hash;
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -30,6 +30,8 @@ const HEAVIEST: usize = if cfg!(test) { 1 << 20 } else { 1 << 27 };
 const ROOM: (usize, usize) = (1 << 16, 1 << 22);
 /// After this many drops a worker that was alone looks whether it still is.
 const ALONE: usize = 128;
+/// If after so many keys none lies where the one before it lay that was dropped, they were all made before.
+const LOOKS: usize = 16;
 /// One drop in this many is timed, the first figure until it is known whether drops are slow.
 const TIMED: (usize, usize) = (16, 512);
 /// After this many of them it is decided whether keys are kept in rows.
@@ -67,6 +69,11 @@ pub(super) struct Spent<'a, K> {
 /// How keys are dropped.
 enum Way {
     Alone,
+    /// Does a key lie where the last one lay that was dropped?
+    Looking {
+        last: usize,
+        looks: usize,
+    },
     /// A drop is slow that takes longer than `limit`.
     Timed {
         timed: usize,
@@ -133,12 +140,24 @@ impl<'a, K: Hash> Spent<'a, K> {
                 self.count = 0;
                 // Relaxed: as above.
                 if self.drops.workers.load(Ordering::Relaxed) > 1 {
+                    (self.way, self.due) = (Way::Looking { last: 0, looks: 0 }, 1);
+                }
+            }
+            Way::Looking { last, looks } => {
+                let place = place(&key);
+                drop(key);
+                self.count = 0;
+                if place == 0 || place == *last {
                     self.due = TIMED.0;
                     self.way = Way::Timed {
                         timed: 0,
                         slow: 0,
                         limit: limit(),
                     };
+                } else if *looks == LOOKS {
+                    (self.way, self.due) = (Way::InRows, ROW);
+                } else {
+                    (*last, *looks) = (place, *looks + 1);
                 }
             }
             Way::Timed { timed, slow, limit } => {
