@@ -246,13 +246,30 @@ impl<T> Kept<T> {
 
     /// Room for as many entries as go into N bytes, at least one.
     pub(crate) fn of_bytes(bytes: usize) -> Option<Self> {
-        let fits = (1..=LARGEST).contains(&mem::size_of::<T>())
-            && mem::align_of::<T>() <= Mapped::ALIGN;
+        let fits =
+            (1..=LARGEST).contains(&mem::size_of::<T>()) && mem::align_of::<T>() <= Mapped::ALIGN;
         Some(Kept {
             room: fits.then(|| Mapped::new(bytes.max(LARGEST)))??,
             len: 0,
             entries: PhantomData,
         })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// How many more there is room for.
+    pub(crate) fn left(&self) -> usize {
+        self.room.count::<T>() - self.len
+    }
+
+    /// Takes an entry, for which there is room.
+    #[inline]
+    pub(crate) fn push(&mut self, entry: T) {
+        self.room.room()[self.len].write(entry);
+        self.len += 1;
     }
 
     /// Takes entries from an iterator until the room is full, or there are no more.
@@ -294,7 +311,10 @@ pub(crate) fn drop_kept<T: Send>(rows: Vec<Kept<T>>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{AHEAD, FEW, LARGEST, MOST, PIECE, TRIAL, drop_alone, drop_shared, elsewhere};
+    use super::{
+        AHEAD, FEW, Kept, LARGEST, MOST, PIECE, TRIAL, drop_alone, drop_kept, drop_shared,
+        elsewhere,
+    };
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
     use std::time::{Duration, Instant};
@@ -383,6 +403,38 @@ mod tests {
             drop_shared(rows);
             assert!(dropped.iter().all(|drops| drops.load(Relaxed) == 1));
             all_once::<8>(&sizes, &[count - 7], false);
+        }
+    }
+
+    /// The same for those that were kept; also if they are dropped with what kept them.
+    #[test]
+    fn what_was_kept_is_dropped_once() {
+        for angry in [usize::MAX, 0, 9, 10, 3 * FEW - 1] {
+            for shared in [false, true] {
+                let sizes = [10, 1, 3 * FEW - 12, 1];
+                let dropped: Vec<_> = (0..3 * FEW).map(|_| AtomicU32::new(0)).collect();
+                let angry = [angry];
+                let ended = catch_unwind(AssertUnwindSafe(|| {
+                    let rows = rows::<1>(&sizes, &dropped, &angry, false);
+                    let mut kept = Vec::new();
+                    for row in rows {
+                        let mut row = row.into_iter();
+                        let Some(mut room) = Kept::with_room(row.len()) else {
+                            continue;
+                        };
+                        row.next().into_iter().for_each(|first| room.push(first));
+                        room.fill(&mut row);
+                        assert!(row.len() == 0, "room for as many as were asked for");
+                        kept.push(room);
+                    }
+                    match shared {
+                        true => drop_kept(kept),
+                        false => drop(kept),
+                    }
+                }));
+                assert_eq!(ended.is_err(), angry[0] < 3 * FEW);
+                assert!(dropped.iter().all(|drops| drops.load(Relaxed) == 1));
+            }
         }
     }
 

@@ -99,13 +99,19 @@ impl Mapped {
         None
     }
 
+    /// The number of values that there is room for.
+    pub(crate) fn count<T>(&self) -> usize {
+        self.size / mem::size_of::<T>()
+    }
+
     /// The memory, as room for values.
     ///
     /// # Panics
     /// If values of this kind have no size, or need more alignment than there is.
+    #[inline]
     pub(crate) fn room<T>(&mut self) -> &mut [MaybeUninit<T>] {
         assert!(mem::align_of::<T>() <= Self::ALIGN, "a rare alignment");
-        let count = self.size / mem::size_of::<T>();
+        let count = self.count::<T>();
         // SAFETY: mapped, ours alone, aligned, and large enough; nothing need be initialised.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr().cast(), count) }
     }

@@ -21,8 +21,6 @@ use std::time::{Duration, Instant};
 const ROW: usize = 256;
 /// A row of this many keys is dropped whatever other threads do.
 const MOST: usize = 1 << 13;
-/// One key in this many of a row is weighed.
-const WEIGHED: usize = 16;
 /// The keys that one call keeps to its end weigh no more than this many bytes.
 const HEAVIEST: usize = if cfg!(test) { 1 << 20 } else { 1 << 27 };
 /// A worker keeps its first keys in room of the first number of bytes. The second is enough for the system to
@@ -56,18 +54,18 @@ pub(super) struct Drops {
 
 /// Keys of one worker that are to be dropped.
 pub(super) struct Spent<'a, K> {
-    way: Way,
+    way: Way<K>,
     row: Vec<K>,
     /// The row's length, or the number of keys dropped on the spot, at which something is done.
     due: usize,
     count: usize,
-    /// Those that are kept to the end of the call.
+    /// Full rooms.
     kept: Vec<Kept<K>>,
     drops: &'a Drops,
 }
 
 /// How keys are dropped.
-enum Way {
+enum Way<K> {
     Alone,
     /// Does a key lie where the last one lay that was dropped?
     Looking {
@@ -80,6 +78,8 @@ enum Way {
         slow: usize,
         limit: Duration,
     },
+    /// To the end of the call.
+    Kept(Kept<K>),
     InRows,
 }
 
@@ -110,11 +110,12 @@ impl<'a, K: Hash> Spent<'a, K> {
     }
 
     /// What is left to be dropped at the end of the call.
-    pub(super) fn into_kept(mut self) -> Vec<Kept<K>> {
-        if !self.kept.is_empty() {
-            self.keep_row();
+    pub(super) fn into_kept(self) -> Vec<Kept<K>> {
+        let mut kept = self.kept;
+        if let Way::Kept(last) = self.way {
+            kept.push(last);
         }
-        mem::take(&mut self.kept)
+        kept
     }
 
     /// Drops the key, now or later.
@@ -126,8 +127,12 @@ impl<'a, K: Hash> Spent<'a, K> {
         self.count += 1;
         if self.count >= self.due {
             self.act(key);
-        } else if let Way::InRows = self.way {
-            self.row.push(key);
+        } else {
+            match &mut self.way {
+                Way::Kept(room) => room.push(key),
+                Way::InRows => self.row.push(key),
+                Way::Alone | Way::Looking { .. } | Way::Timed { .. } => drop(key),
+            }
         }
     }
 
@@ -155,7 +160,7 @@ impl<'a, K: Hash> Spent<'a, K> {
                         limit: limit(),
                     };
                 } else if *looks == LOOKS {
-                    (self.way, self.due) = (Way::InRows, ROW);
+                    self.keep();
                 } else {
                     (*last, *looks) = (place, *looks + 1);
                 }
@@ -172,44 +177,40 @@ impl<'a, K: Hash> Spent<'a, K> {
                     self.drops.slow.store(true, Ordering::Relaxed);
                 }
                 if self.drops.slow.load(Ordering::Relaxed) {
-                    (self.way, self.due) = (Way::InRows, ROW);
+                    self.keep();
+                }
+            }
+            Way::Kept(room) => {
+                // Relaxed: no more than a count.
+                let weight = weight(&key).saturating_mul(ROW).min(HEAVIEST);
+                let before = self.drops.weight.fetch_add(weight, Ordering::Relaxed);
+                room.push(key);
+                self.count = 0;
+                if before > HEAVIEST || room.left() < ROW {
+                    self.keep();
                 }
             }
             Way::InRows => {
                 self.row.push(key);
-                if self.keep_row() {
-                    (self.count, self.due) = (0, ROW);
-                } else {
-                    self.drop_row();
-                }
+                self.drop_row();
             }
         }
     }
 
-    /// Keeps the row to the end of the call; `false` if it cannot be, or not all of it.
-    fn keep_row(&mut self) -> bool {
+    /// Begins to keep keys to the end of the call, or goes on with more room; in rows, if it cannot be.
+    fn keep(&mut self) {
+        (self.count, self.due) = (0, ROW);
+        let bytes = match &self.way {
+            Way::Kept(_) => ROOM.1,
+            _ => ROOM.0,
+        };
         // Relaxed: no more than a count.
-        if self.drops.weight.load(Ordering::Relaxed) > HEAVIEST {
-            return false;
+        let weight = self.drops.weight.load(Ordering::Relaxed);
+        let room = (weight <= HEAVIEST).then(|| Kept::of_bytes(bytes));
+        let way = room.flatten().map_or(Way::InRows, Way::Kept);
+        if let Way::Kept(full) = mem::replace(&mut self.way, way) {
+            self.kept.push(full);
         }
-        let few = self.row.iter().step_by(WEIGHED);
-        let weight = few.map(weight).fold(0, usize::saturating_add);
-        let weight = weight.saturating_mul(WEIGHED);
-        self.drops.weight.fetch_add(weight.min(HEAVIEST), Ordering::Relaxed);
-        let mut row = self.row.drain(..);
-        if let Some(last) = self.kept.last_mut() {
-            last.fill(&mut row);
-        }
-        while row.len() != 0 {
-            let bytes = if self.kept.is_empty() { ROOM.0 } else { ROOM.1 };
-            let Some(mut more) = Kept::of_bytes(bytes) else {
-                self.row = row.collect();
-                return false;
-            };
-            more.fill(&mut row);
-            self.kept.push(more);
-        }
-        true
     }
 
     fn drop_row(&mut self) {
@@ -229,7 +230,8 @@ impl<'a, K: Hash> Spent<'a, K> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALONE, Drops, MOST, ROW, Spent, Way};
+    use super::{ALONE, Drops, HEAVIEST, LOOKS, MOST, ROW, Spent, Way};
+    use crate::farewell::{Kept, drop_kept};
     use std::sync::Arc;
 
     fn in_rows(drops: &Drops) -> Spent<'_, Arc<usize>> {
@@ -254,16 +256,62 @@ mod tests {
         }
     }
 
-    /// No clock is looked at before a second worker has begun.
+    /// What a worker alone does is looked at no further; of two, keys that were made before are kept, and others
+    /// are timed.
     #[test]
-    fn drops_of_two_workers_are_timed() {
+    fn keys_that_were_made_before_are_kept() {
         let drops = Drops::default();
         let mut spent = Spent::new(&drops);
         (0..3 * ALONE).for_each(|i| spent.push(i.to_string()));
         assert!(matches!(spent.way, Way::Alone));
-        let _other: Spent<'_, String> = Spent::new(&drops);
-        (0..ALONE).for_each(|i| spent.push(i.to_string()));
-        assert!(matches!(spent.way, Way::Timed { .. }));
+        let mut other: Spent<'_, String> = Spent::new(&drops);
+        let before: Vec<_> = (0..ALONE + LOOKS + 1).map(|i| i.to_string()).collect();
+        before.into_iter().for_each(|key| spent.push(key));
+        let is_kept = matches!(spent.way, Way::Kept(_));
+        assert_eq!(is_kept, Kept::<String>::of_bytes(1).is_some());
+        (0..ALONE).for_each(|_| other.push(String::new()));
+        other.push(String::new());
+        other.push(String::new());
+        assert!(matches!(other.way, Way::Timed { .. }));
+        // Nothing is at a place.
+        let numbers = Drops::default();
+        let mut third: Spent<'_, Box<u8>> = Spent::new(&numbers);
+        let _fourth: Spent<'_, Box<u8>> = Spent::new(&numbers);
+        (0..=ALONE).for_each(|_| third.push(Box::new(0)));
+        assert!(matches!(third.way, Way::Timed { .. }));
+    }
+
+    #[test]
+    fn what_is_kept_is_dropped_once() {
+        let key = Arc::new(0);
+        for count in [0, 1, ROW - 1, ROW, 3 * ROW + 1, 100 * ROW] {
+            let drops = Drops::default();
+            let mut spent = Spent::new(&drops);
+            spent.keep();
+            if !matches!(spent.way, Way::Kept(_)) {
+                return;
+            }
+            (0..count).for_each(|_| spent.push(key.clone()));
+            assert_eq!(Arc::strong_count(&key), 1 + count);
+            let kept = spent.into_kept();
+            assert_eq!(Arc::strong_count(&key), 1 + count);
+            drop_kept(kept);
+            assert_eq!(Arc::strong_count(&key), 1);
+        }
+    }
+
+    /// Keys that weigh much are not kept in any number.
+    #[test]
+    fn not_any_weight_is_kept() {
+        let drops = Drops::default();
+        let mut spent = Spent::new(&drops);
+        spent.keep();
+        let key = "much".repeat(1 << 10);
+        let most = 2 * HEAVIEST / key.len();
+        (0..most).for_each(|_| spent.push(key.clone()));
+        assert!(matches!(spent.way, Way::InRows));
+        let kept = spent.into_kept();
+        assert!(kept.iter().map(Kept::len).sum::<usize>() < most);
     }
 
     /// While another thread has the turn, keys are kept; but not any number of them.
