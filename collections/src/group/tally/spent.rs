@@ -307,7 +307,7 @@ mod tests {
         let mut spent = Spent::new(&drops);
         spent.keep();
         let key = "much".repeat(1 << 10);
-        let most = 2 * HEAVIEST / key.len();
+        let most = 4 * HEAVIEST / key.len();
         (0..most).for_each(|_| spent.push(key.clone()));
         assert!(matches!(spent.way, Way::InRows));
         let kept = spent.into_kept();
