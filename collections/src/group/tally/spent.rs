@@ -23,8 +23,9 @@ const ROW: usize = 256;
 const MOST: usize = 1 << 13;
 /// The keys that one call keeps to its end weigh no more than this many bytes.
 const HEAVIEST: usize = if cfg!(test) { 1 << 20 } else { 1 << 27 };
-/// A worker keeps its first keys in room of the first number of bytes. The second is enough for the system to
-/// give huge pages, without which a page's first touch would cost as much as to drop what lies there.
+/// A worker keeps its first keys in room of the first number of bytes, and then in four times as much as before, up to
+/// the second: that is enough for the system to give huge pages, without which a page's first touch would cost as much as
+/// to drop what lies there.
 const ROOM: (usize, usize) = (1 << 16, 1 << 22);
 /// After this many drops a worker that was alone looks whether it still is.
 const ALONE: usize = 128;
@@ -200,10 +201,11 @@ impl<'a, K: Hash> Spent<'a, K> {
     /// Begins to keep keys to the end of the call, or goes on with more room; in rows, if it cannot be.
     fn keep(&mut self) {
         (self.count, self.due) = (0, ROW);
-        let bytes = match &self.way {
-            Way::Kept(_) => ROOM.1,
-            _ => ROOM.0,
+        let full = match &self.way {
+            Way::Kept(_) => self.kept.len() + 1,
+            _ => 0,
         };
+        let bytes = ROOM.1.min(ROOM.0 << (2 * full).min(16));
         // Relaxed: no more than a count.
         let weight = self.drops.weight.load(Ordering::Relaxed);
         let room = (weight <= HEAVIEST).then(|| Kept::of_bytes(bytes));
