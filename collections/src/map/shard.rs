@@ -361,15 +361,19 @@ impl<T> Shards<T> {
             if let Some(wide) = self.wide.get() {
                 let nth = part_of(hash, wide.len());
                 let mut writing = wide[nth].write(hash, hold, self.side(id, nth));
-                make_room(&mut writing, hasher);
+                if make_room(&mut writing, hasher) {
+                    writing.chart.draw(&writing.table);
+                }
                 return writing;
             }
             let (mut table, waited) = self.stem.0.write(self.front(id));
             if self.wide.get().is_none() {
                 let crowded = table.len() > CROWD || (waited && table.len() > 1);
                 if !crowded {
-                    make_room(&mut table, hasher);
                     let chart = &self.stem.1;
+                    if make_room(&mut table, hasher) {
+                        chart.draw(&table);
+                    }
                     return Writing {
                         table,
                         chart,
