@@ -46,6 +46,7 @@ pub(crate) fn make_room<T>(table: &mut HashTable<T>, hasher: impl Fn(&T) -> u64)
 }
 
 #[cold]
+#[inline(never)]
 fn make_room_slow<T>(table: &mut HashTable<T>, hasher: &impl Fn(&T) -> u64) {
     // By a number that makes a table grow if more than half of it is entries.
     let full = table.num_buckets() / 8 * 7;
