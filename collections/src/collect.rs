@@ -59,8 +59,10 @@ where
                     for pair in fresh {
                         let hash = hasher.hash_one(&pair.0);
                         let (table, chart) = self.shards.table_mut(hash);
-                        put(table, hash, pair, hasher, merge);
-                        chart.check(table);
+                        match put(table, hash, pair, hasher, merge) {
+                            true => chart.draw(table),
+                            false => chart.check(table),
+                        }
                     }
                 }
             },
@@ -205,7 +207,7 @@ fn fill<G: Tag, K: Eq + Hash, V, S: BuildHasher>(
     }
 }
 
-/// Inserts one pair, or merges it with the one that is there.
+/// Inserts one pair, or merges it with the one that is there. Says whether the table has moved.
 #[inline]
 fn put<K: Eq + Hash, V, S: BuildHasher>(
     table: &mut HashTable<(K, V)>,
@@ -213,13 +215,14 @@ fn put<K: Eq + Hash, V, S: BuildHasher>(
     (key, value): (K, V),
     hasher: &S,
     merge: &impl Fn(&mut V, V),
-) {
+) -> bool {
     let rehash = |(k, _): &(K, V)| hasher.hash_one(k);
-    make_room(table, rehash);
+    let has_moved = make_room(table, rehash);
     match table.entry(hash, |(k, _)| *k == key, rehash) {
         Slot::Occupied(slot) => merge(&mut slot.into_mut().1, value),
         Slot::Vacant(slot) => drop(slot.insert((key, value))),
     }
+    has_moved
 }
 
 /// Of several pairs with one key the last counts, as when collecting in order.

@@ -10,6 +10,7 @@
 
 use crate::pages::{Mapped, expect_owned};
 use crate::partition::par_map;
+use std::marker::PhantomData;
 use std::mem::{self, MaybeUninit};
 use std::time::{Duration, Instant};
 use tine_pool::loops::{Part, both, sheltered};
@@ -105,7 +106,10 @@ fn share<T: Send>(entries: Leaving<'_, T>) {
 
 /// Drops the entries by all threads, if a trial says that this is quicker than by one. It is not where all
 /// give memory back to one arena of glibc: they wait for one another's cache line at each piece.
-fn drop_at_best<T: Send>(mut entries: Leaving<'_, T>) {
+///
+/// Says what the trial found, if there was one: whether all threads are quicker.
+fn drop_at_best<T: Send>(mut entries: Leaving<'_, T>) -> Option<bool> {
+    let mut found = None;
     let few = 64;
     // Destructors that work for longer than that are no matter of memory.
     let dear = Duration::from_micros(few as u64);
@@ -113,11 +117,17 @@ fn drop_at_best<T: Send>(mut entries: Leaving<'_, T>) {
         drop(entries.cut(TRIAL / 4));
         let alone = time(|| drop(entries.cut(TRIAL)));
         let shared = time(|| share(entries.cut(4 * TRIAL)));
-        if 2 * shared > 5 * alone {
-            return drop(entries);
-        }
+        found = Some(2 * shared <= 5 * alone);
     }
-    share(entries);
+    end(entries, found != Some(false));
+    found
+}
+
+fn end<T: Send>(entries: Leaving<'_, T>, by_all: bool) {
+    match by_all {
+        true => share(entries),
+        false => drop(entries),
+    }
 }
 
 fn time(work: impl FnOnce()) -> Duration {
@@ -206,7 +216,7 @@ where
     sheltered(|| drop(par_map(pairs, &fill)));
     // SAFETY: they were written, all of them, and are used here alone.
     let entries = unsafe { Leaving::new(entries) };
-    sheltered(|| drop_at_best(entries));
+    sheltered(|| _ = drop_at_best(entries));
 }
 
 /// The same by this thread alone.
@@ -220,9 +230,91 @@ pub(crate) fn drop_alone<H: Holder>(holders: Vec<H>) {
     drop(unsafe { Leaving::new(entries) });
 }
 
+/// Entries that wait for their end in memory that is no allocator's.
+pub(crate) struct Kept<T> {
+    room: Mapped,
+    /// The first N are there; this is N.
+    len: usize,
+    entries: PhantomData<T>,
+}
+
+impl<T> Kept<T> {
+    /// Room for N entries, at least one. `None` where the system has none, or where entries are too large.
+    pub(crate) fn with_room(count: usize) -> Option<Self> {
+        Self::of_bytes(count.checked_mul(mem::size_of::<T>())?)
+    }
+
+    /// Room for as many entries as go into N bytes, at least one.
+    pub(crate) fn of_bytes(bytes: usize) -> Option<Self> {
+        let fits =
+            (1..=LARGEST).contains(&mem::size_of::<T>()) && mem::align_of::<T>() <= Mapped::ALIGN;
+        Some(Kept {
+            room: fits.then(|| Mapped::new(bytes.max(LARGEST)))??,
+            len: 0,
+            entries: PhantomData,
+        })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// How many more there is room for.
+    pub(crate) fn left(&self) -> usize {
+        self.room.count::<T>() - self.len
+    }
+
+    /// Takes an entry, for which there is room.
+    #[inline]
+    pub(crate) fn push(&mut self, entry: T) {
+        self.room.room()[self.len].write(entry);
+        self.len += 1;
+    }
+
+    /// Takes entries from an iterator until the room is full, or there are no more.
+    pub(crate) fn fill(&mut self, entries: &mut impl Iterator<Item = T>) {
+        for place in &mut self.room.room::<T>()[self.len..] {
+            let Some(entry) = entries.next() else { return };
+            place.write(entry);
+            self.len += 1;
+        }
+    }
+
+    /// All entries, to be dropped.
+    fn leave(&mut self) -> Leaving<'_, T> {
+        let len = mem::take(&mut self.len);
+        let entries = &mut self.room.room()[..len];
+        // SAFETY: `fill` wrote the first `len`, and nothing leads to them any more.
+        unsafe { Leaving::new(entries) }
+    }
+}
+
+impl<T> Drop for Kept<T> {
+    fn drop(&mut self) {
+        drop(self.leave());
+    }
+}
+
+/// Drops what was kept, by this thread alone or by all, as a trial says.
+pub(crate) fn drop_kept<T: Send>(rows: Vec<Kept<T>>) {
+    let mut by_all = None;
+    sheltered(|| {
+        for mut row in rows {
+            match by_all {
+                Some(by_all) => end(row.leave(), by_all),
+                None => by_all = drop_at_best(row.leave()),
+            }
+        }
+    });
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{AHEAD, FEW, LARGEST, MOST, PIECE, TRIAL, drop_alone, drop_shared, elsewhere};
+    use super::{
+        AHEAD, FEW, Kept, LARGEST, MOST, PIECE, TRIAL, drop_alone, drop_kept, drop_shared,
+        elsewhere,
+    };
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
     use std::time::{Duration, Instant};
@@ -311,6 +403,38 @@ mod tests {
             drop_shared(rows);
             assert!(dropped.iter().all(|drops| drops.load(Relaxed) == 1));
             all_once::<8>(&sizes, &[count - 7], false);
+        }
+    }
+
+    /// The same for those that were kept; also if they are dropped with what kept them.
+    #[test]
+    fn what_was_kept_is_dropped_once() {
+        for angry in [usize::MAX, 0, 9, 10, 3 * FEW - 1] {
+            for shared in [false, true] {
+                let sizes = [10, 1, 3 * FEW - 12, 1];
+                let dropped: Vec<_> = (0..3 * FEW).map(|_| AtomicU32::new(0)).collect();
+                let angry = [angry];
+                let ended = catch_unwind(AssertUnwindSafe(|| {
+                    let rows = rows::<1>(&sizes, &dropped, &angry, false);
+                    let mut kept = Vec::new();
+                    for row in rows {
+                        let mut row = row.into_iter();
+                        let Some(mut room) = Kept::with_room(row.len()) else {
+                            continue;
+                        };
+                        row.next().into_iter().for_each(|first| room.push(first));
+                        room.fill(&mut row);
+                        assert!(row.len() == 0, "room for as many as were asked for");
+                        kept.push(room);
+                    }
+                    match shared {
+                        true => drop_kept(kept),
+                        false => drop(kept),
+                    }
+                }));
+                assert_eq!(ended.is_err(), angry[0] < 3 * FEW);
+                assert!(dropped.iter().all(|drops| drops.load(Relaxed) == 1));
+            }
         }
     }
 

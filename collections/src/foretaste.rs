@@ -34,6 +34,50 @@ pub(crate) fn drop_ahead<K: Hash>(row: &mut Vec<K>) {
     }
 }
 
+/// Where the key's memory is, if it hands any to a hasher; 0 otherwise.
+pub(crate) fn place<K: Hash>(key: &K) -> usize {
+    let mut finder = Finder(0);
+    key.hash(&mut finder);
+    finder.0
+}
+
+/// A hasher that reads nothing: it notes where the last bytes are that it is given.
+struct Finder(usize);
+
+impl Hasher for Finder {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.as_ptr().addr();
+    }
+    fn write_u8(&mut self, _: u8) {}
+    fn write_u16(&mut self, _: u16) {}
+    fn write_u32(&mut self, _: u32) {}
+    fn write_u64(&mut self, _: u64) {}
+    fn write_u128(&mut self, _: u128) {}
+    fn write_usize(&mut self, _: usize) {}
+    fn finish(&self) -> u64 {
+        0
+    }
+}
+
+/// How many bytes the key owns, as far as its hash would read them, and how many it is itself.
+pub(crate) fn weight<K: Hash>(key: &K) -> usize {
+    let mut scales = Scales(mem::size_of::<K>());
+    key.hash(&mut scales);
+    scales.0
+}
+
+/// A hasher that reads nothing: it counts the bytes of texts and of slices.
+struct Scales(usize);
+
+impl Hasher for Scales {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = self.0.saturating_add(bytes.len());
+    }
+    fn finish(&self) -> u64 {
+        0
+    }
+}
+
 /// A hasher that reads nothing: it asks for the memory of the first bytes it is given.
 struct Foretaste;
 

@@ -99,13 +99,19 @@ impl Mapped {
         None
     }
 
+    /// The number of values that there is room for.
+    pub(crate) fn count<T>(&self) -> usize {
+        self.size / mem::size_of::<T>()
+    }
+
     /// The memory, as room for values.
     ///
     /// # Panics
     /// If values of this kind have no size, or need more alignment than there is.
+    #[inline]
     pub(crate) fn room<T>(&mut self) -> &mut [MaybeUninit<T>] {
         assert!(mem::align_of::<T>() <= Self::ALIGN, "a rare alignment");
-        let count = self.size / mem::size_of::<T>();
+        let count = self.count::<T>();
         // SAFETY: mapped, ours alone, aligned, and large enough; nothing need be initialised.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr().cast(), count) }
     }
@@ -144,7 +150,7 @@ pub(crate) fn expect_owned<T>(value: &mut T) {
             let word = unsafe { word.read() };
             // SAFETY: a hint; it reads nothing, faults nowhere, and any bits will do.
             unsafe {
-                std::arch::asm!("prefetcht0 [{}]", in(reg) word, options(nostack, preserves_flags, readonly));
+                std::arch::asm!("prefetchw [{}]", in(reg) word, options(nostack, preserves_flags, readonly));
             }
         }
     }

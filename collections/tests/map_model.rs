@@ -347,6 +347,11 @@ fn many_keys_at_once() {
             found.for_each(|value| all.push(value));
             assert!(all.iter().map(Option::as_ref).eq(expected.iter().copied()));
         }
+        let set: ParHashSet<u16> = model.keys().copied().collect();
+        for _ in 0..2 {
+            let found = set.contains_many(&keys);
+            assert!(found.eq(keys.iter().map(|key| model.contains_key(key))));
+        }
     }
     let property: fn(_, _, _, _) = agree;
     let tests = if cfg!(miri) { 3 } else { 200 };

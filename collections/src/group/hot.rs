@@ -32,7 +32,9 @@ pub(super) struct Hot<K, A> {
 
 /// What happened to an item.
 pub(super) enum Met<K, R> {
-    /// It was folded.
+    /// It was folded into an entry, whose key this was once more.
+    Again(K),
+    /// It was folded, and its key is in the table.
     Taken,
     /// It belongs elsewhere.
     Missed(K, R),
@@ -69,7 +71,7 @@ impl<K: Eq, A> Hot<K, A> {
         match &mut slot.entry {
             Some((owner, sum)) if *owner == key => {
                 add(sum, raw);
-                return Met::Taken;
+                return Met::Again(key);
             }
             Some(_) => {}
             None if slot.last == print => {

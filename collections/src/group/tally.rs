@@ -26,7 +26,7 @@ mod spent;
 mod worker;
 
 use super::fold::{Fold, Sums};
-use crate::farewell::drop_shared;
+use crate::farewell::{Kept, drop_kept, drop_shared};
 use crate::hasher::DefaultHashBuilder;
 use crate::tag::{Tag, is_cheap};
 use consumer::{Idle, TallyConsumer};
@@ -66,17 +66,26 @@ where
     I: ParallelIterator<Item = F::Item>,
     F: Fold,
 {
-    let (tables, spent) = if is_cheap::<F::Key>() {
+    let (tables, spent, kept) = if is_cheap::<F::Key>() {
         tally::<(), _, _, _>(items, fold, hasher)
     } else {
         tally::<u64, _, _, _>(items, fold, hasher)
     };
     let made = make(tables);
+    // In this order: the first gives memory of the allocator's back.
     drop_shared(spent);
+    drop_kept(kept);
     made
 }
 
-fn tally<G, I, F, S>(items: I, fold: &F, hasher: &S) -> (Vec<Sums<F>>, Vec<Vec<F::Key>>)
+/// Tables, and keys that came again: those that are left of parts, and those that workers kept.
+type Tallied<F> = (
+    Vec<Sums<F>>,
+    Vec<Vec<<F as Fold>::Key>>,
+    Vec<Kept<<F as Fold>::Key>>,
+);
+
+fn tally<G, I, F, S>(items: I, fold: &F, hasher: &S) -> Tallied<F>
 where
     G: Tag,
     I: ParallelIterator<Item = F::Item>,
@@ -105,7 +114,10 @@ where
     let mut done = merged(&plan, states, two);
     plan.join(&mut whole, &mut done, two);
     whole.runs.append(&mut done.runs);
-    plan.finish(whole)
+    whole.kept.append(&mut done.kept);
+    let kept = mem::take(&mut whole.kept);
+    let (tables, spent) = plan.finish(whole);
+    (tables, spent, kept)
 }
 
 /// Ends the workers' states, and merges what they come to pair by pair. A table that took in all others,
@@ -121,15 +133,13 @@ where
     S: BuildHasher + Sync,
 {
     if states.len() < 2 {
-        let nothing = Done {
-            runs: Vec::new(),
-            count: 0,
-        };
-        return states.pop().map_or(nothing, |state| state.finish());
+        let nothing = Done::new;
+        return states.pop().map_or_else(nothing, |state| state.finish());
     }
     let later = states.split_off(states.len() / 2);
     let (mut left, mut right) = join(|| merged(plan, states, two), || merged(plan, later, two));
     plan.join(&mut left, &mut right, two);
     left.runs.append(&mut right.runs);
+    left.kept.append(&mut right.kept);
     left
 }

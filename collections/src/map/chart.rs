@@ -32,7 +32,7 @@ impl Chart {
 
     /// Draws the chart anew, from any entry of the table.
     #[cold]
-    pub(super) fn draw<T>(&self, table: &HashTable<T>) {
+    pub(crate) fn draw<T>(&self, table: &HashTable<T>) {
         let Some(at) = table.iter_buckets().next() else {
             return self.forget();
         };
@@ -89,6 +89,7 @@ mod tests {
     use super::Chart;
     use crate::ParHashMap;
     use hashbrown::HashTable;
+    use std::hash::{BuildHasher, Hasher};
     use std::sync::atomic::Ordering;
     use tine_iter::iter::{IntoParallelIterator, ParallelExtend, ParallelIterator};
 
@@ -150,5 +151,58 @@ mod tests {
         check(map, "reserved in one table");
         let map = &mut pairs(many).collect::<Vec<_>>().into_par_iter().collect();
         check(map, "collected many in parallel");
+    }
+
+    /// A hasher to which all keys are the same.
+    #[derive(Clone, Default)]
+    struct Same;
+
+    impl BuildHasher for Same {
+        type Hasher = Same;
+
+        fn build_hasher(&self) -> Same {
+            Same
+        }
+    }
+
+    impl Hasher for Same {
+        fn write(&mut self, _: &[u8]) {}
+
+        fn finish(&self) -> u64 {
+            0
+        }
+    }
+
+    /// A table that has room under the traces of removals moves to other memory of the same size.
+    #[test]
+    fn charts_follow_a_worn_table() {
+        let add: [fn(&mut ParHashMap<u32, u32, Same>, u32); 3] = [
+            |map, key| _ = map.insert(key, 0),
+            |map, key| map.extend([(key, 0)]),
+            |map, key| map.par_extend(vec![(key, 0)]),
+        ];
+        for (add, capacity) in add.into_iter().flat_map(|add| [(add, 0), (add, 5000)]) {
+            let mut map = ParHashMap::with_capacity_and_hasher(capacity, Same);
+            (0..448).for_each(|key| add(&mut map, key));
+            // All have one hash, so they lie side by side, and each removal leaves a trace.
+            (100..448).for_each(|key| _ = map.remove(&key));
+            let place = |map: &ParHashMap<u32, u32, Same>| {
+                let table = map.shards.read(0);
+                (
+                    table.num_buckets(),
+                    (&raw const *map.get(&0).expect("a pair")).addr(),
+                )
+            };
+            let before = place(&map);
+            let moves = (448..900).any(|key| {
+                add(&mut map, key);
+                assert!(map.shards.are_charted(), "{key}, {capacity}");
+                place(&map) != before
+            });
+            assert!(
+                moves && place(&map).0 == before.0,
+                "no other memory of this size"
+            );
+        }
     }
 }

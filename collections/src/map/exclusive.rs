@@ -72,8 +72,10 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         let hasher = &self.hasher;
         let rehash = |(k, _): &(K, V)| hasher.hash_one(k);
         let (table, chart) = self.shards.table_mut(hash);
-        make_room(table, rehash);
-        chart.check(table);
+        match make_room(table, rehash) {
+            true => chart.draw(table),
+            false => chart.check(table),
+        }
         match table.entry(hash, |(k, _)| *k == key, rehash) {
             Slot::Occupied(slot) => {
                 let old = mem::replace(&mut slot.into_mut().1, value);

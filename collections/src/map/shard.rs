@@ -351,8 +351,10 @@ impl<T> Shards<T> {
         }
     }
 
-    /// Locks the shard of `hash` for adding one entry, with room for it.
-    #[inline]
+    /// Locks the shard of `hash` for adding one entry, with room for it. What this returns is put together last, and not
+    /// by a call: else it would be written to memory word by word and read again in larger pieces, which takes as long
+    /// as both locked instructions.
+    #[inline(always)]
     #[track_caller]
     pub(crate) fn write_to_add(&self, hash: u64, hasher: impl Fn(&T) -> u64) -> Writing<'_, T> {
         let id = self.id();
@@ -360,27 +362,44 @@ impl<T> Shards<T> {
         loop {
             if let Some(wide) = self.wide.get() {
                 let nth = part_of(hash, wide.len());
-                let mut writing = wide[nth].write(hash, hold, self.side(id, nth));
-                make_room(&mut writing, hasher);
-                return writing;
+                let Shard(lock, chart) = &wide[nth];
+                chart.fetch::<T>(hash);
+                let (mut table, _) = lock.write(self.side(id, nth));
+                if make_room(&mut table, hasher) {
+                    chart.draw(&table);
+                }
+                return Writing {
+                    table,
+                    chart,
+                    _hold: hold,
+                };
             }
             let (mut table, waited) = self.stem.0.write(self.front(id));
             if self.wide.get().is_none() {
                 let crowded = table.len() > CROWD || (waited && table.len() > 1);
                 if !crowded {
-                    make_room(&mut table, hasher);
                     let chart = &self.stem.1;
+                    if make_room(&mut table, hasher) {
+                        chart.draw(&table);
+                    }
                     return Writing {
                         table,
                         chart,
                         _hold: hold,
                     };
                 }
-                let tables = divide(&mut table, breadth(), &hasher);
-                let wide = tables.into_iter().map(Shard::new).collect();
-                assert!(self.wide.set(wide).is_ok(), "widened under the stem's lock");
+                self.leave_stem(&mut table, &hasher);
             }
         }
+    }
+
+    /// Moves all entries of the stem, which is locked, to wide shards.
+    #[cold]
+    #[inline(never)]
+    fn leave_stem(&self, table: &mut HashTable<T>, hasher: &impl Fn(&T) -> u64) {
+        let tables = divide(table, breadth(), hasher);
+        let wide = tables.into_iter().map(Shard::new).collect();
+        assert!(self.wide.set(wide).is_ok(), "widened under the stem's lock");
     }
 
     /// Panics if this thread may not read.

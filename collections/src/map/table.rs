@@ -34,14 +34,19 @@ pub(crate) fn divide<T>(
 /// A table that grows leaves the old one untouched until the new one is complete. But a table that
 /// only clears away the traces of removals works in place, and would lose entries: [`grow`] moves
 /// those to a fresh table.
+///
+/// Says whether the entries have moved.
 #[inline]
-pub(crate) fn make_room<T>(table: &mut HashTable<T>, hasher: impl Fn(&T) -> u64) {
-    if table.len() == table.capacity() && !table.is_empty() {
+pub(crate) fn make_room<T>(table: &mut HashTable<T>, hasher: impl Fn(&T) -> u64) -> bool {
+    let is_full = table.len() == table.capacity() && !table.is_empty();
+    if is_full {
         make_room_slow(table, &hasher);
     }
+    is_full
 }
 
 #[cold]
+#[inline(never)]
 fn make_room_slow<T>(table: &mut HashTable<T>, hasher: &impl Fn(&T) -> u64) {
     // By a number that makes a table grow if more than half of it is entries.
     let full = table.num_buckets() / 8 * 7;

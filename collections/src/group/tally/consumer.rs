@@ -140,6 +140,7 @@ impl<F: Fold, S: BuildHasher + Sync, G: Tag> Reducer<Done<G, F>> for InOrder<'_,
                 .map(|(base, run)| (base + left.count, run)),
         );
         left.count += right.count;
+        left.kept.append(&mut right.kept);
         left
     }
 }
@@ -222,10 +223,7 @@ impl<F: Fold, S: BuildHasher + Sync, G: Tag> Folder<F::Item> for TallyFolder<'_,
             Some(state) => self.idle.put_aside(state),
             None => {}
         }
-        Done {
-            runs: Vec::new(),
-            count: 0,
-        }
+        Done::new()
     }
 
     fn full(&self) -> bool {

@@ -4,6 +4,7 @@
 
 use super::super::fold::{Fold, Loose, Sums};
 use super::spent::Drops;
+use crate::farewell::Kept;
 use crate::foresight::Foresight;
 use crate::foretaste::expect_key;
 use crate::partition::{List, Scatter, par_map};
@@ -43,6 +44,18 @@ pub(super) enum Run<G, F: Fold> {
 pub(super) struct Done<G, F: Fold> {
     pub(super) runs: Vec<(usize, Run<G, F>)>,
     pub(super) count: usize,
+    /// Keys that came again, for the caller to drop in the end.
+    pub(super) kept: Vec<Kept<F::Key>>,
+}
+
+impl<G, F: Fold> Done<G, F> {
+    pub(super) fn new() -> Self {
+        Done {
+            runs: Vec::new(),
+            count: 0,
+            kept: Vec::new(),
+        }
+    }
 }
 
 /// One part of a run.
@@ -65,13 +78,22 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         |(key, _)| self.hasher.hash_one(key)
     }
 
-    /// Folds a later sum into a table.
+    /// Folds a later sum into a table. Hands the key back if it was there.
     #[inline]
-    pub(super) fn merge(&self, table: &mut Sums<F>, hash: u64, key: F::Key, sum: F::Sum) {
+    pub(super) fn merge(
+        &self,
+        table: &mut Sums<F>,
+        hash: u64,
+        (key, sum): (F::Key, F::Sum),
+    ) -> Option<F::Key> {
         match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
-            Slot::Occupied(slot) => self.fold.merge(&mut slot.into_mut().1, sum),
+            Slot::Occupied(slot) => {
+                self.fold.merge(&mut slot.into_mut().1, sum);
+                return Some(key);
+            }
             Slot::Vacant(slot) => drop(slot.insert((key, sum))),
         }
+        None
     }
 
     /// Scatters a table's entries; the table keeps its memory.
@@ -112,11 +134,20 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         };
         // Two tables of the same keys make one that is no larger than they were.
         if table.len() + more.len() <= LITTLE || (two && self.are_alike(table, more)) {
-            for (key, mut sum) in mem::take(more) {
+            let room = more.len();
+            let mut again = mem::take(more).into_iter().filter_map(|(key, mut sum)| {
                 self.fold.shift(&mut sum, *right + into.count - *left);
                 let hash = self.hasher.hash_one(&key);
-                self.merge(table, hash, key, sum);
+                self.merge(table, hash, (key, sum))
+            });
+            // Where other keys are kept, these are, too.
+            if !(into.kept.is_empty() && later.kept.is_empty())
+                && let Some(mut kept) = Kept::with_room(room)
+            {
+                kept.fill(&mut again);
+                into.kept.push(kept);
             }
+            again.for_each(drop);
             later.runs.remove(0);
         }
     }

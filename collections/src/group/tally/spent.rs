@@ -3,14 +3,17 @@
 //! A key is dropped on the spot as long as that is quick, as it is for a worker that is alone, or where the thread has
 //! made the key itself. Two threads that give memory back to one arena of the allocator piece by piece wait for
 //! each other's cache line at each piece. So once there are two workers, each times some of its drops. Where they are
-//! seen to be slow, keys are kept until there is a row of them, and a row is dropped while no other thread
-//! drops one.
+//! seen to be slow, keys are kept in rows. They are kept to the end of the call, for its caller to drop, who most likely
+//! made them: then the source of the keys has given its memory back, and a large piece that comes back to glibc while
+//! many small ones are free costs as much as all their drops. If they weigh too much, or the system has no memory for
+//! that, each row is dropped while no other thread drops one.
 #![forbid(unsafe_code)]
 
-use crate::foretaste::drop_ahead;
+use crate::farewell::Kept;
+use crate::foretaste::{drop_ahead, place, weight};
 use std::hash::Hash;
 use std::mem;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -18,12 +21,22 @@ use std::time::{Duration, Instant};
 const ROW: usize = 256;
 /// A row of this many keys is dropped whatever other threads do.
 const MOST: usize = 1 << 13;
+/// The keys that one call keeps to its end weigh no more than this many bytes.
+const HEAVIEST: usize = if cfg!(test) { 1 << 20 } else { 1 << 27 };
+/// A worker keeps its first keys in room of the first number of bytes, and then in four times as much as before, up to
+/// the second: that is enough for the system to give huge pages, without which a page's first touch would cost as much as
+/// to drop what lies there.
+const ROOM: (usize, usize) = (1 << 16, 1 << 22);
 /// After this many drops a worker that was alone looks whether it still is.
 const ALONE: usize = 128;
+/// If after so many keys none lies where the one before it lay that was dropped, they were all made before.
+const LOOKS: usize = 16;
 /// One drop in this many is timed, the first figure until it is known whether drops are slow.
 const TIMED: (usize, usize) = (16, 512);
-/// After this many of them, more than half of which were slow, keys are kept for rows.
+/// After this many of them it is decided whether keys are kept in rows.
 const TRIAL: usize = 32;
+/// They are if more than one of this many was slow.
+const SLOWED: usize = 4;
 /// A drop that takes longer is slow, besides what two looks at the clock take.
 const SLOW: Duration = Duration::from_nanos(30);
 
@@ -34,27 +47,40 @@ pub(super) struct Drops {
     workers: AtomicUsize,
     /// Held while a row is dropped. No thread waits for it.
     turn: Mutex<()>,
+    /// Whether a worker found drops to be slow.
+    slow: AtomicBool,
+    /// How much the keys weigh that are kept to the end of the call.
+    weight: AtomicUsize,
 }
 
 /// Keys of one worker that are to be dropped.
 pub(super) struct Spent<'a, K> {
-    way: Way,
+    way: Way<K>,
     row: Vec<K>,
     /// The row's length, or the number of keys dropped on the spot, at which something is done.
     due: usize,
     count: usize,
+    /// Full rooms.
+    kept: Vec<Kept<K>>,
     drops: &'a Drops,
 }
 
 /// How keys are dropped.
-enum Way {
+enum Way<K> {
     Alone,
+    /// Does a key lie where the last one lay that was dropped?
+    Looking {
+        last: usize,
+        looks: usize,
+    },
     /// A drop is slow that takes longer than `limit`.
     Timed {
         timed: usize,
         slow: usize,
         limit: Duration,
     },
+    /// To the end of the call.
+    Kept(Kept<K>),
     InRows,
 }
 
@@ -79,8 +105,18 @@ impl<'a, K: Hash> Spent<'a, K> {
                 ALONE
             },
             count: 0,
+            kept: Vec::new(),
             drops,
         }
+    }
+
+    /// What is left to be dropped at the end of the call.
+    pub(super) fn into_kept(self) -> Vec<Kept<K>> {
+        let mut kept = self.kept;
+        if let Way::Kept(last) = self.way {
+            kept.push(last);
+        }
+        kept
     }
 
     /// Drops the key, now or later.
@@ -92,8 +128,12 @@ impl<'a, K: Hash> Spent<'a, K> {
         self.count += 1;
         if self.count >= self.due {
             self.act(key);
-        } else if let Way::InRows = self.way {
-            self.row.push(key);
+        } else {
+            match &mut self.way {
+                Way::Kept(room) => room.push(key),
+                Way::InRows => self.row.push(key),
+                Way::Alone | Way::Looking { .. } | Way::Timed { .. } => drop(key),
+            }
         }
     }
 
@@ -106,12 +146,24 @@ impl<'a, K: Hash> Spent<'a, K> {
                 self.count = 0;
                 // Relaxed: as above.
                 if self.drops.workers.load(Ordering::Relaxed) > 1 {
+                    (self.way, self.due) = (Way::Looking { last: 0, looks: 0 }, 1);
+                }
+            }
+            Way::Looking { last, looks } => {
+                let place = place(&key);
+                drop(key);
+                self.count = 0;
+                if place == 0 || place == *last {
                     self.due = TIMED.0;
                     self.way = Way::Timed {
                         timed: 0,
                         slow: 0,
                         limit: limit(),
                     };
+                } else if *looks == LOOKS {
+                    self.keep();
+                } else {
+                    (*last, *looks) = (place, *looks + 1);
                 }
             }
             Way::Timed { timed, slow, limit } => {
@@ -121,14 +173,45 @@ impl<'a, K: Hash> Spent<'a, K> {
                 *timed += 1;
                 self.due = if *timed < TRIAL { TIMED.0 } else { TIMED.1 };
                 self.count = 0;
-                if *timed % TRIAL == 0 && mem::take(slow) > TRIAL / 2 {
-                    (self.way, self.due) = (Way::InRows, ROW);
+                // Relaxed: a hint, as above.
+                if *timed % TRIAL == 0 && mem::take(slow) > TRIAL / SLOWED {
+                    self.drops.slow.store(true, Ordering::Relaxed);
+                }
+                if self.drops.slow.load(Ordering::Relaxed) {
+                    self.keep();
+                }
+            }
+            Way::Kept(room) => {
+                // Relaxed: no more than a count.
+                let weight = weight(&key).saturating_mul(ROW).min(HEAVIEST);
+                let before = self.drops.weight.fetch_add(weight, Ordering::Relaxed);
+                room.push(key);
+                self.count = 0;
+                if before > HEAVIEST || room.left() < ROW {
+                    self.keep();
                 }
             }
             Way::InRows => {
                 self.row.push(key);
                 self.drop_row();
             }
+        }
+    }
+
+    /// Begins to keep keys to the end of the call, or goes on with more room; in rows, if it cannot be.
+    fn keep(&mut self) {
+        (self.count, self.due) = (0, ROW);
+        let full = match &self.way {
+            Way::Kept(_) => self.kept.len() + 1,
+            _ => 0,
+        };
+        let bytes = ROOM.1.min(ROOM.0 << (2 * full).min(16));
+        // Relaxed: no more than a count.
+        let weight = self.drops.weight.load(Ordering::Relaxed);
+        let room = (weight <= HEAVIEST).then(|| Kept::of_bytes(bytes));
+        let way = room.flatten().map_or(Way::InRows, Way::Kept);
+        if let Way::Kept(full) = mem::replace(&mut self.way, way) {
+            self.kept.push(full);
         }
     }
 
@@ -149,7 +232,8 @@ impl<'a, K: Hash> Spent<'a, K> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALONE, Drops, MOST, ROW, Spent, Way};
+    use super::{ALONE, Drops, HEAVIEST, LOOKS, MOST, ROW, Spent, Way};
+    use crate::farewell::{Kept, drop_kept};
     use std::sync::Arc;
 
     fn in_rows(drops: &Drops) -> Spent<'_, Arc<usize>> {
@@ -174,16 +258,62 @@ mod tests {
         }
     }
 
-    /// No clock is looked at before a second worker has begun.
+    /// What a worker alone does is looked at no further; of two, keys that were made before are kept, and others
+    /// are timed.
     #[test]
-    fn drops_of_two_workers_are_timed() {
+    fn keys_that_were_made_before_are_kept() {
         let drops = Drops::default();
         let mut spent = Spent::new(&drops);
         (0..3 * ALONE).for_each(|i| spent.push(i.to_string()));
         assert!(matches!(spent.way, Way::Alone));
-        let _other: Spent<'_, String> = Spent::new(&drops);
-        (0..ALONE).for_each(|i| spent.push(i.to_string()));
-        assert!(matches!(spent.way, Way::Timed { .. }));
+        let mut other: Spent<'_, String> = Spent::new(&drops);
+        let before: Vec<_> = (0..ALONE + LOOKS + 1).map(|i| i.to_string()).collect();
+        before.into_iter().for_each(|key| spent.push(key));
+        let is_kept = matches!(spent.way, Way::Kept(_));
+        assert_eq!(is_kept, Kept::<String>::of_bytes(1).is_some());
+        (0..ALONE).for_each(|_| other.push(String::new()));
+        other.push(String::new());
+        other.push(String::new());
+        assert!(matches!(other.way, Way::Timed { .. }));
+        // Nothing is at a place.
+        let numbers = Drops::default();
+        let mut third: Spent<'_, Box<u8>> = Spent::new(&numbers);
+        let _fourth: Spent<'_, Box<u8>> = Spent::new(&numbers);
+        (0..=ALONE).for_each(|_| third.push(Box::new(0)));
+        assert!(matches!(third.way, Way::Timed { .. }));
+    }
+
+    #[test]
+    fn what_is_kept_is_dropped_once() {
+        let key = Arc::new(0);
+        for count in [0, 1, ROW - 1, ROW, 3 * ROW + 1, 100 * ROW] {
+            let drops = Drops::default();
+            let mut spent = Spent::new(&drops);
+            spent.keep();
+            if !matches!(spent.way, Way::Kept(_)) {
+                return;
+            }
+            (0..count).for_each(|_| spent.push(key.clone()));
+            assert_eq!(Arc::strong_count(&key), 1 + count);
+            let kept = spent.into_kept();
+            assert_eq!(Arc::strong_count(&key), 1 + count);
+            drop_kept(kept);
+            assert_eq!(Arc::strong_count(&key), 1);
+        }
+    }
+
+    /// Keys that weigh much are not kept in any number.
+    #[test]
+    fn not_any_weight_is_kept() {
+        let drops = Drops::default();
+        let mut spent = Spent::new(&drops);
+        spent.keep();
+        let key = "much".repeat(1 << 10);
+        let most = 4 * HEAVIEST / key.len();
+        (0..most).for_each(|_| spent.push(key.clone()));
+        assert!(matches!(spent.way, Way::InRows));
+        let kept = spent.into_kept();
+        assert!(kept.iter().map(Kept::len).sum::<usize>() < most);
     }
 
     /// While another thread has the turn, keys are kept; but not any number of them.

@@ -136,6 +136,10 @@ fn fold_hot<F: Fold, S: BuildHasher>(
         let pair = (key, raw);
         match hot.put(hash, pair, |r| fold.start(r), |sum, r| fold.add(sum, r)) {
             Met::Taken => ControlFlow::Continue(()),
+            Met::Again(key) => {
+                around.spent.push(key);
+                ControlFlow::Continue(())
+            }
             Met::Missed(key, raw) => {
                 if add(with, sums, around.spent, hash, (key, raw)) && sums.len() > around.limit {
                     return ControlFlow::Break(Stop::Overflow);
@@ -200,10 +204,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             ahead: if scattered { patience } else { 0 },
             patience,
             spent: Spent::new(&plan.drops),
-            done: Done {
-                runs: Vec::new(),
-                count: 0,
-            },
+            done: Done::new(),
         }
     }
 
@@ -286,6 +287,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         let plan = self.plan;
         let parts = breadth();
         let mut hot = self.hot.as_mut();
+        let spent = &mut self.spent;
         let mut count = self.done.count;
         let mut ahead = self.ahead;
         let stopped = items.try_for_each(|item| {
@@ -302,6 +304,10 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
                     |sum, r| fold.add(sum, r),
                 ) {
                     Met::Taken => return ControlFlow::Continue(()),
+                    Met::Again(key) => {
+                        spent.push(key);
+                        return ControlFlow::Continue(());
+                    }
                     Met::Missed(k, r) => (key, raw) = (k, r),
                 }
                 due = hot.is_due();
@@ -350,7 +356,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
     fn cool(&mut self) {
         for (key, sum) in self.hot.take().into_iter().flat_map(Hot::into_entries) {
             let hash = self.plan.hasher.hash_one(&key);
-            self.plan.merge(&mut self.table, hash, key, sum);
+            drop(self.plan.merge(&mut self.table, hash, (key, sum)));
         }
     }
 
@@ -412,9 +418,9 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         if !self.table.is_empty() {
             self.done.runs.push((0, Run::Table(self.table)));
         }
-        let done = self.done;
+        let mut done = self.done;
         // Before the return: a result is not dropped if a destructor panics after it.
-        drop(self.spent);
+        done.kept.append(&mut self.spent.into_kept());
         done
     }
 }
