@@ -314,7 +314,7 @@ fn tiny_loops_are_cut_in_few_pieces() {
     let view = Eight::new();
     let pieces = |site: usize, nanos| {
         site_costs::entry(site).record_cost(100, nanos);
-        let pace = Pace::start(site, 100, true, &view);
+        let pace = Pace::start(site, 100, false, &view);
         pace.plain().map(|plain| plain.pieces)
     };
     assert_eq!(pieces(0x51_7e40, 20), Some(4));
