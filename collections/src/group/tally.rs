@@ -28,6 +28,8 @@ mod worker;
 use super::fold::{Fold, Sums};
 use crate::farewell::drop_shared;
 use crate::hasher::DefaultHashBuilder;
+use crate::partition::par_map;
+use crate::parts::breadth_of;
 use crate::tag::{Tag, is_cheap};
 use consumer::{Idle, TallyConsumer};
 use merging::{Done, Plan};
@@ -35,9 +37,9 @@ use spent::Drops;
 use std::hash::BuildHasher;
 use std::marker::PhantomData;
 use std::mem;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use tine_iter::iter::ParallelIterator;
-use tine_pool::join;
+use tine_pool::{current_num_threads, join};
 use worker::State;
 
 /// The limit of a worker's table: its core's cache, and a share of the cache that cores have in
@@ -86,10 +88,14 @@ where
     let entry = mem::size_of::<(F::Key, F::Sum)>() + 1;
     let buckets = (TABLE_BYTES / entry).max(1024);
     let limit = (1 << buckets.ilog2().min(17)) / 8 * 7 - 1;
+    let (count, threads) = (items.opt_len(), current_num_threads());
     let plan = Plan {
         fold,
         hasher,
         limit,
+        parts: breadth_of(count, threads),
+        share: count.filter(|_| threads > 1).map(|count| count / threads),
+        workers: AtomicUsize::new(0),
         scattered: AtomicBool::new(false),
         drops: Drops::default(),
     };
@@ -102,9 +108,15 @@ where
     let mut whole = items.drive_unindexed(consumer);
     let states = idle.take_all();
     let two = states.len() == 2;
-    let mut done = merged(&plan, states, two);
-    plan.join(&mut whole, &mut done, two);
-    whole.runs.append(&mut done.runs);
+    let entries = states.iter().map(|state| state.entries()).sum();
+    if plan.in_pairs(states.len(), entries) {
+        let mut done = merged(&plan, states, two);
+        plan.join(&mut whole, &mut done, two);
+        whole.runs.append(&mut done.runs);
+    } else {
+        let ended = par_map(states, &|state| state.finish());
+        whole.runs.extend(ended.into_iter().flat_map(|done| done.runs));
+    }
     plan.finish(whole)
 }
 

@@ -12,11 +12,14 @@ use crate::tag::{Tag, Tagged};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
+use std::iter;
 use std::mem;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 /// Up to this many entries are merged table by table; more are merged by parts.
 const LITTLE: usize = 1 << 16;
+/// The same where more than two tables are merged pair by pair, for all of them: parts are built by all threads at once.
+const FEWER: usize = 1 << 15;
 /// How many keys of one table are looked up in another.
 const SAMPLE: usize = 64;
 
@@ -26,6 +29,12 @@ pub(super) struct Plan<'a, F, S> {
     pub(super) hasher: &'a S,
     /// The most entries of a worker's table.
     pub(super) limit: usize,
+    /// The number of parts that items and entries are scattered to.
+    pub(super) parts: usize,
+    /// How many items each thread would have if all did as many; `None` if that is not known.
+    pub(super) share: Option<usize>,
+    /// How many workers have begun. A hint.
+    pub(super) workers: AtomicUsize,
     /// Whether some table turned out a detour last time. A hint for new pieces.
     pub(super) scattered: AtomicBool,
     /// For workers that drop keys.
@@ -83,7 +92,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         &self,
         entries: impl Iterator<Item = (F::Key, F::Sum)>,
     ) -> Scatter<Tagged<G, F::Key, F::Sum>> {
-        let parts = breadth();
+        let parts = self.parts;
         let mut scatter = Scatter::new(parts);
         for entry in entries {
             let hash = self.hasher.hash_one(&entry.0);
@@ -100,6 +109,11 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         };
         let known = more.iter().take(SAMPLE).filter(is_known).count();
         known > SAMPLE / 2
+    }
+
+    /// Whether tables of this many entries in all, of as many workers, are merged pair by pair.
+    pub(super) fn in_pairs(&self, workers: usize, entries: usize) -> bool {
+        workers <= 2 || entries <= FEWER
     }
 
     /// Folds a table into the one before it, if both are small, or if they are the only `two` and
@@ -138,7 +152,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
             run => (base, run),
         });
         let mut parts: Vec<Vec<(usize, Share<G, F>)>> = Vec::new();
-        parts.resize_with(breadth(), Vec::new);
+        parts.resize_with(self.parts, Vec::new);
         for (base, run) in runs {
             match run {
                 Run::Entries(scatter) => hand_out(&mut parts, base, scatter, Share::Entries),
@@ -147,11 +161,15 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
             }
         }
         let parts = par_map(parts, &|part| self.fold_part(part));
-        parts.into_iter().unzip()
+        let (tables, spent): (Vec<_>, _) = parts.into_iter().unzip();
+        (interleave(tables), spent)
     }
 
-    /// Folds a part into a table. Keys that own memory and were there before are handed back.
-    fn fold_part<G: Tag>(&self, part: Vec<(usize, Share<G, F>)>) -> (Sums<F>, Vec<F::Key>) {
+    /// Folds a part into tables: into as many as make [`breadth()`] in all. Keys that own memory and were there before are
+    /// handed back.
+    fn fold_part<G: Tag>(&self, part: Vec<(usize, Share<G, F>)>) -> (Vec<Sums<F>>, Vec<F::Key>) {
+        let breadth = breadth();
+        let count = breadth / self.parts;
         let (mut rows, mut least) = (0, 0);
         for (_, share) in &part {
             rows += share.len();
@@ -163,7 +181,9 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
             });
         }
         let mut foresight = Foresight::new(rows);
-        let mut table = HashTable::with_capacity(least);
+        let table = || HashTable::with_capacity(least / count);
+        let mut tables: Vec<Sums<F>> = iter::repeat_with(table).take(count).collect();
+        let (parts, all) = (self.parts.trailing_zeros(), &mut tables[..]);
         let mut spent = Vec::new();
         let mut spend = |key| {
             if mem::needs_drop::<F::Key>() {
@@ -175,6 +195,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
                 Share::Entries(list) => walk(list, |(tag, (key, mut sum))| {
                     let hash = tag.hash(|| self.hasher.hash_one(&key));
                     self.fold.shift(&mut sum, base);
+                    let table = &mut all[part_of(hash, breadth) >> parts];
                     match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
                         Slot::Occupied(slot) => {
                             self.fold.merge(&mut slot.into_mut().1, sum);
@@ -182,10 +203,13 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
                         }
                         Slot::Vacant(slot) => drop(slot.insert((key, sum))),
                     }
-                    foresight.step(&mut table, self.rehash());
+                    if foresight.is_due() {
+                        foresight.decide(all, self.rehash());
+                    }
                 }),
                 Share::Items(list) => walk(list, |(tag, (key, raw))| {
                     let hash = tag.hash(|| self.hasher.hash_one(&key));
+                    let table = &mut all[part_of(hash, breadth) >> parts];
                     match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
                         Slot::Occupied(slot) => {
                             self.fold.add(&mut slot.into_mut().1, raw);
@@ -197,12 +221,24 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
                             slot.insert((key, sum));
                         }
                     }
-                    foresight.step(&mut table, self.rehash());
+                    if foresight.is_due() {
+                        foresight.decide(all, self.rehash());
+                    }
                 }),
             }
         }
-        (table, spent)
+        (tables, spent)
     }
+}
+
+/// The tables of all parts in the order of their numbers: those of one part are as many numbers apart as there are parts.
+fn interleave<T>(parts: Vec<Vec<T>>) -> Vec<T> {
+    let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
+    let mut all = Vec::with_capacity(breadth());
+    while all.len() < breadth() {
+        all.extend(parts.iter_mut().filter_map(Iterator::next));
+    }
+    all
 }
 
 /// Takes all rows of a list. What keys own is fetched some rows ahead, for they will be compared.

@@ -5,9 +5,10 @@ use super::super::fold::{Fold, Loose, Sums};
 use super::super::hot::{Hot, Met};
 use super::merging::{Done, Plan, Run};
 use super::spent::Spent;
+use crate::foresight::new_keys;
 use crate::gather::fits;
 use crate::partition::Scatter;
-use crate::parts::{breadth, part_of};
+use crate::parts::part_of;
 use crate::tag::Tag;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
@@ -26,6 +27,12 @@ pub(super) const SETTLED: usize = 1 << 14;
 const LOOK: usize = 1 << 14;
 /// It is given up then unless one item in this many was of a known key.
 const KNOWN: usize = 13;
+/// After this many items a worker that is not alone looks whether a table of its own pays, and again whenever it has twice
+/// as many.
+const PROBE: usize = 1 << 10;
+/// It does if one item in this many at most will have a new key: that takes as long as some others, and is done once more
+/// when the tables become one.
+const SELDOM: usize = 7;
 /// A table with no more entries than this is small.
 const HANDFUL: usize = 256;
 
@@ -178,6 +185,8 @@ pub(super) struct State<'a, F: Fold, S, G> {
     cold: bool,
     /// The number of items to scatter before the table is tried.
     ahead: usize,
+    /// How many items there are when it is asked whether other workers make scattering pay.
+    probe: usize,
     /// The number of items to scatter after the next failure.
     patience: usize,
     spent: Spent<'a, F::Key>,
@@ -189,14 +198,16 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         let patience = PATIENCE * plan.limit;
         // A hint: nothing is ordered by it.
         let scattered = plan.scattered.load(Ordering::Relaxed);
+        plan.workers.fetch_add(1, Ordering::Relaxed);
         State {
             plan,
             table: HashTable::new(),
             limit: Self::first_look(plan),
             since: 0,
-            items: scattered.then(|| Scatter::new(breadth())),
+            items: scattered.then(|| Scatter::new(plan.parts)),
             hot: if scattered { Hot::new(0) } else { None },
             cold: false,
+            probe: plan.share.map_or(usize::MAX, |_| PROBE),
             ahead: if scattered { patience } else { 0 },
             patience,
             spent: Spent::new(&plan.drops),
@@ -218,6 +229,9 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
     #[inline]
     pub(super) fn put_all(&mut self, items: impl IntoIterator<Item = F::Item>) {
         let mut items = items.into_iter();
+        if self.done.count >= self.probe {
+            self.consider();
+        }
         if self.is_calm(&items) {
             let Plan { fold, hasher, .. } = *self.plan;
             let (sums, count) = (&mut self.table, self.done.count);
@@ -284,7 +298,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             return ControlFlow::Continue(());
         };
         let plan = self.plan;
-        let parts = breadth();
+        let parts = plan.parts;
         let mut hot = self.hot.as_mut();
         let mut count = self.done.count;
         let mut ahead = self.ahead;
@@ -319,6 +333,37 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         self.done.count = count;
         self.ahead = ahead;
         stopped
+    }
+
+    /// Gives the table up if other workers have tables too, and each of them would meet nearly all keys.
+    #[cold]
+    fn consider(&mut self) {
+        let count = self.done.count;
+        if self.items.is_some() || self.hot.is_some() || self.since != 0 {
+            self.probe = usize::MAX;
+            return;
+        }
+        // Relaxed: a hint.
+        if self.plan.workers.load(Ordering::Relaxed) < 2 {
+            return;
+        }
+        self.probe = 2 * count;
+        let rest = self.plan.share.map_or(0, |share| share.saturating_sub(count));
+        if new_keys(count, self.table.len(), rest) > rest / SELDOM {
+            self.give_up();
+        }
+    }
+
+    /// Scatters the entries of the table, and then items.
+    fn give_up(&mut self) {
+        let entries = self.plan.flush(&mut self.table);
+        self.done.runs.push((0, Run::Entries(entries)));
+        self.table = HashTable::new();
+        self.limit = Self::first_look(self.plan);
+        self.plan.scattered.store(true, Ordering::Relaxed);
+        self.begin_items(Hot::new(self.done.count));
+        self.ahead = self.patience;
+        self.patience = self.patience.saturating_mul(4);
     }
 
     /// Puts a hot table in front of a table that has few entries after many items.
@@ -357,7 +402,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
     /// Begins another run of items.
     fn begin_items(&mut self, hot: Option<Hot<F::Key, F::Sum>>) {
         self.end_items();
-        self.items = Some(Scatter::new(breadth()));
+        self.items = Some(Scatter::new(self.plan.parts));
         self.hot = hot;
     }
 
@@ -401,6 +446,11 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             self.ahead = self.patience;
             self.patience = self.patience.saturating_mul(4);
         }
+    }
+
+    /// How many entries its table has.
+    pub(super) fn entries(&self) -> usize {
+        self.table.len()
     }
 
     pub(super) fn finish(mut self) -> Done<G, F> {
