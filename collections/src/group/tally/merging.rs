@@ -147,10 +147,16 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         if done.runs.is_empty() {
             return (vec![HashTable::new()], Vec::new());
         }
-        let runs = par_map(done.runs, &|(base, run)| match run {
+        let flush = |(base, run)| match run {
             Run::Table(mut table) => (base, Run::Entries(self.flush(&mut table))),
             run => (base, run),
-        });
+        };
+        let of_table = |run: &&(usize, Run<G, F>)| matches!(run.1, Run::Table(_));
+        // A join that is over at once would make the pool take the next one for as short.
+        let runs: Vec<_> = match done.runs.iter().filter(of_table).count() {
+            0 | 1 => done.runs.into_iter().map(flush).collect(),
+            _ => par_map(done.runs, &flush),
+        };
         let mut parts: Vec<Vec<(usize, Share<G, F>)>> = Vec::new();
         parts.resize_with(self.parts, Vec::new);
         for (base, run) in runs {

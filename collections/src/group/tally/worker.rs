@@ -32,7 +32,7 @@ const KNOWN: usize = 13;
 const PROBE: usize = 1 << 10;
 /// It does if one item in this many at most will have a new key: that takes as long as some others, and is done once more
 /// when the tables become one.
-const SELDOM: usize = 7;
+const SELDOM: usize = 3;
 /// A table with no more entries than this is small.
 const HANDFUL: usize = 256;
 
