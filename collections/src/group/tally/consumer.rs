@@ -107,7 +107,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> TallyFolder<'a, F, S, G> {
         let mut state = self.take();
         state.put_all(items);
         // A small table is soon filled again: that is cheaper than keeping it.
-        if F::COMMUTES && state.done.count >= SETTLED {
+        if F::COMMUTES && (state.done.count >= SETTLED || self.plan.is_shared()) {
             self.idle.put(state);
         } else {
             self.state = Some(state);

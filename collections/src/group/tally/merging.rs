@@ -14,7 +14,7 @@ use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
 use std::iter;
 use std::mem;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Up to this many entries are merged table by table; more are merged by parts.
 const LITTLE: usize = 1 << 16;
@@ -111,6 +111,18 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         known > SAMPLE / 2
     }
 
+    /// Whether there is more than one worker.
+    #[inline]
+    pub(super) fn is_shared(&self) -> bool {
+        // Relaxed: a hint.
+        self.workers.load(Ordering::Relaxed) > 1
+    }
+
+    /// Whether so few items come that they go to fewer parts.
+    pub(super) fn is_small(&self) -> bool {
+        self.parts < breadth()
+    }
+
     /// Whether tables of this many entries in all, of as many workers, are merged pair by pair.
     pub(super) fn in_pairs(&self, workers: usize, entries: usize) -> bool {
         workers <= 2 || entries <= FEWER
@@ -147,28 +159,31 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         if done.runs.is_empty() {
             return (vec![HashTable::new()], Vec::new());
         }
-        let flush = |(base, run)| match run {
-            Run::Table(mut table) => (base, Run::Entries(self.flush(&mut table))),
-            run => (base, run),
-        };
-        let of_table = |run: &&(usize, Run<G, F>)| matches!(run.1, Run::Table(_));
-        // A join that is over at once would make the pool take the next one for as short.
-        let runs: Vec<_> = match done.runs.iter().filter(of_table).count() {
-            0 | 1 => done.runs.into_iter().map(flush).collect(),
-            _ => par_map(done.runs, &flush),
-        };
-        let mut parts: Vec<Vec<(usize, Share<G, F>)>> = Vec::new();
+        let mut runs = par_map(done.runs, &|(base, run)| (base, self.cut(run)));
+        // Threads made the lists: to hand out where they are reads none of them.
+        let mut parts: Vec<Vec<(usize, &mut Option<Share<G, F>>)>> = Vec::new();
         parts.resize_with(self.parts, Vec::new);
-        for (base, run) in runs {
-            match run {
-                Run::Entries(scatter) => hand_out(&mut parts, base, scatter, Share::Entries),
-                Run::Items(scatter) => hand_out(&mut parts, base, scatter, Share::Items),
-                Run::Table(_) => unreachable!("tables were flushed"),
+        for (base, shares) in &mut runs {
+            for (part, share) in parts.iter_mut().zip(shares) {
+                part.push((*base, share));
             }
         }
-        let parts = par_map(parts, &|part| self.fold_part(part));
+        let parts = par_map(parts, &|part| {
+            let share = |(base, share): (usize, &mut Option<_>)| Some((base, share.take()?));
+            self.fold_part(part.into_iter().filter_map(share).collect())
+        });
         let (tables, spent): (Vec<_>, _) = parts.into_iter().unzip();
         (interleave(tables), spent)
+    }
+
+    /// The shares of all parts in a run.
+    fn cut<G: Tag>(&self, run: Run<G, F>) -> Vec<Option<Share<G, F>>> {
+        let entries = |scatter| lists(scatter, Share::Entries);
+        match run {
+            Run::Table(mut table) => entries(self.flush(&mut table)),
+            Run::Entries(scatter) => entries(scatter),
+            Run::Items(scatter) => lists(scatter, Share::Items),
+        }
     }
 
     /// Folds a part into tables: into as many as make [`breadth()`] in all. Keys that own memory and were there before are
@@ -257,16 +272,10 @@ fn walk<G, K: Hash, V>(list: List<Tagged<G, K, V>>, take: impl FnMut(Tagged<G, K
     }
 }
 
-/// Appends a run's lists to the parts.
-fn hand_out<G, F: Fold, T>(
-    parts: &mut [Vec<(usize, Share<G, F>)>],
-    base: usize,
-    scatter: Scatter<T>,
-    share: impl Fn(List<T>) -> Share<G, F>,
-) {
-    for (part, list) in parts.iter_mut().zip(scatter.into_lists()) {
-        if list.len() != 0 {
-            part.push((base, share(list)));
-        }
-    }
+/// The lists of a run, where they are not empty.
+fn lists<T, L>(scatter: Scatter<T>, share: impl Fn(List<T>) -> L) -> Vec<Option<L>> {
+    let lists = scatter.into_lists().into_iter();
+    lists
+        .map(|list| (list.len() != 0).then(|| share(list)))
+        .collect()
 }

@@ -205,7 +205,8 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             limit: Self::first_look(plan),
             since: 0,
             items: scattered.then(|| Scatter::new(plan.parts)),
-            hot: if scattered { Hot::new(0) } else { None },
+            // Where few items come, the table was given up because their keys are all rare.
+            hot: (scattered && !plan.is_small()).then(|| Hot::new(0)).flatten(),
             cold: false,
             probe: plan.share.map_or(usize::MAX, |_| PROBE),
             ahead: if scattered { patience } else { 0 },
@@ -343,8 +344,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             self.probe = usize::MAX;
             return;
         }
-        // Relaxed: a hint.
-        if self.plan.workers.load(Ordering::Relaxed) < 2 {
+        if !self.plan.is_shared() {
             return;
         }
         self.probe = 2 * count;
@@ -361,7 +361,8 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         self.table = HashTable::new();
         self.limit = Self::first_look(self.plan);
         self.plan.scattered.store(true, Ordering::Relaxed);
-        self.begin_items(Hot::new(self.done.count));
+        // Where a key came often, the table would have been kept.
+        self.begin_items(None);
         self.ahead = self.patience;
         self.patience = self.patience.saturating_mul(4);
     }
