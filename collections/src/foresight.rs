@@ -72,8 +72,8 @@ impl Foresight {
 pub(crate) fn new_keys(seen: usize, keys: usize, rest: usize) -> usize {
     let (seen, found) = (seen as f64, keys as f64);
     // Of K keys, N draws meet K (1 - exp(-N/K)). N/K lies between these two.
-    let (mut low, mut high) = (0.0, 64.0);
-    for _ in 0..24 {
+    let (mut low, mut high) = (0.0, 32.0);
+    for _ in 0..16 {
         let mid = (low + high) / 2.0;
         match (1.0 - f64::exp(-mid)) / mid * seen > found {
             true => low = mid,

@@ -23,18 +23,13 @@ pub(crate) fn breadth() -> usize {
 
 /// Up to this many items are scattered to fewer parts.
 const MUCH: usize = 1 << 20;
-/// A part is to have this many of them, and each thread this many parts.
-const EACH: usize = 1 << 11;
-const EACH_THREAD: usize = 4;
 
-/// The number of parts that `items` items are scattered to, where it is known how many come: a power of two, [`breadth()`] at
-/// most. What `threads` threads pay for each list that one of them has for each part counts where parts are small.
+/// The number of parts that `items` items are scattered to by `threads` threads, where it is known how many come: a power of
+/// two, [`breadth()`] at most. Each thread has a list for each part, and another thread has to fetch it: where few items come, that is
+/// most of the work. So there is one part for each thread then.
 pub(crate) fn breadth_of(items: Option<usize>, threads: usize) -> usize {
     match items {
-        Some(items) if items <= MUCH => {
-            let parts = (items / EACH).min(EACH_THREAD * threads);
-            parts.next_power_of_two().clamp(8, breadth())
-        }
+        Some(items) if items <= MUCH => threads.next_power_of_two().clamp(4, breadth()),
         _ => breadth(),
     }
 }

@@ -46,6 +46,9 @@ use worker::State;
 /// common.
 const TABLE_BYTES: usize = 4 << 20;
 
+/// Fewer items are not shared, so a worker need not look whether others change what pays.
+const SHARED: usize = 1 << 14;
+
 /// Folds all items by key: one small table, or one for each of
 /// [`breadth()`] parts.
 pub(super) fn tables<I, F>(items: I, fold: &F, hasher: &DefaultHashBuilder) -> Vec<Sums<F>>
@@ -94,7 +97,9 @@ where
         hasher,
         limit,
         parts: breadth_of(count, threads),
-        share: count.filter(|_| threads > 1).map(|count| count / threads),
+        share: count
+            .filter(|&count| threads > 1 && count >= SHARED)
+            .map(|count| count / threads),
         workers: AtomicUsize::new(0),
         scattered: AtomicBool::new(false),
         drops: Drops::default(),
@@ -115,7 +120,9 @@ where
         whole.runs.append(&mut done.runs);
     } else {
         let ended = par_map(states, &|state| state.finish());
-        whole.runs.extend(ended.into_iter().flat_map(|done| done.runs));
+        whole
+            .runs
+            .extend(ended.into_iter().flat_map(|done| done.runs));
     }
     plan.finish(whole)
 }

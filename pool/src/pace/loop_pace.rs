@@ -57,6 +57,9 @@ const JOURNEY: u64 = 4_000;
 /// Where another folder costs much, work of this length is given away all the same if each of its items
 /// takes at least this long, both in nanoseconds: then the folder is the lesser part of it.
 const DEAR: (u64, u64) = (100_000, 150);
+/// There, a loop is shared while it has this many items, or takes this many nanoseconds. A shorter time alone would not do:
+/// threads that fill new tables take several times as long for each item.
+const SHARED: (usize, u64) = (1 << 14, 2_000_000);
 /// Where another folder costs much, parts are to be worth a certain time at first. In a loop that takes A times
 /// that, parts may be shorter, so that each thread may have B of them, but no shorter than a C-th of that time.
 /// This is A, B, C.
@@ -449,11 +452,13 @@ impl Pace {
         }
         let probes = take(&mut self.probes);
         match rest {
-            Some(nanos) if self.is_enough(nanos) && !probes && self.worth_sharing(nanos, view) => {
+            Some(nanos)
+                if self.is_enough(nanos, left) && !probes && self.worth_sharing(nanos, view) =>
+            {
                 self.adapt(nanos);
                 return self.share();
             }
-            Some(nanos) if self.is_enough(nanos) => {}
+            Some(nanos) if self.is_enough(nanos, left) => {}
             // No thread would come for the rest: this call and those before it say so.
             Some(_) if !self.long && self.items > 0 && self.was_short(left) => {
                 return Step::Run(self.begin(left));
@@ -515,10 +520,15 @@ impl Pace {
         Some(mean.max(last))
     }
 
-    /// Whether work of this many nanoseconds may be given away at all.
+    /// Whether work of this many nanoseconds, of which `left` items lie here, may be given away at all.
     #[inline]
-    fn is_enough(&self, nanos: u64) -> bool {
-        nanos >= self.least || (nanos >= DEAR.0 && self.least < u64::MAX && self.is_dear())
+    fn is_enough(&self, nanos: u64, left: usize) -> bool {
+        if self.least <= JOURNEY {
+            return nanos >= self.least;
+        }
+        let many = || left + self.beyond >= SHARED.0 || nanos >= SHARED.1;
+        nanos >= self.least && many()
+            || (nanos >= DEAR.0 && self.least < u64::MAX && self.is_dear())
     }
 
     #[cold]

@@ -162,7 +162,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Consumer<F::Item> for TallyCons
     const WORTH: u64 = if mem::needs_drop::<F::Key>() {
         10_000_000
     } else {
-        2_000_000
+        100_000
     };
 
     fn advance(

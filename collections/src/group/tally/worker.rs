@@ -185,8 +185,11 @@ pub(super) struct State<'a, F: Fold, S, G> {
     cold: bool,
     /// The number of items to scatter before the table is tried.
     ahead: usize,
-    /// How many items there are when it is asked whether other workers make scattering pay.
+    /// From this many items on it is asked at each block whether other workers make scattering pay; at this many
+    /// the answer is found anew; and the answer.
     probe: usize,
+    guessed: usize,
+    scatters: bool,
     /// The number of items to scatter after the next failure.
     patience: usize,
     spent: Spent<'a, F::Key>,
@@ -206,9 +209,13 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             since: 0,
             items: scattered.then(|| Scatter::new(plan.parts)),
             // Where few items come, the table was given up because their keys are all rare.
-            hot: (scattered && !plan.is_small()).then(|| Hot::new(0)).flatten(),
+            hot: (scattered && !plan.is_small())
+                .then(|| Hot::new(0))
+                .flatten(),
             cold: false,
             probe: plan.share.map_or(usize::MAX, |_| PROBE),
+            guessed: PROBE,
+            scatters: false,
             ahead: if scattered { patience } else { 0 },
             patience,
             spent: Spent::new(&plan.drops),
@@ -336,7 +343,8 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         stopped
     }
 
-    /// Gives the table up if other workers have tables too, and each of them would meet nearly all keys.
+    /// Gives the table up if other workers have tables too, and each of them would meet nearly all keys. While there are none, it
+    /// says so to those that come.
     #[cold]
     fn consider(&mut self) {
         let count = self.done.count;
@@ -344,12 +352,20 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             self.probe = usize::MAX;
             return;
         }
-        if !self.plan.is_shared() {
-            return;
+        let shared = self.plan.is_shared();
+        if count >= self.guessed {
+            self.guessed = 2 * count;
+            let rest = self
+                .plan
+                .share
+                .map_or(0, |share| share.saturating_sub(count));
+            self.scatters = new_keys(count, self.table.len(), rest) > rest / SELDOM;
+            if self.scatters {
+                // Relaxed: a hint.
+                self.plan.scattered.store(true, Ordering::Relaxed);
+            }
         }
-        self.probe = 2 * count;
-        let rest = self.plan.share.map_or(0, |share| share.saturating_sub(count));
-        if new_keys(count, self.table.len(), rest) > rest / SELDOM {
+        if shared && self.scatters {
             self.give_up();
         }
     }
