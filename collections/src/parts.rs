@@ -29,7 +29,7 @@ const MUCH: usize = 1 << 20;
 /// most of the work. So there is one part for each thread then.
 pub(crate) fn breadth_of(items: Option<usize>, threads: usize) -> usize {
     match items {
-        Some(items) if items <= MUCH => threads.next_power_of_two().clamp(4, breadth()),
+        Some(items) if items <= MUCH => threads.next_power_of_two().clamp(8, breadth()),
         _ => breadth(),
     }
 }

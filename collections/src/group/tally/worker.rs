@@ -33,6 +33,8 @@ const PROBE: usize = 1 << 10;
 /// It does if one item in this many at most will have a new key: that takes as long as some others, and is done once more
 /// when the tables become one.
 const SELDOM: usize = 3;
+/// The answer is guessed from this part of the worker's items at least: of fewer, too few have the same key.
+const GUESSED: usize = 16;
 /// A table with no more entries than this is small.
 const HANDFUL: usize = 256;
 
