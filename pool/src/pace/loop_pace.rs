@@ -132,6 +132,7 @@ impl Seed {
             crew: self.crew,
             whole: 0,
             plain: None,
+            shared: false,
             probes: false,
             wakes: None,
             crowded: 0,
@@ -243,6 +244,8 @@ pub(crate) struct Pace {
     whole: u64,
     /// Whether the loop is so short that each piece is one block.
     plain: Option<Plain>,
+    /// Whether part of it was given away on this thread's own account.
+    shared: bool,
     /// Whether the first block may be all that is needed, so that nothing is shared before it.
     probes: bool,
     /// Whether a thread is woken for a rest that would be over soon after it came; `None` until
@@ -383,13 +386,24 @@ impl Pace {
     /// Parts that are as expected are not noted: all threads would wait for the line.
     fn note_row(&mut self) {
         let nanos = clock::nanos(self.ticks);
-        if !self.part || self.known.is_far_off(self.items, nanos) {
+        if self.is_told_by(nanos) {
             self.entry.record_cost(self.items, nanos);
         }
         let uneven = self.is_uneven();
         if uneven || (self.known.is_uneven() && nanos > TELLING) {
             self.entry.record_uneven(uneven);
         }
+    }
+
+    /// Whether a row that took this many nanoseconds says what the loop costs.
+    fn is_told_by(&self, nanos: u64) -> bool {
+        // Where folders cost much, those of other threads are no cost of the items: if they counted, the next call would be shared
+        // for that alone.
+        if self.least > JOURNEY && (self.part || self.shared) {
+            let known = self.known.predict(self.items);
+            return known.is_some_and(|known| nanos < known) || (known.is_none() && !self.part);
+        }
+        !self.part || self.known.is_far_off(self.items, nanos)
     }
 
     /// Whether an item was met that took far longer than others.
@@ -543,6 +557,7 @@ impl Pace {
 
     /// The time until the next block does not count as its time.
     fn share(&mut self) -> Step {
+        self.shared = true;
         self.end_block();
         self.begun = 0;
         Step::Share

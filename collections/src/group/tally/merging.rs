@@ -20,6 +20,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 const LITTLE: usize = 1 << 16;
 /// The same where more than two tables are merged pair by pair, for all of them: parts are built by all threads at once.
 const FEWER: usize = 1 << 15;
+/// This many lists are made by one thread before others would have come.
+const BRIEF: usize = 1 << 10;
 /// How many keys of one table are looked up in another.
 const SAMPLE: usize = 64;
 
@@ -159,7 +161,12 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         if done.runs.is_empty() {
             return (vec![HashTable::new()], Vec::new());
         }
-        let mut runs = par_map(done.runs, &|(base, run)| (base, self.cut(run)));
+        let cut = |(base, run)| (base, self.cut(run));
+        let is_table = |run: &(usize, Run<G, F>)| matches!(run.1, Run::Table(_));
+        let mut runs: Vec<_> = match done.runs.len() * self.parts <= BRIEF {
+            true if !done.runs.iter().any(is_table) => done.runs.into_iter().map(cut).collect(),
+            _ => par_map(done.runs, &cut),
+        };
         // Threads made the lists: to hand out where they are reads none of them.
         let mut parts: Vec<Vec<(usize, &mut Option<Share<G, F>>)>> = Vec::new();
         parts.resize_with(self.parts, Vec::new);
