@@ -354,20 +354,17 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             self.probe = usize::MAX;
             return;
         }
-        let shared = self.plan.is_shared();
-        if count >= self.guessed {
+        let share = self.plan.share.unwrap_or(0);
+        if count >= self.guessed && count >= share / GUESSED {
             self.guessed = 2 * count;
-            let rest = self
-                .plan
-                .share
-                .map_or(0, |share| share.saturating_sub(count));
+            let rest = share.saturating_sub(count);
             self.scatters = new_keys(count, self.table.len(), rest) > rest / SELDOM;
             if self.scatters {
                 // Relaxed: a hint.
                 self.plan.scattered.store(true, Ordering::Relaxed);
             }
         }
-        if shared && self.scatters {
+        if self.scatters && self.plan.is_shared() {
             self.give_up();
         }
     }
