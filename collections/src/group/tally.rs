@@ -152,3 +152,6 @@ where
     left.runs.append(&mut right.runs);
     left
 }
+
+#[cfg(test)]
+mod tests;
