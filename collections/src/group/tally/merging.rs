@@ -62,6 +62,9 @@ enum Share<G, F: Fold> {
     Items(List<Tagged<G, F::Key, F::Raw>>),
 }
 
+/// A part of a run, if it is not empty, where it is; and the place where the run's piece begins.
+type Handed<'a, G, F> = (usize, &'a mut Option<Share<G, F>>);
+
 impl<G, F: Fold> Share<G, F> {
     fn len(&self) -> usize {
         match self {
@@ -168,7 +171,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
             _ => par_map(done.runs, &cut),
         };
         // Threads made the lists: to hand out where they are reads none of them.
-        let mut parts: Vec<Vec<(usize, &mut Option<Share<G, F>>)>> = Vec::new();
+        let mut parts: Vec<Vec<Handed<'_, G, F>>> = Vec::new();
         parts.resize_with(self.parts, Vec::new);
         for (base, shares) in &mut runs {
             for (part, share) in parts.iter_mut().zip(shares) {
@@ -176,7 +179,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
             }
         }
         let parts = par_map(parts, &|part| {
-            let share = |(base, share): (usize, &mut Option<_>)| Some((base, share.take()?));
+            let share = |(base, share): Handed<'_, G, F>| Some((base, share.take()?));
             self.fold_part(part.into_iter().filter_map(share).collect())
         });
         let (tables, spent): (Vec<_>, _) = parts.into_iter().unzip();
