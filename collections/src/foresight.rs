@@ -3,6 +3,7 @@
 
 use crate::map::table::grow;
 use hashbrown::HashTable;
+use std::slice;
 
 /// Room for the rows to come, estimated from the rows so far. The number of rows that met their own
 /// key shows how many keys there are, if all keys are equally frequent. If they are not, the
@@ -25,17 +26,31 @@ impl Foresight {
     /// Notes a row, and makes room when the time has come.
     #[inline]
     pub(crate) fn step<T>(&mut self, table: &mut HashTable<T>, rehash: impl Fn(&T) -> u64) {
-        self.seen += 1;
-        if self.seen == self.probe {
-            self.decide(table, rehash);
+        if self.is_due() {
+            self.decide(slice::from_mut(table), rehash);
         }
     }
 
+    /// Notes a row that went to one of several tables. Says whether the time has come to make room in them.
+    #[inline]
+    pub(crate) fn is_due(&mut self) -> bool {
+        self.seen += 1;
+        self.seen == self.probe
+    }
+
+    /// Makes room in the tables among which the rows are divided.
     #[cold]
-    fn decide<T>(&mut self, table: &mut HashTable<T>, rehash: impl Fn(&T) -> u64) {
-        let keys = self.keys(table.len());
-        let more = keys.saturating_sub(table.len());
-        grow(table, more, rehash).expect("capacity overflow, or no memory for the entries");
+    pub(crate) fn decide<T>(&mut self, tables: &mut [HashTable<T>], rehash: impl Fn(&T) -> u64) {
+        let keys = self.keys(tables.iter().map(HashTable::len).sum());
+        let each = match tables.len() {
+            1 => keys,
+            // As in `Shards::with_capacity`.
+            count => keys / count + keys / count / 8 + 4,
+        };
+        for table in tables {
+            let more = each.saturating_sub(table.len());
+            grow(table, more, &rehash).expect("capacity overflow, or no memory for the entries");
+        }
     }
 
     /// The number of keys to expect of all rows, after `met` of those seen found their key.
@@ -50,4 +65,22 @@ impl Foresight {
         let share = 1.0 - (-(self.rows as f64) / all).exp();
         ((all * share) as usize).min(self.rows)
     }
+}
+
+/// How many of `rest` further rows will have a key that is new, if `seen` rows had `keys` different ones, and all keys are
+/// equally frequent.
+pub(crate) fn new_keys(seen: usize, keys: usize, rest: usize) -> usize {
+    let (seen, found) = (seen as f64, keys as f64);
+    // Of K keys, N draws meet K (1 - exp(-N/K)). N/K lies between these two.
+    let (mut low, mut high) = (0.0, 32.0);
+    for _ in 0..16 {
+        let mid = (low + high) / 2.0;
+        match (1.0 - f64::exp(-mid)) / mid * seen > found {
+            true => low = mid,
+            false => high = mid,
+        }
+    }
+    let all = seen / high;
+    let still = f64::exp(-high) * (1.0 - (-(rest as f64) / all).exp());
+    ((all * still) as usize).min(rest)
 }

@@ -28,6 +28,9 @@ const LAST_BLOCK: usize = 8 << 10;
 const FIRST_CHUNK: usize = 128 << 10;
 const LAST_CHUNK: usize = 4 << 20;
 
+/// How many lines of a block are fetched while the one before it is read.
+const FETCHED: usize = 8;
+
 /// How many values a list looks ahead.
 const AHEAD: usize = 16;
 
@@ -263,9 +266,21 @@ impl<T> Iterator for List<T> {
             let Some(block) = self.blocks.pop() else {
                 return all;
             };
+            // Another thread has written it, and it lies elsewhere.
+            if let Some(next) = self.blocks.last() {
+                expect_block(next);
+            }
             self.next = block.start;
             self.ready = block.len;
         }
+    }
+}
+
+/// Fetches the beginning of a block.
+#[inline]
+fn expect_block<T>(block: &Block<T>) {
+    for at in 0..FETCHED {
+        pages::expect_read(block.start.as_ptr().addr() + at * 64);
     }
 }
 

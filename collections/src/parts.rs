@@ -21,6 +21,19 @@ pub(crate) fn breadth() -> usize {
     }
 }
 
+/// Up to this many items are scattered to fewer parts.
+const MUCH: usize = 1 << 20;
+
+/// The number of parts that `items` items are scattered to by `threads` threads, where it is known how many come: a power of
+/// two, [`breadth()`] at most. Each thread has a list for each part, and another thread has to fetch it: where few items come, that is
+/// most of the work. So there is one part for each thread then.
+pub(crate) fn breadth_of(items: Option<usize>, threads: usize) -> usize {
+    match items {
+        Some(items) if items <= MUCH => threads.next_power_of_two().clamp(8, breadth()),
+        _ => breadth(),
+    }
+}
+
 /// The part, of `count` parts (a power of two), that a hash belongs to.
 ///
 /// Tables look at a hash's lowest bits and at its highest seven. A product with a large odd number

@@ -28,6 +28,8 @@ mod worker;
 use super::fold::{Fold, Sums};
 use crate::farewell::{Kept, drop_kept, drop_shared};
 use crate::hasher::DefaultHashBuilder;
+use crate::partition::par_map;
+use crate::parts::breadth_of;
 use crate::tag::{Tag, is_cheap};
 use consumer::{Idle, TallyConsumer};
 use merging::{Done, Plan};
@@ -35,14 +37,17 @@ use spent::Drops;
 use std::hash::BuildHasher;
 use std::marker::PhantomData;
 use std::mem;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use tine_iter::iter::ParallelIterator;
-use tine_pool::join;
+use tine_pool::{current_num_threads, join};
 use worker::State;
 
 /// The limit of a worker's table: its core's cache, and a share of the cache that cores have in
 /// common.
 const TABLE_BYTES: usize = 4 << 20;
+
+/// Fewer items are not shared, so a worker need not look whether others change what pays.
+const SHARED: usize = 1 << 14;
 
 /// Folds all items by key: one small table, or one for each of
 /// [`breadth()`] parts.
@@ -95,10 +100,16 @@ where
     let entry = mem::size_of::<(F::Key, F::Sum)>() + 1;
     let buckets = (TABLE_BYTES / entry).max(1024);
     let limit = (1 << buckets.ilog2().min(17)) / 8 * 7 - 1;
+    let (count, threads) = (items.opt_len(), current_num_threads());
     let plan = Plan {
         fold,
         hasher,
         limit,
+        parts: breadth_of(count, threads),
+        share: count
+            .filter(|&count| threads > 1 && count >= SHARED)
+            .map(|count| count / threads),
+        workers: AtomicUsize::new(0),
         scattered: AtomicBool::new(false),
         drops: Drops::default(),
     };
@@ -111,10 +122,18 @@ where
     let mut whole = items.drive_unindexed(consumer);
     let states = idle.take_all();
     let two = states.len() == 2;
-    let mut done = merged(&plan, states, two);
-    plan.join(&mut whole, &mut done, two);
-    whole.runs.append(&mut done.runs);
-    whole.kept.append(&mut done.kept);
+    let entries = states.iter().map(|state| state.entries()).sum();
+    if plan.in_pairs(states.len(), entries) {
+        let mut done = merged(&plan, states, two);
+        plan.join(&mut whole, &mut done, two);
+        whole.runs.append(&mut done.runs);
+        whole.kept.append(&mut done.kept);
+    } else {
+        for mut done in par_map(states, &|state| state.finish()) {
+            whole.runs.append(&mut done.runs);
+            whole.kept.append(&mut done.kept);
+        }
+    }
     let kept = mem::take(&mut whole.kept);
     let (tables, spent) = plan.finish(whole);
     (tables, spent, kept)
@@ -143,3 +162,6 @@ where
     left.kept.append(&mut right.kept);
     left
 }
+
+#[cfg(test)]
+mod tests;

@@ -60,6 +60,9 @@ const JOURNEY: u64 = 4_000;
 /// Where another folder costs much, work of this length is given away all the same if each of its items
 /// takes at least this long, both in nanoseconds: then the folder is the lesser part of it.
 const DEAR: (u64, u64) = (100_000, 150);
+/// There, a loop is shared while it has this many items, or takes this many nanoseconds. A shorter time alone would not do:
+/// threads that fill new tables take several times as long for each item.
+const SHARED: (usize, u64) = (1 << 14, 2_000_000);
 /// Where another folder costs much, parts are to be worth a certain time at first. In a loop that takes A times
 /// that, parts may be shorter, so that each thread may have B of them, but no shorter than a C-th of that time.
 /// This is A, B, C.
@@ -146,6 +149,7 @@ impl Seed {
             counts: false,
             start: 0,
             plain: None,
+            shared: false,
             probes: false,
             wakes: None,
             crowded: 0,
@@ -269,6 +273,8 @@ pub(crate) struct Pace {
     start: u64,
     /// Whether the loop is so short that each piece is one block.
     plain: Option<Plain>,
+    /// Whether part of it was given away on this thread's own account.
+    shared: bool,
     /// Whether the first block may be all that is needed, so that nothing is shared before it.
     probes: bool,
     /// Whether a thread is woken for a rest that would be over soon after it came; `None` until
@@ -426,6 +432,9 @@ impl Pace {
     fn note_row(&mut self) {
         let nanos = clock::nanos(self.ticks);
         match (self.part, self.brief) {
+            _ if self.least > JOURNEY && (self.part || self.shared) => {
+                self.note_shared_dear(nanos);
+            }
             (true, true) => {}
             (false, true) if self.taken => self.entry.record_shared(self.items, nanos),
             (false, _) => self.note_alone(self.items, nanos),
@@ -437,6 +446,15 @@ impl Pace {
         let uneven = self.is_uneven();
         if uneven || (self.known.is_uneven() && nanos > TELLING) {
             self.entry.record_uneven(uneven);
+        }
+    }
+
+    /// Notes a row of a loop of dear folders that is shared. The folders of other threads are no cost of the items: if they
+    /// counted, the next call would be shared for that alone.
+    fn note_shared_dear(&self, nanos: u64) {
+        let known = self.known.predict(self.items);
+        if known.is_some_and(|known| nanos < known) || (known.is_none() && !self.part) {
+            self.entry.record_cost(self.items, nanos);
         }
     }
 
@@ -538,11 +556,13 @@ impl Pace {
         }
         let probes = take(&mut self.probes);
         match rest {
-            Some(nanos) if self.is_enough(nanos) && !probes && self.worth_sharing(nanos, view) => {
+            Some(nanos)
+                if self.is_enough(nanos, left) && !probes && self.worth_sharing(nanos, view) =>
+            {
                 self.adapt(nanos);
                 return self.share();
             }
-            Some(nanos) if self.is_enough(nanos) => {}
+            Some(nanos) if self.is_enough(nanos, left) => {}
             // No thread would come for the rest: this call and those before it say so.
             Some(_) if !self.long && self.items > 0 && self.was_short(left) => {
                 return Step::Run(self.begin(left));
@@ -610,10 +630,15 @@ impl Pace {
         Some(mean.max(last))
     }
 
-    /// Whether work of this many nanoseconds may be given away at all.
+    /// Whether work of this many nanoseconds, of which `left` items lie here, may be given away at all.
     #[inline]
-    fn is_enough(&self, nanos: u64) -> bool {
-        nanos >= self.least || (nanos >= DEAR.0 && self.least < u64::MAX && self.is_dear())
+    fn is_enough(&self, nanos: u64, left: usize) -> bool {
+        if self.least <= JOURNEY {
+            return nanos >= self.least;
+        }
+        let many = || left + self.beyond >= SHARED.0 || nanos >= SHARED.1;
+        nanos >= self.least && many()
+            || (nanos >= DEAR.0 && self.least < u64::MAX && self.is_dear())
     }
 
     #[cold]
@@ -628,6 +653,7 @@ impl Pace {
 
     /// The time until the next block does not count as its time.
     fn share(&mut self) -> Step {
+        self.shared = true;
         self.end_block();
         self.begun = 0;
         Step::Share

@@ -107,7 +107,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> TallyFolder<'a, F, S, G> {
         let mut state = self.take();
         state.put_all(items);
         // A small table is soon filled again: that is cheaper than keeping it.
-        if F::COMMUTES && state.done.count >= SETTLED {
+        if F::COMMUTES && (state.done.count >= SETTLED || self.plan.is_shared()) {
             self.idle.put(state);
         } else {
             self.state = Some(state);
@@ -163,7 +163,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Consumer<F::Item> for TallyCons
     const WORTH: u64 = if mem::needs_drop::<F::Key>() {
         10_000_000
     } else {
-        2_000_000
+        100_000
     };
 
     fn advance(

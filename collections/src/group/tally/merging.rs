@@ -13,11 +13,16 @@ use crate::tag::{Tag, Tagged};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
+use std::iter;
 use std::mem;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Up to this many entries are merged table by table; more are merged by parts.
 const LITTLE: usize = 1 << 16;
+/// The same where more than two tables are merged pair by pair, for all of them: parts are built by all threads at once.
+const FEWER: usize = 1 << 15;
+/// This many lists are made by one thread before others would have come.
+const BRIEF: usize = 1 << 10;
 /// How many keys of one table are looked up in another.
 const SAMPLE: usize = 64;
 
@@ -27,6 +32,12 @@ pub(super) struct Plan<'a, F, S> {
     pub(super) hasher: &'a S,
     /// The most entries of a worker's table.
     pub(super) limit: usize,
+    /// The number of parts that items and entries are scattered to.
+    pub(super) parts: usize,
+    /// How many items each thread would have if all did as many; `None` if that is not known.
+    pub(super) share: Option<usize>,
+    /// How many workers have begun. A hint.
+    pub(super) workers: AtomicUsize,
     /// Whether some table turned out a detour last time. A hint for new pieces.
     pub(super) scattered: AtomicBool,
     /// For workers that drop keys.
@@ -63,6 +74,9 @@ enum Share<G, F: Fold> {
     Entries(List<Tagged<G, F::Key, F::Sum>>),
     Items(List<Tagged<G, F::Key, F::Raw>>),
 }
+
+/// A part of a run, if it is not empty, where it is; and the place where the run's piece begins.
+type Handed<'a, G, F> = (usize, &'a mut Option<Share<G, F>>);
 
 impl<G, F: Fold> Share<G, F> {
     fn len(&self) -> usize {
@@ -105,7 +119,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         &self,
         entries: impl Iterator<Item = (F::Key, F::Sum)>,
     ) -> Scatter<Tagged<G, F::Key, F::Sum>> {
-        let parts = breadth();
+        let parts = self.parts;
         let mut scatter = Scatter::new(parts);
         for entry in entries {
             let hash = self.hasher.hash_one(&entry.0);
@@ -122,6 +136,23 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         };
         let known = more.iter().take(SAMPLE).filter(is_known).count();
         known > SAMPLE / 2
+    }
+
+    /// Whether there is more than one worker.
+    #[inline]
+    pub(super) fn is_shared(&self) -> bool {
+        // Relaxed: a hint.
+        self.workers.load(Ordering::Relaxed) > 1
+    }
+
+    /// Whether so few items come that they go to fewer parts.
+    pub(super) fn is_small(&self) -> bool {
+        self.parts < breadth()
+    }
+
+    /// Whether tables of this many entries in all, of as many workers, are merged pair by pair.
+    pub(super) fn in_pairs(&self, workers: usize, entries: usize) -> bool {
+        workers <= 2 || entries <= FEWER
     }
 
     /// Folds a table into the one before it, if both are small, or if they are the only `two` and
@@ -164,25 +195,43 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         if done.runs.is_empty() {
             return (vec![HashTable::new()], Vec::new());
         }
-        let runs = par_map(done.runs, &|(base, run)| match run {
-            Run::Table(mut table) => (base, Run::Entries(self.flush(&mut table))),
-            run => (base, run),
-        });
-        let mut parts: Vec<Vec<(usize, Share<G, F>)>> = Vec::new();
-        parts.resize_with(breadth(), Vec::new);
-        for (base, run) in runs {
-            match run {
-                Run::Entries(scatter) => hand_out(&mut parts, base, scatter, Share::Entries),
-                Run::Items(scatter) => hand_out(&mut parts, base, scatter, Share::Items),
-                Run::Table(_) => unreachable!("tables were flushed"),
+        let cut = |(base, run)| (base, self.cut(run));
+        let is_table = |run: &(usize, Run<G, F>)| matches!(run.1, Run::Table(_));
+        let mut runs: Vec<_> = match done.runs.len() * self.parts <= BRIEF {
+            true if !done.runs.iter().any(is_table) => done.runs.into_iter().map(cut).collect(),
+            _ => par_map(done.runs, &cut),
+        };
+        // Threads made the lists: to hand out where they are reads none of them.
+        let mut parts: Vec<Vec<Handed<'_, G, F>>> = Vec::new();
+        parts.resize_with(self.parts, Vec::new);
+        for (base, shares) in &mut runs {
+            for (part, share) in parts.iter_mut().zip(shares) {
+                part.push((*base, share));
             }
         }
-        let parts = par_map(parts, &|part| self.fold_part(part));
-        parts.into_iter().unzip()
+        let parts = par_map(parts, &|part| {
+            let share = |(base, share): Handed<'_, G, F>| Some((base, share.take()?));
+            self.fold_part(part.into_iter().filter_map(share).collect())
+        });
+        let (tables, spent): (Vec<_>, _) = parts.into_iter().unzip();
+        (interleave(tables), spent)
     }
 
-    /// Folds a part into a table. Keys that own memory and were there before are handed back.
-    fn fold_part<G: Tag>(&self, part: Vec<(usize, Share<G, F>)>) -> (Sums<F>, Vec<F::Key>) {
+    /// The shares of all parts in a run.
+    fn cut<G: Tag>(&self, run: Run<G, F>) -> Vec<Option<Share<G, F>>> {
+        let entries = |scatter| lists(scatter, Share::Entries);
+        match run {
+            Run::Table(mut table) => entries(self.flush(&mut table)),
+            Run::Entries(scatter) => entries(scatter),
+            Run::Items(scatter) => lists(scatter, Share::Items),
+        }
+    }
+
+    /// Folds a part into tables: into as many as make [`breadth()`] in all. Keys that own memory and were there before are
+    /// handed back.
+    fn fold_part<G: Tag>(&self, part: Vec<(usize, Share<G, F>)>) -> (Vec<Sums<F>>, Vec<F::Key>) {
+        let breadth = breadth();
+        let count = breadth / self.parts;
         let (mut rows, mut least) = (0, 0);
         for (_, share) in &part {
             rows += share.len();
@@ -194,7 +243,9 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
             });
         }
         let mut foresight = Foresight::new(rows);
-        let mut table = HashTable::with_capacity(least);
+        let table = || HashTable::with_capacity(least / count);
+        let mut tables: Vec<Sums<F>> = iter::repeat_with(table).take(count).collect();
+        let (parts, all) = (self.parts.trailing_zeros(), &mut tables[..]);
         let mut spent = Vec::new();
         let mut spend = |key| {
             if mem::needs_drop::<F::Key>() {
@@ -206,6 +257,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
                 Share::Entries(list) => walk(list, |(tag, (key, mut sum))| {
                     let hash = tag.hash(|| self.hasher.hash_one(&key));
                     self.fold.shift(&mut sum, base);
+                    let table = &mut all[part_of(hash, breadth) >> parts];
                     match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
                         Slot::Occupied(slot) => {
                             self.fold.merge(&mut slot.into_mut().1, sum);
@@ -213,10 +265,13 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
                         }
                         Slot::Vacant(slot) => drop(slot.insert((key, sum))),
                     }
-                    foresight.step(&mut table, self.rehash());
+                    if foresight.is_due() {
+                        foresight.decide(all, self.rehash());
+                    }
                 }),
                 Share::Items(list) => walk(list, |(tag, (key, raw))| {
                     let hash = tag.hash(|| self.hasher.hash_one(&key));
+                    let table = &mut all[part_of(hash, breadth) >> parts];
                     match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
                         Slot::Occupied(slot) => {
                             self.fold.add(&mut slot.into_mut().1, raw);
@@ -228,12 +283,24 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
                             slot.insert((key, sum));
                         }
                     }
-                    foresight.step(&mut table, self.rehash());
+                    if foresight.is_due() {
+                        foresight.decide(all, self.rehash());
+                    }
                 }),
             }
         }
-        (table, spent)
+        (tables, spent)
     }
+}
+
+/// The tables of all parts in the order of their numbers: those of one part are as many numbers apart as there are parts.
+fn interleave<T>(parts: Vec<Vec<T>>) -> Vec<T> {
+    let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
+    let mut all = Vec::with_capacity(breadth());
+    while all.len() < breadth() {
+        all.extend(parts.iter_mut().filter_map(Iterator::next));
+    }
+    all
 }
 
 /// Takes all rows of a list. What keys own is fetched some rows ahead, for they will be compared.
@@ -246,16 +313,10 @@ fn walk<G, K: Hash, V>(list: List<Tagged<G, K, V>>, take: impl FnMut(Tagged<G, K
     }
 }
 
-/// Appends a run's lists to the parts.
-fn hand_out<G, F: Fold, T>(
-    parts: &mut [Vec<(usize, Share<G, F>)>],
-    base: usize,
-    scatter: Scatter<T>,
-    share: impl Fn(List<T>) -> Share<G, F>,
-) {
-    for (part, list) in parts.iter_mut().zip(scatter.into_lists()) {
-        if list.len() != 0 {
-            part.push((base, share(list)));
-        }
-    }
+/// The lists of a run, where they are not empty.
+fn lists<T, L>(scatter: Scatter<T>, share: impl Fn(List<T>) -> L) -> Vec<Option<L>> {
+    let lists = scatter.into_lists().into_iter();
+    lists
+        .map(|list| (list.len() != 0).then(|| share(list)))
+        .collect()
 }

@@ -5,9 +5,10 @@ use super::super::fold::{Fold, Loose, Sums};
 use super::super::hot::{Hot, Met};
 use super::merging::{Done, Plan, Run};
 use super::spent::Spent;
+use crate::foresight::new_keys;
 use crate::gather::fits;
 use crate::partition::Scatter;
-use crate::parts::{breadth, part_of};
+use crate::parts::part_of;
 use crate::tag::Tag;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
@@ -26,6 +27,14 @@ pub(super) const SETTLED: usize = 1 << 14;
 const LOOK: usize = 1 << 14;
 /// It is given up then unless one item in this many was of a known key.
 const KNOWN: usize = 13;
+/// After this many items a worker that is not alone looks whether a table of its own pays, and again whenever it has twice
+/// as many.
+const PROBE: usize = 1 << 10;
+/// It does if one item in this many at most will have a new key: that takes as long as some others, and is done once more
+/// when the tables become one.
+const SELDOM: usize = 3;
+/// The answer is guessed from this part of the worker's items at least: of fewer, too few have the same key.
+const GUESSED: usize = 16;
 /// A table with no more entries than this is small.
 const HANDFUL: usize = 256;
 
@@ -182,6 +191,11 @@ pub(super) struct State<'a, F: Fold, S, G> {
     cold: bool,
     /// The number of items to scatter before the table is tried.
     ahead: usize,
+    /// From this many items on it is asked at each block whether other workers make scattering pay; at this many
+    /// the answer is found anew; and the answer.
+    probe: usize,
+    guessed: usize,
+    scatters: bool,
     /// The number of items to scatter after the next failure.
     patience: usize,
     spent: Spent<'a, F::Key>,
@@ -193,14 +207,21 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         let patience = PATIENCE * plan.limit;
         // A hint: nothing is ordered by it.
         let scattered = plan.scattered.load(Ordering::Relaxed);
+        plan.workers.fetch_add(1, Ordering::Relaxed);
         State {
             plan,
             table: HashTable::new(),
             limit: Self::first_look(plan),
             since: 0,
-            items: scattered.then(|| Scatter::new(breadth())),
-            hot: if scattered { Hot::new(0) } else { None },
+            items: scattered.then(|| Scatter::new(plan.parts)),
+            // Where few items come, the table was given up because their keys are all rare.
+            hot: (scattered && !plan.is_small())
+                .then(|| Hot::new(0))
+                .flatten(),
             cold: false,
+            probe: plan.share.map_or(usize::MAX, |_| PROBE),
+            guessed: PROBE,
+            scatters: false,
             ahead: if scattered { patience } else { 0 },
             patience,
             spent: Spent::new(&plan.drops),
@@ -219,6 +240,9 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
     #[inline]
     pub(super) fn put_all(&mut self, items: impl IntoIterator<Item = F::Item>) {
         let mut items = items.into_iter();
+        if self.done.count >= self.probe {
+            self.consider();
+        }
         if self.is_calm(&items) {
             let Plan { fold, hasher, .. } = *self.plan;
             let (sums, count) = (&mut self.table, self.done.count);
@@ -285,7 +309,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             return ControlFlow::Continue(());
         };
         let plan = self.plan;
-        let parts = breadth();
+        let parts = plan.parts;
         let mut hot = self.hot.as_mut();
         let spent = &mut self.spent;
         let mut count = self.done.count;
@@ -327,6 +351,43 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         stopped
     }
 
+    /// Gives the table up if other workers have tables too, and each of them would meet nearly all keys. While there are none, it
+    /// says so to those that come.
+    #[cold]
+    fn consider(&mut self) {
+        let count = self.done.count;
+        if self.items.is_some() || self.hot.is_some() || self.since != 0 {
+            self.probe = usize::MAX;
+            return;
+        }
+        let share = self.plan.share.unwrap_or(0);
+        if count >= self.guessed && count >= share / GUESSED {
+            self.guessed = 2 * count;
+            let rest = share.saturating_sub(count);
+            self.scatters = new_keys(count, self.table.len(), rest) > rest / SELDOM;
+            if self.scatters {
+                // Relaxed: a hint.
+                self.plan.scattered.store(true, Ordering::Relaxed);
+            }
+        }
+        if self.scatters && self.plan.is_shared() {
+            self.give_up();
+        }
+    }
+
+    /// Scatters the entries of the table, and then items.
+    fn give_up(&mut self) {
+        let entries = self.plan.flush(&mut self.table);
+        self.done.runs.push((0, Run::Entries(entries)));
+        self.table = HashTable::new();
+        self.limit = Self::first_look(self.plan);
+        self.plan.scattered.store(true, Ordering::Relaxed);
+        // Where a key came often, the table would have been kept.
+        self.begin_items(None);
+        self.ahead = self.patience;
+        self.patience = self.patience.saturating_mul(4);
+    }
+
     /// Puts a hot table in front of a table that has few entries after many items.
     #[cold]
     fn settle(&mut self) {
@@ -363,7 +424,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
     /// Begins another run of items.
     fn begin_items(&mut self, hot: Option<Hot<F::Key, F::Sum>>) {
         self.end_items();
-        self.items = Some(Scatter::new(breadth()));
+        self.items = Some(Scatter::new(self.plan.parts));
         self.hot = hot;
     }
 
@@ -407,6 +468,11 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             self.ahead = self.patience;
             self.patience = self.patience.saturating_mul(4);
         }
+    }
+
+    /// How many entries its table has.
+    pub(super) fn entries(&self) -> usize {
+        self.table.len()
     }
 
     pub(super) fn finish(mut self) -> Done<G, F> {

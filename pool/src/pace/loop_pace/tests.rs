@@ -1,7 +1,8 @@
 //! The pace of loops in a pool that is made up: what it lays out, publishes, and asks.
 use super::{Bare, Demand, Pace, Step, View, Wakes, clock};
-use crate::pace::site_costs;
+use crate::pace::site_costs::{self, Known};
 use std::cell::Cell;
+use std::cmp::Ordering;
 
 /// A pool of eight threads, of which this one has laid something out or not.
 struct Eight {
@@ -331,13 +332,52 @@ fn dear_items_are_given_away() {
         pace.ticks = clock::ticks(nanos);
     };
     work(&mut pace, 10, 100_000);
-    assert!(!pace.is_enough(10_000_000), "a loop of one thread");
+    assert!(!pace.is_enough(10_000_000, 100), "a loop of one thread");
     pace.set_kind(2_000_000, false);
-    assert!(pace.is_enough(200_000) && !pace.is_enough(90_000));
+    assert!(pace.is_enough(200_000, 100) && !pace.is_enough(90_000, 100));
     work(&mut pace, 10_000, 100_000);
-    assert!(!pace.is_enough(200_000) && pace.is_enough(2_000_001));
+    assert!(!pace.is_enough(200_000, 100) && pace.is_enough(2_000_001, 100));
     pace.set_kind(0, false);
-    assert!(pace.is_enough(5_000));
+    assert!(pace.is_enough(5_000, 100));
+}
+
+/// Where folders cost much, a few thousand cheap items are not shared, whatever they seem to take.
+#[test]
+fn few_items_share_no_dear_folders() {
+    let (few, many) = (super::SHARED.0 - 1, super::SHARED.0);
+    let mut pace = Pace::alone(0);
+    (pace.items, pace.ticks) = (10_000, clock::ticks(100_000));
+    pace.set_kind(100_000, false);
+    assert!(pace.is_enough(200_000, many) && !pace.is_enough(200_000, few));
+    assert!(pace.is_enough(3_000_000, few));
+    pace.beyond = 1;
+    assert!(pace.is_enough(200_000, few));
+    pace.set_kind(0, false);
+    pace.beyond = 0;
+    assert!(pace.is_enough(200_000, few));
+}
+
+/// What threads pay for folders of their own is no cost of the items.
+#[test]
+fn shared_dear_folders_make_no_loop_dearer() {
+    let cost = |shared, part, nanos| {
+        let mut pace = Pace::alone(0x51_7e08);
+        for _ in 0..50 {
+            pace.entry.record_cost(100_000, 500_000);
+        }
+        pace.known = pace.entry.read();
+        pace.set_kind(100_000, false);
+        (pace.shared, pace.part) = (shared, part);
+        (pace.items, pace.ticks) = (100_000, clock::ticks(nanos));
+        pace.note_row();
+        let known = |known: Known| known.predict(100_000).expect("it is known");
+        known(pace.entry.read()).cmp(&known(pace.known))
+    };
+    assert_eq!(cost(false, false, 5_000_000), Ordering::Greater);
+    for (shared, part) in [(true, false), (false, true)] {
+        assert_eq!(cost(shared, part, 5_000_000), Ordering::Equal);
+        assert_eq!(cost(shared, part, 100_000), Ordering::Less);
+    }
 }
 
 /// A long loop of dear folders is cut into shorter parts the more threads there are; a short one is not, nor
