@@ -94,10 +94,6 @@ const TIMED: (u64, u64) = (16, 4);
 /// A loop that is known to be shorter than this is laid out in at most [`COARSE`] pieces.
 const SHORT: u64 = 5_000;
 const COARSE: usize = 16;
-/// A piece of such a loop takes at least the first, in nanoseconds, or if it is not to be shared the second: to cut it
-/// costs 10 to 25. But there are at least [`FEWEST`].
-const SPECK: (u64, u64) = (256, 1_024);
-const FEWEST: u64 = 4;
 /// A loop that is not to be shared and is expected to be shorter than this is run in pieces of one block.
 const PLAIN: u64 = 40_000;
 
@@ -303,11 +299,9 @@ impl Pace {
         let alone = class.is_some_and(Class::is_alone);
         let pieces = match expected {
             _ if threads == 1 => 1,
-            Some(nanos) if alone || nanos < SHORT => {
-                let speck = if alone { SPECK.1 } else { SPECK.0 };
-                let most = (nanos / speck).max(FEWEST) as usize;
-                (2 * threads).min(COARSE).min(most)
-            }
+            // At least one for each thread, since items may wait for each other.
+            Some(_) if alone => (2 * threads).min(COARSE.max(threads)),
+            Some(nanos) if nanos < SHORT => (2 * threads).min(COARSE),
             _ => 2 * threads,
         };
         let watched = view.watched();

@@ -309,20 +309,6 @@ fn parts_of_short_loops_are_not_noted() {
     }
 }
 
-/// A loop of next to nothing is cut in few pieces.
-#[test]
-fn tiny_loops_are_cut_in_few_pieces() {
-    let view = Eight::new();
-    let pieces = |site: usize, nanos| {
-        site_costs::entry(site).record_cost(100, nanos);
-        let pace = Pace::start(site, 100, false, &view);
-        pace.plain().map(|plain| plain.pieces)
-    };
-    assert_eq!(pieces(0x51_7e40, 20), Some(4));
-    assert_eq!(pieces(0x51_7e44, 2_100), Some(8));
-    assert_eq!(pieces(0x51_7e4c, 3_999), Some(15));
-}
-
 /// Many cheap items stay together; as much work in few items does not.
 #[test]
 fn dear_items_are_given_away() {
