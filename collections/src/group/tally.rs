@@ -106,8 +106,9 @@ where
         hasher,
         limit,
         parts: breadth_of(count, threads),
+        // If order matters, a worker has as many tables as pieces, and knows nothing of its share.
         share: count
-            .filter(|&count| threads > 1 && count >= SHARED)
+            .filter(|&count| F::COMMUTES && threads > 1 && count >= SHARED)
             .map(|count| count / threads),
         workers: AtomicUsize::new(0),
         scattered: AtomicBool::new(false),
