@@ -181,13 +181,15 @@ fn a_read_map() {
 /// What is sorted or merged stays all there, whatever the order.
 #[test]
 fn sorts_and_merges() {
+    type Sort<'a> = &'a dyn Fn(&mut Vec<Lie>);
+
     each(|len, lie| {
         let all = |v: &[Lie]| {
             let mut numbers: Vec<u32> = v.iter().map(|lie| *lie.1).collect();
             numbers.sort_unstable();
             assert!(numbers.into_iter().eq(0..len as u32));
         };
-        let sorts: [&dyn Fn(&mut Vec<Lie>); 5] = [
+        let sorts: [Sort<'_>; 5] = [
             &|v| v.par_sort(),
             &|v| v.par_sort_unstable(),
             &|v| v.par_sort_by_cached_key(Lie::clone),
