@@ -8,15 +8,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 use tine_collections::prelude::*;
-use tine_collections::{ParHashMap, SortedVec};
+use tine_collections::{ParHashMap, ReadMap, SortedVec};
+use tine_iter::algorithms::{ParallelAccumulate, ParallelSortedSets};
 use tine_iter::prelude::*;
+use tine_iter::scan::ParallelScan;
+use tine_iter::sort::ParallelSort;
 
 /// Says what the next number says, and holds a count of itself.
 #[derive(Clone)]
-struct Lie(
-    Arc<AtomicI64>,
-    #[expect(dead_code, reason = "counted")] Box<u32>,
-);
+struct Lie(Arc<AtomicI64>, Box<u32>);
 
 impl Lie {
     fn next(&self) -> i64 {
@@ -158,5 +158,93 @@ fn sorted_vectors() {
             assert!(a.join_by_key(&b, Lie::clone, Lie::clone).count() <= a.len() * b.len());
             let _ = (a.contains(&lie(0)), a.equal_to(&lie(1)).len());
         });
+    });
+}
+
+#[test]
+fn a_read_map() {
+    each(|len, lie| {
+        let map: ParHashMap<Lie, usize> = (0..len).map(|i| (lie(0), i)).collect();
+        let map = ReadMap::from(map);
+        let few = len.min(20);
+        lies(few, lie).into_par_iter().for_each(|key| {
+            assert!(map.read(&key, |&i| i < len).is_none_or(|good| good));
+            map.insert(key.clone(), 0);
+            map.remove(&key);
+        });
+        let changes = lies(len, lie).into_par_iter().enumerate();
+        map.publish(changes.map(|(i, key)| (key, (i % 2 == 0).then_some(i))));
+        assert!(map.len() <= 2 * len + few);
+    });
+}
+
+/// What is sorted or merged stays all there, whatever the order.
+#[test]
+fn sorts_and_merges() {
+    type Sort<'a> = &'a dyn Fn(&mut Vec<Lie>);
+
+    each(|len, lie| {
+        let all = |v: &[Lie]| {
+            let mut numbers: Vec<u32> = v.iter().map(|lie| *lie.1).collect();
+            numbers.sort_unstable();
+            assert!(numbers.into_iter().eq(0..len as u32));
+        };
+        let sorts: [Sort<'_>; 5] = [
+            &|v| v.par_sort(),
+            &|v| v.par_sort_unstable(),
+            &|v| v.par_sort_by_cached_key(Lie::clone),
+            &|v| v.par_sort_by_key(Lie::next),
+            &|v| v.par_merge(len / 3),
+        ];
+        for sort in sorts {
+            let mut v = lies(len, lie);
+            sort(&mut v);
+            all(&v);
+        }
+        let few = lies(len.min(300), lie);
+        assert_eq!(lies(len, lie).par_merged(&few).len(), len + few.len());
+        assert!(lies(len, lie).par_intersection(&few).len() <= len);
+        assert!(lies(len, lie).into_par_iter().min_max().is_some());
+    });
+}
+
+#[test]
+fn neighbours_and_scans() {
+    each(|len, lie| {
+        let v = lies(len, lie);
+        let chunks: Vec<_> = v.par_chunk_by(Lie::eq).map(<[_]>::len).collect();
+        assert_eq!(chunks.into_iter().sum::<usize>(), len);
+        let scanned = v.into_par_iter().scan_inclusive(|| lie(0), Lie::max);
+        assert_eq!(scanned.collect::<Vec<_>>().len(), len);
+    });
+}
+
+/// An iterator that has another number of items each time that it is asked.
+#[test]
+fn bridges_and_pipelines() {
+    struct Says(std::vec::IntoIter<Lie>, Lie);
+
+    impl Iterator for Says {
+        type Item = Lie;
+
+        fn next(&mut self) -> Option<Lie> {
+            (self.1.next() % 40 != 0).then(|| self.0.next()).flatten()
+        }
+
+        fn size_hint(&self) -> (usize, Option<usize>) {
+            let most = 2 * self.0.len() as i64 + 9;
+            let say = || self.1.next().rem_euclid(most) as usize;
+            (say(), (say() % 2 == 0).then(say))
+        }
+    }
+
+    each(|len, lie| {
+        let says = || Says(lies(len, lie).into_iter(), lie(0));
+        assert!(says().par_bridge().collect::<Vec<_>>().len() <= len);
+        assert!(says().par_bridge().batched().count() <= len);
+        let ordered = says().par_bridge_ordered(7).collect::<Vec<_>>();
+        assert!(ordered.is_sorted_by_key(|lie| *lie.1));
+        let map: ParHashMap<Lie, usize> = says().map(|lie| (lie, 0)).collect();
+        assert!(map.len() <= len);
     });
 }
