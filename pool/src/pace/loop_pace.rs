@@ -95,7 +95,7 @@ const TIMED: (u64, u64) = (16, 4);
 const SHORT: u64 = 5_000;
 const COARSE: usize = 16;
 /// A piece of such a loop takes at least the first, in nanoseconds, or if it is not to be shared the second: to cut it
-/// costs 10 to 25. But there are at least [`FEWEST`].
+/// costs 10 to 25. But there are at least [`FEWEST`], and few items are cut apart: see [`may_meet`].
 const SPECK: (u64, u64) = (256, 1_024);
 const FEWEST: u64 = 4;
 /// A loop that is not to be shared and is expected to be shorter than this is run in pieces of one block.
@@ -303,7 +303,7 @@ impl Pace {
         let alone = class.is_some_and(Class::is_alone);
         let pieces = match expected {
             _ if threads == 1 => 1,
-            Some(nanos) if alone || nanos < SHORT => {
+            Some(nanos) if (alone || nanos < SHORT) && !may_meet(len, nanos, threads) => {
                 let speck = if alone { SPECK.1 } else { SPECK.0 };
                 let most = (nanos / speck).max(FEWEST) as usize;
                 (2 * threads).min(COARSE).min(most)
@@ -805,6 +805,13 @@ impl Pace {
                     now.saturating_sub(wakes.spare(now)) < clock::ticks(SOON * delay)
                 }))
     }
+}
+
+/// Whether these are so few items that each has a piece of its own, however short they were so far: they may be jobs
+/// that wait for one another, and as many of them as there are threads can. That is, if it costs little beside what they take, or
+/// next to nothing.
+fn may_meet(len: usize, nanos: u64, threads: usize) -> bool {
+    len <= COARSE || (len <= 2 * threads && nanos / len as u64 >= SPECK.0)
 }
 
 /// The number of items of the loop `site` that take no longer than other threads take to come, as

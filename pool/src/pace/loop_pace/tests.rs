@@ -321,6 +321,17 @@ fn tiny_loops_are_cut_in_few_pieces() {
     assert_eq!(pieces(0x51_7e40, 20), Some(4));
     assert_eq!(pieces(0x51_7e44, 2_100), Some(8));
     assert_eq!(pieces(0x51_7e4c, 3_999), Some(15));
+    // Of few items, each is a piece, also where the loop is not to be shared.
+    let few = |len: usize, nanos| {
+        let entry = site_costs::entry(0x51_7e50);
+        entry.replace_cost(len, nanos);
+        entry.profit.start();
+        [true, false].map(|alone| Pace::start(0x51_7e50, len, alone, &view).seed().levels)
+    };
+    assert_eq!(few(10, 20), [4, 4]);
+    assert_eq!(few(16, 10_000), [4, 4]);
+    assert_eq!(few(17, 20), [2, 2]);
+    assert_eq!(few(100, 10_000), [4, 4]);
 }
 
 /// Many cheap items stay together; as much work in few items does not.
