@@ -112,6 +112,8 @@ impl<'a, K: Hash> Spent<'a, K> {
 
     /// What is left to be dropped at the end of the call.
     pub(super) fn into_kept(self) -> Vec<Kept<K>> {
+        // Before there is a result: it is not dropped if a destructor panics after it.
+        drop(self.row);
         let mut kept = self.kept;
         if let Way::Kept(last) = self.way {
             kept.push(last);
@@ -234,7 +236,10 @@ impl<'a, K: Hash> Spent<'a, K> {
 mod tests {
     use super::{ALONE, Drops, HEAVIEST, LOOKS, MOST, ROW, Spent, Way};
     use crate::farewell::{Kept, drop_kept};
+    use std::hash::Hash;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;
+    use std::sync::atomic::Ordering;
 
     fn in_rows(drops: &Drops) -> Spent<'_, Arc<usize>> {
         let mut spent = Spent::new(drops);
@@ -300,6 +305,30 @@ mod tests {
             drop_kept(kept);
             assert_eq!(Arc::strong_count(&key), 1);
         }
+    }
+
+    /// Also if the destructor of one that is left in a row panics.
+    #[test]
+    fn what_is_kept_is_dropped_once_beside_a_panic() {
+        struct Key(Arc<()>, bool);
+        impl Hash for Key {
+            fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+        }
+        impl Drop for Key {
+            fn drop(&mut self) {
+                assert!(!self.1, "on purpose");
+            }
+        }
+        let (alive, drops) = (Arc::new(()), Drops::default());
+        let mut spent = Spent::new(&drops);
+        spent.keep();
+        spent.push(Key(alive.clone(), false));
+        drops.weight.store(2 * HEAVIEST, Ordering::Relaxed);
+        (1..=ROW).for_each(|_| spent.push(Key(alive.clone(), false)));
+        spent.row.push(Key(alive.clone(), true));
+        let left = catch_unwind(AssertUnwindSafe(|| spent.into_kept().len()));
+        assert!(left.is_err());
+        assert_eq!(Arc::strong_count(&alive), 1);
     }
 
     /// Keys that weigh much are not kept in any number.
