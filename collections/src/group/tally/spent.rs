@@ -29,7 +29,7 @@ const HEAVIEST: usize = if cfg!(test) { 1 << 20 } else { 1 << 27 };
 const ROOM: (usize, usize) = (1 << 16, 1 << 22);
 /// After this many drops a worker that was alone looks whether it still is.
 const ALONE: usize = 128;
-/// If after so many keys none lies where the one before it lay that was dropped, they were all made before.
+/// If of N keys none lies where the key lay that was dropped before it, all were made before; this is N.
 const LOOKS: usize = 16;
 /// One drop in this many is timed, the first figure until it is known whether drops are slow.
 const TIMED: (usize, usize) = (16, 512);
