@@ -176,17 +176,18 @@ mod tests {
     /// A table that has room under the traces of removals moves to other memory of the same size.
     #[test]
     fn charts_follow_a_worn_table() {
-        let add: [fn(&mut ParHashMap<u32, u32, Same>, u32); 3] = [
+        type Map = ParHashMap<u32, u32, Same>;
+        let add: [fn(&mut Map, u32); 3] = [
             |map, key| _ = map.insert(key, 0),
             |map, key| map.extend([(key, 0)]),
             |map, key| map.par_extend(vec![(key, 0)]),
         ];
         for (add, capacity) in add.into_iter().flat_map(|add| [(add, 0), (add, 5000)]) {
-            let mut map = ParHashMap::with_capacity_and_hasher(capacity, Same);
+            let mut map = Map::with_capacity_and_hasher(capacity, Same);
             (0..448).for_each(|key| add(&mut map, key));
             // All have one hash, so they lie side by side, and each removal leaves a trace.
             (100..448).for_each(|key| _ = map.remove(&key));
-            let place = |map: &ParHashMap<u32, u32, Same>| {
+            let place = |map: &Map| {
                 let table = map.shards.read(0);
                 (
                     table.num_buckets(),

@@ -310,22 +310,29 @@ mod tests {
     /// Also if the destructor of one that is left in a row panics.
     #[test]
     fn what_is_kept_is_dropped_once_beside_a_panic() {
-        struct Key(Arc<()>, bool);
+        struct Key {
+            _alive: Arc<()>,
+            angry: bool,
+        }
         impl Hash for Key {
             fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
         }
         impl Drop for Key {
             fn drop(&mut self) {
-                assert!(!self.1, "on purpose");
+                assert!(!self.angry, "on purpose");
             }
         }
         let (alive, drops) = (Arc::new(()), Drops::default());
+        let key = |angry| Key {
+            _alive: alive.clone(),
+            angry,
+        };
         let mut spent = Spent::new(&drops);
         spent.keep();
-        spent.push(Key(alive.clone(), false));
+        spent.push(key(false));
         drops.weight.store(2 * HEAVIEST, Ordering::Relaxed);
-        (1..=ROW).for_each(|_| spent.push(Key(alive.clone(), false)));
-        spent.row.push(Key(alive.clone(), true));
+        (1..=ROW).for_each(|_| spent.push(key(false)));
+        spent.row.push(key(true));
         let left = catch_unwind(AssertUnwindSafe(|| spent.into_kept().len()));
         assert!(left.is_err());
         assert_eq!(Arc::strong_count(&alive), 1);
