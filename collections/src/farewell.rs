@@ -285,7 +285,7 @@ impl<T> Kept<T> {
     fn leave(&mut self) -> Leaving<'_, T> {
         let len = mem::take(&mut self.len);
         let entries = &mut self.room.room()[..len];
-        // SAFETY: `fill` wrote the first `len`, and nothing leads to them any more.
+        // SAFETY: `push` and `fill` wrote the first `len`, and nothing leads to them any more.
         unsafe { Leaving::new(entries) }
     }
 }

@@ -183,7 +183,7 @@ mod tests {
             |map, key| map.par_extend(vec![(key, 0)]),
         ];
         for (add, capacity) in add.into_iter().flat_map(|add| [(add, 0), (add, 5000)]) {
-            let mut map = ParHashMap::with_capacity_and_hasher(capacity, Same);
+            let mut map = Map::with_capacity_and_hasher(capacity, Same);
             (0..448).for_each(|key| add(&mut map, key));
             // All have one hash, so they lie side by side, and each removal leaves a trace.
             (100..448).for_each(|key| _ = map.remove(&key));

@@ -272,6 +272,25 @@ fn items_that_meet() {
     }
 }
 
+/// Also where they never took long before.
+#[test]
+fn items_that_meet_at_a_short_loop() {
+    for threads in [2, 4, 8] {
+        in_time(move || {
+            pool(threads).install(|| {
+                let barrier = Barrier::new(threads);
+                for call in 1..=1000 {
+                    (0..threads).into_par_iter().for_each(|_| {
+                        if call % 100 == 0 {
+                            barrier.wait();
+                        }
+                    });
+                }
+            });
+        });
+    }
+}
+
 #[test]
 fn a_search_that_ends_early_drops_the_rest() {
     let alive = Arc::new(());

@@ -200,7 +200,7 @@ impl Entry {
     }
 }
 
-/// The cost of each of so many items.
+/// The cost of each of `items` items that took `nanos`.
 fn cost(items: usize, nanos: u64) -> u64 {
     (nanos.saturating_mul(1 << FRACTION) / items as u64).clamp(1, u32::MAX.into())
 }

@@ -259,7 +259,7 @@ pub struct Timer {
     ticks: AtomicU64,
 }
 
-/// So many pieces of a call, or some more, are timed.
+/// About N pieces of a call are timed, or all if there are fewer than twice as many; this is N.
 const TIMED_PIECES: usize = 64;
 
 impl Timer {

@@ -29,7 +29,7 @@ const HEAVIEST: usize = if cfg!(test) { 1 << 20 } else { 1 << 27 };
 const ROOM: (usize, usize) = (1 << 16, 1 << 22);
 /// After this many drops a worker that was alone looks whether it still is.
 const ALONE: usize = 128;
-/// If after so many keys none lies where the one before it lay that was dropped, they were all made before.
+/// If of N keys none lies where the key lay that was dropped before it, all were made before; this is N.
 const LOOKS: usize = 16;
 /// One drop in this many is timed, the first figure until it is known whether drops are slow.
 const TIMED: (usize, usize) = (16, 512);
@@ -112,6 +112,8 @@ impl<'a, K: Hash> Spent<'a, K> {
 
     /// What is left to be dropped at the end of the call.
     pub(super) fn into_kept(self) -> Vec<Kept<K>> {
+        // Before there is a result: it is not dropped if a destructor panics after it.
+        drop(self.row);
         let mut kept = self.kept;
         if let Way::Kept(last) = self.way {
             kept.push(last);
@@ -234,7 +236,10 @@ impl<'a, K: Hash> Spent<'a, K> {
 mod tests {
     use super::{ALONE, Drops, HEAVIEST, LOOKS, MOST, ROW, Spent, Way};
     use crate::farewell::{Kept, drop_kept};
+    use std::hash::Hash;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;
+    use std::sync::atomic::Ordering;
 
     fn in_rows(drops: &Drops) -> Spent<'_, Arc<usize>> {
         let mut spent = Spent::new(drops);
@@ -300,6 +305,37 @@ mod tests {
             drop_kept(kept);
             assert_eq!(Arc::strong_count(&key), 1);
         }
+    }
+
+    /// Also if the destructor of one that is left in a row panics.
+    #[test]
+    fn what_is_kept_is_dropped_once_beside_a_panic() {
+        struct Key {
+            _alive: Arc<()>,
+            angry: bool,
+        }
+        impl Hash for Key {
+            fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+        }
+        impl Drop for Key {
+            fn drop(&mut self) {
+                assert!(!self.angry, "on purpose");
+            }
+        }
+        let (alive, drops) = (Arc::new(()), Drops::default());
+        let key = |angry| Key {
+            _alive: alive.clone(),
+            angry,
+        };
+        let mut spent = Spent::new(&drops);
+        spent.keep();
+        spent.push(key(false));
+        drops.weight.store(2 * HEAVIEST, Ordering::Relaxed);
+        (1..=ROW).for_each(|_| spent.push(key(false)));
+        spent.row.push(key(true));
+        let left = catch_unwind(AssertUnwindSafe(|| spent.into_kept().len()));
+        assert!(left.is_err());
+        assert_eq!(Arc::strong_count(&alive), 1);
     }
 
     /// Keys that weigh much are not kept in any number.
