@@ -42,29 +42,14 @@ sed -i -E \
     $at/vendor/crossbeam-deque/src/deque.rs
 [ "$(grep -c 'tine_lab_doors::touch' $at/vendor/crossbeam-deque/src/deque.rs)" = 2 ]
 
-cat >$at/Cargo.toml <<'TOML'
-[package]
-name = "tine-lab"
-version = "0.0.0"
-edition = "2024"
-[[bin]]
-name = "tine-lab"
-path = "../../lab/src/main.rs"
-[dependencies]
-tine-pool = { path = "../../pool" }
-rayon = "=1.12.0"
-libc = "0.2"
-[lints.rust]
-unexpected_cfgs = { level = "warn", check-cfg = ["cfg(tine_sched)", "cfg(lab_rayon)"] }
-[profile.release]
-debug = "line-tables-only"
+cp lab/rayon/manifest.toml $at/Cargo.toml
+cat >>$at/Cargo.toml <<'TOML'
 [patch.crates-io]
 rayon = { path = "vendor/rayon" }
 rayon-core = { path = "vendor/rayon-core" }
 crossbeam-deque = { path = "vendor/crossbeam-deque" }
 crossbeam-epoch = { path = "vendor/crossbeam-epoch" }
 crossbeam-utils = { path = "vendor/crossbeam-utils" }
-[workspace]
 TOML
 RUSTFLAGS="--cfg tine_sched --cfg lab_rayon" cargo build --quiet --release \
     --manifest-path $at/Cargo.toml --target-dir $at/target </dev/null
