@@ -150,7 +150,7 @@ pub(crate) fn expect_owned<T>(value: &mut T) {
             let word = unsafe { word.read() };
             // SAFETY: a hint; it reads nothing, faults nowhere, and any bits will do.
             unsafe {
-                std::arch::asm!("prefetchw [{}]", in(reg) word, options(nostack, preserves_flags, readonly));
+                std::arch::asm!("prefetcht0 [{}]", in(reg) word, options(nostack, preserves_flags, readonly));
             }
         }
     }
