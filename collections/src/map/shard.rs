@@ -359,37 +359,29 @@ impl<T> Shards<T> {
     pub(crate) fn write_to_add(&self, hash: u64, hasher: impl Fn(&T) -> u64) -> Writing<'_, T> {
         let id = self.id();
         let hold = Hold::enter(id, true);
-        loop {
+        let (mut table, chart) = loop {
             if let Some(wide) = self.wide.get() {
                 let nth = part_of(hash, wide.len());
                 let Shard(lock, chart) = &wide[nth];
                 chart.fetch::<T>(hash);
-                let (mut table, _) = lock.write(self.side(id, nth));
-                if make_room(&mut table, hasher) {
-                    chart.draw(&table);
-                }
-                return Writing {
-                    table,
-                    chart,
-                    _hold: hold,
-                };
+                break (lock.write(self.side(id, nth)).0, chart);
             }
             let (mut table, waited) = self.stem.0.write(self.front(id));
             if self.wide.get().is_none() {
                 let crowded = table.len() > CROWD || (waited && table.len() > 1);
                 if !crowded {
-                    let chart = &self.stem.1;
-                    if make_room(&mut table, hasher) {
-                        chart.draw(&table);
-                    }
-                    return Writing {
-                        table,
-                        chart,
-                        _hold: hold,
-                    };
+                    break (table, &self.stem.1);
                 }
                 self.leave_stem(&mut table, &hasher);
             }
+        };
+        if make_room(&mut table, hasher) {
+            chart.draw(&table);
+        }
+        Writing {
+            table,
+            chart,
+            _hold: hold,
         }
     }
 
