@@ -186,6 +186,14 @@ impl Ledger {
     }
 }
 
+/// A sum, of which both parts are dropped.
+pub(crate) fn add(a: Val, b: Val) -> Val {
+    call();
+    let sum = a.id.wrapping_add(b.id);
+    drop((a, b));
+    Val::new(sum, "sum")
+}
+
 /// Checks calls by their names: what is to be made first, and then used. Or the use alone, of the caller's `items(n)`.
 macro_rules! uses {
     ($ledger:ident, $($name:literal: $made:expr => |$it:pat_param| $use:expr;)*) => {
@@ -200,3 +208,25 @@ macro_rules! uses {
     };
 }
 pub(crate) use uses;
+
+/// Tests that check all these of few items, and of some hundred.
+macro_rules! sizes {
+    ($($verbs:ident),*) => {
+        fn all(n: u32) {
+            let mut ledger = $crate::kit::Ledger::new(&$crate::kit::KINDS);
+            $($verbs(n, &mut ledger);)*
+            ledger.end();
+        }
+
+        #[test]
+        fn few() {
+            all(12);
+        }
+
+        #[test]
+        fn some() {
+            all(300);
+        }
+    };
+}
+pub(crate) use sizes;

@@ -1,6 +1,6 @@
 //! Sorts, merges, scans, and what looks at neighbours.
 
-use crate::kit::{KINDS, Ledger, Val, call, item, key, uses};
+use crate::kit::{Ledger, Val, add, call, item, key, sizes, uses};
 use tine_iter::algorithms::{ParallelRetain, ParallelSliceLook, ParallelSortedSets};
 use tine_iter::prelude::*;
 use tine_iter::scan::{ParallelScan, ParallelScanMut};
@@ -39,13 +39,6 @@ fn third(v: &Val) -> bool {
 fn nothing() -> Val {
     call();
     Val::new(0, "identity")
-}
-
-fn add(a: Val, b: Val) -> Val {
-    call();
-    let sum = a.id.wrapping_add(b.id);
-    drop((a, b));
-    Val::new(sum, "sum")
 }
 
 fn sorts(n: u32, ledger: &mut Ledger) {
@@ -105,20 +98,4 @@ fn scans(n: u32, ledger: &mut Ledger) {
     }
 }
 
-fn all(n: u32) {
-    let mut ledger = Ledger::new(&KINDS);
-    sorts(n, &mut ledger);
-    neighbours(n, &mut ledger);
-    scans(n, &mut ledger);
-    ledger.end();
-}
-
-#[test]
-fn few() {
-    all(12);
-}
-
-#[test]
-fn some() {
-    all(300);
-}
+sizes!(sorts, neighbours, scans);

@@ -2,7 +2,7 @@
 
 use std::vec;
 
-use crate::kit::{KINDS, Ledger, Val, call, item, key, uses};
+use crate::kit::{Ledger, Val, add, call, item, key, sizes, uses};
 use tine_collections::ParHashMap;
 use tine_iter::pipeline;
 use tine_iter::prelude::*;
@@ -47,13 +47,6 @@ fn nothing(v: Val) -> Result<(), Val> {
     let v = most(v)?;
     drop(v);
     Ok(())
-}
-
-fn add(a: Val, b: Val) -> Val {
-    call();
-    let sum = a.id.wrapping_add(b.id);
-    drop((a, b));
-    Val::new(sum, "sum")
 }
 
 /// A sum, unless it is of the item that is left out.
@@ -122,21 +115,4 @@ fn many_keys(n: u32, ledger: &mut Ledger) {
     }
 }
 
-fn all(n: u32) {
-    let mut ledger = Ledger::new(&KINDS);
-    attempts(n, &mut ledger);
-    bridges(n, &mut ledger);
-    pipelines(n, &mut ledger);
-    many_keys(n, &mut ledger);
-    ledger.end();
-}
-
-#[test]
-fn few() {
-    all(12);
-}
-
-#[test]
-fn some() {
-    all(300);
-}
+sizes!(attempts, bridges, pipelines, many_keys);

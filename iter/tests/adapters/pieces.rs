@@ -257,38 +257,30 @@ fn a_panic_in_one_piece_does_not_stop_the_others() {
     }
 }
 
-/// As many items as threads may wait for each other.
-#[test]
-fn items_that_meet() {
-    for threads in [1, 2, 4] {
-        in_time(move || {
-            pool(threads).install(|| {
-                let barrier = Barrier::new(threads);
+/// As many items as threads wait for each other in a call now and then, after this number of calls that are over at once.
+fn meet(threads: usize, before: usize) {
+    in_time(move || {
+        pool(threads).install(|| {
+            let barrier = Barrier::new(threads);
+            for call in (0..=before).cycle().take(10 * (before + 1)) {
                 (0..threads).into_par_iter().for_each(|_| {
-                    barrier.wait();
+                    if call == before {
+                        barrier.wait();
+                    }
                 });
-            });
+            }
         });
-    }
+    });
 }
 
-/// Also where they never took long before.
+#[test]
+fn items_that_meet() {
+    [1, 2, 4].map(|threads| meet(threads, 0));
+}
+
 #[test]
 fn items_that_meet_at_a_short_loop() {
-    for threads in [2, 4, 8] {
-        in_time(move || {
-            pool(threads).install(|| {
-                let barrier = Barrier::new(threads);
-                for call in 1..=1000 {
-                    (0..threads).into_par_iter().for_each(|_| {
-                        if call % 100 == 0 {
-                            barrier.wait();
-                        }
-                    });
-                }
-            });
-        });
-    }
+    [2, 4, 8].map(|threads| meet(threads, 99));
 }
 
 #[test]
