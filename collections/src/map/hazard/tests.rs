@@ -45,7 +45,7 @@ fn a_refused_barrier_leaves_the_value_to_its_reader() {
 /// A fork while each of the parent's lots is held: a writer of the child sleeps in one and is woken. Here, since a fork is
 /// unsafe.
 #[test]
-#[ignore = "in a process of its own: see the next"]
+#[ignore = "it forks, so no other test may run beside it: the next test runs it, in a process of its own"]
 #[cfg(target_os = "linux")]
 fn a_child_waits_in_lots_of_its_own() {
     use crate::map::{ParHashMap, lot};
@@ -56,7 +56,7 @@ fn a_child_waits_in_lots_of_its_own() {
     let child = || {
         let map = ParHashMap::from([(1, 1)]);
         let (key, written) = (1, AtomicBool::new(false));
-        // So often, and over so long a time, that the gate opens.
+        // The gate opens after many reads in a row, of which the first and the last are some milliseconds apart.
         for _ in 0..100 {
             assert!((0..1000).all(|_| map.get_cloned(&key) == Some(1)));
             sleep(Duration::from_micros(100));
