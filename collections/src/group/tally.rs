@@ -153,8 +153,7 @@ where
     S: BuildHasher + Sync,
 {
     if states.len() < 2 {
-        let nothing = Done::new;
-        return states.pop().map_or_else(nothing, |state| state.finish());
+        return states.pop().map_or_else(Done::new, |state| state.finish());
     }
     let later = states.split_off(states.len() / 2);
     let (mut left, mut right) = join(|| merged(plan, states, two), || merged(plan, later, two));
