@@ -275,12 +275,16 @@ fn meet(threads: usize, before: usize) {
 
 #[test]
 fn items_that_meet() {
-    [1, 2, 4].map(|threads| meet(threads, 0));
+    for threads in [1, 2, 4] {
+        meet(threads, 0);
+    }
 }
 
 #[test]
 fn items_that_meet_at_a_short_loop() {
-    [2, 4, 8].map(|threads| meet(threads, 99));
+    for threads in [2, 4, 8] {
+        meet(threads, 99);
+    }
 }
 
 #[test]
