@@ -13,19 +13,17 @@
 //!   have to choose from: calls of a few items, which may be heavy or even wait
 //!   for each other, unless they are known to be short; calls with a greatest
 //!   length; consumers and producers that are cut only at a cost.
-//! - *By splitting*, for producers that do not know their length.
+//! - *By splitting*, for producers that do not know their length: see [`splits`](super::splits).
 
 use tine_pool::current_num_threads;
 
 use tine_pool::loops::{self, Part, Timer};
 
-use super::fork::{Call, done, enter_part, halves_told};
+use super::fork::{done, enter_part};
 use super::lazy::{Forked, Kind, Piece, Ran, Task, Way};
 use super::looks::{Looked, check, is_under, look};
 use super::pace::{Pace, Plain};
-use super::traits::{
-    Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, UnindexedProducer,
-};
+use super::traits::{Consumer, Folder, Producer, ProducerCallback, Reducer};
 use crate::iter::IndexedParallelIterator;
 
 /// Runs an indexed parallel iterator into a consumer.
@@ -151,50 +149,6 @@ where
         }
         result
     }
-}
-
-/// Runs a producer of an unknown number of items into a consumer.
-///
-/// ```
-/// use tine::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
-/// use tine::prelude::*;
-///
-/// /// What cannot be split is still a source.
-/// struct CountDown(u32);
-///
-/// impl UnindexedProducer for CountDown {
-///     type Item = u32;
-///     fn split(self) -> (Self, Option<Self>) {
-///         (self, None)
-///     }
-///     fn fold_with<F: Folder<u32>>(self, folder: F) -> F {
-///         folder.consume_iter((0..self.0).rev())
-///     }
-/// }
-///
-/// impl ParallelIterator for CountDown {
-///     type Item = u32;
-///     fn drive_unindexed<C: UnindexedConsumer<u32>>(self, consumer: C) -> C::Result {
-///         bridge_unindexed(self, consumer)
-///     }
-/// }
-///
-/// assert_eq!(CountDown(3).collect::<Vec<_>>(), [2, 1, 0]);
-/// ```
-pub fn bridge_unindexed<P, C>(producer: P, consumer: C) -> C::Result
-where
-    P: UnindexedProducer,
-    C: UnindexedConsumer<P::Item>,
-{
-    let _look = look();
-    let pieces = Pieces {
-        cuts: current_num_threads(),
-        min: 1,
-        max: usize::MAX,
-    };
-    let mut call = Call::new(|_| run_unindexed(false, pieces, producer, consumer));
-    enter_part(&mut call);
-    call.result()
 }
 
 /// What is left of a piece.
@@ -514,17 +468,17 @@ impl<T, F: Folder<T>> Folder<T> for Block<F> {
 /// How often a piece may still be cut, and how small and how large the pieces
 /// may be.
 #[derive(Clone, Copy)]
-struct Pieces {
-    cuts: usize,
-    min: usize,
-    max: usize,
+pub(super) struct Pieces {
+    pub(super) cuts: usize,
+    pub(super) min: usize,
+    pub(super) max: usize,
 }
 
 impl Pieces {
     /// Whether a piece of `len` items is to be cut once more. A piece that has
     /// just migrated shows that a thread was idle: it is worth new cuts.
     #[inline]
-    fn cut(&mut self, len: usize, migrated: bool) -> bool {
+    pub(super) fn cut(&mut self, len: usize, migrated: bool) -> bool {
         if migrated {
             self.cuts = self.cuts.max(current_num_threads());
         }
@@ -532,32 +486,4 @@ impl Pieces {
         self.cuts /= 2;
         cut && len / 2 >= self.min
     }
-}
-
-fn run_unindexed<P, C>(migrated: bool, mut pieces: Pieces, producer: P, consumer: C) -> C::Result
-where
-    P: UnindexedProducer,
-    C: UnindexedConsumer<P::Item>,
-{
-    check();
-    if consumer.full() {
-        drop(producer);
-        return consumer.into_folder().complete();
-    }
-    let (producer, right) = if pieces.cut(usize::MAX, migrated) {
-        producer.split()
-    } else {
-        (producer, None)
-    };
-    let Some(right) = right else {
-        let folder = Looked::new(consumer.into_folder());
-        return producer.fold_with(folder).complete();
-    };
-    let reducer = consumer.to_reducer();
-    let to_left = consumer.split_off_left();
-    let (a, b) = halves_told(
-        |migrated| run_unindexed(migrated, pieces, producer, to_left),
-        |migrated| run_unindexed(migrated, pieces, right, consumer),
-    );
-    reducer.reduce(a, b)
 }

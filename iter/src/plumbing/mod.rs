@@ -14,16 +14,18 @@ mod fork;
 mod lazy;
 mod looks;
 mod pace;
+mod splits;
 mod traits;
 
 pub(crate) use bridge::Block;
-pub use bridge::{bridge, bridge_producer_consumer, bridge_unindexed};
+pub use bridge::{bridge, bridge_producer_consumer};
 pub(crate) use fixed::bridge_fixed;
 #[doc(hidden)]
 pub use fixed::{bridge_node, leaf_size, middle};
 pub(crate) use fork::{both, course, crew, enter, halves, open};
 pub(crate) use looks::Looked;
 pub(crate) use pace::{Pace, Step};
+pub use splits::bridge_unindexed;
 pub use traits::{
     Again, Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer,
     UnindexedProducer,

@@ -3,6 +3,8 @@
 
 use crate::kit::{gathered, indexed_twin, pools, shown, twin};
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
 use tine_iter::iter::{
     Either, empty, once, repeat, repeat_n, split, walk_tree, walk_tree_postfix, walk_tree_prefix,
 };
@@ -147,6 +149,45 @@ fn a_branch_deeper_than_the_stack() {
                 want
             );
         });
+    }
+}
+
+/// Where a split takes one item from the front, threads take the rest from each other in turn: here, an item waits a
+/// while for that. Their waits must not nest as deep as there are items.
+#[test]
+fn one_item_split_off_after_the_other() {
+    const LEN: usize = 20_000;
+    let splits = AtomicUsize::new(0);
+    let first = |mut rest: Range<usize>| {
+        let at = rest.start;
+        splits.fetch_max(at, Relaxed);
+        if rest.len() < 2 {
+            return (rest, None);
+        }
+        rest.start += 1;
+        (at..at + 1, Some(rest))
+    };
+    let wait = |part: Range<usize>| {
+        for _ in 0..1000 {
+            if splits.load(Relaxed) > part.start {
+                break;
+            }
+            thread::yield_now();
+        }
+        part
+    };
+    for pool in pools() {
+        splits.store(0, Relaxed);
+        let parts: Vec<_> = pool.install(|| {
+            split(0..LEN, first)
+                .map(wait)
+                .flat_map_iter(|p| p)
+                .collect()
+        });
+        assert!(parts.into_iter().eq(0..LEN));
+        splits.store(0, Relaxed);
+        let found = pool.install(|| split(0..LEN, first).map(wait).find_first(|p| p.end == LEN));
+        assert_eq!(found.map(|p| p.end), Some(LEN));
     }
 }
 
