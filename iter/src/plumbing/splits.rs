@@ -1,11 +1,13 @@
 //! The bridge for producers that do not know their length: they split themselves.
 //!
-//! A piece may be split about as often as there are threads, and again once it has migrated. What is
-//! split off need not be half. Where each split takes a little from the front (a long branch of a
-//! tree, a list), threads that take the rest from each other in turn would nest one wait in the
-//! other until no stack is left. So a thread counts the splits that it is inside of. At [`DEEP`] of
-//! them it goes on in rounds: it splits off some pieces, does these as leaves, and comes back to the
-//! rest.
+//! A piece may be split about as often as there are threads. It may be split as often again once it
+//! has migrated, which shows that a thread was idle, or once what came before it was long, so that
+//! it is likely to be long as well.
+//!
+//! What is split off need not be half. Where each split takes a little from the front (a long branch
+//! of a tree, a list), one split would nest in the other until no stack is left. So a thread counts
+//! the splits that it is inside of. At [`DEEP`] of them it goes on in rounds: it splits off some
+//! pieces, does these as leaves, and comes back to the rest.
 #![forbid(unsafe_code)]
 
 use super::bridge::Pieces;
@@ -13,7 +15,8 @@ use super::fork::{Call, done, enter_part, halves_told};
 use super::looks::{Looked, check, look};
 use super::traits::{Folder, Reducer, UnindexedConsumer, UnindexedProducer};
 use std::cell::Cell;
-use tine_pool::current_num_threads;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use tine_pool::{current_num_threads, loops};
 
 /// Runs a producer of an unknown number of items into a consumer.
 ///
@@ -92,13 +95,14 @@ impl Drop for Inside {
     }
 }
 
-fn run<P, C>(migrated: bool, mut pieces: Pieces, producer: P, consumer: C) -> C::Result
+/// Runs a piece, which is worth new cuts if it is `anew`.
+fn run<P, C>(anew: bool, mut pieces: Pieces, producer: P, consumer: C) -> C::Result
 where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
     check();
-    if !pieces.cut(usize::MAX, migrated) || consumer.full() {
+    if !pieces.cut(usize::MAX, anew) || consumer.full() {
         return whole(producer, consumer);
     }
     let Some(_inside) = Inside::enter() else {
@@ -110,9 +114,15 @@ where
     };
     let reducer = consumer.to_reducer();
     let to_left = consumer.split_off_left();
+    let long = AtomicBool::new(false);
     let (a, b) = halves_told(
-        |migrated| run(migrated, pieces, producer, to_left),
-        |migrated| run(migrated, pieces, right, consumer),
+        |migrated| {
+            let (result, is_long) = loops::watched(|| run(migrated, pieces, producer, to_left));
+            // Relaxed: what matters is what the same thread reads next. Another thread has migrated.
+            long.store(is_long, Relaxed);
+            result
+        },
+        |migrated| run(migrated || long.load(Relaxed), pieces, right, consumer),
     );
     reducer.reduce(a, b)
 }
@@ -138,8 +148,8 @@ struct Leaf<P, C, R> {
     result: Option<R>,
 }
 
-/// Runs a producer that gives a little with each split. Once no leaf of a round has migrated, no
-/// thread wants a part of it, and the rest is run as it is.
+/// Runs a producer that gives a little with each split. Once a round was short and none of its leaves
+/// migrated, the rest is run as it is.
 fn in_rounds<P, C>(mut producer: P, consumer: C) -> C::Result
 where
     P: UnindexedProducer,
@@ -167,7 +177,8 @@ where
             producer = right;
         }
         if !leaves.is_empty() {
-            wanted = run_leaves(false, &mut leaves);
+            let (migrated, is_long) = loops::watched(|| run_leaves(false, &mut leaves));
+            wanted = migrated || is_long;
         }
         let results = leaves.into_iter().map(|leaf| done(leaf.result));
         before.extend(results.zip(reducers));

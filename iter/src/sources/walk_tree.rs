@@ -1,9 +1,10 @@
 //! Trees that are grown while they are walked.
 //!
 //! A producer holds nodes whose subtrees are still to be walked (`ahead`) and nodes that were
-//! opened on the way to a split (`opened`). A split opens nodes until two subtrees lie side by
-//! side, but at most [`PATIENCE`] of them. So a tree that is one long branch is handed on bit by
-//! bit.
+//! opened on the way to a split (`opened`). A split opens nodes until two subtrees lie side by side.
+//! Where nodes come before their children, it opens at most [`PATIENCE`] of them, and a tree that is
+//! one long branch is handed on bit by bit. Where they come after them, the branch is opened to its
+//! end, as for the first item of a sequential walk.
 #![forbid(unsafe_code)]
 
 use crate::plumbing::{Folder, UnindexedProducer};
@@ -265,10 +266,7 @@ where
 
     fn split(mut self) -> (Self, Option<Self>) {
         let children_of = self.children_of;
-        for _ in 0..PATIENCE {
-            let Some(node) = only(&mut self.ahead) else {
-                break;
-            };
+        while let Some(node) = only(&mut self.ahead) {
             self.ahead.extend(children_of(&node));
             self.opened.push(node);
         }
@@ -386,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_branch_is_opened_bit_by_bit() {
+    fn a_long_branch_is_opened_bit_by_bit_or_to_its_end() {
         use crate::plumbing::UnindexedProducer;
 
         let children_of = &children(100 * PATIENCE, 1);
@@ -406,7 +404,8 @@ mod tests {
         }
         .split();
         let right = right.expect("a branch can be split");
-        assert_eq!(left.opened.len() + right.opened.len(), PATIENCE);
-        assert!(left.ahead.len() == 1 && right.ahead.is_empty());
+        assert_eq!(left.opened.len(), right.opened.len());
+        assert_eq!(left.opened.len() + right.opened.len(), 100 * PATIENCE);
+        assert!(left.ahead.is_empty() && right.ahead.is_empty());
     }
 }

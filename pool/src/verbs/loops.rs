@@ -299,6 +299,15 @@ impl Timer {
     }
 }
 
+/// Calls `op`; says whether it took long enough for work to reach another thread.
+pub fn watched<R>(op: impl FnOnce() -> R) -> (R, bool) {
+    /// In nanoseconds: more than a journey, so that a short part that met a thief is none.
+    const LONG: u64 = 10_000;
+    let start = clock::now();
+    let result = op();
+    (result, clock::nanos(clock::since(start)) > LONG)
+}
+
 /// How many items of the loop `site` take no longer than it takes other threads to come, as far as is
 /// known; else 0.
 #[must_use]
