@@ -94,12 +94,19 @@ fn guests_jobs_and_waits_are_spans_on_the_threads_that_do_them() {
             .build()
             .unwrap();
         let both = &Barrier::new(2);
+        let waits = || {
+            let spans = collector.spans.lock().unwrap();
+            spans.values().any(|seen| seen.name == "wait")
+        };
         pool.install(|| {
             tine::join(
                 || both.wait(),
                 || {
                     both.wait();
-                    thread::sleep(Duration::from_millis(20));
+                    // Until the other does, however late it comes to that.
+                    while !waits() {
+                        thread::sleep(Duration::from_millis(1));
+                    }
                 },
             )
         });

@@ -174,3 +174,6 @@ where
     let right = of_right.reduce(c.complete(), d.complete());
     reducer.reduce(left, right)
 }
+
+#[cfg(test)]
+mod tests;

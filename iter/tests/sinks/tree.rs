@@ -89,20 +89,6 @@ fn bits_do_not_depend_on_what_is_known() {
     }
 }
 
-/// However many threads there are, what is known to be short is not offered to them. An interruption may make it look
-/// long for a few calls.
-#[test]
-fn what_is_known_to_be_short_is_not_offered() {
-    let parts = parts(20);
-    let pool = ThreadPoolBuilder::new().num_threads(64).build().unwrap();
-    let offers = || {
-        let before = pool.stats().total().published;
-        pool.install(|| (0..50).for_each(|_| _ = parts.par_iter().deterministic().sum::<f64>()));
-        pool.stats().total().published - before
-    };
-    assert!((0..1000).any(|_| offers() == 0));
-}
-
 /// The lengths of the pieces, in order.
 fn pieces(iter: impl ParallelIterator) -> Vec<usize> {
     iter.fold(|| 0, |count, _| count + 1).collect()
