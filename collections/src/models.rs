@@ -152,16 +152,18 @@ impl Gated {
         value
     }
 
-    /// A look by the short way: none, if the gate does not let it in.
+    /// A look by the short way, through the gate if it is open, and by the lock if not: none, if a thread is in the way.
     fn peek(&self, shard: usize) {
         self.peek_by(shard, self.door(shard));
     }
 
     fn peek_by(&self, shard: usize, door: Door<'_>) {
         let (lock, cell) = &self.shards[shard];
-        if door.gate.seems_open()
-            && let Some(guard) = lock.peek(door)
-        {
+        let guard = match door.gate.seems_open() {
+            true => lock.peek(door),
+            false => lock.read_at_once(door),
+        };
+        if let Some(guard) = guard {
             // SAFETY: read under the guard.
             let value = cell.with(|value| unsafe { *value });
             thread::yield_now();

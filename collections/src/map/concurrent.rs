@@ -369,7 +369,10 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         Q: Hash + Eq + ?Sized,
     {
         let hash = self.hash(key);
-        match self.shards.peek(hash) {
+        if let Some(table) = self.shards.peek(hash) {
+            return look_in(table, hash, key, look);
+        }
+        match self.shards.read_at_once(hash) {
             Some(table) => look_in(table, hash, key, look),
             None => self.read_slowly(hash, key, look),
         }

@@ -182,7 +182,10 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         Q: Hash + Eq + ?Sized,
     {
         let hash = self.hash(key);
-        match self.shards.peek(hash) {
+        if let Some(table) = self.shards.peek(hash) {
+            return find(table, hash, key);
+        }
+        match self.shards.read_at_once(hash) {
             Some(table) => find(table, hash, key),
             None => self.get_slowly(hash, key),
         }

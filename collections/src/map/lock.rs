@@ -90,6 +90,19 @@ impl RawLock {
         }
     }
 
+    /// Enters as a reader if nothing is in the way: no writer, no sleeper, and no other reader that comes just now.
+    #[inline(always)]
+    fn try_read(&self) -> bool {
+        let word = self.word.load(Ordering::Relaxed);
+        // Acquire pairs with the Release of the thread that was inside before.
+        let (there, not) = (Ordering::Acquire, Ordering::Relaxed);
+        word < READERS
+            && self
+                .word
+                .compare_exchange_weak(word, word + 1, there, not)
+                .is_ok()
+    }
+
     /// Enters as the writer. Returns `true` if it had to wait.
     #[inline]
     pub(crate) fn write(&self) -> bool {
@@ -206,6 +219,12 @@ impl RawLock {
     #[inline(never)]
     fn read_and_count(&self, nested: bool, door: Door<'_>) {
         self.read(nested);
+        self.count(door);
+    }
+
+    /// After a reader has entered.
+    #[inline(always)]
+    fn count(&self, door: Door<'_>) {
         // Relaxed: a hint, on a line that this thread has just written.
         let streak = self.streak.load(Ordering::Relaxed).wrapping_add(1);
         self.streak.store(streak, Ordering::Relaxed);
@@ -260,6 +279,20 @@ impl<T> Lock<T> {
             lock: self,
             gate: door.gate,
             announced: Some(announced),
+        })
+    }
+
+    /// Enters as a reader by the lock, if nothing is in the way.
+    #[inline(always)]
+    pub(crate) fn read_at_once<'a>(&'a self, door: Door<'a>) -> Option<ReadGuard<'a, T>> {
+        if !self.raw.try_read() {
+            return None;
+        }
+        self.raw.count(door);
+        Some(ReadGuard {
+            lock: self,
+            gate: door.gate,
+            announced: None,
         })
     }
 

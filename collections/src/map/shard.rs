@@ -52,19 +52,6 @@ impl<T> Shard<T> {
         let table = self.0.read(hold.nested(), door);
         Reading { table, _hold: hold }
     }
-
-    #[inline]
-    #[track_caller]
-    fn write(&self, hash: u64, hold: Hold, door: Door<'_>) -> Writing<'_, T> {
-        self.1.fetch::<T>(hash);
-        let (table, _) = self.0.write(door);
-        let chart = &self.1;
-        Writing {
-            table,
-            chart,
-            _hold: hold,
-        }
-    }
 }
 
 /// The shards of a map or set.
@@ -310,6 +297,25 @@ impl<T> Shards<T> {
         is_right.then_some(Reading { table, _hold: hold })
     }
 
+    /// Locks the shard of `hash` for reading, where nothing is in the way: the gate is shut, the thread is inside of nothing, and
+    /// no other is in the shard but readers. A gate that is open is left to [`read`](Self::read): the thread may have no record yet.
+    #[inline(always)]
+    pub(crate) fn read_at_once(&self, hash: u64) -> Option<Reading<'_, T>> {
+        if self.gate.seems_open() {
+            return None;
+        }
+        let shards = self.shards();
+        let nth = part_of(hash, shards.len());
+        let shard = &shards[nth];
+        shard.1.fetch::<T>(hash);
+        let id = self.id();
+        let hold = Hold::enter_alone(id)?;
+        let table = shard.0.read_at_once(self.side(id, nth))?;
+        // The stem may have been left before.
+        let is_right = shards.len() > 1 || !self.is_wide();
+        is_right.then_some(Reading { table, _hold: hold })
+    }
+
     /// Locks the shard of `hash` for reading.
     #[inline]
     #[track_caller]
@@ -329,25 +335,27 @@ impl<T> Shards<T> {
     }
 
     /// Locks the shard of `hash` for changing entries.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub(crate) fn write(&self, hash: u64) -> Writing<'_, T> {
         let id = self.id();
         let hold = Hold::enter(id, true);
-        loop {
+        let (table, chart) = loop {
             if let Some(wide) = self.wide.get() {
                 let nth = part_of(hash, wide.len());
-                return wide[nth].write(hash, hold, self.side(id, nth));
+                let Shard(lock, chart) = &wide[nth];
+                chart.fetch::<T>(hash);
+                break (lock.write(self.side(id, nth)).0, chart);
             }
             let (table, _) = self.stem.0.write(self.front(id));
             if self.wide.get().is_none() {
-                let chart = &self.stem.1;
-                return Writing {
-                    table,
-                    chart,
-                    _hold: hold,
-                };
+                break (table, &self.stem.1);
             }
+        };
+        Writing {
+            table,
+            chart,
+            _hold: hold,
         }
     }
 
