@@ -1,5 +1,5 @@
 //! The pace of loops in a pool that is made up: what it lays out, publishes, and asks.
-use super::{Bare, Demand, Pace, Step, View, Wakes, clock};
+use super::{Bare, Demand, Glance, Pace, Step, View, Wakes, clock};
 use crate::pace::site_costs::{self, Known};
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -47,6 +47,10 @@ impl View for Eight {
     }
     fn chance(&self, _: u64) -> bool {
         self.chance
+    }
+    fn glance(&self) -> Option<Glance> {
+        let now = clock::now();
+        self.chance.then_some(Glance { now, late: true })
     }
     fn demand(&self) -> Option<Demand> {
         self.asked.set(true);
