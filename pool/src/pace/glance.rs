@@ -68,7 +68,10 @@ mod tests {
         assert!(glances.next(|| 5).unwrap().late);
         long_ago();
         assert!(glances.next(|| 5).unwrap().late);
-        glances.at.store(clock::now() + clock::ticks(1_000_000_000), Ordering::Relaxed);
+        glances.at.store(
+            clock::now() + clock::ticks(1_000_000_000),
+            Ordering::Relaxed,
+        );
         assert!(!glances.next(|| EVERY - 1).unwrap().late);
         assert!((1..EVERY).all(|_| glances.next(|| 0).is_none()));
         assert!(glances.next(|| 0).is_some());

@@ -336,8 +336,7 @@ impl Pace {
             Some(_) => (clock::now(), true),
             None => (u64::from(alone), false),
         };
-        let counts =
-            look > 0 && (view.chance(every) || alone && class.is_some_and(Class::is_new));
+        let counts = look > 0 && (view.chance(every) || alone && class.is_some_and(Class::is_new));
         let start = if counts || late { look } else { 0 };
         let plain = plain.map(|_| Plain { pieces, start });
         Pace {
