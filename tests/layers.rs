@@ -54,7 +54,7 @@ const HOUSE: &[Crate] = &[
             &["queue::job", "queue::kept"],
             &["queue"],
             // pace: what decides how work is spread, and acts on nothing
-            &["pace::profit"],
+            &["pace::glance", "pace::profit"],
             &["pace::site_costs", "pace::wakes"],
             &["pace::join_pace", "pace::loop_pace"],
             &["pace"],

@@ -253,13 +253,20 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
     }
 
     /// Runs a loop that is known to be a very short one. It is laid out as any other, but from piece
-    /// to piece: all that is left lies behind the piece that runs, and comes back to the same folder.
-    fn chain(mut self, plain: Plain, pace: &Pace, min: usize) -> C::Result {
+    /// to piece: all that is left lies behind the piece that runs, and comes back to the same folder. If the first piece
+    /// took far longer than that, the rest is a strand.
+    fn chain(
+        mut self,
+        plain: Plain,
+        pace: &mut Pace,
+        min: usize,
+    ) -> Result<C::Result, Strand<P, C>> {
         let len = self.len;
         let seed = pace.seed();
         let what = Do::Lazily(Task::TakeOver { seed, min });
         let mut folder = None;
-        for left in (2..=plain.pieces.min(len / min)).rev() {
+        let pieces = plain.pieces.min(len / min);
+        for left in (2..=pieces).rev() {
             let n = self.len / left;
             let (near, far, reducer) = self.cut(n);
             let mut far = Job::new(far, &what);
@@ -271,19 +278,22 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
                 folder = Some(loops::lend(false, || near.all(folder), &mut far));
             }
             if let Some(right) = far.result {
-                return reducer.reduce(done(folder).complete(), right);
-            }
-            if folder.as_ref().is_some_and(Folder::full) {
-                drop(far);
-                return done(folder).complete();
+                return Ok(reducer.reduce(done(folder).complete(), right));
             }
             self = done(far.rest);
+            if folder.as_ref().is_some_and(Folder::full) {
+                drop(self);
+                return Ok(done(folder).complete());
+            }
+            if left == pieces && plain.start != 0 && pace.overturns(n, plain.start) {
+                return Err(Strand::new(Some(self), folder));
+            }
         }
         let folder = self.all(folder);
         if plain.start != 0 && !folder.full() {
             pace.record(len, plain.start);
         }
-        folder.complete()
+        Ok(folder.complete())
     }
 }
 
@@ -404,13 +414,15 @@ impl<P: Producer, C: Consumer<P::Item>> Part for Job<'_, P, C> {
             Do::Lazily(task) if Rest::<P, C>::BLOCKS => {
                 let len = rest.len;
                 let mut pace = task.pace(len);
-                if let Some((plain, min)) = task.plain(&pace) {
-                    rest.chain(plain, &pace, min)
-                } else {
-                    let mut strand = Strand::new(Some(rest), None);
+                let plain = match task.plain(&pace) {
+                    Some((plain, min)) => rest.chain(plain, &mut pace, min),
+                    None => Err(Strand::new(Some(rest), None)),
+                };
+                plain.unwrap_or_else(|mut strand| {
+                    let len = strand.rest.as_ref().map_or(0, |rest| rest.len);
                     task.run(&mut strand, len, &mut pace);
                     strand.finish()
-                }
+                })
             }
             Do::Lazily(_) => rest.in_one(),
             Do::Cut(pieces, timer) => {

@@ -101,27 +101,34 @@ where
     }
     let few = len <= leaf.few;
     let middle = middle(len, leaf.size, leaf.min);
-    if let Some(timer) = leaf.timer.filter(|_| few || middle.is_none()) {
-        let leaf = Leaf {
-            timer: None,
-            ..leaf
-        };
-        return timer.time(len, || run(len, leaf, producer, consumer));
-    }
-    let Some(mid) = middle else {
-        return alone(producer, consumer);
+    let at_once = few && one_by_one::<P, C>() && len == leaf.size.saturating_mul(ABREAST);
+    let timer = leaf.timer.filter(|_| few || middle.is_none());
+    let quiet = Leaf {
+        timer: None,
+        ..leaf
     };
-    if few && one_by_one::<P, C>() && len == leaf.size.saturating_mul(ABREAST) {
-        return abreast(leaf.size, producer, consumer);
-    }
+    let (mid, timer) = match (middle, timer) {
+        (Some(mid), timer) if !at_once => (mid, timer),
+        (_, Some(timer)) => return timer.time(len, || run(len, quiet, producer, consumer)),
+        (None, None) => return alone(producer, consumer),
+        (Some(_), None) => return abreast(leaf.size, producer, consumer),
+    };
     let (left, right) = producer.split_at(mid);
     let (to_left, to_right, reducer) = consumer.split_at(mid);
-    let near = || run(mid, leaf, left, to_left);
-    let far = || run(len - mid, leaf, right, to_right);
-    let (a, b) = if few {
-        (near(), far())
-    } else {
-        both(near, far)
+    let near = |leaf| run(mid, leaf, left, to_left);
+    let far = |leaf| run(len - mid, leaf, right, to_right);
+    let (a, b) = match timer {
+        Some(timer) => {
+            let a = timer.time(mid, || near(quiet));
+            // What was to be few is much: others may have of the rest.
+            let b = match timer.overturns() {
+                true => far(Leaf { few: 0, ..leaf }),
+                false => timer.time(len - mid, || far(quiet)),
+            };
+            (a, b)
+        }
+        None if few => (near(leaf), far(leaf)),
+        None => both(|| near(leaf), || far(leaf)),
     };
     reducer.reduce(a, b)
 }

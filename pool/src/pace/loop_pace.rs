@@ -34,6 +34,7 @@
 //! The blocks run so far predict the time of the rest; before the first block, the site's costs do.
 #![forbid(unsafe_code)]
 
+use super::glance::Glance;
 use super::profit::{self, Class};
 use super::site_costs::{self, Entry, Known};
 use super::wakes::Wakes;
@@ -86,9 +87,10 @@ const CONTENT: (u64, u64) = (1_000, 4_000);
 const FEW: usize = 256;
 /// A piece expected to be shorter than this is one block.
 const TINY: u64 = 1_000;
-/// Of calls that are expected to be shorter than a journey, one in N is timed. This is N for those shorter than
+/// Of calls that are expected to be shorter than a journey, one in N is noted. This is N for those shorter than
 /// [`TINY`], and for the others. Longer ones that are not shared are counted as the former are: many threads may call at
-/// one site.
+/// one site. Whether a call is far longer than known is looked for in those that are noted, in all others from
+/// [`TINY`] on, and where the last one was.
 const TIMED: (u64, u64) = (16, 4);
 
 /// A loop that is known to be shorter than this is laid out in at most [`COARSE`] pieces.
@@ -162,7 +164,7 @@ impl Seed {
 pub struct Plain {
     /// The number of pieces.
     pub pieces: usize,
-    /// When it began, if it is to be timed; else 0.
+    /// When it began, if that is looked at; else 0.
     pub start: u64,
 }
 
@@ -177,6 +179,8 @@ pub(crate) trait View {
     fn is_outermost(&self) -> bool;
     /// True once in `n` times.
     fn chance(&self, n: u64) -> bool;
+    /// A look at the clock as a very short loop begins, now and then.
+    fn glance(&self) -> Option<Glance>;
     /// Which threads would take work; `None` if enough that was offered before still lies there, or none
     /// can be offered.
     fn demand(&self) -> Option<Demand>;
@@ -318,19 +322,28 @@ impl Pace {
         // No thread would come in time for a part of it, so it need not look whether one would.
         let most = if alone { PLAIN } else { JOURNEY };
         let plain = expected.filter(|&nanos| watched && nanos < most);
-        let often = plain.is_some_and(|nanos| nanos >= TINY) && !alone;
-        let every = if often { TIMED.1 } else { TIMED.0 };
-        let timed = (plain.is_some() || alone)
-            && (view.chance(every) || alone && class.is_some_and(Class::is_new));
-        let plain = plain.map(|_| Plain {
-            pieces,
-            start: if timed { clock::now() } else { 0 },
-        });
+        let every = match plain {
+            // About one in 16, as each of those that are alone.
+            Some(_) if !alone => TIMED.1,
+            _ => TIMED.0,
+        };
+        // A look at the clock is much beside the shortest ones.
+        let (look, late) = match plain {
+            Some(nanos) if nanos < TINY && !known.is_doubted() => match view.glance() {
+                Some(Glance { now, late }) => (now, late),
+                None => (0, false),
+            },
+            Some(_) => (clock::now(), true),
+            None => (u64::from(alone), false),
+        };
+        let counts = look > 0 && (view.chance(every) || alone && class.is_some_and(Class::is_new));
+        let start = if counts || late { look } else { 0 };
+        let plain = plain.map(|_| Plain { pieces, start });
         Pace {
             plain,
             part: false,
             alone,
-            counts: timed,
+            counts,
             whole: expected.unwrap_or(0),
             ..seed.grow()
         }
@@ -362,12 +375,31 @@ impl Pace {
     }
 
     /// Notes the time that all `len` items of a plain loop took since `start`.
-    #[cold]
     pub(crate) fn record(&self, len: usize, start: u64) {
-        self.note_alone(len, clock::nanos(clock::since(start)));
-        if let Some(class) = self.class().filter(|_| self.alone) {
+        let nanos = clock::nanos(clock::since(start));
+        if self.counts || self.known.is_doubted() || self.known.is_overturned(len, nanos) {
+            self.note(len, nanos);
+        }
+    }
+
+    #[cold]
+    fn note(&self, len: usize, nanos: u64) {
+        self.note_alone(len, nanos);
+        if let Some(class) = self.class().filter(|_| self.alone && self.counts) {
             class.alone(TIMED.0 as u32);
         }
+    }
+
+    /// The first `items` of a plain loop that began at `start` have been run. If they took far longer than they were
+    /// expected to, it is a plain one no more.
+    pub(crate) fn overturns(&mut self, items: usize, start: u64) -> bool {
+        let ticks = clock::since(start);
+        let is = self.known.is_overturned(items, clock::nanos(ticks));
+        if is {
+            (self.items, self.ticks, self.last) = (items, ticks, (ticks << 8) / items as u64);
+            (self.alone, self.brief, self.long) = (false, false, true);
+        }
+        is
     }
 
     /// Whether a piece of `len` items is to be halved before it is run. If so, its farther half is
@@ -430,7 +462,9 @@ impl Pace {
                 self.note_shared_dear(nanos);
             }
             (true, true) => {}
-            (false, true) if self.taken => self.entry.record_shared(self.items, nanos),
+            (false, true) if self.taken && nanos < profit::SHORT => {
+                self.entry.record_shared(self.items, nanos);
+            }
             (false, _) => self.note_alone(self.items, nanos),
             (true, false) if self.known.is_far_off(self.items, nanos) => {
                 self.entry.record_cost(self.items, nanos);
@@ -456,7 +490,7 @@ impl Pace {
         if self.alone && self.class().is_some_and(Class::is_new) {
             self.entry.replace_cost(items, nanos);
         } else {
-            self.entry.record_cost(items, nanos);
+            self.entry.record_call_cost(items, nanos);
         }
     }
 
@@ -482,7 +516,11 @@ impl Pace {
             }
         // A very short one was looked after in vain if no thread came, though some had nothing to do.
         } else if self.taken || (self.idlers && self.whole < profit::FIRST_CLASS) {
-            class.shared(self.whole, clock::nanos(clock::since(self.start)));
+            let took = clock::nanos(clock::since(self.start));
+            // What takes longer than any of them is a short one no more, or was interrupted.
+            if took < profit::SHORT {
+                class.shared(self.whole, took);
+            }
         }
     }
 
@@ -809,9 +847,21 @@ pub(crate) fn few(site: usize) -> usize {
         .map_or(0, |cost| (JOURNEY << 8) / cost.max(1)) as usize
 }
 
+/// Whether nothing is known of the loop `site`, or what is known is in doubt.
+pub(crate) fn is_open(site: usize) -> bool {
+    let known = site_costs::entry(site).read();
+    known.is_doubted() || known.predict(1 << 8).is_none()
+}
+
+/// Whether this number of `items` of the loop `site` took far longer than is known.
+pub(crate) fn overturns(site: usize, items: usize, ticks: u64) -> bool {
+    let known = site_costs::entry(site).read();
+    known.is_overturned(items, clock::nanos(ticks))
+}
+
 /// Notes what this number of `items` of the loop `site` took.
 pub(crate) fn note(site: usize, items: usize, ticks: u64) {
-    site_costs::entry(site).record_cost(items, clock::nanos(ticks));
+    site_costs::entry(site).record_call_cost(items, clock::nanos(ticks));
 }
 
 #[cfg(all(test, not(loom)))]

@@ -2,6 +2,7 @@
 //! loops make of that. Nothing here acts: it is told the state, and returns what to do.
 #![forbid(unsafe_code)]
 
+pub(crate) mod glance;
 pub(crate) mod join_pace;
 pub(crate) mod loop_pace;
 mod profit;

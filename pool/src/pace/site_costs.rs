@@ -22,6 +22,9 @@ const PROOF: u32 = 4;
 const ROWS: usize = 64;
 /// After one uneven row of blocks, this many even ones are needed until the site counts as even again.
 const UNEVEN: u32 = 8;
+/// A call overturns what is known if it takes that many times as long, and longer than the second figure, in
+/// nanoseconds.
+const SURPRISE: (u64, u64) = (8, 20_000);
 /// Fractional bits of a cost per item.
 const FRACTION: u32 = 8;
 
@@ -32,8 +35,9 @@ static TABLE: [Entry; ENTRIES] = [const { Entry::new() }; ENTRIES];
 #[repr(align(32))]
 pub(crate) struct Entry {
     site: AtomicUsize,
-    /// 1 if the last calls were all short.
-    short: AtomicU32,
+    /// Of a join: 1 if the last calls were all short. Of a loop: 1 if the last call that was noted took far longer
+    /// than it was expected to.
+    mark: AtomicU32,
     /// Moving average of nanoseconds per item, with `FRACTION` fractional bits; 0: not known.
     cost: AtomicU32,
     /// For how many more rows of blocks items of this site are expected to differ much.
@@ -47,6 +51,7 @@ pub(crate) struct Entry {
 pub(crate) struct Known {
     cost: u32,
     uneven: bool,
+    doubted: bool,
 }
 
 impl Known {
@@ -59,6 +64,17 @@ impl Known {
     /// Whether some items are expected to take far longer than others.
     pub(crate) fn is_uneven(self) -> bool {
         self.uneven
+    }
+
+    /// Whether the last call that was noted took far longer.
+    pub(crate) fn is_doubted(self) -> bool {
+        self.doubted
+    }
+
+    /// Whether `items` items in this time are no longer what they were.
+    #[inline]
+    pub(crate) fn is_overturned(self, items: usize, nanos: u64) -> bool {
+        nanos > SURPRISE.1 && self.predict(items).is_some_and(|n| nanos / SURPRISE.0 > n)
     }
 
     /// Whether `items` items in this time are far from that.
@@ -93,13 +109,13 @@ fn with_row<R>(site: usize, f: impl FnOnce(&Cell<(usize, u32)>) -> R) -> R {
 
 /// Whether the last few calls of a site were all short.
 pub(crate) fn is_short(site: usize) -> bool {
-    entry(site).short.load(Ordering::Relaxed) == 1
+    entry(site).mark.load(Ordering::Relaxed) == 1
 }
 
 /// Notes the wall time of a whole call, waits included: a row of short ones on one thread proves a
 /// site, one long call revokes the proof.
 pub(crate) fn record_call(site: usize, short: bool) {
-    let proof = &entry(site).short;
+    let proof = &entry(site).mark;
     let proven = proof.load(Ordering::Relaxed) == 1;
     if short && proven {
         return;
@@ -124,7 +140,7 @@ impl Entry {
     const fn new() -> Self {
         Self {
             site: AtomicUsize::new(0),
-            short: AtomicU32::new(0),
+            mark: AtomicU32::new(0),
             cost: AtomicU32::new(0),
             uneven: AtomicU32::new(0),
             profit: Profit::new(),
@@ -134,7 +150,7 @@ impl Entry {
     #[cold]
     fn start(&self, site: usize) {
         self.site.store(site, Ordering::Relaxed);
-        self.short.store(0, Ordering::Relaxed);
+        self.mark.store(0, Ordering::Relaxed);
         self.cost.store(0, Ordering::Relaxed);
         self.uneven.store(0, Ordering::Relaxed);
         self.profit.start();
@@ -146,6 +162,7 @@ impl Entry {
         Known {
             cost: self.cost.load(Ordering::Relaxed),
             uneven: self.uneven.load(Ordering::Relaxed) > 0,
+            doubted: self.mark.load(Ordering::Relaxed) == 1,
         }
     }
 
@@ -181,6 +198,22 @@ impl Entry {
             _ => old - (old - seen) / 2,
         };
         self.cost.store(new as u32, Ordering::Relaxed);
+    }
+
+    /// The same of a call. If a second one in a row takes far longer than is known, so does the next: then that is what
+    /// is known.
+    pub(crate) fn record_call_cost(&self, items: usize, nanos: u64) {
+        let known = self.read();
+        let overturned = known.is_overturned(items, nanos);
+        if overturned && known.doubted {
+            self.replace_cost(items, nanos);
+        } else {
+            self.record_cost(items, nanos);
+        }
+        let doubted = overturned && !known.doubted;
+        if doubted != known.doubted {
+            self.mark.store(doubted.into(), Ordering::Relaxed);
+        }
     }
 
     /// Notes the time of a part of a short loop that was shared: what sharing costs is in it. So it

@@ -3,6 +3,8 @@
 
 use crate::base::sync::{AtomicU64, Ordering};
 #[cfg(not(loom))]
+use crate::pace::glance::{Glance, Glances};
+#[cfg(not(loom))]
 use crate::pace::join_pace::Rhythm;
 
 /// A number that the holder of a seat keeps for itself.
@@ -31,6 +33,9 @@ pub(crate) struct Notes {
     /// How quickly jobs are pushed meanwhile.
     #[cfg(not(loom))]
     pub(crate) rhythm: Rhythm,
+    /// When a very short loop begins with a look at the clock.
+    #[cfg(not(loom))]
+    glances: Glances,
     /// How many jobs run here in the middle of something else: of a wait, or of a job that yields.
     pub(crate) on_top: Note,
     /// Counts the contexts and scopes that began here.
@@ -59,6 +64,8 @@ impl Notes {
             answered: Note::new(0),
             #[cfg(not(loom))]
             rhythm: Rhythm::new(),
+            #[cfg(not(loom))]
+            glances: Glances::new(),
             on_top: Note::new(0),
             stamp: Note::new(0),
             brought: Note::new(0),
@@ -87,6 +94,13 @@ impl Notes {
     /// Whether such a task may lie here. Also true if one came of a scope that was opened inside that one.
     pub(crate) fn may_have_brought(&self, tag: u64) -> bool {
         self.brought.get() >= tag
+    }
+
+    /// A very short loop begins.
+    #[cfg(not(loom))]
+    #[inline]
+    pub(crate) fn glance(&self) -> Option<Glance> {
+        self.glances.next(|| self.random())
     }
 
     /// The next number of a xorshift generator.

@@ -8,6 +8,7 @@ use super::pool;
 use crate::base::clock;
 use crate::base::stop;
 use crate::base::sync::{AtomicU64, AtomicUsize, Ordering};
+use crate::pace::glance::Glance;
 use crate::pace::loop_pace::{self, AHEAD, Demand, View};
 use crate::pace::wakes::Wakes;
 use crate::queue::weight::Weight;
@@ -20,76 +21,88 @@ pub use crate::base::clock::micros;
 pub use crate::pace::loop_pace::{Bare, Plain, Step};
 
 /// The pool as the calling thread sees it.
-struct Here;
+struct Here<'a>(Option<&'a Worker<'a>>);
 
-impl View for Here {
+impl Here<'_> {
+    #[inline]
+    fn with<R>(f: impl FnOnce(&Here<'_>) -> R) -> R {
+        Worker::with(|worker| f(&Here(worker)))
+    }
+}
+
+impl View for Here<'_> {
+    #[inline]
     fn threads(&self) -> usize {
-        pool::current_num_threads()
+        self.0
+            .map_or_else(pool::current_num_threads, |w| w.shared.len())
     }
 
+    #[inline]
     fn watched(&self) -> bool {
-        Worker::with(|worker| match worker {
+        match self.0 {
             Some(worker) => worker.shared.is_watched(Some(worker.seat)),
             // The call goes to a pool first.
             None => pool::global().is_watched(None),
-        })
+        }
     }
 
+    #[inline]
     fn is_outermost(&self) -> bool {
-        Worker::with(|worker| worker.is_none_or(|worker| worker.seat.is_at_bottom()))
+        self.0.is_none_or(|worker| worker.seat.is_at_bottom())
     }
 
+    #[inline]
     fn chance(&self, n: u64) -> bool {
-        Worker::with(|worker| worker.is_none_or(|w| w.seat.notes.random().is_multiple_of(n)))
+        self.0
+            .is_none_or(|w| w.seat.notes.random().is_multiple_of(n))
+    }
+
+    #[inline]
+    fn glance(&self) -> Option<Glance> {
+        self.0?.seat.notes.glance()
     }
 
     fn demand(&self) -> Option<Demand> {
-        Worker::with(|worker| {
-            let worker = worker?;
-            let offered = worker.nested().public();
-            if offered > 0 {
-                return beside(worker, offered);
-            }
-            if worker.seat.is_waited_for() {
-                return Some(Demand::Waiting);
-            }
-            let census = worker.shared.sleep.census();
-            Some(match (census.searching(), worker.sleepers(census)) {
-                (0, 0) => Demand::None,
-                (0, _) => Demand::Asleep { offered: 0 },
-                _ => Demand::Awake,
-            })
+        let worker = self.0?;
+        let offered = worker.nested().public();
+        if offered > 0 {
+            return beside(worker, offered);
+        }
+        if worker.seat.is_waited_for() {
+            return Some(Demand::Waiting);
+        }
+        let census = worker.shared.sleep.census();
+        Some(match (census.searching(), worker.sleepers(census)) {
+            (0, 0) => Demand::None,
+            (0, _) => Demand::Asleep { offered: 0 },
+            _ => Demand::Awake,
         })
     }
 
     fn kept(&self) -> Option<bool> {
-        Worker::with(|worker| {
-            let worker = worker.filter(|w| w.nested().has_private())?;
-            Some(worker.sleepers(worker.shared.sleep.census()) > 0)
-        })
+        let worker = self.0.filter(|w| w.nested().has_private())?;
+        Some(worker.sleepers(worker.shared.sleep.census()) > 0)
     }
 
     fn is_waited_for(&self) -> bool {
-        Worker::with(|worker| worker.is_some_and(|w| w.seat.is_waited_for()))
+        self.0.is_some_and(|w| w.seat.is_waited_for())
     }
 
     fn is_crowded(&self) -> bool {
-        Worker::with(|worker| worker.is_some_and(Worker::is_crowded))
+        self.0.is_some_and(Worker::is_crowded)
     }
 
     fn wake_ahead(&self) {
-        Worker::with(|worker| {
-            if let Some(worker) = worker {
-                worker.wake(AHEAD);
-            }
-        });
+        if let Some(worker) = self.0 {
+            worker.wake(AHEAD);
+        }
     }
 
     fn with_wakes<R>(&self, f: impl FnOnce(&Wakes) -> R) -> R {
-        Worker::with(|worker| match worker {
+        match self.0 {
             Some(worker) => f(&worker.shared.wakes),
             None => f(&pool::global().wakes),
-        })
+        }
     }
 }
 
@@ -136,7 +149,7 @@ impl Pace {
     /// not shared for now, and [`Self::conclude`] is to be called at its end.
     #[must_use]
     pub fn start(site: usize, len: usize, tries: bool) -> Self {
-        Self(loop_pace::Pace::start(site, len, tries, &Here))
+        Here::with(|here| Self(loop_pace::Pace::start(site, len, tries, here)))
     }
 
     /// The pace of a loop that one thread runs in blocks.
@@ -177,7 +190,7 @@ impl Pace {
     /// `divides` and as long as that is worth it, and then [`publish`] is to be called.
     #[inline]
     pub fn bare(&mut self, left: usize, divides: bool) -> Bare {
-        self.0.bare(left, divides, &Here)
+        Here::with(|here| self.0.bare(left, divides, here))
     }
 
     /// Half of what is left, `far` items, is laid out; then as for [`Self::lay_out`].
@@ -203,9 +216,15 @@ impl Pace {
         self.0.record(len, start);
     }
 
+    /// Whether the first `items` of a plain loop that began at `start` took so long that it is a plain one no more: then
+    /// the rest is run as any other loop.
+    pub fn overturns(&mut self, items: usize, start: u64) -> bool {
+        self.0.overturns(items, start)
+    }
+
     /// What to do with a piece of which `left` items are left.
     pub fn next(&mut self, left: usize) -> Step {
-        self.0.next(left, &Here)
+        Here::with(|here| self.0.next(left, here))
     }
 
     /// The size of the next block, where sharing is out of the question.
@@ -266,8 +285,9 @@ impl Timer {
     /// For a call of the loop `site` of about that number of `pieces`, once in a while.
     #[must_use]
     pub fn start(site: usize, pieces: usize) -> Option<Self> {
-        let known = few(site) != 0;
-        (!known || Here.chance(8)).then(|| Self {
+        let watches = loop_pace::is_open(site)
+            || Here::with(|here| here.chance(8) || here.glance().is_some());
+        watches.then(|| Self {
             site,
             every: (pieces / TIMED_PIECES) as u64,
             items: AtomicUsize::new(0),
@@ -278,7 +298,7 @@ impl Timer {
     /// Does a piece of this number of `items`.
     #[inline]
     pub fn time<R>(&self, items: usize, piece: impl FnOnce() -> R) -> R {
-        if self.every > 1 && !Here.chance(self.every) {
+        if self.every > 1 && !Here::with(|here| here.chance(self.every)) {
             return piece();
         }
         let start = clock::now();
@@ -291,6 +311,13 @@ impl Timer {
         // Relaxed: the join of the pieces orders these before the last look.
         self.items.fetch_add(items, Ordering::Relaxed);
         self.ticks.fetch_add(ticks, Ordering::Relaxed);
+    }
+
+    /// Whether the pieces that were timed so far took far longer than is known.
+    #[must_use]
+    pub fn overturns(&self) -> bool {
+        let items = self.items.load(Ordering::Relaxed);
+        loop_pace::overturns(self.site, items, self.ticks.load(Ordering::Relaxed))
     }
 
     /// All pieces have come to their end.

@@ -1,5 +1,5 @@
 //! The pace of loops in a pool that is made up: what it lays out, publishes, and asks.
-use super::{Bare, Demand, Pace, Step, View, Wakes, clock};
+use super::{Bare, Demand, Glance, Pace, Step, View, Wakes, clock};
 use crate::pace::site_costs::{self, Known};
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -47,6 +47,10 @@ impl View for Eight {
     }
     fn chance(&self, _: u64) -> bool {
         self.chance
+    }
+    fn glance(&self) -> Option<Glance> {
+        let now = clock::now();
+        self.chance.then_some(Glance { now, late: true })
     }
     fn demand(&self) -> Option<Demand> {
         self.asked.set(true);
@@ -419,4 +423,34 @@ fn a_table_that_grew_says_nothing_of_the_rest() {
     assert!((49_000_000..51_000_000).contains(&rest(&pace)));
     pace.set_kind(2_000_000, false);
     assert!((900_000..1_100_000).contains(&rest(&pace)));
+}
+
+/// A plain loop whose first items took far longer than known is shared as any other, and what two such calls in a row took
+/// is what is known.
+#[test]
+fn a_very_short_loop_that_turns_dear_is_seen_at_once() {
+    let (site, mut view) = (0x51_7e40, Eight::new());
+    let entry = site_costs::entry(site);
+    entry.replace_cost(100, 200);
+    let plain = Pace::start(site, 100, true, &view).plain();
+    assert_eq!(plain.unwrap().start, 0);
+    view.chance = true;
+    view.demand.set(Some(Demand::Awake));
+    for then in [301, 1_000_000] {
+        let mut pace = Pace::start(site, 100, true, &view);
+        assert!(pace.overturns(10, clock::now() - clock::ticks(100_000)));
+        pace.set_kind(0, false);
+        assert_eq!(pace.next(90, &view), Step::Share);
+        pace.drop_notes();
+        (pace.items, pace.ticks) = (50, clock::ticks(500_000));
+        pace.flush();
+        view.chance = false;
+        let next = Pace::start(site, 100, true, &view).plain();
+        assert!(
+            next.is_none_or(|plain| plain.start > 0),
+            "so is the next one"
+        );
+        let now = entry.predict(100).unwrap();
+        assert!(now.abs_diff(then) <= then / 100, "{now}");
+    }
 }
