@@ -558,7 +558,13 @@ fn a_dropped_handle_stops_its_job() {
 #[test]
 fn the_first_of_two_stops_the_other() {
     within(|| {
-        for _ in 0..50 {
+        // On the global pool, if it has two threads: one that runs the slow one runs nothing else.
+        let rounds = if tine_pool::current_num_threads() > 1 {
+            50
+        } else {
+            0
+        };
+        for _ in 0..rounds {
             let (send, receive) = mpsc::channel::<()>();
             let slow = spawn_async(move || {
                 let _send = send;
