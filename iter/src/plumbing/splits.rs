@@ -68,12 +68,12 @@ where
     call.result()
 }
 
-/// A thread that is inside of this number of splits opens a line. Halves never come that far,
-/// and the frames of that number, some ten kilobytes each in a build for debugging, fit any stack of
-/// a megabyte.
+/// A thread that is inside of this number of splits opens a line. Halves come that far after 2³² pieces
+/// alone, and the frames of that number, some ten kilobytes each in a build for debugging, fit a stack
+/// of half a megabyte.
 const DEEP: usize = 32;
 
-/// So many pieces of a line tell a thread whether the rest is worth splitting.
+/// After this number of pieces of a line a thread asks whether the rest is worth splitting.
 const TELLING: usize = 4;
 
 /// Of a split that others make in a line a thread waits for the end. It yields, then sleeps a
