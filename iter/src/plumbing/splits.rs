@@ -2,20 +2,26 @@
 //!
 //! A piece may be split about as often as there are threads. It may be split as often again once it
 //! has migrated, which shows that a thread was idle, or once what came before it was long, so that
-//! it is likely to be long as well.
+//! it is likely to be long as well. Items make it long, not folders: where these take the time, more
+//! pieces would take more of it.
 //!
 //! What is split off need not be half. Where each split takes a little from the front (a long branch
 //! of a tree, a list), one split would nest in the other until no stack is left. So a thread counts
-//! the splits that it is inside of. At [`DEEP`] of them it goes on in rounds: it splits off some
-//! pieces, does these as leaves, and comes back to the rest.
+//! the splits that it is inside of. At [`DEEP`] of them it opens a line: all threads that come split
+//! off the next piece, one after the other, and run it. So no piece waits behind one that is run, and
+//! none nests in another.
 #![forbid(unsafe_code)]
 
 use super::bridge::Pieces;
-use super::fork::{Call, done, enter_part, halves_told};
+use super::fork::{Call, crew, enter_part, halves_told};
 use super::looks::{Looked, check, look};
 use super::traits::{Folder, Reducer, UnindexedConsumer, UnindexedProducer};
 use std::cell::Cell;
+use std::ops::AddAssign;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::Duration;
 use tine_pool::{current_num_threads, loops};
 
 /// Runs a producer of an unknown number of items into a consumer.
@@ -57,18 +63,23 @@ where
         min: 1,
         max: usize::MAX,
     };
-    let mut call = Call::new(|_| run(false, pieces, producer, consumer));
+    let mut call = Call::new(|_| run(false, false, pieces, producer, consumer).0);
     enter_part(&mut call);
     call.result()
 }
 
-/// A thread that is inside of this number of splits goes on in rounds. Halves never come that far,
-/// and the frames of that number, some ten kilobytes each in a build for debugging, fit any stack of
-/// a megabyte.
-const DEEP: usize = 64;
+/// A thread that is inside of this number of splits opens a line. Halves come that far after 2³² pieces
+/// alone, and the frames of that number, some ten kilobytes each in a build for debugging, fit a stack
+/// of half a megabyte.
+const DEEP: usize = 32;
 
-/// Leaves for each thread in a round.
-const LEAVES: usize = 4;
+/// After this number of pieces of a line a thread asks whether the rest is worth splitting.
+const TELLING: usize = 4;
+
+/// Of a split that others make in a line a thread waits for the end. It yields, then sleeps a
+/// millisecond each time, and leaves the line if that is in vain: who splits may wait for that thread.
+const YIELDS: usize = 64;
+const SLEEPS: usize = 100;
 
 thread_local! {
     /// The number of splits that the thread is inside of.
@@ -95,116 +106,214 @@ impl Drop for Inside {
     }
 }
 
-/// Runs a piece, which is worth new cuts if it is `anew`.
-fn run<P, C>(anew: bool, mut pieces: Pieces, producer: P, consumer: C) -> C::Result
+/// What a part took, in ticks.
+#[derive(Clone, Copy, Default)]
+struct Spent {
+    /// To feed folders with items.
+    items: u64,
+    /// To make folders, complete them, and join what they came to: known of long parts alone.
+    folders: u64,
+}
+
+impl Spent {
+    /// Whether what comes next is worth new cuts.
+    fn is_worth_cuts(self) -> bool {
+        loops::is_long(self.items) && self.items / 4 >= self.folders
+    }
+}
+
+impl AddAssign for Spent {
+    fn add_assign(&mut self, other: Spent) {
+        self.items += other.items;
+        self.folders += other.folders;
+    }
+}
+
+/// Calls `op`, which is about folders, if that is `watched`.
+fn about_folders<R>(watched: bool, spent: &mut Spent, op: impl FnOnce() -> R) -> R {
+    if !watched {
+        return op();
+    }
+    let start = loops::now();
+    let result = op();
+    spent.folders += loops::now().saturating_sub(start);
+    result
+}
+
+/// Runs a piece, which is worth new cuts if it is `anew`. What it took is told if that is `watched`.
+fn run<P, C>(
+    watched: bool,
+    anew: bool,
+    mut pieces: Pieces,
+    producer: P,
+    consumer: C,
+) -> (C::Result, Spent)
 where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
     check();
     if !pieces.cut(usize::MAX, anew) || consumer.full() {
-        return whole(producer, consumer);
+        return whole(watched, producer, consumer);
     }
     let Some(_inside) = Inside::enter() else {
-        return in_rounds(producer, consumer);
+        return (in_line(producer, consumer), Spent::default());
     };
     let (producer, right) = producer.split();
     let Some(right) = right else {
-        return whole(producer, consumer);
+        return whole(watched, producer, consumer);
     };
     let reducer = consumer.to_reducer();
     let to_left = consumer.split_off_left();
     let long = AtomicBool::new(false);
-    let (a, b) = halves_told(
+    let ((a, mut spent), (b, far)) = halves_told(
         |migrated| {
-            let (result, is_long) = loops::watched(|| run(migrated, pieces, producer, to_left));
+            let done = run(true, migrated, pieces, producer, to_left);
             // Relaxed: what matters is what the same thread reads next. Another thread has migrated.
-            long.store(is_long, Relaxed);
-            result
+            long.store(done.1.is_worth_cuts(), Relaxed);
+            done
         },
-        |migrated| run(migrated || long.load(Relaxed), pieces, right, consumer),
+        |migrated| {
+            let anew = migrated || (long.load(Relaxed) && current_num_threads() > 1);
+            run(watched, anew, pieces, right, consumer)
+        },
     );
-    reducer.reduce(a, b)
+    spent += far;
+    let watched = watched && loops::is_long(spent.items);
+    let result = about_folders(watched, &mut spent, || reducer.reduce(a, b));
+    (result, spent)
 }
 
 /// Runs a piece with one folder.
-fn whole<P, C>(producer: P, consumer: C) -> C::Result
+fn whole<P, C>(watched: bool, producer: P, consumer: C) -> (C::Result, Spent)
 where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
+    let mut spent = Spent::default();
     if consumer.full() {
         // Before there is a result: should a destructor panic later, nobody would drop that.
         drop(producer);
-        return consumer.into_folder().complete();
+        return (consumer.into_folder().complete(), spent);
     }
+    let now = || if watched { loops::now() } else { 0 };
+    let first = now();
     let folder = Looked::new(consumer.into_folder());
-    producer.fold_with(folder).complete()
+    let begun = now();
+    let folder = producer.fold_with(folder);
+    spent.items = now().saturating_sub(begun);
+    spent.folders = begun.saturating_sub(first);
+    let watched = watched && loops::is_long(spent.items);
+    let result = about_folders(watched, &mut spent, || folder.complete());
+    (result, spent)
 }
 
-/// A piece that is not split, and what it came to.
-struct Leaf<P, C, R> {
-    work: Option<(P, C)>,
-    result: Option<R>,
+/// What threads split pieces off from, and what these came to.
+struct Line<P, C, R> {
+    rest: Mutex<Rest<P, C>>,
+    /// Each with its place.
+    results: Mutex<Vec<(usize, R)>>,
 }
 
-/// Runs a producer that gives a little with each split. Once a round was short and none of its leaves
-/// migrated, the rest is run as it is.
-fn in_rounds<P, C>(mut producer: P, consumer: C) -> C::Result
+/// What was not split off yet.
+struct Rest<P, C> {
+    producer: Option<P>,
+    consumer: C,
+    /// The number of pieces before it.
+    before: usize,
+}
+
+/// Runs a producer that gives a little with each split.
+fn in_line<P, C>(producer: P, consumer: C) -> C::Result
 where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
-    let size = current_num_threads().saturating_mul(LEAVES);
-    let mut before = Vec::new();
-    let mut wanted = true;
-    while wanted && !consumer.full() {
-        check();
-        let mut leaves = Vec::new();
-        let mut reducers = Vec::new();
-        wanted = false;
-        while leaves.len() < size {
-            let (left, right) = producer.split();
-            let Some(right) = right else {
-                producer = left;
-                break;
-            };
-            reducers.push(consumer.to_reducer());
-            leaves.push(Leaf {
-                work: Some((left, consumer.split_off_left())),
-                result: None,
-            });
-            producer = right;
+    let rest = Rest {
+        producer: Some(producer),
+        consumer,
+        before: 0,
+    };
+    let line = Line {
+        rest: Mutex::new(rest),
+        results: Mutex::new(Vec::new()),
+    };
+    crew(current_num_threads(), &|| line.work());
+    line.result()
+}
+
+impl<P, C> Line<P, C, C::Result>
+where
+    P: UnindexedProducer,
+    C: UnindexedConsumer<P::Item>,
+{
+    /// Runs pieces until there are none. If some in a row were short, the rest is one piece.
+    fn work(&self) {
+        let mut all = false;
+        loop {
+            let mut spent = Spent::default();
+            for _ in 0..TELLING {
+                check();
+                let Some((place, producer, consumer)) = self.split_off(all) else {
+                    return;
+                };
+                let (result, took) = whole(true, producer, consumer);
+                spent += took;
+                let results = self.results.lock();
+                let mut results = results.unwrap_or_else(PoisonError::into_inner);
+                results.push((place, result));
+            }
+            all = !spent.is_worth_cuts();
         }
-        if !leaves.is_empty() {
-            let (migrated, is_long) = loops::watched(|| run_leaves(false, &mut leaves));
-            wanted = migrated || is_long;
-        }
-        let results = leaves.into_iter().map(|leaf| done(leaf.result));
-        before.extend(results.zip(reducers));
     }
-    let last = whole(producer, consumer);
-    let join = |right, (left, reducer): (_, C::Reducer)| reducer.reduce(left, right);
-    before.into_iter().rev().fold(last, join)
-}
 
-/// Runs leaves, of which there is one at least, and says whether one of them migrated.
-fn run_leaves<P, C>(migrated: bool, leaves: &mut [Leaf<P, C, C::Result>]) -> bool
-where
-    P: UnindexedProducer,
-    C: UnindexedConsumer<P::Item>,
-{
-    match leaves {
-        [leaf] => {
-            let (producer, consumer) = done(leaf.work.take());
-            leaf.result = Some(whole(producer, consumer));
-            migrated
+    /// The next piece, or `all` that is left, and its place.
+    fn split_off(&self, all: bool) -> Option<(usize, P, C)> {
+        let mut rest = self.rest()?;
+        if rest.consumer.full() {
+            return None;
         }
-        _ => {
-            let (near, far) = leaves.split_at_mut(leaves.len() / 2);
-            let run = |leaves| move |to_other| run_leaves(to_other || migrated, leaves);
-            let (near, far) = halves_told(run(near), run(far));
-            near || far
+        let mut producer = rest.producer.take()?;
+        if !all {
+            (producer, rest.producer) = producer.split();
         }
+        let place = rest.before;
+        rest.before += 1;
+        Some((place, producer, rest.consumer.split_off_left()))
+    }
+
+    /// None if a split panicked, or takes long. A thread that splits goes on with the line later.
+    fn rest(&self) -> Option<MutexGuard<'_, Rest<P, C>>> {
+        for wait in 0..YIELDS + SLEEPS {
+            match self.rest.try_lock() {
+                Ok(rest) => return Some(rest),
+                Err(TryLockError::Poisoned(_)) => return None,
+                Err(TryLockError::WouldBlock) if wait < YIELDS => thread::yield_now(),
+                Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
+            }
+        }
+        None
+    }
+
+    /// Joins, from the last piece on, what they came to.
+    fn result(self) -> C::Result {
+        let rest = self.rest.into_inner();
+        let Rest {
+            producer, consumer, ..
+        } = rest.unwrap_or_else(PoisonError::into_inner);
+        // As in `whole`. There is nothing unless the consumer is full.
+        drop(producer);
+        let results = self.results.into_inner();
+        let mut results = results.unwrap_or_else(PoisonError::into_inner);
+        results.sort_unstable_by_key(|&(place, _)| place);
+        let mut results = results.into_iter().rev().map(|(_, result)| result);
+        let Some(last) = results.next() else {
+            return consumer.into_folder().complete();
+        };
+        let join = |right, left| consumer.to_reducer().reduce(left, right);
+        let result = results.fold(last, join);
+        // While there is a frame that would drop the result.
+        drop(consumer);
+        result
     }
 }

@@ -5,10 +5,13 @@ use crate::kit::{gathered, indexed_twin, pools, shown, twin};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
+use std::time::{Duration, Instant};
+
 use tine_iter::iter::{
     Either, empty, once, repeat, repeat_n, split, walk_tree, walk_tree_postfix, walk_tree_prefix,
 };
 use tine_iter::prelude::*;
+use tine_pool::ThreadPoolBuilder;
 
 #[test]
 fn repeated() {
@@ -189,6 +192,74 @@ fn one_item_split_off_after_the_other() {
         let found = pool.install(|| split(0..LEN, first).map(wait).find_first(|p| p.end == LEN));
         assert_eq!(found.map(|p| p.end), Some(LEN));
     }
+}
+
+/// The first item of a range, and the rest.
+fn first_of(mut rest: Range<usize>) -> (Range<usize>, Option<Range<usize>>) {
+    let at = rest.start;
+    if rest.len() < 2 {
+        return (rest, None);
+    }
+    rest.start += 1;
+    (at..at + 1, Some(rest))
+}
+
+/// Each item waits until the next one has begun: a thread that is free must find that, however many there are.
+#[test]
+fn items_that_wait_for_the_next_one() {
+    const LEN: usize = 500;
+    for threads in [2, 3, 8] {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let begun = AtomicUsize::new(0);
+        let late = AtomicUsize::new(0);
+        let wait = |part: Range<usize>| {
+            begun.fetch_max(part.end, Relaxed);
+            let start = Instant::now();
+            while part.end < LEN && begun.load(Relaxed) <= part.end {
+                if late.load(Relaxed) > 0 || start.elapsed() > Duration::from_secs(20) {
+                    late.fetch_max(part.end, Relaxed);
+                    break;
+                }
+                thread::sleep(Duration::from_micros(20));
+            }
+            part.len()
+        };
+        let sum: usize = pool.install(|| split(0..LEN, first_of).map(wait).sum());
+        assert_eq!((sum, late.into_inner()), (LEN, 0));
+    }
+}
+
+/// What it takes to make a state is no reason for more of them.
+#[test]
+fn dear_states_are_few() {
+    const LEN: usize = 4096;
+    let half = |range: Range<usize>| match range.len() {
+        0 | 1 => (range, None),
+        len => {
+            let middle = range.start + len / 2;
+            (range.start..middle, Some(middle..range.end))
+        }
+    };
+    let made = AtomicUsize::new(0);
+    let make = || {
+        made.fetch_add(1, Relaxed);
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_micros(100) {}
+    };
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let items = || split(0..LEN, half).flat_map_iter(|range| range);
+    let sum: usize = pool.install(|| items().map_init(make, |(), item| item).sum());
+    assert_eq!(sum, LEN * (LEN - 1) / 2);
+    let states = made.swap(0, Relaxed);
+    assert!(states < LEN / 4, "{states}");
+    // One thread alone makes a few, even for long items.
+    let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let wait = |(): &mut (), _| thread::sleep(Duration::from_micros(20));
+    pool.install(|| split(0..100, half).map_init(make, wait).count());
+    assert!(made.into_inner() < 10);
 }
 
 #[test]

@@ -326,13 +326,19 @@ impl Timer {
     }
 }
 
-/// Calls `op`; says whether it took long enough for work to reach another thread.
-pub fn watched<R>(op: impl FnOnce() -> R) -> (R, bool) {
+/// A point in time, in ticks.
+#[must_use]
+#[inline]
+pub fn now() -> u64 {
+    clock::now()
+}
+
+/// Whether this number of ticks is long enough for work to reach another thread.
+#[must_use]
+pub fn is_long(ticks: u64) -> bool {
     /// In nanoseconds: more than a journey, so that a short part that met a thief is none.
     const LONG: u64 = 10_000;
-    let start = clock::now();
-    let result = op();
-    (result, clock::nanos(clock::since(start)) > LONG)
+    ticks > clock::ticks(LONG)
 }
 
 /// How many items of the loop `site` take no longer than it takes other threads to come, as far as is
