@@ -101,7 +101,7 @@ fn town(process: u32) -> &'static [Lot; LOTS] {
 }
 
 /// While each lot of this process is looked into by a thread that stays there.
-#[cfg(all(test, target_os = "linux", not(loom)))]
+#[cfg(all(test, target_os = "linux", not(any(loom, miri, tine_tsan, tine_asan))))]
 pub(super) fn while_held<R>(run: impl FnOnce() -> R) -> R {
     let held: Vec<_> = town(this_process()).iter().map(Lot::quiet).collect();
     let result = run();

@@ -42,12 +42,10 @@ fn a_refused_barrier_leaves_the_value_to_its_reader() {
     assert_eq!(*place.into_inner(), 4);
 }
 
-/// A fork while each of the parent's lots is held: a writer of the child sleeps in one and is woken. Here, since a fork is
-/// unsafe.
-#[test]
-#[ignore = "it forks, so no other test may run beside it: the next test runs it, in a process of its own"]
-#[cfg(target_os = "linux")]
-fn a_child_waits_in_lots_of_its_own() {
+/// Forks while each of the parent's lots is held: a writer of the child sleeps in a lot of its own and is woken. No other
+/// test may run beside it.
+#[cfg(all(target_os = "linux", not(any(miri, tine_tsan, tine_asan))))]
+fn fork_with_all_lots_held() {
     use crate::map::{ParHashMap, lot};
     use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
     use std::thread::{scope, sleep};
@@ -90,18 +88,20 @@ fn a_child_waits_in_lots_of_its_own() {
     assert_eq!(status, 0, "the child hangs, or failed");
 }
 
-/// The test above, without the threads of the other tests. The sanitizers have locks that a child waits for.
+/// It runs in a process of its own, without the threads of the other tests. The sanitizers have locks that a child waits
+/// for. It is here and not in `tests/`, since it sees the lots.
 #[test]
 #[cfg(all(target_os = "linux", not(any(miri, tine_tsan, tine_asan))))]
-fn a_child_of_a_quiet_process_waits_in_lots_of_its_own() {
+fn a_child_waits_in_lots_of_its_own() {
+    const CHILD: &str = "TINE_TEST_ALONE";
+    if std::env::var_os(CHILD).is_some() {
+        return fork_with_all_lots_held();
+    }
     let own = std::env::current_exe().expect("a path");
-    let mut test = std::process::Command::new(own);
-    test.args([
-        "--exact",
-        "map::hazard::tests::a_child_waits_in_lots_of_its_own",
-    ]);
-    let run = test
-        .args(["--ignored", "--test-threads=1"])
+    let test = "map::hazard::tests::a_child_waits_in_lots_of_its_own";
+    let run = std::process::Command::new(own)
+        .args(["--exact", test, "--test-threads=1"])
+        .env(CHILD, "1")
         .output()
         .expect("a process");
     let said = String::from_utf8_lossy(&run.stdout);
