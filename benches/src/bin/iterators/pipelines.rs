@@ -1,13 +1,14 @@
 //! Pipelines over ten million items.
 
 use std::hint::black_box;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use tine_pool::current_num_threads as threads;
 
 use super::Book;
 use crate::data::{LONG, ascending, bytes, floats, numbers, paralight, text};
-use crate::race::{Case, Goal, cases};
+use crate::race::{Case, Goal, case, cases, sample};
 
 /// What a row may take of rayon's time.
 fn of_rayon(times: f64) -> Goal {
@@ -226,6 +227,82 @@ fn characters(book: &mut Book<'_>) {
     });
 }
 
+/// Something that takes some 90 ns.
+fn slow(seed: u64) -> u64 {
+    (0..100).fold(seed, |x, _| {
+        black_box(x.wrapping_mul(0x5851_f42d_4c95_7f2d) | 1)
+    })
+}
+
+/// Sources that split themselves: each makes 10⁵ items.
+fn trees(book: &mut Book<'_>) {
+    const LEN: u64 = 100_000;
+    let two = |&n: &u64| [2 * n, 2 * n + 1].into_iter().filter(|&c| c <= LEN);
+    let one = |&n: &u64| (n < LEN).then_some(n + 1);
+    let halves = |range: Range<u64>| match range.end - range.start {
+        0..10 => (range, None),
+        len => {
+            let middle = range.start + len / 2;
+            (range.start..middle, Some(middle..range.end))
+        }
+    };
+    let first = |range: Range<u64>| match range.end - range.start {
+        0..1001 => (range, None),
+        _ => (
+            range.start..range.start + 1000,
+            Some(range.start + 1000..range.end),
+        ),
+    };
+    macro_rules! row {
+        ($name:literal, $source:ident($from:expr, $how:ident)$(, $map:ident)?) => {
+            book.row($name, of_rayon(1.0), || {
+                vec![
+                    ("sequential", sample(|| (1..=LEN).map(slow).fold(0, u64::wrapping_add))),
+                    case!("tine", tine_iter::prelude, {
+                        let items = tine_iter::iter::$source($from, $how)$(.$map(|part| part))?;
+                        items.map(slow).reduce(|| 0, u64::wrapping_add)
+                    }),
+                    case!("rayon", rayon::prelude, {
+                        let items = rayon::iter::$source($from, $how)$(.$map(|part| part))?;
+                        items.map(slow).reduce(|| 0, u64::wrapping_add)
+                    }),
+                ]
+            });
+        };
+    }
+    row!("binary tree", walk_tree(1, two));
+    row!("binary tree, postfix", walk_tree_postfix(1, two));
+    row!("one branch, prefix", walk_tree_prefix(1, one));
+    row!("one branch, postfix", walk_tree_postfix(1, one));
+    row!("split into halves", split(0..LEN, halves), flat_map_iter);
+    row!(
+        "split off 1,000 at a time",
+        split(0..LEN, first),
+        flat_map_iter
+    );
+}
+
+/// A small tree on its own.
+fn small_tree(nodes: u64) -> Vec<Case> {
+    let two = move |&n: &u64| [2 * n, 2 * n + 1].into_iter().filter(move |&c| c <= nodes);
+    vec![
+        (
+            "sequential",
+            sample(move || (1..=nodes).map(black_box).sum::<u64>()),
+        ),
+        case!(
+            "tine",
+            tine_iter::prelude,
+            tine_iter::iter::walk_tree(1, two).sum::<u64>()
+        ),
+        case!(
+            "rayon",
+            rayon::prelude,
+            rayon::iter::walk_tree(1, two).sum::<u64>()
+        ),
+    ]
+}
+
 /// The rows of this file.
 pub fn rows(book: &mut Book<'_>) {
     book.section("Pipelines over 10⁷ items");
@@ -234,6 +311,12 @@ pub fn rows(book: &mut Book<'_>) {
     reshaped(book);
     book.section("Text: 50 MB, and all characters");
     characters(book);
+    book.section(
+        "Trees, and what a closure splits: 10⁵ items of 90 ns; the loop has no tree to walk",
+    );
+    trees(book);
+    book.row("tree of 10 numbers", of_rayon(1.0), || small_tree(10));
+    book.row("tree of 100 numbers", of_rayon(1.0), || small_tree(100));
     book.section("Counts of 10⁷ bytes in an array; the other way: in a vector");
     let goal = Goal::Within(1.1, "tine, the other way", 0.0);
     book.row("fold into [u64; 256] by value", goal, histogram_of_arrays);
