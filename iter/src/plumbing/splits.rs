@@ -68,16 +68,16 @@ where
     call.result()
 }
 
-/// A thread that is inside of this number of splits opens a line. Halves come that far after 2³² pieces
-/// alone, and the frames of that number, some ten kilobytes each in a build for debugging, fit a stack
-/// of half a megabyte.
+/// A thread that is inside of this number of splits opens a line. Splits into halves come that deep only
+/// after 2³² pieces. In a debug build the frames of a split are some ten kilobytes, so those of all
+/// fit a stack of half a megabyte.
 const DEEP: usize = 32;
 
-/// After this number of pieces of a line a thread asks whether the rest is worth splitting.
+/// After each N pieces of a line a thread asks whether the rest is worth splitting. This is N.
 const TELLING: usize = 4;
 
-/// Of a split that others make in a line a thread waits for the end. It yields, then sleeps a
-/// millisecond each time, and leaves the line if that is in vain: who splits may wait for that thread.
+/// While another thread splits, a thread that comes to the line yields this often, and then sleeps this
+/// often for a millisecond. Then it leaves the line: the splitting thread may be waiting for it.
 const YIELDS: usize = 64;
 const SLEEPS: usize = 100;
 

@@ -155,20 +155,25 @@ fn a_branch_deeper_than_the_stack() {
     }
 }
 
-/// Where a split takes one item from the front, threads take the rest from each other in turn: here, an item waits a
-/// while for that. Their waits must not nest as deep as there are items.
+/// The first item of a range, and the rest.
+fn first_of(mut rest: Range<usize>) -> (Range<usize>, Option<Range<usize>>) {
+    let at = rest.start;
+    if rest.len() < 2 {
+        return (rest, None);
+    }
+    rest.start += 1;
+    (at..at + 1, Some(rest))
+}
+
+/// A split takes one item from the front, and two threads take the rest from each other in turn. Here each item waits a
+/// while until the rest has been taken. The waits must not nest as deep as there are items.
 #[test]
 fn one_item_split_off_after_the_other() {
     const LEN: usize = 20_000;
     let splits = AtomicUsize::new(0);
-    let first = |mut rest: Range<usize>| {
-        let at = rest.start;
-        splits.fetch_max(at, Relaxed);
-        if rest.len() < 2 {
-            return (rest, None);
-        }
-        rest.start += 1;
-        (at..at + 1, Some(rest))
+    let first = |rest: Range<usize>| {
+        splits.fetch_max(rest.start, Relaxed);
+        first_of(rest)
     };
     let wait = |part: Range<usize>| {
         for _ in 0..1000 {
@@ -194,17 +199,7 @@ fn one_item_split_off_after_the_other() {
     }
 }
 
-/// The first item of a range, and the rest.
-fn first_of(mut rest: Range<usize>) -> (Range<usize>, Option<Range<usize>>) {
-    let at = rest.start;
-    if rest.len() < 2 {
-        return (rest, None);
-    }
-    rest.start += 1;
-    (at..at + 1, Some(rest))
-}
-
-/// Each item waits until the next one has begun: a thread that is free must find that, however many there are.
+/// Each item waits until the next item has begun. So a free thread must always find the next item.
 #[test]
 fn items_that_wait_for_the_next_one() {
     const LEN: usize = 500;
