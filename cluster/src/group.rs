@@ -13,6 +13,7 @@ use crate::shuffle::{send_others, send_parts};
 use crate::sort::sorted_by_key;
 use crate::travel::Travel;
 use crate::vec::DistVec;
+use std::convert::identity;
 use std::hash::Hash;
 use std::panic::Location;
 use tine_collections::raw::{count_keys, fold_pairs};
@@ -163,8 +164,7 @@ impl<I: ParallelIterator> DistIter<I> {
         let call = cluster.enter("fold_by", site, 0);
         let sums = send_pairs(&call, sums);
         drop(call);
-        let map = fold_pairs(sums.into_par_iter(), |sum| sum, &combine, &combine);
-        DistMap::new(cluster, map)
+        DistMap::new(cluster, combined(sums, &combine))
     }
 
     /// The `k` most frequent keys with their counts, on all ranks, most frequent first; of equally
@@ -356,24 +356,39 @@ impl<I: ParallelIterator<Item: Travel>> DistIter<I> {
         }
         let items: Vec<I::Item> = iter.collect();
         let call = cluster.enter("distinct", site, items.len() as u64);
-        let before = call.offsets()[cluster.rank()];
-        let first = |at: &mut usize, other: usize| *at = (*at).min(other);
-        let placed = items.into_par_iter().enumerate();
-        let placed = placed.map(|(at, item)| (item, before + at));
-        let here = fold_pairs(placed, |at| at, first, first);
-        let ranks = cluster.size();
-        let mut parts: Vec<Vec<(I::Item, usize)>> = (0..ranks).map(|_| Vec::new()).collect();
-        for (item, at) in here {
-            parts[owner(hash_of(&item), ranks)].push((item, at));
-        }
-        let arrived = send_pairs(&call, parts);
-        let known = fold_pairs(arrived.into_par_iter(), |at| at, first, first);
-        let known: Vec<(usize, I::Item)> = known.into_iter().map(|(item, at)| (at, item)).collect();
-        let sorted = sorted_by_key(&call, known, |entry| entry.0);
+        let items = first_of_each(&call, items);
         drop(call);
-        let items = sorted.into_iter().map(|(_, item)| item).collect();
         DistVec::new(cluster, items)
     }
+}
+
+/// The distinct items of all ranks, in the order in which they first occur.
+fn first_of_each<T: Travel + Eq + Hash + Sync>(call: &Call<'_>, items: Vec<T>) -> Vec<T> {
+    let cluster = call.cluster;
+    let before = call.offsets()[cluster.rank()];
+    let first = |at: &mut usize, other: usize| *at = (*at).min(other);
+    let placed = items.into_par_iter().enumerate();
+    let placed = placed.map(|(at, item)| (item, before + at));
+    let here = fold_pairs(placed, identity, first, first);
+    let ranks = cluster.size();
+    let mut parts: Vec<Vec<(T, usize)>> = (0..ranks).map(|_| Vec::new()).collect();
+    for (item, at) in here {
+        parts[owner(hash_of(&item), ranks)].push((item, at));
+    }
+    let known = combined(send_pairs(call, parts), &first);
+    let known: Vec<(usize, T)> = known.into_iter().map(|(item, at)| (at, item)).collect();
+    let sorted = sorted_by_key(call, known, |entry| entry.0);
+    sorted.into_iter().map(|(_, item)| item).collect()
+}
+
+/// Sums of which several may have the same key, combined in their order. Through a reference, so that it is compiled once
+/// for all verbs with such keys and sums; a call for each pair that came from another rank costs little.
+fn combined<K, A>(sums: Vec<(K, A)>, combine: &(dyn Fn(&mut A, A) + Sync)) -> ParHashMap<K, A>
+where
+    K: Travel + Eq + Hash,
+    A: Travel,
+{
+    fold_pairs(sums.into_par_iter(), identity, combine, combine)
 }
 
 /// Sends items to the ranks in whose lists they are.

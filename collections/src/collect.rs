@@ -29,7 +29,7 @@ where
     where
         I: ParallelIterator<Item = (K, V)>,
     {
-        if is_cheap::<K>() {
+        if const { is_cheap::<K>() } {
             self.absorb_tagged::<(), I>(pairs, merge);
         } else {
             self.absorb_tagged::<u64, I>(pairs, merge);

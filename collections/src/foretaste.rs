@@ -14,7 +14,7 @@ const AHEAD: usize = 16;
 /// Fetches the memory that the key owns, as far as its hash would read it.
 #[inline]
 pub(crate) fn expect_key<K: Hash>(key: &K) {
-    if mem::needs_drop::<K>() {
+    if const { mem::needs_drop::<K>() } {
         key.hash(&mut Foretaste);
     }
 }

@@ -204,7 +204,7 @@ impl<T> Scatter<T> {
 
 impl<T> Drop for Scatter<T> {
     fn drop(&mut self) {
-        if mem::needs_drop::<T>() {
+        if const { mem::needs_drop::<T>() } {
             drop(self.take());
         }
     }
@@ -347,7 +347,7 @@ impl<T> Drop for List<T> {
             }
         }
 
-        if mem::needs_drop::<T>() {
+        if const { mem::needs_drop::<T>() } {
             let rest = Rest(self);
             rest.0.for_each(drop);
         }
@@ -407,8 +407,9 @@ pub(crate) fn concat<T: Send>(mut parts: Vec<Vec<T>>) -> Vec<T> {
     all
 }
 
-/// Applies `f` to each input, in parallel, one job for each.
-pub fn par_map<I: Send, O: Send>(inputs: Vec<I>, f: &(impl Fn(I) -> O + Sync)) -> Vec<O> {
+/// Applies `f` to each input, in parallel, one job for each. `f` is called through a reference: all jobs with such inputs
+/// and outputs have one body then, and a call for each job costs nothing.
+pub fn par_map<I: Send, O: Send>(inputs: Vec<I>, f: &(dyn Fn(I) -> O + Sync)) -> Vec<O> {
     // Loops, as `collect` of a vector's items brings ten functions for each type.
     let mut slots: Vec<(Option<I>, Option<O>)> = Vec::with_capacity(inputs.len());
     for input in inputs {
@@ -424,7 +425,7 @@ pub fn par_map<I: Send, O: Send>(inputs: Vec<I>, f: &(impl Fn(I) -> O + Sync)) -
 
 /// Runs the jobs of all slots. It forks through references, so that the pool's part of it is compiled
 /// once, and not for each kind of job.
-fn halves<I: Send, O: Send>(slots: &mut [(Option<I>, Option<O>)], f: &(impl Fn(I) -> O + Sync)) {
+fn halves<I: Send, O: Send>(slots: &mut [(Option<I>, Option<O>)], f: &(dyn Fn(I) -> O + Sync)) {
     match slots {
         [] => {}
         [(input, output)] => *output = input.take().map(f),
@@ -438,9 +439,12 @@ fn halves<I: Send, O: Send>(slots: &mut [(Option<I>, Option<O>)], f: &(impl Fn(I
 }
 
 /// The slots that one of two threads runs.
-struct Half<'a, I, O, F>(&'a mut [(Option<I>, Option<O>)], &'a F);
+struct Half<'a, I, O>(
+    &'a mut [(Option<I>, Option<O>)],
+    &'a (dyn Fn(I) -> O + Sync),
+);
 
-impl<I: Send, O: Send, F: Fn(I) -> O + Sync> Part for Half<'_, I, O, F> {
+impl<I: Send, O: Send> Part for Half<'_, I, O> {
     fn run(&mut self, _: bool) {
         halves(self.0, self.1);
     }

@@ -52,7 +52,7 @@ where
     V: Send,
     T: Send,
 {
-    if !is_cheap::<K>() {
+    if const { !is_cheap::<K>() } {
         firsts_tagged::<u64, Ranked<K, V>, _, _, _, _>(items, &read, &make)
     } else if has_word::<K>() {
         firsts_tagged::<(), Listed<K, V>, _, _, _, _>(items, &read, &make)

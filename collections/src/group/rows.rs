@@ -51,7 +51,7 @@ where
     T: Send,
     S: BuildHasher + Sync,
 {
-    let parts = if is_cheap::<K>() {
+    let parts = if const { is_cheap::<K>() } {
         rows_tagged::<(), _, _, _, _>(items, read, &hasher)
     } else {
         rows_tagged::<u64, _, _, _, _>(items, read, &hasher)

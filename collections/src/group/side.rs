@@ -260,7 +260,7 @@ where
     H: Fn(&R::Item) -> K + Sync,
 {
     fn into_rows<W: Growing<Item = R::Item>>(self) -> FrozenMap<K, W> {
-        if is_cheap::<K>() {
+        if const { is_cheap::<K>() } {
             self.into_rows_tagged::<(), W>()
         } else {
             self.into_rows_tagged::<u64, W>()

@@ -32,7 +32,7 @@ use crate::partition::par_map;
 use crate::parts::breadth_of;
 use crate::tag::{Tag, is_cheap};
 use consumer::{Idle, TallyConsumer};
-use merging::{Done, Plan};
+use merging::{Done, DoneOf, Plan};
 use spent::Drops;
 use std::hash::BuildHasher;
 use std::marker::PhantomData;
@@ -71,7 +71,7 @@ where
     I: ParallelIterator<Item = F::Item>,
     F: Fold,
 {
-    let (tables, spent, kept) = if is_cheap::<F::Key>() {
+    let (tables, spent, kept) = if const { is_cheap::<F::Key>() } {
         tally::<(), _, _, _>(items, fold, hasher)
     } else {
         tally::<u64, _, _, _>(items, fold, hasher)
@@ -127,12 +127,10 @@ where
     if plan.in_pairs(states.len(), entries) {
         let mut done = merged(&plan, states, two);
         plan.join(&mut whole, &mut done, two);
-        whole.runs.append(&mut done.runs);
-        whole.kept.append(&mut done.kept);
+        whole.append(done);
     } else {
-        for mut done in par_map(states, &|state| state.finish()) {
-            whole.runs.append(&mut done.runs);
-            whole.kept.append(&mut done.kept);
+        for done in par_map(states, &|state| state.finish()) {
+            whole.append(done);
         }
     }
     let kept = mem::take(&mut whole.kept);
@@ -146,7 +144,7 @@ fn merged<'a, F, S, G>(
     plan: &Plan<'a, F, S>,
     mut states: Vec<Box<State<'a, F, S, G>>>,
     two: bool,
-) -> Done<G, F>
+) -> DoneOf<G, F>
 where
     G: Tag,
     F: Fold,
@@ -158,8 +156,7 @@ where
     let later = states.split_off(states.len() / 2);
     let (mut left, mut right) = join(|| merged(plan, states, two), || merged(plan, later, two));
     plan.join(&mut left, &mut right, two);
-    left.runs.append(&mut right.runs);
-    left.kept.append(&mut right.kept);
+    left.append(right);
     left
 }
 

@@ -245,7 +245,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
         let mut doomed = Vec::new();
         self.shards.each_write(|table| {
             let mut keep = |(key, value): &mut (K, V)| keep(key, value);
-            match mem::needs_drop::<(K, V)>() {
+            match const { mem::needs_drop::<(K, V)>() } {
                 true => doomed.extend(table.extract_if(|entry| !keep(entry))),
                 false => table.retain(keep),
             }

@@ -238,7 +238,7 @@ impl<K, V> Drop for Drain<'_, K, V> {
             }
         }
 
-        if !mem::needs_drop::<(K, V)>() {
+        if const { !mem::needs_drop::<(K, V)>() } {
             return self.tables.by_ref().for_each(HashTable::clear);
         }
         let rest = Rest(self);

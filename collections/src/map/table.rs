@@ -167,7 +167,7 @@ impl<T> Iterator for Leaving<T> {
 
 impl<T> Drop for Leaving<T> {
     fn drop(&mut self) {
-        if mem::needs_drop::<T>() {
+        if const { mem::needs_drop::<T>() } {
             self.0.by_ref().for_each(drop);
         }
     }
@@ -198,7 +198,7 @@ impl<T> Holder for HashTable<T> {
 
     // Not as the table itself does it: that loses all entries after one whose destructor panics.
     fn drop_inside(self) {
-        if mem::needs_drop::<T>() {
+        if const { mem::needs_drop::<T>() } {
             self.leave(drop);
         }
     }
@@ -216,7 +216,7 @@ impl<T> Holder for &mut HashTable<T> {
     }
 
     fn drop_inside(self) {
-        match mem::needs_drop::<T>() {
+        match const { mem::needs_drop::<T>() } {
             true => self.leave(drop),
             false => self.clear(),
         }

@@ -414,7 +414,7 @@ impl<T> Buckets<T> {
 
     /// Takes back all slots but the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
-        if mem::needs_drop::<T>() {
+        if const { mem::needs_drop::<T>() } {
             while self.len() > len {
                 drop(self.pop());
             }

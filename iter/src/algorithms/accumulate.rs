@@ -59,7 +59,7 @@ pub trait ParallelAccumulate: ParallelIterator {
         F: Fn(&mut A, Self::Item) + Sync + Send,
         M: Fn(&mut A, A) + Sync + Send,
     {
-        if size_of::<A>() > LARGE {
+        if const { size_of::<A>() > LARGE } {
             *drain(self, &Boxed { init, add, merge })
         } else {
             drain(self, &Inline { init, add, merge })
@@ -386,7 +386,7 @@ impl<T: Ord + Clone> Gather<T> for Ends {
     #[inline]
     fn take_all(&self, found: Self::State, mut items: impl Iterator<Item = T>) -> Self::State {
         // Exact types that own nothing are numbers.
-        if !is_exact::<T>() || needs_drop::<T>() {
+        if const { needs_drop::<T>() } || !is_exact::<T>() {
             return Extremes(T::cmp).take_all(found, items);
         }
         let ends = found.or_else(|| items.next().map(|item| (item.clone(), item)))?;

@@ -206,7 +206,7 @@ impl<T: Send> ParallelSliceChange<T> for [T] {
     where
         T: Clone + Sync,
     {
-        if needs_drop::<T>() {
+        if const { needs_drop::<T>() } {
             return self
                 .par_iter_mut()
                 .for_each(|place| place.clone_from(&value));

@@ -80,7 +80,7 @@ where
 /// The greater of two; the latter, if they are equal.
 #[inline]
 pub(crate) fn greater<T: Ord>(a: T, b: T) -> T {
-    if needs_drop::<T>() {
+    if const { needs_drop::<T>() } {
         return pick(b < a, a, b);
     }
     if !branches::<T>() {
@@ -98,7 +98,7 @@ pub(crate) fn greater<T: Ord>(a: T, b: T) -> T {
 /// The lesser of two; the former, if they are equal.
 #[inline]
 pub(crate) fn lesser<T: Ord>(a: T, b: T) -> T {
-    if needs_drop::<T>() {
+    if const { needs_drop::<T>() } {
         return pick(b < a, b, a);
     }
     if !branches::<T>() {

@@ -18,7 +18,7 @@ const NARROW: usize = 8;
 /// Puts the elements that satisfy `left` first and returns their number.
 /// Whatever `left` says, or if it panics, elements only change places.
 pub(super) fn partition<T>(v: &mut [T], left: impl FnMut(&T) -> bool) -> usize {
-    if size_of::<T>() <= NARROW {
+    if const { size_of::<T>() <= NARROW } {
         one_by_one(v, left)
     } else {
         by_blocks(v, left)

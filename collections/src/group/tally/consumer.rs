@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::super::fold::Fold;
-use super::merging::{Done, Plan};
+use super::merging::{Done, DoneOf, Plan};
 use super::worker::{SETTLED, State};
 use crate::tag::Tag;
 use std::hash::BuildHasher;
@@ -130,17 +130,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 pub(super) struct InOrder<'a, F, S>(&'a Plan<'a, F, S>);
 
-impl<F: Fold, S: BuildHasher + Sync, G: Tag> Reducer<Done<G, F>> for InOrder<'_, F, S> {
-    fn reduce(self, mut left: Done<G, F>, mut right: Done<G, F>) -> Done<G, F> {
+impl<F: Fold, S: BuildHasher + Sync, G: Tag> Reducer<DoneOf<G, F>> for InOrder<'_, F, S> {
+    fn reduce(self, mut left: DoneOf<G, F>, mut right: DoneOf<G, F>) -> DoneOf<G, F> {
         self.0.join(&mut left, &mut right, false);
-        left.runs.extend(
-            right
-                .runs
-                .into_iter()
-                .map(|(base, run)| (base + left.count, run)),
-        );
-        left.count += right.count;
-        left.kept.append(&mut right.kept);
+        left.follow(right);
         left
     }
 }
@@ -148,7 +141,7 @@ impl<F: Fold, S: BuildHasher + Sync, G: Tag> Reducer<Done<G, F>> for InOrder<'_,
 impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Consumer<F::Item> for TallyConsumer<'a, F, S, G> {
     type Folder = TallyFolder<'a, F, S, G>;
     type Reducer = InOrder<'a, F, S>;
-    type Result = Done<G, F>;
+    type Result = DoneOf<G, F>;
 
     fn split_at(self, _: usize) -> (Self, Self, InOrder<'a, F, S>) {
         let left = self.split_off_left();
@@ -207,7 +200,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> UnindexedConsumer<F::Item>
 }
 
 impl<F: Fold, S: BuildHasher + Sync, G: Tag> Folder<F::Item> for TallyFolder<'_, F, S, G> {
-    type Result = Done<G, F>;
+    type Result = DoneOf<G, F>;
 
     fn consume(mut self, item: F::Item) -> Self {
         self.put_one(item);
@@ -219,7 +212,7 @@ impl<F: Fold, S: BuildHasher + Sync, G: Tag> Folder<F::Item> for TallyFolder<'_,
         self
     }
 
-    fn complete(self) -> Done<G, F> {
+    fn complete(self) -> DoneOf<G, F> {
         match self.state {
             Some(state) if !F::COMMUTES => return state.finish(),
             Some(state) => self.idle.put_aside(state),

@@ -2,7 +2,7 @@
 //! everything else part by part, with one job for each part.
 #![forbid(unsafe_code)]
 
-use super::super::fold::{Fold, Loose, Sums};
+use super::super::fold::{Fold, Sums};
 use super::spent::Drops;
 use crate::farewell::Kept;
 use crate::foresight::Foresight;
@@ -44,22 +44,27 @@ pub(super) struct Plan<'a, F, S> {
     pub(super) drops: Drops,
 }
 
-/// Part of a piece, folded or not.
-pub(super) enum Run<G, F: Fold> {
-    Table(Sums<F>),
-    Entries(Scatter<Tagged<G, F::Key, F::Sum>>),
-    Items(Loose<G, F>),
+/// Part of a piece, folded or not. The type says which keys and sums it has, not how they are folded: what becomes of runs is
+/// compiled once for all folds of these.
+pub(super) enum Run<G, K, R, A> {
+    Table(HashTable<(K, A)>),
+    Entries(Scatter<Tagged<G, K, A>>),
+    Items(Scatter<Tagged<G, K, R>>),
 }
 
 /// Some consecutive pieces: their runs, each with the place where its piece begins.
-pub(super) struct Done<G, F: Fold> {
-    pub(super) runs: Vec<(usize, Run<G, F>)>,
+pub(super) struct Done<G, K, R, A> {
+    pub(super) runs: Vec<(usize, Run<G, K, R, A>)>,
     pub(super) count: usize,
     /// Keys that came again, for the caller to drop in the end.
-    pub(super) kept: Vec<Kept<F::Key>>,
+    pub(super) kept: Vec<Kept<K>>,
 }
 
-impl<G, F: Fold> Done<G, F> {
+/// A fold's run, and what comes of its pieces.
+pub(super) type RunOf<G, F> = Run<G, <F as Fold>::Key, <F as Fold>::Raw, <F as Fold>::Sum>;
+pub(super) type DoneOf<G, F> = Done<G, <F as Fold>::Key, <F as Fold>::Raw, <F as Fold>::Sum>;
+
+impl<G, K, R, A> Done<G, K, R, A> {
     pub(super) fn new() -> Self {
         Done {
             runs: Vec::new(),
@@ -67,18 +72,36 @@ impl<G, F: Fold> Done<G, F> {
             kept: Vec::new(),
         }
     }
+
+    /// Appends what comes later, where it was counted from the same beginning.
+    pub(super) fn append(&mut self, mut later: Self) {
+        self.runs.append(&mut later.runs);
+        self.kept.append(&mut later.kept);
+    }
+
+    /// Appends pieces that were counted from their own beginning.
+    pub(super) fn follow(&mut self, later: Self) {
+        for (base, run) in later.runs {
+            self.runs.push((base + self.count, run));
+        }
+        self.count += later.count;
+        self.kept.extend(later.kept);
+    }
 }
 
 /// One part of a run.
-enum Share<G, F: Fold> {
-    Entries(List<Tagged<G, F::Key, F::Sum>>),
-    Items(List<Tagged<G, F::Key, F::Raw>>),
+enum Share<G, K, R, A> {
+    Entries(List<Tagged<G, K, A>>),
+    Items(List<Tagged<G, K, R>>),
 }
 
-/// A part of a run, if it is not empty, where it is; and the place where the run's piece begins.
-type Handed<'a, G, F> = (usize, &'a mut Option<Share<G, F>>);
+/// A fold's share of a run.
+type ShareOf<G, F> = Share<G, <F as Fold>::Key, <F as Fold>::Raw, <F as Fold>::Sum>;
 
-impl<G, F: Fold> Share<G, F> {
+/// A part of a run, if it is not empty, where it is; and the place where the run's piece begins.
+type Handed<'a, G, F> = (usize, &'a mut Option<ShareOf<G, F>>);
+
+impl<G, K, R, A> Share<G, K, R, A> {
     fn len(&self) -> usize {
         match self {
             Share::Entries(list) => list.len(),
@@ -157,7 +180,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
 
     /// Folds a table into the one before it, if both are small, or if they are the only `two` and
     /// alike.
-    pub(super) fn join<G>(&self, into: &mut Done<G, F>, later: &mut Done<G, F>, two: bool) {
+    pub(super) fn join<G>(&self, into: &mut DoneOf<G, F>, later: &mut DoneOf<G, F>, two: bool) {
         let (Some((left, Run::Table(table))), Some((right, Run::Table(more)))) =
             (into.runs.last_mut(), later.runs.first_mut())
         else {
@@ -185,7 +208,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
 
     /// Folds all pieces into the tables of the whole. Hands back keys that own memory and came again, for
     /// the caller to drop.
-    pub(super) fn finish<G: Tag>(&self, mut done: Done<G, F>) -> (Vec<Sums<F>>, Vec<Vec<F::Key>>) {
+    pub(super) fn finish<G: Tag>(&self, mut done: DoneOf<G, F>) -> (Vec<Sums<F>>, Vec<Vec<F::Key>>) {
         if let [(base, Run::Table(table))] = &mut done.runs[..] {
             table
                 .iter_mut()
@@ -196,7 +219,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
             return (vec![HashTable::new()], Vec::new());
         }
         let cut = |(base, run)| (base, self.cut(run));
-        let is_table = |run: &(usize, Run<G, F>)| matches!(run.1, Run::Table(_));
+        let is_table = |run: &(usize, Run<_, _, _, _>)| matches!(run.1, Run::Table(_));
         let mut runs: Vec<_> = match done.runs.len() * self.parts <= BRIEF {
             true if !done.runs.iter().any(is_table) => done.runs.into_iter().map(cut).collect(),
             _ => par_map(done.runs, &cut),
@@ -218,7 +241,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
     }
 
     /// The shares of all parts in a run.
-    fn cut<G: Tag>(&self, run: Run<G, F>) -> Vec<Option<Share<G, F>>> {
+    fn cut<G: Tag>(&self, run: RunOf<G, F>) -> Vec<Option<ShareOf<G, F>>> {
         let entries = |scatter| lists(scatter, Share::Entries);
         match run {
             Run::Table(mut table) => entries(self.flush(&mut table)),
@@ -229,7 +252,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
 
     /// Folds a part into tables: into as many as make [`breadth()`] in all. Keys that own memory and were there before are
     /// handed back.
-    fn fold_part<G: Tag>(&self, part: Vec<(usize, Share<G, F>)>) -> (Vec<Sums<F>>, Vec<F::Key>) {
+    fn fold_part<G: Tag>(&self, part: Vec<(usize, ShareOf<G, F>)>) -> (Vec<Sums<F>>, Vec<F::Key>) {
         let breadth = breadth();
         let count = breadth / self.parts;
         let (mut rows, mut least) = (0, 0);
@@ -248,7 +271,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         let (parts, all) = (self.parts.trailing_zeros(), &mut tables[..]);
         let mut spent = Vec::new();
         let mut spend = |key| {
-            if mem::needs_drop::<F::Key>() {
+            if const { mem::needs_drop::<F::Key>() } {
                 spent.push(key);
             }
         };
@@ -306,7 +329,7 @@ fn interleave<T>(parts: Vec<Vec<T>>) -> Vec<T> {
 /// Takes all rows of a list. What keys own is fetched some rows ahead, for they will be compared.
 #[inline]
 fn walk<G, K: Hash, V>(list: List<Tagged<G, K, V>>, take: impl FnMut(Tagged<G, K, V>)) {
-    if mem::needs_drop::<K>() {
+    if const { mem::needs_drop::<K>() } {
         list.for_each_ahead(|(_, (key, _))| expect_key(key), take);
     } else {
         list.for_each(take);

@@ -124,7 +124,7 @@ impl<'a, K: Hash> Spent<'a, K> {
     /// Drops the key, now or later.
     #[inline(always)] // as what calls it
     pub(super) fn push(&mut self, key: K) {
-        if !mem::needs_drop::<K>() {
+        if const { !mem::needs_drop::<K>() } {
             return;
         }
         self.count += 1;

@@ -3,7 +3,7 @@
 
 use super::super::fold::{Fold, Loose, Sums};
 use super::super::hot::{Hot, Met};
-use super::merging::{Done, Plan, Run};
+use super::merging::{Done, DoneOf, Plan, Run};
 use super::spent::Spent;
 use crate::foresight::new_keys;
 use crate::gather::fits;
@@ -199,7 +199,7 @@ pub(super) struct State<'a, F: Fold, S, G> {
     /// The number of items to scatter after the next failure.
     patience: usize,
     spent: Spent<'a, F::Key>,
-    pub(super) done: Done<G, F>,
+    pub(super) done: DoneOf<G, F>,
 }
 
 impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
@@ -230,7 +230,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
     }
 
     fn first_look(plan: &Plan<'a, F, S>) -> usize {
-        match mem::needs_drop::<F::Key>() {
+        match const { mem::needs_drop::<F::Key>() } {
             true => plan.limit.min(LOOK),
             false => plan.limit,
         }
@@ -475,7 +475,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         self.table.len()
     }
 
-    pub(super) fn finish(mut self) -> Done<G, F> {
+    pub(super) fn finish(mut self) -> DoneOf<G, F> {
         if self.items.is_some() {
             self.end_items();
         } else {
