@@ -1,9 +1,8 @@
 //! Values that are on a list while they live, and whose destructors and other calls panic when they are told to.
 
-use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicIsize, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicIsize, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::panicking;
 
@@ -11,11 +10,16 @@ use tine_pool::{ThreadPool, ThreadPoolBuilder};
 
 /// One test counts at a time.
 static COUNTING: Mutex<()> = Mutex::new(());
-/// What lives, by its serial number.
-static ALIVE: LazyLock<Mutex<HashMap<u64, &'static str>>> = LazyLock::new(Mutex::default);
+/// More values than any use makes.
+const ROOM: usize = 1 << 16;
+/// What lives, by its serial number: its place in `WHATS`, or nothing.
+static ALIVE: [AtomicU8; ROOM] = [const { AtomicU8::new(0) }; ROOM];
+/// What values are called.
+const WHATS: [&str; 5] = ["nothing", "key", "item", "sum", "identity"];
 /// What was dropped and did not live.
 static TWICE: AtomicU64 = AtomicU64::new(0);
-static SERIAL: AtomicU64 = AtomicU64::new(0);
+/// How many values the use has made.
+static SERIAL: AtomicUsize = AtomicUsize::new(0);
 /// How often each kind of call goes well until one panics.
 static FUSES: [AtomicIsize; KINDS.len()] = [const { AtomicIsize::new(isize::MAX) }; KINDS.len()];
 
@@ -46,14 +50,20 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug)]
 pub(crate) struct Val {
     pub(crate) id: u32,
-    serial: u64,
+    serial: usize,
     what: &'static str,
 }
 
 impl Val {
     pub(crate) fn new(id: u32, what: &'static str) -> Val {
         let serial = SERIAL.fetch_add(1, Relaxed);
-        locked(&ALIVE).insert(serial, what);
+        let place = WHATS.iter().position(|known| *known == what);
+        let place = place.expect("a value of a known kind");
+        assert_eq!(
+            ALIVE[serial].swap(place as u8, Relaxed),
+            0,
+            "a number of its own"
+        );
         Val { id, serial, what }
     }
 }
@@ -67,7 +77,7 @@ impl Clone for Val {
 
 impl Drop for Val {
     fn drop(&mut self) {
-        if locked(&ALIVE).remove(&self.serial).is_none() {
+        if ALIVE[self.serial].swap(0, Relaxed) == 0 {
             TWICE.fetch_add(1, Relaxed);
         }
         burn(0);
@@ -156,7 +166,12 @@ impl Ledger {
                 let run = || pool.install(|| use_it(Start(kind, nth)));
                 let blew = catch_unwind(AssertUnwindSafe(run)).is_err();
                 FUSES[kind].store(isize::MAX, Relaxed);
-                let mut left: Vec<_> = locked(&ALIVE).drain().map(|(_, what)| what).collect();
+                let made = SERIAL.swap(0, Relaxed);
+                let lived = ALIVE[..made].iter().map(|place| place.swap(0, Relaxed));
+                let mut left: Vec<_> = lived
+                    .filter(|place| *place > 0)
+                    .map(|place| WHATS[usize::from(place)])
+                    .collect();
                 let twice = TWICE.swap(0, Relaxed);
                 if !left.is_empty() || twice > 0 {
                     let count = left.len();
@@ -170,7 +185,7 @@ impl Ledger {
                 if !blew {
                     break;
                 }
-                nth += 1 + nth / 6;
+                nth += 1 + nth / 3;
             }
         }
         if let Some(first) = faults.first() {

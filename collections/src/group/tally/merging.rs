@@ -208,7 +208,10 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
 
     /// Folds all pieces into the tables of the whole. Hands back keys that own memory and came again, for
     /// the caller to drop.
-    pub(super) fn finish<G: Tag>(&self, mut done: DoneOf<G, F>) -> (Vec<Sums<F>>, Vec<Vec<F::Key>>) {
+    pub(super) fn finish<G: Tag>(
+        &self,
+        mut done: DoneOf<G, F>,
+    ) -> (Vec<Sums<F>>, Vec<Vec<F::Key>>) {
         if let [(base, Run::Table(table))] = &mut done.runs[..] {
             table
                 .iter_mut()
