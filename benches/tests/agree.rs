@@ -41,7 +41,7 @@ fn bounded(test: fn()) {
     let (done, wait) = channel();
     thread::spawn(move || {
         test();
-        done.send(()).expect("somebody waits");
+        done.send(()).expect("the caller waits");
     });
     wait.recv_timeout(Duration::from_secs(60))
         .expect("the peer fails, or does not come back");

@@ -129,7 +129,7 @@ fn handlers(i: usize, spec: &Pool) {
 
 fn planned(payload: Box<dyn std::any::Any + Send>) {
     if !payload.is::<Planned>() {
-        fail("a panic that nobody has planned");
+        fail("a panic that no schedule has planned");
     }
 }
 
@@ -305,7 +305,7 @@ fn step(node: &'static Node, within: &Within<'_, '_>, home: Option<usize>) -> u6
                 Ok(got) if panics(body) => fail(&format!("[{id}] gave {got} and did not panic")),
                 Ok(got) => expect(got, value(body), "a block that did not panic"),
                 Err(payload) if payload.is::<Planned>() && panics(body) => {}
-                Err(_) => fail("a panic that nobody has planned"),
+                Err(_) => fail("a panic that no schedule has planned"),
             }
             1
         }

@@ -100,7 +100,7 @@ impl Report {
         } else if self.offers == 0 && self.steals == 0 {
             "It ran in sequence: nothing was put on offer. Is the work in a parallel call at all?"
         } else if self.steals == 0 {
-            "Work was put on offer and nobody took any: the other threads came too late, or are \
+            "Work was put on offer and no thread took any: the other threads came too late, or are \
              busy elsewhere."
         } else {
             "Part of it ran in sequence, or the threads waited for each other: see the picture."
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(advised(alone), "It ran in sequence");
         assert_eq!(
             advised(|r| r.steals = 0),
-            "Work was put on offer and nobody took any"
+            "Work was put on offer and no thread took any"
         );
         assert_eq!(
             advised(|r| r.longest_block = r.took / 2),
