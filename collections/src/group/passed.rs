@@ -24,14 +24,19 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
 use std::mem;
+use tine_pool::current_num_threads;
 
 /// Bytes of items in a worker's first stretch, and in its largest ones.
-const FIRST: usize = if cfg!(debug_assertions) { 1 << 12 } else { 512 << 10 };
-const LAST: usize = 4 << 20;
+const FIRST: usize = if cfg!(debug_assertions) {
+    1 << 12
+} else {
+    512 << 10
+};
+const LAST: usize = 16 << 20;
 /// After this number of items whose keys the table lacks, a worker asks whether looking into it pays.
 pub(super) const TRIAL: usize = 1 << 14;
-/// A job looks at this many parts, one after the other in one table.
-const PARTS: usize = 4;
+/// A job looks at several parts, one after the other in one table; there are this many jobs for each thread.
+const JOBS: usize = 8;
 /// Bits of a word of them.
 const BITS: usize = u64::BITS as usize;
 
@@ -98,11 +103,7 @@ where
 impl<K: Hash, V> Passed<K, V> {
     /// Keeps as many items as the stretch has room for. Says whether more may come.
     #[inline]
-    fn put(
-        &mut self,
-        items: &mut impl Iterator<Item = (K, V)>,
-        hasher: &impl BuildHasher,
-    ) -> bool {
+    fn put(&mut self, items: &mut impl Iterator<Item = (K, V)>, hasher: &impl BuildHasher) -> bool {
         let words = &mut self.words;
         let parts = words.parts();
         let stretch = match self.stretches.last_mut() {
@@ -167,7 +168,9 @@ where
     let begins: Vec<Begins> = scatters.iter().map(Begins::of).collect();
     let mut bits: Vec<Vec<u64>> = begins.iter().map(|begins| vec![0; begins.end]).collect();
     let mut rooms: Vec<&mut [u64]> = bits.iter_mut().map(|bits| &mut bits[..]).collect();
-    let mut parts = transpose(scatters).into_iter().peekable();
+    let parts = transpose(scatters);
+    let each = (parts.len() / (JOBS * current_num_threads())).max(1);
+    let mut parts = parts.into_iter().peekable();
     let mut jobs: Vec<Vec<Vec<Noted<'_>>>> = Vec::new();
     while parts.peek().is_some() {
         let noted = |lists: Vec<List<u64>>| -> Vec<Noted<'_>> {
@@ -180,7 +183,7 @@ where
                 })
                 .collect()
         };
-        jobs.push(parts.by_ref().take(PARTS).map(noted).collect());
+        jobs.push(parts.by_ref().take(each).map(noted).collect());
     }
     par_map(jobs, &|parts| {
         let mut table = HashTable::new();
