@@ -300,7 +300,6 @@ const HOUSE: &[Crate] = &[
                 "foretaste",
                 "gather",
                 "group::fold",
-                "group::firsts",
                 "group::listing",
             ],
             &[
@@ -308,6 +307,7 @@ const HOUSE: &[Crate] = &[
                 "map::concurrent",
                 "map::published",
                 "group::tally::spent",
+                "group::firsts",
             ],
             &[
                 "vec::par_vec",
@@ -325,7 +325,7 @@ const HOUSE: &[Crate] = &[
             &["set::algebra", "group::tally::worker"],
             &["group::tally::consumer", "group::sift", "serde"],
             &["group::tally", "group::laying"],
-            &["group::rows", "group::flat"],
+            &["group::rows", "group::flat", "group::passed"],
             &["group::lookup", "group::aggregate", "group::distinct"],
             &["group::side", "group::probe"],
             &["group::join"],

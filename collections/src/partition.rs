@@ -65,6 +65,8 @@ struct Cursor<T> {
     start: NonNull<T>,
     len: usize,
     cap: usize,
+    /// How many values the blocks before it have.
+    before: usize,
 }
 
 /// Values, scattered into as many lists as there are parts.
@@ -87,6 +89,7 @@ impl<T> Scatter<T> {
             start: NonNull::dangling(),
             len: 0,
             cap: 0,
+            before: 0,
         };
         Scatter {
             cursors: (0..parts).map(|_| cursor()).collect(),
@@ -100,6 +103,12 @@ impl<T> Scatter<T> {
     /// The number of parts.
     pub(crate) fn parts(&self) -> usize {
         self.cursors.len()
+    }
+
+    /// How many values each part has.
+    pub(crate) fn lens(&self) -> Vec<usize> {
+        let cursors = self.cursors.iter();
+        cursors.map(|cursor| cursor.before + cursor.len).collect()
     }
 
     /// Appends a value to a part's list.
@@ -129,7 +138,14 @@ impl<T> Scatter<T> {
         let cap = (odd_lines * 64 / size).max(4);
         let start = self.cut(cap);
         self.full[part].reserve(1);
-        let done = mem::replace(&mut self.cursors[part], Cursor { start, len: 0, cap });
+        let before = self.cursors[part].before + self.cursors[part].len;
+        let next = Cursor {
+            start,
+            len: 0,
+            cap,
+            before,
+        };
+        let done = mem::replace(&mut self.cursors[part], next);
         if done.len != 0 {
             self.full[part].push(Block {
                 start: done.start,
@@ -189,12 +205,11 @@ impl<T> Scatter<T> {
                 });
             }
             blocks.reverse();
-            let len = blocks.iter().map(|block| block.len).sum();
             List {
                 blocks,
                 next: NonNull::dangling(),
                 ready: 0,
-                len,
+                len: cursor.before + cursor.len,
                 _arena: arena.clone(),
             }
         };

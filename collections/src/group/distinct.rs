@@ -3,12 +3,13 @@
 //! A worker puts items into a table, each with its rank. If the keys become too many for that, or are
 //! new with nearly every item, what comes later is scattered by hash; an item whose key is in the table
 //! is known to be no first one, and is dropped on the spot. One job for each part finds the first items;
-//! then they are brought into order by place, in parallel.
+//! then they are brought into order by place, in parallel. Numbers need no places: `passed.rs`.
 #![forbid(unsafe_code)]
 
-use super::firsts::{Firsts, Listed, Ranked};
+use super::firsts::{Listed, Ranked, Row};
+use super::passed::{Passed, TRIAL, passed_firsts};
 use crate::foresight::Foresight;
-use crate::gather::{Bag, Heap, Run, fits, heaps};
+use crate::gather::{Heap, Run, heaps};
 use crate::hasher::DefaultHashBuilder;
 use crate::partition::{List, Scatter, concat, par_map, transpose};
 use crate::parts::{breadth, part_of};
@@ -18,27 +19,6 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
 use tine_iter::iter::ParallelIterator;
-
-/// Up to this many items, if their number is known, stay in tables whatever their keys.
-const SHORT: usize = 1 << 17;
-/// Up to this many keys of other inputs are few.
-const FEW: usize = 1 << 20;
-/// A worker looks at its table when it holds this many keys, and each time that the number of keys has
-/// doubled. If hardly an item since the last look had a key that the table knew, the worker gives the
-/// table up. It keeps keys that come again and again in the same order, if they are no more than this, and gives up a table
-/// of a million keys that come equally often: that would miss the cache at each item, and would have to be merged.
-/// (Debug builds look earlier, so that tests of moderate size reach what is beyond.)
-const TRIED: usize = if cfg!(miri) {
-    1 << 9
-} else if cfg!(debug_assertions) {
-    1 << 15
-} else {
-    1 << 17
-};
-/// A table is kept if it met a known key at least once for each N new keys; this is N.
-const STALE: usize = 12;
-/// After this number of items whose keys the table lacks, a worker asks whether looking into it pays.
-const TRIAL: usize = 1 << 14;
 
 /// What `make` returns for the first item of each key. `read` takes items apart.
 pub(super) fn firsts<I, K, V, T>(
@@ -53,22 +33,20 @@ where
     T: Send,
 {
     if const { !is_cheap::<K>() } {
-        firsts_tagged::<u64, Ranked<K, V>, _, _, _, _>(items, &read, &make)
+        firsts_tagged::<u64, _, _, _, _>(items, &read, &make)
     } else if has_word::<K>() {
-        firsts_tagged::<(), Listed<K, V>, _, _, _, _>(items, &read, &make)
+        firsts_of_words(items, &read, &make)
     } else {
-        firsts_tagged::<(), Ranked<K, V>, _, _, _, _>(items, &read, &make)
+        firsts_tagged::<(), _, _, _, _>(items, &read, &make)
     }
 }
 
-fn firsts_tagged<G, F, I, K, V, T>(
+fn firsts_of_words<I, K, V, T>(
     items: I,
     read: &(impl Fn(I::Item) -> (K, V) + Sync),
     make: &(impl Fn(K, V) -> T + Sync),
 ) -> Vec<T>
 where
-    G: Tag,
-    F: Firsts<K, V>,
     I: ParallelIterator,
     K: Eq + Hash + Send,
     V: Send,
@@ -76,8 +54,32 @@ where
 {
     let hasher = DefaultHashBuilder::default();
     let parts = breadth();
-    let runs = match heaps::<Strained<G, F, K, V>, Row<F>, _, _, _, _>(items, read, &hasher, parts)
-    {
+    match heaps::<Passed<K, V>, Row<Listed<K, V>>, _, _, _, _>(items, read, &hasher, parts) {
+        Run::Few(row) => {
+            let firsts = row.into_iter();
+            firsts.map(|(key, value)| make(key, value)).collect()
+        }
+        Run::Many(runs) => passed_firsts(runs, make, &hasher),
+    }
+}
+
+fn firsts_tagged<G, I, K, V, T>(
+    items: I,
+    read: &(impl Fn(I::Item) -> (K, V) + Sync),
+    make: &(impl Fn(K, V) -> T + Sync),
+) -> Vec<T>
+where
+    G: Tag,
+    I: ParallelIterator,
+    K: Eq + Hash + Send,
+    V: Send,
+    T: Send,
+{
+    let hasher = DefaultHashBuilder::default();
+    let parts = breadth();
+    let runs = match heaps::<Strained<G, K, V>, Row<Ranked<K, V>>, _, _, _, _>(
+        items, read, &hasher, parts,
+    ) {
         Run::Few(row) => {
             let firsts = row.into_iter();
             return firsts.map(|(key, value)| make(key, value)).collect();
@@ -121,9 +123,9 @@ fn first_items<G: Tag, K: Eq + Hash, V>(
 type Placed<G, K, V> = Tagged<G, K, (usize, V)>;
 
 /// Items of more keys than a table should have.
-struct Strained<G, F, K, V> {
+struct Strained<G, K, V> {
     /// The first items.
-    row: Row<F>,
+    row: Row<Ranked<K, V>>,
     /// Whether later ones are looked up in the row.
     strains: bool,
     /// Items of this trial that were in the row, and that were not.
@@ -134,15 +136,14 @@ struct Strained<G, F, K, V> {
     count: usize,
 }
 
-impl<G, F, K, V, S> Heap<Row<F>, K, V, S> for Strained<G, F, K, V>
+impl<G, K, V, S> Heap<Row<Ranked<K, V>>, K, V, S> for Strained<G, K, V>
 where
     G: Tag,
-    F: Firsts<K, V>,
     K: Eq + Hash + Send,
     V: Send,
     S: BuildHasher,
 {
-    fn begin(parts: usize, row: Row<F>, _: &S) -> Self {
+    fn begin(parts: usize, row: Row<Ranked<K, V>>, _: &S) -> Self {
         Strained {
             row,
             strains: true,
@@ -184,7 +185,7 @@ where
     }
 }
 
-impl<G: Tag, F: Firsts<K, V>, K: Eq + Hash, V> Strained<G, F, K, V> {
+impl<G: Tag, K: Eq + Hash, V> Strained<G, K, V> {
     /// Stops looking into the row if that finds too little.
     #[cold]
     fn judge(&mut self) {
@@ -342,129 +343,6 @@ impl Ranges {
 
 /// The tables are scattered by at most this many jobs.
 const GROUPS: usize = 16;
-
-/// First items, and how often a new one has come.
-struct Row<F> {
-    firsts: F,
-    /// The number of items since the last look.
-    seen: usize,
-    /// Keys at the next look, and how many of them are new since the last one.
-    look: usize,
-    new: usize,
-    /// Whether a look has found that nearly all keys are new.
-    stale: bool,
-}
-
-impl<F: Default> Default for Row<F> {
-    fn default() -> Self {
-        Row {
-            firsts: F::default(),
-            seen: 0,
-            look: TRIED,
-            new: TRIED,
-            stale: false,
-        }
-    }
-}
-
-impl<F: IntoIterator> IntoIterator for Row<F> {
-    type Item = F::Item;
-    type IntoIter = F::IntoIter;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.firsts.into_iter()
-    }
-}
-
-impl<F> Row<F> {
-    /// A look at how many items found their key.
-    #[cold]
-    fn judge(&mut self) {
-        self.stale = self.seen.saturating_sub(self.new) < self.new / STALE;
-        self.seen = 0;
-        self.new = self.look;
-        self.look *= 2;
-    }
-
-    /// Puts in first items until there are `most`.
-    #[inline]
-    fn put<K, V>(
-        &mut self,
-        pairs: &mut impl Iterator<Item = (K, V)>,
-        most: usize,
-        hasher: &impl BuildHasher,
-    ) where
-        F: Firsts<K, V>,
-    {
-        let Row { firsts, seen, .. } = self;
-        pairs.any(|(key, value)| {
-            *seen += 1;
-            firsts.add(key, value, hasher);
-            firsts.len() >= most
-        });
-    }
-}
-
-impl<F: Firsts<K, V>, K: Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<F> {
-    const FEW: usize = SHORT;
-    const UNKNOWN: usize = FEW;
-    // Another table is filled from nothing, and then merged.
-    const WORTH: u64 = 2_000_000;
-
-    fn len(&self) -> usize {
-        self.firsts.len()
-    }
-
-    fn is_full(&self, few: usize) -> bool {
-        self.stale || self.firsts.len() > few
-    }
-
-    #[inline]
-    fn fill(&mut self, pairs: &mut impl Iterator<Item = (K, V)>, most: usize, hasher: &S) {
-        let most = most.saturating_add(1);
-        while most > SHORT + 1 && self.look < most {
-            self.put(pairs, self.look, hasher);
-            if self.firsts.len() < self.look {
-                return;
-            }
-            self.judge();
-            if self.stale {
-                return;
-            }
-        }
-        self.put(pairs, most, hasher);
-    }
-
-    #[inline]
-    fn take<I: Iterator<Item = (K, V)>>(
-        &mut self,
-        pairs: I,
-        few: usize,
-        hasher: &S,
-    ) -> Result<(), I> {
-        let most = match few > SHORT {
-            true => few.min(self.look - 1),
-            false => few,
-        };
-        if self.stale || !fits(&pairs, most.saturating_sub(self.firsts.len())) {
-            return Err(pairs);
-        }
-        self.seen += self.firsts.add_all(pairs, hasher);
-        Ok(())
-    }
-
-    fn append(&mut self, later: Self, hasher: &S) {
-        self.firsts.append(later.firsts, hasher);
-    }
-
-    fn is_like(&self, other: &Self, hasher: &S) -> bool {
-        let (few, many) = match self.firsts.len() < other.firsts.len() {
-            true => (self, other),
-            false => (other, self),
-        };
-        few.firsts.is_in(&many.firsts, hasher)
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,28 +1,162 @@
 //! First items of their keys, as one worker finds them: two ways to keep them.
 #![forbid(unsafe_code)]
 
+use crate::gather::{Bag, fits};
 use crate::map::table::grow;
 use crate::word::word;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
-use std::iter::{Enumerate, Flatten};
+use std::iter::Flatten;
 use std::vec;
 
+/// Up to this many items, if their number is known, stay in tables whatever their keys.
+const SHORT: usize = 1 << 17;
+/// Up to this many keys of other inputs are few.
+const FEW: usize = 1 << 20;
+/// A worker looks at its table when it holds this many keys, and each time that the number of keys has
+/// doubled. If hardly an item since the last look had a key that the table knew, the worker gives the
+/// table up. It keeps keys that come again and again in the same order, if they are no more than this, and gives up a table
+/// of a million keys that come equally often: that would miss the cache at each item, and would have to be merged.
+/// (Debug builds look earlier, so that tests of moderate size reach what is beyond.)
+const TRIED: usize = if cfg!(miri) {
+    1 << 9
+} else if cfg!(debug_assertions) {
+    1 << 15
+} else {
+    1 << 17
+};
+/// A table is kept if it met a known key at least once for each N new keys; this is N.
+const STALE: usize = 12;
 /// How many keys of one table are looked up in another.
 const SAMPLE: usize = 64;
 
+/// First items, and how often a new one has come.
+pub(super) struct Row<F> {
+    pub(super) firsts: F,
+    /// The number of items since the last look.
+    seen: usize,
+    /// Keys at the next look, and how many of them are new since the last one.
+    look: usize,
+    new: usize,
+    /// Whether a look has found that nearly all keys are new.
+    stale: bool,
+}
+
+impl<F: Default> Default for Row<F> {
+    fn default() -> Self {
+        Row {
+            firsts: F::default(),
+            seen: 0,
+            look: TRIED,
+            new: TRIED,
+            stale: false,
+        }
+    }
+}
+
+impl<F: IntoIterator> IntoIterator for Row<F> {
+    type Item = F::Item;
+    type IntoIter = F::IntoIter;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.firsts.into_iter()
+    }
+}
+
+impl<F> Row<F> {
+    /// A look at how many items found their key.
+    #[cold]
+    fn judge(&mut self) {
+        self.stale = self.seen.saturating_sub(self.new) < self.new / STALE;
+        self.seen = 0;
+        self.new = self.look;
+        self.look *= 2;
+    }
+
+    /// Puts in first items until there are `most`.
+    #[inline]
+    fn put<K, V>(
+        &mut self,
+        pairs: &mut impl Iterator<Item = (K, V)>,
+        most: usize,
+        hasher: &impl BuildHasher,
+    ) where
+        F: Firsts<K, V>,
+    {
+        let Row { firsts, seen, .. } = self;
+        pairs.any(|(key, value)| {
+            *seen += 1;
+            firsts.add(key, value, hasher);
+            firsts.len() >= most
+        });
+    }
+}
+
+impl<F: Firsts<K, V>, K: Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<F> {
+    const FEW: usize = SHORT;
+    const UNKNOWN: usize = FEW;
+    // Another table is filled from nothing, and then merged.
+    const WORTH: u64 = 2_000_000;
+
+    fn len(&self) -> usize {
+        self.firsts.len()
+    }
+
+    fn is_full(&self, few: usize) -> bool {
+        self.stale || self.firsts.len() > few
+    }
+
+    #[inline]
+    fn fill(&mut self, pairs: &mut impl Iterator<Item = (K, V)>, most: usize, hasher: &S) {
+        let most = most.saturating_add(1);
+        while most > SHORT + 1 && self.look < most {
+            self.put(pairs, self.look, hasher);
+            if self.firsts.len() < self.look {
+                return;
+            }
+            self.judge();
+            if self.stale {
+                return;
+            }
+        }
+        self.put(pairs, most, hasher);
+    }
+
+    #[inline]
+    fn take<I: Iterator<Item = (K, V)>>(
+        &mut self,
+        pairs: I,
+        few: usize,
+        hasher: &S,
+    ) -> Result<(), I> {
+        let most = match few > SHORT {
+            true => few.min(self.look - 1),
+            false => few,
+        };
+        if self.stale || !fits(&pairs, most.saturating_sub(self.firsts.len())) {
+            return Err(pairs);
+        }
+        self.seen += self.firsts.add_all(pairs, hasher);
+        Ok(())
+    }
+
+    fn append(&mut self, later: Self, hasher: &S) {
+        self.firsts.append(later.firsts, hasher);
+    }
+
+    fn is_like(&self, other: &Self, hasher: &S) -> bool {
+        let (few, many) = match self.firsts.len() < other.firsts.len() {
+            true => (self, other),
+            false => (other, self),
+        };
+        few.firsts.is_in(&many.firsts, hasher)
+    }
+}
+
 /// The first items of all keys that came. As an iterator it has them in order.
 pub(super) trait Firsts<K, V>: IntoIterator<Item = (K, V)> + Default + Send {
-    /// An iterator over all items, with their ranks, in any order.
-    type Placed: Iterator<Item = (usize, (K, V))>;
-
     fn len(&self) -> usize;
-
-    /// All ranks are below; some of them may be of no item.
-    fn ranks(&self) -> usize;
-
-    fn has(&self, key: &K, hasher: &impl BuildHasher) -> bool;
 
     /// Puts in the item if it is the first of its key.
     fn add(&mut self, key: K, value: V, hasher: &impl BuildHasher);
@@ -42,8 +176,6 @@ pub(super) trait Firsts<K, V>: IntoIterator<Item = (K, V)> + Default + Send {
 
     /// Whether most of some keys here are there too.
     fn is_in(&self, other: &Self, hasher: &impl BuildHasher) -> bool;
-
-    fn into_placed(self) -> Self::Placed;
 }
 
 /// A table of the items, each with its rank.
@@ -75,24 +207,28 @@ impl<K, V> IntoIterator for Ranked<K, V> {
     }
 }
 
-/// A ranked entry, as it leaves its table.
-type Unranked<K, V> = fn((K, (u32, V))) -> (usize, (K, V));
-
-impl<K: Eq + Hash + Send, V: Send> Firsts<K, V> for Ranked<K, V> {
-    type Placed = std::iter::Map<hashbrown::hash_table::IntoIter<(K, (u32, V))>, Unranked<K, V>>;
-
-    fn len(&self) -> usize {
-        self.table.len()
-    }
-
-    fn ranks(&self) -> usize {
+impl<K: Eq + Hash, V> Ranked<K, V> {
+    /// All ranks are below; some of them may be of no item.
+    pub(super) fn ranks(&self) -> usize {
         self.ranks as usize
     }
 
     #[inline]
-    fn has(&self, key: &K, hasher: &impl BuildHasher) -> bool {
+    pub(super) fn has(&self, key: &K, hasher: &impl BuildHasher) -> bool {
         let hash = hasher.hash_one(key);
         self.table.find(hash, |(k, _)| *k == *key).is_some()
+    }
+
+    /// All items, with their ranks, in any order.
+    pub(super) fn into_placed(self) -> impl Iterator<Item = (usize, (K, V))> {
+        let entries = self.table.into_iter();
+        entries.map(|(key, (rank, value))| (rank as usize, (key, value)))
+    }
+}
+
+impl<K: Eq + Hash + Send, V: Send> Firsts<K, V> for Ranked<K, V> {
+    fn len(&self) -> usize {
+        self.table.len()
     }
 
     #[inline(always)]
@@ -129,11 +265,6 @@ impl<K: Eq + Hash + Send, V: Send> Firsts<K, V> for Ranked<K, V> {
         let there = sample.filter(|(key, _)| other.has(key, hasher)).count();
         2 * there > self.table.len().min(SAMPLE)
     }
-
-    fn into_placed(self) -> Self::Placed {
-        let unranked: Unranked<K, V> = |(key, (rank, value))| (rank as usize, (key, value));
-        self.table.into_iter().map(unranked)
-    }
 }
 
 /// Words of keys that have one, and the items in order. A table of half the size needs half the cache.
@@ -169,6 +300,11 @@ impl<K, V> IntoIterator for Listed<K, V> {
 const SMALL: usize = 64;
 
 impl<K, V> Listed<K, V> {
+    /// The words, and the items in order.
+    pub(super) fn into_parts(self) -> (HashTable<u64>, Vec<(K, V)>) {
+        (self.words, self.list)
+    }
+
     /// Apart, so that the loop around `add` is short.
     #[inline(never)]
     fn insert(&mut self, hash: u64, word: u64, item: (K, V), hasher: &impl BuildHasher) {
@@ -200,22 +336,8 @@ impl<K, V> Listed<K, V> {
 }
 
 impl<K: Eq + Hash + Send, V: Send> Firsts<K, V> for Listed<K, V> {
-    type Placed = Enumerate<vec::IntoIter<(K, V)>>;
-
     fn len(&self) -> usize {
         self.list.len()
-    }
-
-    fn ranks(&self) -> usize {
-        self.list.len()
-    }
-
-    #[inline]
-    fn has(&self, key: &K, hasher: &impl BuildHasher) -> bool {
-        let word = word(key);
-        self.words
-            .find(hasher.hash_one(word), |w| *w == word)
-            .is_some()
     }
 
     #[inline(always)]
@@ -256,9 +378,5 @@ impl<K: Eq + Hash + Send, V: Send> Firsts<K, V> for Listed<K, V> {
             other.words.find(hasher.hash_one(word), is_it).is_some()
         };
         2 * sample.filter(is_there).count() > self.words.len().min(SAMPLE)
-    }
-
-    fn into_placed(self) -> Self::Placed {
-        self.list.into_iter().enumerate()
     }
 }

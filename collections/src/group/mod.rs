@@ -11,6 +11,7 @@ mod join;
 mod laying;
 mod listing;
 mod lookup;
+mod passed;
 mod probe;
 mod rows;
 mod side;

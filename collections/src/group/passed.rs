@@ -1,0 +1,269 @@
+//! First items of many keys that are numbers, without a place beside each.
+//!
+//! A worker keeps its items as they come, in stretches, and scatters the words of their keys. One job for
+//! each part looks at its words in order, and notes a bit for each: whether it came first. Then the items
+//! are passed once more. Each belongs to the same part as before, so the next bit of that part is its own.
+//!
+//! ```text
+//! items      a b a c b d       (parts:  0 1 0 0 1 1)
+//! part 0     a a c             bits  1 0 1
+//! part 1     b b d             bits  1 0 1
+//! passed     a b · c · d
+//! ```
+#![forbid(unsafe_code)]
+
+use super::firsts::{Listed, Row};
+use crate::foresight::Foresight;
+use crate::gather::Heap;
+use crate::hasher::DefaultHashBuilder;
+use crate::pages;
+use crate::partition::{List, Scatter, concat, par_map, transpose};
+use crate::parts::part_of;
+use crate::word::word;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Slot;
+use std::hash::{BuildHasher, Hash};
+use std::mem;
+use tine_pool::current_num_threads;
+
+/// Bytes of items in a worker's first stretch, and in its largest ones.
+const FIRST: usize = if cfg!(debug_assertions) {
+    1 << 12
+} else {
+    512 << 10
+};
+const LAST: usize = 16 << 20;
+/// After this number of items whose keys the table lacks, a worker asks whether looking into it pays.
+pub(super) const TRIAL: usize = 1 << 14;
+/// A job looks at several parts, one after the other in one table; there are this many jobs for each thread.
+const JOBS: usize = 8;
+/// Bits of a word of them.
+const BITS: usize = u64::BITS as usize;
+
+/// A worker's items, and the words of their keys by part.
+pub(super) struct Passed<K, V> {
+    /// Words that are known to have come: their items are dropped. `None` if looking them up does not pay.
+    known: Option<HashTable<u64>>,
+    /// Items of this trial that were known, and that were not.
+    dropped: usize,
+    kept: usize,
+    words: Scatter<u64>,
+    stretches: Vec<Stretch<K, V>>,
+}
+
+/// Items in order.
+struct Stretch<K, V> {
+    items: Vec<(K, V)>,
+    /// How many words each part had before these.
+    before: Vec<usize>,
+}
+
+impl<K, V, S> Heap<Row<Listed<K, V>>, K, V, S> for Passed<K, V>
+where
+    K: Eq + Hash + Send,
+    V: Send,
+    S: BuildHasher,
+{
+    fn begin(parts: usize, row: Row<Listed<K, V>>, hasher: &S) -> Self {
+        let (known, firsts) = row.firsts.into_parts();
+        let mut passed = Passed {
+            known: None,
+            dropped: 0,
+            kept: 0,
+            words: Scatter::new(parts),
+            stretches: Vec::new(),
+        };
+        passed.pour(firsts.into_iter(), hasher);
+        passed.known = Some(known);
+        passed
+    }
+
+    #[inline]
+    fn pour(&mut self, mut items: impl Iterator<Item = (K, V)>, hasher: &S) {
+        while let Some(known) = &self.known {
+            let Some((key, value)) = items.next() else {
+                return;
+            };
+            let word = word(&key);
+            let hash = hasher.hash_one(word);
+            if known.find(hash, |w| *w == word).is_some() {
+                self.dropped += 1;
+                continue;
+            }
+            self.kept += 1;
+            if self.kept == TRIAL {
+                self.judge();
+            }
+            self.put(&mut [(key, value)].into_iter(), hasher);
+        }
+        while self.put(&mut items, hasher) {}
+    }
+}
+
+impl<K: Hash, V> Passed<K, V> {
+    /// Keeps as many items as the stretch has room for. Says whether more may come.
+    #[inline]
+    fn put(&mut self, items: &mut impl Iterator<Item = (K, V)>, hasher: &impl BuildHasher) -> bool {
+        let words = &mut self.words;
+        let parts = words.parts();
+        let stretch = match self.stretches.last_mut() {
+            Some(stretch) if stretch.items.len() < stretch.items.capacity() => stretch,
+            last => {
+                let last = last.map_or(0, |last| last.items.capacity());
+                self.stretches.push(Stretch::after(last, words.lens()));
+                self.stretches.last_mut().expect("it was pushed")
+            }
+        };
+        let kept = &mut stretch.items;
+        let room = kept.capacity() - kept.len();
+        items.take(room).for_each(|(key, value)| {
+            let word = word(&key);
+            let part = part_of(hasher.hash_one(word), parts);
+            words.push(part, word);
+            kept.push((key, value));
+        });
+        kept.len() == kept.capacity()
+    }
+
+    /// Stops looking for known words if that finds too few.
+    #[cold]
+    fn judge(&mut self) {
+        if self.dropped < self.kept / 3 {
+            self.known = None;
+        }
+        (self.dropped, self.kept) = (0, 0);
+    }
+}
+
+impl<K, V> Stretch<K, V> {
+    /// A stretch that follows the items of such a number of each part, after one with room for `last`.
+    #[cold]
+    fn after(last: usize, before: Vec<usize>) -> Self {
+        let size = mem::size_of::<(K, V)>().max(1);
+        let bytes = (2 * last * size).clamp(FIRST, LAST);
+        let mut items = Vec::with_capacity((bytes / size).max(64));
+        pages::expect_fill(items.spare_capacity_mut());
+        Stretch { items, before }
+    }
+}
+
+/// The words of a part from one worker, and room for their bits.
+type Noted<'a> = (List<u64>, &'a mut [u64]);
+
+/// What `make` returns for the first item of each key of all runs.
+pub(super) fn passed_firsts<K, V, T>(
+    runs: Vec<Passed<K, V>>,
+    make: &(impl Fn(K, V) -> T + Sync),
+    hasher: &DefaultHashBuilder,
+) -> Vec<T>
+where
+    K: Hash + Send,
+    V: Send,
+    T: Send,
+{
+    let (scatters, runs): (Vec<_>, Vec<_>) = runs
+        .into_iter()
+        .map(|run| (run.words, run.stretches))
+        .unzip();
+    let begins: Vec<Begins> = scatters.iter().map(Begins::of).collect();
+    let mut bits: Vec<Vec<u64>> = begins.iter().map(|begins| vec![0; begins.end]).collect();
+    let mut rooms: Vec<&mut [u64]> = bits.iter_mut().map(|bits| &mut bits[..]).collect();
+    let parts = transpose(scatters);
+    let each = (parts.len() / (JOBS * current_num_threads())).max(1);
+    let mut parts = parts.into_iter().peekable();
+    let mut jobs: Vec<Vec<Vec<Noted<'_>>>> = Vec::new();
+    while parts.peek().is_some() {
+        let noted = |lists: Vec<List<u64>>| -> Vec<Noted<'_>> {
+            let lists = lists.into_iter().zip(&mut rooms);
+            lists
+                .map(|(list, room)| {
+                    let (here, rest) = mem::take(room).split_at_mut(list.len().div_ceil(BITS));
+                    *room = rest;
+                    (list, here)
+                })
+                .collect()
+        };
+        jobs.push(parts.by_ref().take(each).map(noted).collect());
+    }
+    par_map(jobs, &|parts| {
+        let mut table = HashTable::new();
+        for part in parts {
+            table.clear();
+            note(part, &mut table, hasher);
+        }
+    });
+    let mut stretches = Vec::new();
+    for ((run, bits), begins) in runs.into_iter().zip(&bits).zip(&begins) {
+        stretches.extend(run.into_iter().map(|stretch| (stretch, &bits[..], begins)));
+    }
+    concat(par_map(stretches, &|(stretch, bits, begins)| {
+        pass(stretch, bits, begins, make, hasher)
+    }))
+}
+
+/// Where the bits of each part begin, in words of them.
+struct Begins {
+    parts: Vec<usize>,
+    end: usize,
+}
+
+impl Begins {
+    fn of(words: &Scatter<u64>) -> Self {
+        let mut end = 0;
+        let begin = |len: usize| {
+            let begin = end;
+            end += len.div_ceil(BITS);
+            begin
+        };
+        let parts = words.lens().into_iter().map(begin).collect();
+        Begins { parts, end }
+    }
+}
+
+/// Notes which words of a part come first.
+fn note(lists: Vec<Noted<'_>>, table: &mut HashTable<u64>, hasher: &DefaultHashBuilder) {
+    let mut foresight = Foresight::new(lists.iter().map(|(list, _)| list.len()).sum());
+    let rehash = |word: &u64| hasher.hash_one(word);
+    for (list, bits) in lists {
+        let mut at = 0;
+        list.for_each(|word| {
+            let hash = hasher.hash_one(word);
+            if let Slot::Vacant(slot) = table.entry(hash, |w| *w == word, rehash) {
+                slot.insert(word);
+                bits[at / BITS] |= 1 << (at % BITS);
+            }
+            foresight.step(table, rehash);
+            at += 1;
+        });
+    }
+}
+
+/// The first items of a stretch.
+fn pass<K: Hash, V, T>(
+    stretch: Stretch<K, V>,
+    bits: &[u64],
+    begins: &Begins,
+    make: &impl Fn(K, V) -> T,
+    hasher: &DefaultHashBuilder,
+) -> Vec<T> {
+    let Stretch {
+        mut items,
+        before: mut places,
+    } = stretch;
+    for (place, begin) in places.iter_mut().zip(&begins.parts) {
+        *place += begin * BITS;
+    }
+    let mut kept = 0;
+    for at in 0..items.len() {
+        let hash = hasher.hash_one(word(&items[at].0));
+        let place = &mut places[part_of(hash, begins.parts.len())];
+        let bit = bits[*place / BITS] >> (*place % BITS) & 1;
+        *place += 1;
+        // Without a branch, which would be mispredicted: what is not kept goes to the end.
+        items.swap(kept, at);
+        kept += bit as usize;
+    }
+    items.truncate(kept);
+    let made = items.into_iter().map(|(key, value)| make(key, value));
+    made.collect()
+}
