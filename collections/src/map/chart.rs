@@ -153,6 +153,37 @@ mod tests {
         check(map, "collected many in parallel");
     }
 
+    /// By the first entry, which makes a table's memory, and by those by which it grows.
+    #[test]
+    fn charts_follow_each_way_to_add() {
+        use crate::Change;
+        type Map = ParHashMap<u32, u32>;
+        let add: [fn(&mut Map, u32); 6] = [
+            |map, key| _ = map.insert(key, 0),
+            |map, key| _ = map.upsert(key, || 0, |_| ()),
+            |map, key| _ = map.compute(key, |_| Change::Put(0)),
+            |map, key| drop(map.entry(key).or_insert(0)),
+            |map, key| _ = map.get_or_insert_with(key, || 0),
+            |map, key| _ = map.replace_entry(key, 0),
+        ];
+        let few = if cfg!(miri) { 40 } else { 3000 };
+        for (nth, add) in add.into_iter().enumerate() {
+            for wide in [false, true] {
+                let mut map = Map::with_capacity(if wide { 3000 } else { 0 });
+                for key in 0..few {
+                    add(&mut map, key);
+                    // A stem that was left is charted as it was.
+                    let is_left = !wide && map.shards.is_wide();
+                    let seldom = key > 40 && key % 50 > 0;
+                    assert!(
+                        is_left || seldom || map.shards.are_charted(),
+                        "{nth}, {key}"
+                    );
+                }
+            }
+        }
+    }
+
     /// A hasher to which all keys are the same.
     #[derive(Clone, Default)]
     struct Same;

@@ -292,10 +292,13 @@ where
     match table.find(hash, |(k, _)| k.borrow() == key) {
         Some((_, value)) => {
             let answer = look(value);
-            drop(table);
+            table.leave();
             Some(answer)
         }
-        None => None,
+        None => {
+            table.leave();
+            None
+        }
     }
 }
 
@@ -321,7 +324,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     #[track_caller]
     pub fn insert(&self, key: K, value: V) -> Option<V> {
         let hash = self.hash(&key);
-        let mut table = self.shards.write_to_add(hash, self.rehash());
+        let (mut table, chart) = self.shards.write_to_add(hash, self.rehash());
         match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
             Slot::Occupied(slot) => {
                 let old = mem::replace(&mut slot.into_mut().1, value);
@@ -332,6 +335,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
             }
             Slot::Vacant(slot) => {
                 slot.insert((key, value));
+                chart.check(&table);
                 None
             }
         }
@@ -479,7 +483,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     #[track_caller]
     pub fn upsert(&self, key: K, first: impl FnOnce() -> V, change: impl FnOnce(&mut V)) -> bool {
         let hash = self.hash(&key);
-        let mut table = self.shards.write_to_add(hash, self.rehash());
+        let (mut table, chart) = self.shards.write_to_add(hash, self.rehash());
         match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
             Slot::Occupied(slot) => {
                 change(&mut slot.into_mut().1);
@@ -487,6 +491,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
             }
             Slot::Vacant(slot) => {
                 slot.insert((key, first()));
+                chart.check(&table);
                 true
             }
         }
@@ -534,7 +539,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     #[track_caller]
     pub fn compute(&self, key: K, decide: impl FnOnce(Option<&mut V>) -> Change<V>) -> Option<V> {
         let hash = self.hash(&key);
-        let mut table = self.shards.write_to_add(hash, self.rehash());
+        let (mut table, chart) = self.shards.write_to_add(hash, self.rehash());
         match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
             Slot::Occupied(mut slot) => {
                 let displaced = match decide(Some(&mut slot.get_mut().1)) {
@@ -553,6 +558,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
             Slot::Vacant(slot) => {
                 if let Change::Put(value) = decide(None) {
                     slot.insert((key, value));
+                    chart.check(&table);
                 }
                 None
             }

@@ -357,7 +357,7 @@ where
     pub fn or_insert_with_key(self, make: impl FnOnce(&K) -> V) -> RefMut<'a, K, V> {
         let map = self.map;
         let hash = map.hash(&self.key);
-        let mut table = map.shards.write_to_add(hash, map.rehash());
+        let (mut table, chart) = map.shards.write_to_add(hash, map.rehash());
         let bucket = {
             // What is not needed is dropped here: a guard that is made already would not be if a destructor
             // panics then, and the lock would be held for ever.
@@ -369,7 +369,9 @@ where
                 }
                 Slot::Vacant(slot) => {
                     let value = make(&key);
-                    slot.insert((key, value)).bucket_index()
+                    let bucket = slot.insert((key, value)).bucket_index();
+                    chart.check(&table);
+                    bucket
                 }
             }
         };

@@ -147,11 +147,12 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// Replaces the key and the value of an equal key.
     pub(crate) fn replace_entry(&self, key: K, value: V) -> Option<(K, V)> {
         let hash = self.hash(&key);
-        let mut table = self.shards.write_to_add(hash, self.rehash());
+        let (mut table, chart) = self.shards.write_to_add(hash, self.rehash());
         match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
             Slot::Occupied(slot) => Some(mem::replace(slot.into_mut(), (key, value))),
             Slot::Vacant(slot) => {
                 slot.insert((key, value));
+                chart.check(&table);
                 None
             }
         }

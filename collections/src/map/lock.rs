@@ -1,7 +1,9 @@
 //! A reader-writer lock in four bytes.
 //!
 //! The word holds the number of readers, or `WRITER`. Beside either it may hold `PARKED`: a thread
-//! sleeps in the lock's lot, or is about to.
+//! sleeps in the lock's lot, or is about to. The eight bits above them are the *streak*: how often readers have
+//! entered since the last writer left, modulo 256. The exchange by which a reader enters counts it; a carry out of the
+//! word is lost. Nobody waits for the streak, so the table below is silent on it.
 //!
 //! | actor | from | to |
 //! |---|---|---|
@@ -26,18 +28,23 @@ use super::lot::Lot;
 use crate::sync::{AtomicU32, Ordering, spin_loop};
 use std::cell::UnsafeCell;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-const PARKED: u32 = 1 << 31;
-const WRITER: u32 = 1 << 30;
+/// A reader that has entered, in the streak.
+const ENTRANCE: u32 = 1 << 24;
+/// All but the streak.
+const STATE: u32 = ENTRANCE - 1;
+const PARKED: u32 = 1 << 23;
+const WRITER: u32 = 1 << 22;
 const READERS: u32 = WRITER - 1;
+/// What a reader adds.
+const READER: u32 = ENTRANCE + 1;
 
 /// The lock without the value that it protects.
 pub(crate) struct RawLock {
     word: AtomicU32,
-    /// How often readers have entered since the last writer. A hint: increments may be lost.
-    streak: AtomicU32,
     #[cfg(loom)]
     lot: Lot,
 }
@@ -47,7 +54,6 @@ impl RawLock {
     pub(crate) const fn new() -> Self {
         RawLock {
             word: AtomicU32::new(0),
-            streak: AtomicU32::new(0),
         }
     }
 
@@ -61,13 +67,20 @@ impl RawLock {
     pub(crate) fn new() -> Self {
         RawLock {
             word: AtomicU32::new(0),
-            streak: AtomicU32::new(0),
             lot: Lot::new(),
         }
     }
 
     fn lot(&self) -> &Lot {
         &self.lot
+    }
+
+    /// For a model: readers have entered and left so often.
+    pub(crate) fn after(readers: u32) -> Self {
+        RawLock {
+            word: AtomicU32::new(readers.wrapping_mul(ENTRANCE)),
+            lot: Lot::new(),
+        }
     }
 }
 
@@ -78,80 +91,89 @@ fn admits_reader(word: u32, nested: bool) -> bool {
 
 /// Whether a writer may enter.
 fn admits_writer(word: u32) -> bool {
-    word & !PARKED == 0
+    word & STATE & !PARKED == 0
+}
+
+/// Whether the reader whose entrance made this word is the last of a streak.
+fn ends_streak(word: u32) -> bool {
+    (word / ENTRANCE).is_multiple_of(STREAK)
 }
 
 impl RawLock {
-    /// Enters as a reader.
+    /// Enters as a reader. Returns the word that this has made.
     #[inline]
-    pub(crate) fn read(&self, nested: bool) {
-        if !self.try_enter(|word| admits_reader(word, nested), 1) {
-            self.wait(|word| admits_reader(word, nested), 1);
-        }
+    pub(crate) fn read(&self, nested: bool) -> u32 {
+        let admits = |word| admits_reader(word, nested);
+        self.try_enter(admits, READER)
+            .unwrap_or_else(|| self.wait(admits, READER))
     }
 
-    /// Enters as a reader if nothing is in the way: no writer, no sleeper, and no other reader that comes just now.
+    /// Enters as a reader if nothing is in the way: no writer, no sleeper, and no other reader that comes just now. Returns
+    /// the word that this has made.
     #[inline(always)]
-    fn try_read(&self) -> bool {
+    fn try_read(&self) -> Option<u32> {
         let word = self.word.load(Ordering::Relaxed);
+        let next = word.wrapping_add(READER);
         // Acquire pairs with the Release of the thread that was inside before.
         let (there, not) = (Ordering::Acquire, Ordering::Relaxed);
-        word < READERS
+        let is_in = word & STATE < READERS
             && self
                 .word
-                .compare_exchange_weak(word, word + 1, there, not)
-                .is_ok()
+                .compare_exchange_weak(word, next, there, not)
+                .is_ok();
+        is_in.then_some(next)
     }
 
     /// Enters as the writer. Returns `true` if it had to wait.
     #[inline]
     pub(crate) fn write(&self) -> bool {
+        // Relaxed: the exchange decides. The line was read for the chart before.
+        let word = self.word.load(Ordering::Relaxed);
         // Acquire pairs with the Release of the thread that was inside before.
-        let free = self
-            .word
-            .compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed);
-        if free.is_ok() {
+        let (there, not) = (Ordering::Acquire, Ordering::Relaxed);
+        let is_free = word & STATE == 0;
+        if is_free && self.word.compare_exchange(word, WRITER, there, not).is_ok() {
             return false;
         }
         self.wait(admits_writer, WRITER);
         true
     }
 
-    /// Tries as long as the word admits this thread and others keep changing it.
+    /// Tries as long as the word admits this thread and others keep changing it. Returns the word that this has made.
     #[inline]
-    fn try_enter(&self, admits: impl Fn(u32) -> bool, add: u32) -> bool {
+    fn try_enter(&self, admits: impl Fn(u32) -> bool, add: u32) -> Option<u32> {
         let mut word = self.word.load(Ordering::Relaxed);
         while admits(word) {
             assert!(
                 word & READERS < READERS,
-                "more than a thousand million readers of one shard"
+                "more than four million readers of one shard"
             );
+            let next = word.wrapping_add(add);
             // Acquire pairs with the Release of the thread that was inside before.
-            match self.word.compare_exchange_weak(
-                word,
-                word + add,
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return true,
+            let (there, not) = (Ordering::Acquire, Ordering::Relaxed);
+            match self.word.compare_exchange_weak(word, next, there, not) {
+                Ok(_) => return Some(next),
                 Err(now) => word = now,
             }
         }
-        false
+        None
     }
 
     /// Spins for about a microsecond, then sleeps.
     #[cold]
-    fn wait(&self, admits: impl Fn(u32) -> bool + Copy, add: u32) {
+    fn wait(&self, admits: impl Fn(u32) -> bool + Copy, add: u32) -> u32 {
         let rounds = if cfg!(loom) { 1 } else { 6 };
         for round in 0..rounds {
-            if self.try_enter(admits, add) {
-                return;
+            if let Some(word) = self.try_enter(admits, add) {
+                return word;
             }
             (0..1 << round).for_each(|_| spin_loop());
         }
-        while !self.try_enter(admits, add) {
-            self.park(admits);
+        loop {
+            match self.try_enter(admits, add) {
+                Some(word) => return word,
+                None => self.park(admits),
+            }
         }
     }
 
@@ -180,18 +202,21 @@ impl RawLock {
             before & WRITER == 0 && before & READERS != 0,
             "left a lock never entered"
         );
-        if before == PARKED | 1 {
-            self.hand_on();
+        if before & STATE == PARKED | 1 {
+            self.hand_on(before - 1);
         }
     }
 
-    /// Called by the last reader to leave while a thread sleeps.
+    /// Called by the last reader to leave while a thread sleeps, with the word that it left. If that has changed, the thread that
+    /// changed it has entered, and has this duty.
     #[cold]
-    fn hand_on(&self) {
-        let cleared = self
+    fn hand_on(&self, left: u32) {
+        let relaxed = Ordering::Relaxed;
+        if self
             .word
-            .compare_exchange(PARKED, 0, Ordering::Relaxed, Ordering::Relaxed);
-        if cleared.is_ok() {
+            .compare_exchange(left, 0, relaxed, relaxed)
+            .is_ok()
+        {
             self.lot().wake();
         }
     }
@@ -201,7 +226,10 @@ impl RawLock {
     pub(crate) fn unwrite(&self) {
         // Release pairs with the Acquire of the thread that enters next.
         let before = self.word.swap(0, Ordering::Release);
-        debug_assert!(before & !PARKED == WRITER, "left a lock never entered");
+        debug_assert!(
+            before & STATE & !PARKED == WRITER,
+            "left a lock never entered"
+        );
         if before & PARKED != 0 {
             self.lot().wake();
         }
@@ -214,21 +242,10 @@ impl RawLock {
         self.word.load(Ordering::Acquire) & WRITER == 0
     }
 
-    /// Enters as a reader, and counts it. Of each [`STREAK`] that come with no writer between them, the last
-    /// may open the gate.
+    /// Enters as a reader. The last of a streak may open the gate.
     #[inline(never)]
     fn read_and_count(&self, nested: bool, door: Door<'_>) {
-        self.read(nested);
-        self.count(door);
-    }
-
-    /// After a reader has entered.
-    #[inline(always)]
-    fn count(&self, door: Door<'_>) {
-        // Relaxed: a hint, on a line that this thread has just written.
-        let streak = self.streak.load(Ordering::Relaxed).wrapping_add(1);
-        self.streak.store(streak, Ordering::Relaxed);
-        if streak.is_multiple_of(STREAK) {
+        if ends_streak(self.read(nested)) {
             door.gate.consider(door.shard);
         }
     }
@@ -271,10 +288,16 @@ impl<T> Lock<T> {
         }
     }
 
-    /// Enters as a reader that the gate lets in at once; the thread is inside of nothing else.
+    /// Enters as a reader that the gate lets in at once, if `is_right` says so once it is in; the thread is inside of
+    /// nothing else.
     #[inline]
-    pub(crate) fn peek<'a>(&'a self, door: Door<'a>) -> Option<ReadGuard<'a, T>> {
-        let announced = door.gate.enter_alone(door.shard, || self.raw.is_free())?;
+    pub(crate) fn peek<'a>(
+        &'a self,
+        door: Door<'a>,
+        is_right: impl FnOnce() -> bool,
+    ) -> Option<ReadGuard<'a, T>> {
+        let may_stay = || self.raw.is_free() && is_right();
+        let announced = door.gate.enter_alone(door.shard, may_stay)?;
         Some(ReadGuard {
             lock: self,
             gate: door.gate,
@@ -282,13 +305,22 @@ impl<T> Lock<T> {
         })
     }
 
-    /// Enters as a reader by the lock, if nothing is in the way.
+    /// Enters as a reader by the lock, if nothing is in the way, and if `is_right` says so once it is in. The guard is put
+    /// together last: one that may be dropped here lies in memory, written word by word and read in larger pieces.
     #[inline(always)]
-    pub(crate) fn read_at_once<'a>(&'a self, door: Door<'a>) -> Option<ReadGuard<'a, T>> {
-        if !self.raw.try_read() {
+    pub(crate) fn read_at_once<'a>(
+        &'a self,
+        door: Door<'a>,
+        is_right: impl FnOnce() -> bool,
+    ) -> Option<ReadGuard<'a, T>> {
+        let word = self.raw.try_read()?;
+        if ends_streak(word) {
+            door.gate.consider(door.shard);
+        }
+        if !is_right() {
+            self.raw.unread();
             return None;
         }
-        self.raw.count(door);
         Some(ReadGuard {
             lock: self,
             gate: door.gate,
@@ -302,10 +334,6 @@ impl<T> Lock<T> {
     pub(crate) fn write(&self, door: Door<'_>) -> (WriteGuard<'_, T>, bool) {
         let waited = self.raw.write();
         let guard = WriteGuard { lock: self };
-        // Relaxed: a hint. Most writers follow others, and need not store.
-        if self.raw.streak.load(Ordering::Relaxed) != 0 {
-            self.raw.streak.store(0, Ordering::Relaxed);
-        }
         if door.gate.is_shut() {
             return (guard, waited);
         }
@@ -426,9 +454,15 @@ impl<T> DerefMut for WriteGuard<'_, T> {
     }
 }
 
-impl<T> Drop for ReadGuard<'_, T> {
-    #[inline]
-    fn drop(&mut self) {
+impl<T> ReadGuard<'_, T> {
+    /// Drops it in line, which a drop by itself may not be.
+    #[inline(always)]
+    pub(crate) fn leave(self) {
+        ManuallyDrop::new(self).end();
+    }
+
+    #[inline(always)]
+    fn end(&mut self) {
         match self.announced.take() {
             Some(announced) => self.gate.leave(announced),
             None => self.lock.raw.unread(),
@@ -436,9 +470,96 @@ impl<T> Drop for ReadGuard<'_, T> {
     }
 }
 
+impl<T> Drop for ReadGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
 impl<T> Drop for WriteGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.lock.raw.unwrite();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{ENTRANCE, PARKED, READERS, RawLock, STATE, STREAK, WRITER, ends_streak};
+    use std::panic::catch_unwind;
+    use std::sync::atomic::Ordering;
+
+    fn word(lock: &RawLock) -> u32 {
+        lock.word.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn a_streak_carries_nothing_into_the_state() {
+        let lock = RawLock::new();
+        let readers = 3 * 256;
+        for nth in 1..=readers {
+            let now = if nth % 2 == 0 {
+                lock.read(false)
+            } else {
+                // Weak: it may fail for nothing.
+                let mut tries = (0..100).filter_map(|_| lock.try_read());
+                tries.next().expect("nothing is in the way")
+            };
+            assert_eq!((now, now & STATE), (word(&lock), nth));
+            assert_eq!(ends_streak(now), nth % STREAK == 0, "{nth}");
+        }
+        for left in (0..readers).rev() {
+            lock.unread();
+            assert_eq!(word(&lock) & STATE, left);
+        }
+    }
+
+    #[test]
+    fn a_writer_ends_a_streak() {
+        for before in [0, 1, STREAK - 1, STREAK, 255] {
+            let lock = RawLock::new();
+            (0..before).for_each(|_| _ = lock.read(false));
+            (0..before).for_each(|_| lock.unread());
+            assert!(!lock.write(), "it waited, after {before} readers");
+            assert_eq!(word(&lock), WRITER);
+            assert_eq!(lock.try_read(), None);
+            lock.unwrite();
+            let ends = (1..=STREAK).map(|_| ends_streak(lock.read(true)));
+            assert_eq!(ends.filter(|&ends| ends).count(), 1, "after {before}");
+            assert_eq!(word(&lock) & STATE, STREAK);
+        }
+    }
+
+    #[test]
+    fn too_many_readers_are_refused() {
+        for streak in [0, 255 * ENTRANCE] {
+            for parked in [0, PARKED] {
+                let lock = RawLock::new();
+                lock.word
+                    .store(streak | parked | READERS, Ordering::Relaxed);
+                let before = word(&lock);
+                assert_eq!(lock.try_read(), None);
+                assert!(catch_unwind(|| lock.read(true)).is_err());
+                assert_eq!(word(&lock), before);
+            }
+        }
+    }
+
+    /// The last reader to leave takes `PARKED` away, whatever the streak.
+    #[test]
+    fn a_sleeper_is_handed_on_to_by_any_streak() {
+        for streak in [0, 1, 254, 255] {
+            let lock = RawLock::new();
+            lock.word.store(streak * ENTRANCE, Ordering::Relaxed);
+            lock.read(false);
+            lock.read(false);
+            lock.word.fetch_or(PARKED, Ordering::Relaxed);
+            assert_eq!(lock.try_read(), None, "it passed a sleeper");
+            lock.unread();
+            assert_eq!(word(&lock) & STATE, PARKED | 1);
+            lock.unread();
+            assert_eq!(word(&lock) & STATE, 0);
+        }
     }
 }

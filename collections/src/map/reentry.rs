@@ -42,7 +42,6 @@ thread_local! {
 #[derive(Debug)]
 pub(crate) struct Hold {
     tag: usize,
-    nested: bool,
     /// The note belongs to this thread.
     _local: PhantomData<*const ()>,
 }
@@ -60,15 +59,13 @@ impl Hold {
             "a name leaves room for what an entry says"
         );
         let tag = map | usize::from(writes);
-        let nested = OUTER.get() != 0;
-        if nested {
+        if is_inside() {
             enter_nested(tag);
         } else {
             OUTER.set(tag);
         }
         Hold {
             tag,
-            nested,
             _local: PhantomData,
         }
     }
@@ -76,23 +73,22 @@ impl Hold {
     /// The same for a reader, if the thread is inside of nothing. Then it announces no shard, either: each guard has a note.
     #[inline]
     pub(crate) fn enter_alone(map: usize) -> Option<Hold> {
-        if OUTER.get() != 0 {
+        if is_inside() {
             return None;
         }
         OUTER.set(map);
         Some(Hold {
             tag: map,
-            nested: false,
             _local: PhantomData,
         })
     }
+}
 
-    /// Whether this thread was inside of any map before. Then others may wait for it, and as a
-    /// reader it must not queue behind a writer.
-    #[inline]
-    pub(crate) fn nested(&self) -> bool {
-        self.nested
-    }
+/// Whether this thread is inside of any map. Then others may wait for it, and as a reader it must not queue behind a
+/// writer. Asked before the thread enters.
+#[inline]
+pub(crate) fn is_inside() -> bool {
+    OUTER.get() != 0
 }
 
 impl Drop for Hold {
@@ -186,7 +182,7 @@ fn forget(held: &Held, last: usize, tag: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hold, NAMES};
+    use super::{Hold, NAMES, is_inside};
 
     #[test]
     fn any_order_of_leaving() {
@@ -196,14 +192,14 @@ mod tests {
             let gone = holds.swap_remove(victim);
             let map = gone.tag;
             drop(gone);
-            let again = Hold::enter(map, true);
-            assert_eq!(again.nested(), !holds.is_empty());
-            assert!(
-                holds
-                    .iter()
-                    .all(|left| Hold::enter(left.tag, false).nested())
-            );
+            assert_eq!(is_inside(), !holds.is_empty());
+            let _again = Hold::enter(map, true);
+            assert!(is_inside());
+            holds
+                .iter()
+                .for_each(|left| drop(Hold::enter(left.tag, false)));
         }
+        assert!(!is_inside());
     }
 
     #[test]
