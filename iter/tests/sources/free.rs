@@ -214,7 +214,7 @@ fn items_that_wait_for_the_next_one() {
             begun.fetch_max(part.end, Relaxed);
             let start = Instant::now();
             while part.end < LEN && begun.load(Relaxed) <= part.end {
-                if late.load(Relaxed) > 0 || start.elapsed() > Duration::from_secs(20) {
+                if late.load(Relaxed) > 0 || start.elapsed() > Duration::from_secs(60) {
                     late.fetch_max(part.end, Relaxed);
                     break;
                 }
@@ -223,6 +223,44 @@ fn items_that_wait_for_the_next_one() {
             part.len()
         };
         let sum: usize = pool.install(|| split(0..LEN, first_of).map(wait).sum());
+        assert_eq!((sum, late.into_inner()), (LEN, 0));
+    }
+}
+
+/// The same, where some splits take long: threads that would not wait for these come back.
+#[test]
+fn items_wait_for_the_next_one_behind_slow_splits() {
+    const LEN: usize = 500;
+    for threads in [2, 3, 8] {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let begun = AtomicUsize::new(0);
+        let late = AtomicUsize::new(0);
+        let slow = |rest: Range<usize>| {
+            let millis = match rest.start {
+                100 | 300 => 200,
+                at if at > 300 && at % 10 == 0 => 15,
+                _ => 0,
+            };
+            thread::sleep(Duration::from_millis(millis));
+            first_of(rest)
+        };
+        let wait = |part: Range<usize>| {
+            begun.fetch_max(part.end, Relaxed);
+            let start = Instant::now();
+            while part.start > 100 && part.end < LEN && begun.load(Relaxed) <= part.end {
+                if late.load(Relaxed) > 0 || start.elapsed() > Duration::from_secs(60) {
+                    late.fetch_max(part.end, Relaxed);
+                    break;
+                }
+                thread::sleep(Duration::from_micros(20));
+            }
+            thread::sleep(Duration::from_micros(20));
+            part.len()
+        };
+        let sum: usize = pool.install(|| split(0..LEN, slow).map(wait).sum());
         assert_eq!((sum, late.into_inner()), (LEN, 0));
     }
 }
