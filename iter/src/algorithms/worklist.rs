@@ -10,7 +10,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-use tine_pool::loops::{Pace, Seed, Step};
+use tine_pool::loops::{Pace, Seed, Step, check, look};
 use tine_pool::{Scope, scope};
 
 /// Even a shorter stack is taken to stand for this many items still to come.
@@ -52,6 +52,7 @@ where
     I: IntoIterator<Item: Send>,
     F: Fn(I::Item, &mut Feeder<I::Item>) + Sync,
 {
+    let _look = look();
     let stack: Vec<I::Item> = initial.into_iter().collect();
     if stack.is_empty() {
         return;
@@ -138,6 +139,7 @@ impl<F> Work<F> {
         let over = Over(&self.over);
         let mut batch = Vec::new();
         while !feeder.stack.is_empty() && !self.over.load(Relaxed) {
+            check();
             let likely = feeder.stack.len().max(AT_LEAST);
             let items = match pace.next(likely) {
                 Step::Share => {
