@@ -265,6 +265,49 @@ fn items_wait_for_the_next_one_behind_slow_splits() {
     }
 }
 
+/// A closure that splits calls the pool, and may want every thread of it, also those that wait for that very split.
+#[test]
+fn splits_that_call_the_pool() {
+    const LEN: usize = 400;
+    type Verb = fn();
+    let verbs: [Verb; 5] = [
+        || drop(tine_pool::broadcast(|_| ())),
+        || drop(tine_pool::join(|| (), tine_pool::yield_now)),
+        || tine_pool::scope(|s| (0..4).for_each(|_| s.spawn(|_| ()))),
+        || assert_eq!(split(0..100, first_of).map(|r| r.len()).sum::<usize>(), 100),
+        || tine_pool::blocking(|| tine_pool::spawn_join(|| ()).join().unwrap()),
+    ];
+    for pool in pools() {
+        for verb in verbs {
+            let call = |at: usize| {
+                if at % 50 == 49 {
+                    verb();
+                }
+            };
+            let slow = |part: usize| {
+                thread::sleep(Duration::from_micros(20));
+                part
+            };
+            let first = |rest: Range<usize>| {
+                call(rest.start);
+                first_of(rest)
+            };
+            let child = |&n: &usize| {
+                call(n);
+                (n < LEN).then_some(n + 1)
+            };
+            pool.install(|| {
+                let parts = split(0..LEN, first).map(|part| slow(part.len()));
+                assert_eq!(parts.sum::<usize>(), LEN);
+                assert_eq!(
+                    walk_tree(0, child).map(slow).sum::<usize>(),
+                    LEN * (LEN + 1) / 2
+                );
+            });
+        }
+    }
+}
+
 /// What it takes to make a state is no reason for more of them.
 #[test]
 fn dear_states_are_few() {
