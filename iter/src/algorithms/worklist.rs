@@ -26,6 +26,9 @@ const BATCH: usize = 16;
 /// item that it has fed, so there are few items at a time. Each item is worked on once. To work on
 /// each node of a graph once, keep a set of those seen.
 ///
+/// Items must not wait for one another: a thread gives items away only between two of its own, so those that it
+/// keeps do not begin while its current one blocks.
+///
 /// If `op` panics, so does this, once every thread has finished its current item. The other items
 /// are dropped.
 ///
