@@ -336,10 +336,13 @@ fn dear_states_are_few() {
     assert_eq!(sum, LEN * (LEN - 1) / 2);
     let states = made.swap(0, Relaxed);
     assert!(states < LEN / 16, "{states}");
-    // One thread alone makes a few, even for long items.
+    // One thread alone makes few parts, even of long items.
     let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let wait = |(): &mut (), _| thread::sleep(Duration::from_micros(20));
-    pool.install(|| split(0..100, half).map_init(make, wait).count());
+    let wait = |part: Range<usize>| {
+        made.fetch_add(1, Relaxed);
+        part.for_each(|_| thread::sleep(Duration::from_micros(20)));
+    };
+    pool.install(|| split(0..100, half).for_each(wait));
     assert!(made.into_inner() < 5);
 }
 
