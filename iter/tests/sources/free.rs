@@ -277,7 +277,7 @@ fn splits_that_call_the_pool() {
     type Verb = fn();
     let verbs: [Verb; 5] = [
         || drop(tine_pool::broadcast(|_| ())),
-        || drop(tine_pool::join(|| (), tine_pool::yield_now)),
+        || assert_eq!(tine_pool::join(|| 1, tine_pool::yield_now).0, 1),
         || tine_pool::scope(|s| (0..4).for_each(|_| s.spawn(|_| ()))),
         || assert_eq!(split(0..100, first_of).map(|r| r.len()).sum::<usize>(), 100),
         || tine_pool::blocking(|| tine_pool::spawn_join(|| ()).join().unwrap()),
