@@ -325,7 +325,8 @@ table() {
                 "table=the word of a seat, its steps;census=the word of a seat, its steps;context=context;" \
                 "sleep=sleep;lull=sleep;spares=spare seats;end=spare seats;scope=scopes;kept=scopes;mail=mail, posting;" \
                 "ring=mail, posting;post=mail, posting;worker=workers, waits;wait=workers, waits;" \
-                "course=workers, waits;errand=errands;bridge=bridges of iterators;fault=faults of old", pairs, ";")
+                "course=workers, waits;errand=errands;bridge=bridges of iterators;split=splits, lines of splits;" \
+                "line=splits, lines of splits;pace=pace of loops;fault=faults of old", pairs, ";")
             for (i = 1; i <= count; i++) {
                 split(pairs[i], pair, "=")
                 name[pair[1]] = pair[2]

@@ -15,7 +15,7 @@ use tine_pool::ThreadPoolBuilder;
 fn watched(name: &'static str, body: impl FnOnce()) {
     let (over, is_over) = mpsc::channel::<()>();
     thread::spawn(move || {
-        if is_over.recv_timeout(Duration::from_secs(100)) == Err(mpsc::RecvTimeoutError::Timeout) {
+        if is_over.recv_timeout(Duration::from_secs(300)) == Err(mpsc::RecvTimeoutError::Timeout) {
             eprintln!("{name} stands still: {}", tine_pool::picture());
             process::abort();
         }
@@ -329,35 +329,36 @@ fn all_other_pieces_are_run_while_an_item_blocks() {
 /// A thread that waits for half of a loop takes part in the rest of it, again and again: no thread
 /// runs much more than its share of a loop whose last items are the long ones.
 ///
-/// A machine that is busy with other things may keep threads from their shares, and the others then run more: that
-/// happens to a loop in five. Where pieces are not shared again, four threads share a loop in five like this by chance,
-/// and not ten in 24.
+/// A machine that is busy with other things keeps threads from their shares, so what counts is the time that passed in
+/// items, and a loop that was not shared well is outweighed by half of one that was. Where pieces are not shared again, four
+/// threads share a loop in five like this by chance: then the score falls by twenty loops long before it rises by ten.
 #[test]
 fn a_skewed_loop_is_shared_again_and_again() {
     fn shares(threads: usize) -> Vec<usize> {
         let micros: Vec<_> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
         (0..300_u32).into_par_iter().for_each(|i| {
             let x = f64::from(i) / 300.0;
-            let long = (x.powi(4) * 3_000.0) as u64 + 5;
-            thread::sleep(Duration::from_micros(long));
+            let begun = Instant::now();
+            thread::sleep(Duration::from_micros((x.powi(4) * 3_000.0) as u64 + 5));
             let index = tine_pool::current_thread_index().unwrap();
-            micros[index].fetch_add(long as usize, SeqCst);
+            micros[index].fetch_add(begun.elapsed().as_micros() as usize, SeqCst);
         });
         micros.iter().map(|n| n.load(SeqCst)).collect()
     }
     in_pools("a skewed loop", || {
         let threads = tine_pool::current_num_threads();
-        let (mut good, mut bad) = (0, Vec::new());
-        while good < 10 {
+        let (mut score, mut bad) = (0, Vec::new());
+        while score < 20 {
             let shares = shares(threads);
             let (most, all) = (shares.iter().max().unwrap(), shares.iter().sum::<usize>());
             // Half of the loop would be more than nine tenths of its length.
             if most * threads * 10 < all * 16 {
-                good += 1;
+                score += 2;
             } else {
+                score -= 1;
                 bad.push(shares);
             }
-            assert!(bad.len() < 15, "{bad:?}");
+            assert!(score > -20, "{bad:?}");
         }
     });
 }

@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
+use tine::algorithms::for_each_fed;
 use tine::prelude::*;
 use tine::{StopToken, Stopped, ThreadPoolBuilder, stop, with_token};
 
@@ -176,7 +177,7 @@ fn a_stop_ends_loops_of_every_kind_soon() {
 fn a_token_around_ends_loops_of_every_kind() {
     let item = |_: u32| thread::sleep(Duration::from_micros(100));
     const MANY: u32 = u32::MAX;
-    let loops: [&(dyn Fn() + Sync); 9] = [
+    let loops: [&(dyn Fn() + Sync); 11] = [
         &|| (0..MANY).into_par_iter().for_each(item),
         &|| {
             (0..MANY)
@@ -221,6 +222,19 @@ fn a_token_around_ends_loops_of_every_kind() {
             some.par_sort_by(|a, b| {
                 item(1);
                 a.cmp(b)
+            });
+        },
+        &|| {
+            for_each_fed([1_u32], |n, feeder| {
+                item(n);
+                feeder.feed(n.wrapping_add(1));
+            });
+        },
+        // Short items go in batches.
+        &|| {
+            for_each_fed(0..100_u32, |n, feeder| {
+                std::hint::black_box(n);
+                feeder.feed(n.wrapping_add(1));
             });
         },
     ];

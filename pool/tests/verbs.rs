@@ -156,7 +156,7 @@ fn a_scope_finds_its_task_behind_strangers() {
         receive
             .lock()
             .unwrap()
-            .recv_timeout(Duration::from_secs(20)),
+            .recv_timeout(Duration::from_secs(60)),
         Ok("stranger")
     );
     assert_eq!(*order.lock().unwrap(), ["own", "over"]);
@@ -339,11 +339,11 @@ fn panics_of_spawned_jobs_go_to_the_handler() {
         .build()
         .unwrap();
     pool.spawn(|| panic!("alone"));
-    assert_eq!(receive.recv_timeout(Duration::from_secs(20)), Ok("alone"));
+    assert_eq!(receive.recv_timeout(Duration::from_secs(60)), Ok("alone"));
     pool.spawn_broadcast(|_| panic!("everywhere"));
     for _ in 0..2 {
         assert_eq!(
-            receive.recv_timeout(Duration::from_secs(20)),
+            receive.recv_timeout(Duration::from_secs(60)),
             Ok("everywhere")
         );
     }
@@ -450,7 +450,7 @@ fn greedy_pools_run_anything_while_they_wait() {
                     receive
                         .lock()
                         .unwrap()
-                        .recv_timeout(Duration::from_secs(20)),
+                        .recv_timeout(Duration::from_secs(60)),
                     Ok(9)
                 );
             },

@@ -10,7 +10,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-use tine_pool::loops::{Pace, Seed, Step};
+use tine_pool::loops::{Pace, Seed, Step, check, look};
 use tine_pool::{Scope, scope};
 
 /// Even a shorter stack is taken to stand for this many items still to come.
@@ -25,6 +25,9 @@ const BATCH: usize = 16;
 /// For searches in graphs and other work that is found on the way. Each thread takes the newest
 /// item that it has fed, so there are few items at a time. Each item is worked on once. To work on
 /// each node of a graph once, keep a set of those seen.
+///
+/// Items must not wait for one another: a thread gives items away only between two of its own, so those that it
+/// keeps do not begin while its current one blocks.
 ///
 /// If `op` panics, so does this, once every thread has finished its current item. The other items
 /// are dropped.
@@ -52,6 +55,7 @@ where
     I: IntoIterator<Item: Send>,
     F: Fn(I::Item, &mut Feeder<I::Item>) + Sync,
 {
+    let _look = look();
     let stack: Vec<I::Item> = initial.into_iter().collect();
     if stack.is_empty() {
         return;
@@ -138,6 +142,7 @@ impl<F> Work<F> {
         let over = Over(&self.over);
         let mut batch = Vec::new();
         while !feeder.stack.is_empty() && !self.over.load(Relaxed) {
+            check();
             let likely = feeder.stack.len().max(AT_LEAST);
             let items = match pace.next(likely) {
                 Step::Share => {

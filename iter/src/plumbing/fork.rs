@@ -97,18 +97,34 @@ pub(crate) fn halves(a: impl FnMut() + Send, b: impl FnMut() + Send) {
 /// For work that threads claim piece by piece: a thread that comes late finds less, and none holds pieces that it
 /// has not begun.
 pub(crate) fn crew(threads: usize, work: &(dyn Fn() + Sync)) {
-    fn call(threads: usize, work: &(dyn Fn() + Sync)) {
-        if threads < 2 {
-            return work();
-        }
-        let far = threads / 2;
-        loops::lend(
-            true,
-            || call(threads - far, work),
-            &mut Bare(|| call(far, work)),
-        );
+    enter_part(&mut Bare(|| call_crew(threads, work)));
+}
+
+fn call_crew(threads: usize, work: &(dyn Fn() + Sync)) {
+    if threads < 2 {
+        return work();
     }
-    enter_part(&mut Bare(|| call(threads, work)));
+    let far = threads / 2;
+    loops::lend(
+        true,
+        || call_crew(threads - far, work),
+        &mut Bare(|| call_crew(far, work)),
+    );
+}
+
+/// Does `keep` here, in a part of a loop. Of the other threads, at most this number of `threads` call `work` meanwhile. Once
+/// those that came are through, `over` is called.
+pub(super) fn lend_crew(
+    threads: usize,
+    keep: impl FnOnce(),
+    work: &(dyn Fn() + Sync),
+    over: impl Fn() + Sync,
+) {
+    let come = || {
+        call_crew(threads, work);
+        over();
+    };
+    loops::lend(true, keep, &mut Bare(come));
 }
 
 /// Calls `work` as the whole of a loop.

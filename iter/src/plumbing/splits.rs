@@ -13,12 +13,15 @@
 #![forbid(unsafe_code)]
 
 use super::bridge::Pieces;
-use super::fork::{Call, crew, enter_part, halves_told};
+use super::fork::{Call, crew, enter_part, halves_told, lend_crew};
 use super::looks::{Looked, check, look};
 use super::traits::{Folder, Reducer, UnindexedConsumer, UnindexedProducer};
 use std::cell::Cell;
 use std::ops::AddAssign;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{AcqRel, Relaxed, Release},
+};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
@@ -77,23 +80,24 @@ const DEEP: usize = 32;
 const TELLING: usize = 4;
 
 /// While another thread splits, a thread that comes to the line yields this often, and then sleeps this
-/// often for a millisecond. Then it leaves the line: the splitting thread may be waiting for it.
+/// often for a millisecond. Then it leaves the line, since the splitting thread may be waiting for it. That
+/// thread calls others back once the split is done.
 const YIELDS: usize = 64;
-const SLEEPS: usize = 100;
+const SLEEPS: usize = 3;
 
 thread_local! {
     /// The number of splits that the thread is inside of.
     static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Kept while the thread is inside of a split.
+/// Kept while the thread is inside of a split, or of a line to which it called others back.
 struct Inside;
 
 impl Inside {
-    /// None if the thread is too deep already.
-    fn enter() -> Option<Self> {
+    /// None if the thread is inside of `most` already.
+    fn enter(most: usize) -> Option<Self> {
         let inside = INSIDE.get();
-        (inside < DEEP).then(|| {
+        (inside < most).then(|| {
             INSIDE.set(inside + 1);
             Inside
         })
@@ -156,7 +160,7 @@ where
     if !pieces.cut(usize::MAX, anew) || consumer.full() {
         return whole(watched, producer, consumer);
     }
-    let Some(_inside) = Inside::enter() else {
+    let Some(_inside) = Inside::enter(DEEP) else {
         return (in_line(producer, consumer), Spent::default());
     };
     let (producer, right) = producer.split();
@@ -211,6 +215,8 @@ where
 /// What threads split pieces off from, and what these came to.
 struct Line<P, C, R> {
     rest: Mutex<Rest<P, C>>,
+    /// Whether threads left while a split took long, and were not called back yet.
+    left: AtomicBool,
     /// Each with its place.
     results: Mutex<Vec<(usize, R)>>,
 }
@@ -236,6 +242,7 @@ where
     };
     let line = Line {
         rest: Mutex::new(rest),
+        left: AtomicBool::new(false),
         results: Mutex::new(Vec::new()),
     };
     crew(current_num_threads(), &|| line.work());
@@ -249,22 +256,53 @@ where
 {
     /// Runs pieces until there are none. If some in a row were short, the rest is one piece.
     fn work(&self) {
+        self.work_until(&AtomicBool::new(false));
+    }
+
+    /// The same, or until it is `over`.
+    fn work_until(&self, over: &AtomicBool) {
         let mut all = false;
-        loop {
+        // Relaxed: it hands over nothing.
+        while !over.load(Relaxed) {
             let mut spent = Spent::default();
             for _ in 0..TELLING {
                 check();
-                let Some((place, producer, consumer)) = self.split_off(all) else {
+                let Some(piece) = self.split_off(all) else {
                     return;
                 };
-                let (result, took) = whole(true, producer, consumer);
-                spent += took;
-                let results = self.results.lock();
-                let mut results = results.unwrap_or_else(PoisonError::into_inner);
-                results.push((place, result));
+                if self.left.swap(false, AcqRel) {
+                    self.call_back(piece);
+                } else {
+                    spent += self.run(piece);
+                }
             }
             all = !spent.is_worth_cuts();
         }
+    }
+
+    fn run(&self, (place, producer, consumer): (usize, P, C)) -> Spent {
+        let (result, took) = whole(true, producer, consumer);
+        let results = self.results.lock();
+        let mut results = results.unwrap_or_else(PoisonError::into_inner);
+        results.push((place, result));
+        took
+    }
+
+    /// Runs a piece and those behind it, and calls threads back meanwhile. If they come and leave again, this thread
+    /// returns as well, so that few such calls nest.
+    fn call_back(&self, piece: (usize, P, C)) {
+        let Some(_inside) = Inside::enter(2 * DEEP) else {
+            self.left.store(true, Release);
+            self.run(piece);
+            return;
+        };
+        let over = AtomicBool::new(false);
+        let stay = || {
+            self.run(piece);
+            self.work_until(&over);
+        };
+        let leave = || over.store(true, Relaxed);
+        lend_crew(current_num_threads() - 1, stay, &|| self.work(), leave);
     }
 
     /// The next piece, or `all` that is left, and its place.
@@ -282,7 +320,7 @@ where
         Some((place, producer, rest.consumer.split_off_left()))
     }
 
-    /// None if a split panicked, or takes long. A thread that splits goes on with the line later.
+    /// None if a split panicked, or takes long. The thread that splits goes on with the line later.
     fn rest(&self) -> Option<MutexGuard<'_, Rest<P, C>>> {
         for wait in 0..YIELDS + SLEEPS {
             match self.rest.try_lock() {
@@ -292,7 +330,10 @@ where
                 Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
             }
         }
-        None
+        // The splitting thread asks for this once it has left the lock. If it asked before, this swap reads of its
+        // swap, and the lock is seen to be free.
+        self.left.swap(true, AcqRel);
+        self.rest.try_lock().ok()
     }
 
     /// Joins, from the last piece on, what they came to.

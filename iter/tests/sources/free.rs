@@ -210,11 +210,15 @@ fn items_that_wait_for_the_next_one() {
             .unwrap();
         let begun = AtomicUsize::new(0);
         let late = AtomicUsize::new(0);
+        let parts = AtomicUsize::new(0);
         let wait = |part: Range<usize>| {
             begun.fetch_max(part.end, Relaxed);
+            parts.fetch_add(1, Relaxed);
+            // Parts that are short are not split again.
+            thread::sleep(Duration::from_micros(20));
             let start = Instant::now();
             while part.end < LEN && begun.load(Relaxed) <= part.end {
-                if late.load(Relaxed) > 0 || start.elapsed() > Duration::from_secs(20) {
+                if late.load(Relaxed) > 0 || start.elapsed() > Duration::from_secs(60) {
                     late.fetch_max(part.end, Relaxed);
                     break;
                 }
@@ -224,6 +228,88 @@ fn items_that_wait_for_the_next_one() {
         };
         let sum: usize = pool.install(|| split(0..LEN, first_of).map(wait).sum());
         assert_eq!((sum, late.into_inner()), (LEN, 0));
+        assert_eq!(parts.into_inner(), LEN);
+    }
+}
+
+/// The same, where some splits take long: threads that would not wait for these come back.
+#[test]
+fn items_wait_for_the_next_one_behind_slow_splits() {
+    const LEN: usize = 500;
+    for threads in [2, 3, 8] {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let begun = AtomicUsize::new(0);
+        let late = AtomicUsize::new(0);
+        let slow = |rest: Range<usize>| {
+            let millis = match rest.start {
+                100 | 300 => 200,
+                at if at > 300 && at % 10 == 0 => 15,
+                _ => 0,
+            };
+            thread::sleep(Duration::from_millis(millis));
+            first_of(rest)
+        };
+        let wait = |part: Range<usize>| {
+            begun.fetch_max(part.end, Relaxed);
+            let start = Instant::now();
+            while part.start > 100 && part.end < LEN && begun.load(Relaxed) <= part.end {
+                if late.load(Relaxed) > 0 || start.elapsed() > Duration::from_secs(60) {
+                    late.fetch_max(part.end, Relaxed);
+                    break;
+                }
+                thread::sleep(Duration::from_micros(20));
+            }
+            thread::sleep(Duration::from_micros(20));
+            part.len()
+        };
+        let sum: usize = pool.install(|| split(0..LEN, slow).map(wait).sum());
+        assert_eq!((sum, late.into_inner()), (LEN, 0));
+    }
+}
+
+/// A closure that splits calls the pool, and may want every thread of it, also those that wait for that very split.
+#[test]
+fn splits_that_call_the_pool() {
+    const LEN: usize = 400;
+    type Verb = fn();
+    let verbs: [Verb; 5] = [
+        || drop(tine_pool::broadcast(|_| ())),
+        || assert_eq!(tine_pool::join(|| 1, tine_pool::yield_now).0, 1),
+        || tine_pool::scope(|s| (0..4).for_each(|_| s.spawn(|_| ()))),
+        || assert_eq!(split(0..100, first_of).map(|r| r.len()).sum::<usize>(), 100),
+        || tine_pool::blocking(|| tine_pool::spawn_join(|| ()).join().unwrap()),
+    ];
+    for pool in pools() {
+        for verb in verbs {
+            let call = |at: usize| {
+                if at % 50 == 49 {
+                    verb();
+                }
+            };
+            let slow = |part: usize| {
+                thread::sleep(Duration::from_micros(20));
+                part
+            };
+            let first = |rest: Range<usize>| {
+                call(rest.start);
+                first_of(rest)
+            };
+            let child = |&n: &usize| {
+                call(n);
+                (n < LEN).then_some(n + 1)
+            };
+            pool.install(|| {
+                let parts = split(0..LEN, first).map(|part| slow(part.len()));
+                assert_eq!(parts.sum::<usize>(), LEN);
+                assert_eq!(
+                    walk_tree(0, child).map(slow).sum::<usize>(),
+                    LEN * (LEN + 1) / 2
+                );
+            });
+        }
     }
 }
 
@@ -249,12 +335,15 @@ fn dear_states_are_few() {
     let sum: usize = pool.install(|| items().map_init(make, |(), item| item).sum());
     assert_eq!(sum, LEN * (LEN - 1) / 2);
     let states = made.swap(0, Relaxed);
-    assert!(states < LEN / 4, "{states}");
-    // One thread alone makes a few, even for long items.
+    assert!(states < LEN / 16, "{states}");
+    // One thread alone makes few parts, even of long items.
     let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let wait = |(): &mut (), _| thread::sleep(Duration::from_micros(20));
-    pool.install(|| split(0..100, half).map_init(make, wait).count());
-    assert!(made.into_inner() < 10);
+    let wait = |part: Range<usize>| {
+        made.fetch_add(1, Relaxed);
+        part.for_each(|_| thread::sleep(Duration::from_micros(20)));
+    };
+    pool.install(|| split(0..100, half).for_each(wait));
+    assert!(made.into_inner() < 5);
 }
 
 #[test]

@@ -49,6 +49,8 @@ where
 
 /// Starts a batch of jobs with one notification: threads are told once for all of them.
 ///
+/// They are started once the iterator has come to its end. If it panics, none of them is.
+///
 /// ```
 /// # use tine_pool as tine;
 /// let (send, receive) = std::sync::mpsc::channel();

@@ -439,6 +439,8 @@ fn a_very_short_loop_that_turns_dear_is_seen_at_once() {
     for then in [301, 1_000_000] {
         let mut pace = Pace::start(site, 100, true, &view);
         assert!(pace.overturns(10, clock::now() - clock::ticks(100_000)));
+        let kind = (pace.alone, pace.brief, pace.long);
+        assert_eq!(kind, (false, false, true), "as a loop of long items");
         pace.set_kind(0, false);
         assert_eq!(pace.next(90, &view), Step::Share);
         pace.drop_notes();
