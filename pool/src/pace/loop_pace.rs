@@ -527,11 +527,9 @@ impl Pace {
     /// Whether an item was met that took far longer than others.
     fn is_uneven(&self) -> bool {
         let peak = clock::nanos(self.peak >> 8);
-        let mean = || {
-            self.per_item()
-                .is_some_and(|mean| peak >= OUTLIER * (mean >> 8))
-        };
-        peak >= STUCK && mean()
+        let far = |mean: Option<u64>| mean.is_some_and(|mean| peak >= OUTLIER * (mean >> 8));
+        // A row may be one long item.
+        peak >= STUCK && (far(self.per_item()) || far(self.known.predict(1 << 8)))
     }
 
     fn drop_notes(&mut self) {
