@@ -627,6 +627,9 @@ impl Pace {
         if long && (left + self.beyond) as u64 > FEW_EACH * self.crew {
             return Bare::No;
         }
+        // Long items may lie together, behind short ones.
+        let known = self.known.predict(1).filter(|_| self.known.is_uneven());
+        let cost = cost.max(known.unwrap_or(0));
         let time = |items: usize| cost.saturating_mul(items as u64);
         let rest = time(left + self.beyond);
         if divides && time(left) >= STUCK {

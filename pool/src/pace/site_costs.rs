@@ -196,7 +196,8 @@ impl Entry {
             0 => seen,
             // Near enough: not worth writing a line that many threads read.
             _ if seen.abs_diff(old) <= old / 8 => return,
-            // Where items differ much, a row counts for as much as it has items.
+            // Where items differ much, a row counts for as much as it has items. (Of rows that end at once some are
+            // forgotten: with an exchange for each, 128 threads waited for nothing but this line.)
             _ if self.uneven.load(Ordering::Relaxed) > 0 => {
                 let items = (items as u64).min(MANY);
                 (old * (MANY - items) + seen * items) / MANY

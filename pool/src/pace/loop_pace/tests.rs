@@ -185,6 +185,37 @@ fn items_that_differ_are_public() {
     assert!(!entry.read().is_uneven());
 }
 
+/// Where few long items hold most of the work, they may lie together behind short ones: parts are cut by the mean
+/// of all, and rows that are one long item each say that it is so.
+#[test]
+fn long_items_that_lie_together_are_cut_apart() {
+    let (site, view) = (0x51_7e48, Eight::new());
+    let entry = site_costs::entry(site);
+    entry.record_cost(1, 2_000);
+    entry.record_uneven(true);
+    let row = |items, nanos| {
+        let mut pace = Pace::start(site, 1_000, false, &view).seed().grow();
+        (pace.items, pace.ticks) = (items, clock::ticks(nanos));
+        pace.peak = (pace.ticks << 8) / items as u64;
+        pace.flush();
+    };
+    for _ in 0..4 {
+        (0..20).for_each(|_| row(1, 900_000));
+        (0..20).for_each(|_| row(49, 98_000));
+    }
+    let (now, known) = (entry.predict(1_000).unwrap(), entry.read());
+    assert!((10_000_000..40_000_000).contains(&now), "{now}");
+    assert!(known.is_uneven());
+    let mut pace = Pace::start(site, 1_000, false, &view);
+    (pace.items, pace.ticks) = (50, clock::ticks(100_000));
+    entry.replace_cost(1, 25_000);
+    pace.known = entry.read();
+    assert_eq!(pace.bare(2, true, &view), Bare::Halve);
+    (0..8).for_each(|_| entry.record_uneven(false));
+    pace.known = entry.read();
+    assert_eq!(pace.bare(2, true, &view), Bare::No);
+}
+
 /// A thief's part is noted only if it is far from what was known when the call began.
 #[test]
 fn parts_that_are_as_expected_are_not_noted() {
