@@ -279,7 +279,7 @@ pub struct Timer {
 }
 
 /// About N pieces of a call are timed, or all if there are fewer than twice as many; this is N.
-const TIMED_PIECES: usize = 64;
+const TIMED_PIECES: usize = 16;
 
 impl Timer {
     /// For a call of the loop `site` of about that number of `pieces`, once in a while.
