@@ -84,6 +84,10 @@ impl View for Here<'_> {
         Some(worker.sleepers(worker.shared.sleep.census()) > 0)
     }
 
+    fn keeps(&self) -> bool {
+        self.0.is_some_and(|w| w.nested().has_private())
+    }
+
     fn is_waited_for(&self) -> bool {
         self.0.is_some_and(|w| w.seat.is_waited_for())
     }
