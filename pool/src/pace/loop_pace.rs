@@ -58,6 +58,8 @@ const OUTLIER: u64 = 8;
 const TELLING: u64 = 200_000;
 /// The least rest that is given to a thread that is awake, in nanoseconds.
 const JOURNEY: u64 = 4_000;
+/// The least rest of a piece that is divided, in nanoseconds, where all behind it may be gone.
+const HERE: u64 = 2_000;
 /// Where another folder costs much, work of this length is given away all the same if each of its items
 /// takes at least this long, both in nanoseconds: then the folder is the lesser part of it.
 const DEAR: (u64, u64) = (100_000, 150);
@@ -191,6 +193,8 @@ pub(crate) trait View {
     /// Whether threads sleep that could come for what this one has laid out and not published; `None` if that is
     /// nothing.
     fn kept(&self) -> Option<bool>;
+    /// Whether there is anything such.
+    fn keeps(&self) -> bool;
     /// Wakes a thread for what lies offered already.
     fn wake_ahead(&self);
     /// Passes on the costs of wake-ups. Called only after sleepers were found.
@@ -527,11 +531,9 @@ impl Pace {
     /// Whether an item was met that took far longer than others.
     fn is_uneven(&self) -> bool {
         let peak = clock::nanos(self.peak >> 8);
-        let mean = || {
-            self.per_item()
-                .is_some_and(|mean| peak >= OUTLIER * (mean >> 8))
-        };
-        peak >= STUCK && mean()
+        let far = |mean: Option<u64>| mean.is_some_and(|mean| peak >= OUTLIER * (mean >> 8));
+        // A row may be one long item.
+        peak >= STUCK && (far(self.per_item()) || far(self.known.predict(1 << 8)))
     }
 
     fn drop_notes(&mut self) {
@@ -589,7 +591,9 @@ impl Pace {
         let probes = take(&mut self.probes);
         match rest {
             Some(nanos)
-                if self.is_enough(nanos, left) && !probes && self.worth_sharing(nanos, view) =>
+                if self.is_enough(nanos, left)
+                    && !probes
+                    && self.worth_sharing(nanos, left, view) =>
             {
                 self.adapt(nanos);
                 return self.share();
@@ -629,6 +633,9 @@ impl Pace {
         if long && (left + self.beyond) as u64 > FEW_EACH * self.crew {
             return Bare::No;
         }
+        // Long items may lie together, behind short ones.
+        let known = self.known.predict(1).filter(|_| self.known.is_uneven());
+        let cost = cost.max(known.unwrap_or(0));
         let time = |items: usize| cost.saturating_mul(items as u64);
         let rest = time(left + self.beyond);
         if divides && time(left) >= STUCK {
@@ -647,19 +654,26 @@ impl Pace {
     /// What the rest of the loop takes, in nanoseconds: `left` items here, and what lies behind them.
     #[inline]
     fn rest(&self, left: usize) -> Option<u64> {
-        let mean = self.estimate(left + self.beyond)?;
+        let all = left + self.beyond;
         // A folder that costs much is a table: where it grows, one block takes long, and not the next ones. The
         // first blocks fill it, so until the loop has run for a while earlier calls know better.
         if self.least > JOURNEY {
             let known = match self.ticks < clock::ticks(DEAR.0) {
-                true => self.known.predict(left + self.beyond),
+                true => self.known.predict(all),
                 false => None,
             };
+            let mean = self.estimate(all)?;
             return Some(known.map_or(mean, |nanos| nanos.min(mean)));
         }
-        // Heavy items may lie together, so the last ones count if they took more.
+        self.time(all, left)
+    }
+
+    /// What `all` items take, of which `left` come next. Heavy items may lie together, so the last ones count if they
+    /// took more.
+    #[inline]
+    fn time(&self, all: usize, left: usize) -> Option<u64> {
         let last = clock::nanos(self.last.saturating_mul(left as u64) >> 8);
-        Some(mean.max(last))
+        self.estimate(all).map(|mean| mean.max(last))
     }
 
     /// Whether work of this many nanoseconds, of which `left` items lie here, may be given away at all.
@@ -777,7 +791,7 @@ impl Pace {
     }
 
     /// Whether there is a thread for which work of this many nanoseconds is worth giving away.
-    fn worth_sharing(&mut self, nanos: u64, view: &impl View) -> bool {
+    fn worth_sharing(&mut self, nanos: u64, left: usize, view: &impl View) -> bool {
         // The block before this ended just now.
         if self.begun != 0 && self.begun < self.content && !view.is_waited_for() {
             return false;
@@ -785,8 +799,8 @@ impl Pace {
         let demand = view.demand();
         self.idlers |= demand.is_some_and(|demand| demand != Demand::None);
         let worth = match demand {
-            Some(Demand::Waiting) => true,
-            Some(Demand::Awake) => self.has_room(view),
+            Some(Demand::Waiting) => self.is_there(left, view),
+            Some(Demand::Awake) => self.is_there(left, view) && self.has_room(view),
             Some(Demand::Asleep { offered }) => {
                 // Each offer is about half of what was left.
                 view.with_wakes(|wakes| self.worth_a_wake(nanos >> offered, wakes))
@@ -809,6 +823,12 @@ impl Pace {
             self.content = self.begun + clock::ticks(nanos);
         }
         worth
+    }
+
+    /// Whether what is worth sharing is still here. Others may have taken all that lies behind the piece; then half of
+    /// what is left of it would be given away again and again.
+    fn is_there(&self, left: usize, view: &impl View) -> bool {
+        self.least > JOURNEY || view.keeps() || self.time(left, left).is_none_or(|t| t >= HERE)
     }
 
     /// Whether threads have time for parts of this loop. Where each has a call of its own, what is given

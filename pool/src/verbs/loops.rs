@@ -84,6 +84,10 @@ impl View for Here<'_> {
         Some(worker.sleepers(worker.shared.sleep.census()) > 0)
     }
 
+    fn keeps(&self) -> bool {
+        self.0.is_some_and(|w| w.nested().has_private())
+    }
+
     fn is_waited_for(&self) -> bool {
         self.0.is_some_and(|w| w.seat.is_waited_for())
     }
@@ -279,7 +283,7 @@ pub struct Timer {
 }
 
 /// About N pieces of a call are timed, or all if there are fewer than twice as many; this is N.
-const TIMED_PIECES: usize = 64;
+const TIMED_PIECES: usize = 16;
 
 impl Timer {
     /// For a call of the loop `site` of about that number of `pieces`, once in a while.

@@ -59,6 +59,9 @@ impl View for Eight {
     fn kept(&self) -> Option<bool> {
         self.kept.get()
     }
+    fn keeps(&self) -> bool {
+        self.kept.get().is_some()
+    }
     fn is_waited_for(&self) -> bool {
         self.waited_for.get()
     }
@@ -95,7 +98,7 @@ fn many_threads_do_not_look_all_the_time() {
 fn asks(pace: &mut Pace, view: &Eight, waited_for: bool) -> bool {
     view.waited_for.set(waited_for);
     view.asked.set(false);
-    assert!(!pace.worth_sharing(1 << 30, view));
+    assert!(!pace.worth_sharing(1 << 30, 1 << 20, view));
     view.asked.get()
 }
 
@@ -109,9 +112,9 @@ fn threads_are_woken_ahead_for_what_is_worth_it() {
     view.demand.set(Some(Demand::Later { offered: 4 }));
     let each = (super::LATE * view.wakes.delay()).max(5 * view.wakes.cost());
     let least = each * super::AHEAD as u64 / 16;
-    assert!(!pace.worth_sharing(least - 1, &view));
+    assert!(!pace.worth_sharing(least - 1, 1 << 20, &view));
     assert_eq!(view.ahead.get(), 0);
-    assert!(!pace.worth_sharing(least + 10, &view));
+    assert!(!pace.worth_sharing(least + 10, 1 << 20, &view));
     assert_eq!(view.ahead.get(), 1);
 }
 
@@ -183,6 +186,56 @@ fn items_that_differ_are_public() {
         pace.flush();
     }
     assert!(!entry.read().is_uneven());
+}
+
+/// What others have taken is no part of what is left: a piece that is nearly at its end is not divided for it.
+#[test]
+fn what_is_gone_is_not_shared_again() {
+    let view = Eight::new();
+    let mut pace = Pace::start(0x51_7e50, 1_000, false, &view);
+    pace.set_kind(0, false);
+    (pace.items, pace.ticks) = (100, clock::ticks(10_000));
+    pace.hand_out(500, false);
+    for demand in [Demand::Awake, Demand::Waiting] {
+        view.demand.set(Some(demand));
+        for (left, kept, shares) in [(10, None, false), (10, Some(false), true), (30, None, true)] {
+            view.kept.set(kept);
+            let step = pace.next(left, &view);
+            assert_eq!(step == Step::Share, shares, "{left} {kept:?}");
+            pace.block = 0;
+        }
+    }
+}
+
+/// Where few long items hold most of the work, they may lie together behind short ones: parts are cut by the mean
+/// of all, and rows that are one long item each say that it is so.
+#[test]
+fn long_items_that_lie_together_are_cut_apart() {
+    let (site, view) = (0x51_7e48, Eight::new());
+    let entry = site_costs::entry(site);
+    entry.record_cost(1, 2_000);
+    entry.record_uneven(true);
+    let row = |items, nanos| {
+        let mut pace = Pace::start(site, 1_000, false, &view).seed().grow();
+        (pace.items, pace.ticks) = (items, clock::ticks(nanos));
+        pace.peak = (pace.ticks << 8) / items as u64;
+        pace.flush();
+    };
+    for _ in 0..4 {
+        (0..20).for_each(|_| row(1, 900_000));
+        (0..20).for_each(|_| row(49, 98_000));
+    }
+    let (now, known) = (entry.predict(1_000).unwrap(), entry.read());
+    assert!((10_000_000..40_000_000).contains(&now), "{now}");
+    assert!(known.is_uneven());
+    let mut pace = Pace::start(site, 1_000, false, &view);
+    (pace.items, pace.ticks) = (50, clock::ticks(100_000));
+    entry.replace_cost(1, 25_000);
+    pace.known = entry.read();
+    assert_eq!(pace.bare(2, true, &view), Bare::Halve);
+    (0..8).for_each(|_| entry.record_uneven(false));
+    pace.known = entry.read();
+    assert_eq!(pace.bare(2, true, &view), Bare::No);
 }
 
 /// A thief's part is noted only if it is far from what was known when the call began.
