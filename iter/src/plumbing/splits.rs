@@ -271,7 +271,7 @@ where
                     return;
                 };
                 if self.left.swap(false, AcqRel) {
-                    self.call_back(piece);
+                    spent += self.call_back(piece);
                 } else {
                     spent += self.run(piece);
                 }
@@ -289,20 +289,21 @@ where
     }
 
     /// Runs a piece and those behind it, and calls threads back meanwhile. If they come and leave again, this thread
-    /// returns as well, so that few such calls nest.
-    fn call_back(&self, piece: (usize, P, C)) {
+    /// returns as well, so that few such calls nest. What the first piece took.
+    fn call_back(&self, piece: (usize, P, C)) -> Spent {
         let Some(_inside) = Inside::enter(2 * DEEP) else {
             self.left.store(true, Release);
-            self.run(piece);
-            return;
+            return self.run(piece);
         };
         let over = AtomicBool::new(false);
+        let mut spent = Spent::default();
         let stay = || {
-            self.run(piece);
+            spent = self.run(piece);
             self.work_until(&over);
         };
         let leave = || over.store(true, Relaxed);
         lend_crew(current_num_threads() - 1, stay, &|| self.work(), leave);
+        spent
     }
 
     /// The next piece, or `all` that is left, and its place.
