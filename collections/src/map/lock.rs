@@ -3,7 +3,7 @@
 //! The word holds the number of readers, or `WRITER`. Beside either it may hold `PARKED`: a thread
 //! sleeps in the lock's lot, or is about to. The eight bits above them are the *streak*: how often readers have
 //! entered since the last writer left, modulo 256. The exchange by which a reader enters counts it; a carry out of the
-//! word is lost. Nobody waits for the streak, so the table below is silent on it.
+//! word is lost. No thread waits for the streak, so the table below is silent on it.
 //!
 //! | actor | from | to |
 //! |---|---|---|

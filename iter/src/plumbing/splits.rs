@@ -75,6 +75,13 @@ where
 /// after 2³² pieces. In a debug build the frames of a split are some ten kilobytes, so those of all
 /// fit a stack of half a megabyte.
 const DEEP: usize = 32;
+/// One that is inside of this number of splits and lines calls no others back. (The frames of a build without optimisation are
+/// some seven times as large.)
+const CALLED: usize = if cfg!(debug_assertions) {
+    DEEP + 8
+} else {
+    4 * DEEP
+};
 
 /// After each N pieces of a line a thread asks whether the rest is worth splitting. This is N.
 const TELLING: usize = 4;
@@ -259,25 +266,27 @@ where
         self.work_until(&AtomicBool::new(false));
     }
 
-    /// The same, or until it is `over`.
-    fn work_until(&self, over: &AtomicBool) {
+    /// The same, or until it is `over`. Then it may hand back a piece, behind which threads are to be called back.
+    fn work_until(&self, over: &AtomicBool) -> Option<(usize, P, C)> {
         let mut all = false;
         // Relaxed: it hands over nothing.
         while !over.load(Relaxed) {
             let mut spent = Spent::default();
             for _ in 0..TELLING {
                 check();
-                let Some(piece) = self.split_off(all) else {
-                    return;
-                };
+                let piece = self.split_off(all)?;
                 if self.left.swap(false, AcqRel) {
-                    self.call_back(piece);
+                    match self.call_back(piece, over) {
+                        Ok(took) => spent += took,
+                        Err(piece) => return Some(piece),
+                    }
                 } else {
                     spent += self.run(piece);
                 }
             }
             all = !spent.is_worth_cuts();
         }
+        None
     }
 
     fn run(&self, (place, producer, consumer): (usize, P, C)) -> Spent {
@@ -288,21 +297,30 @@ where
         took
     }
 
-    /// Runs a piece and those behind it, and calls threads back meanwhile. If they come and leave again, this thread
-    /// returns as well, so that few such calls nest.
-    fn call_back(&self, piece: (usize, P, C)) {
-        let Some(_inside) = Inside::enter(2 * DEEP) else {
-            self.left.store(true, Release);
-            self.run(piece);
-            return;
-        };
-        let over = AtomicBool::new(false);
-        let stay = || {
-            self.run(piece);
-            self.work_until(&over);
-        };
-        let leave = || over.store(true, Relaxed);
-        lend_crew(current_num_threads() - 1, stay, &|| self.work(), leave);
+    /// Runs a piece and those behind it, and calls threads back meanwhile; what that piece took. If they come and leave
+    /// again, they are called back behind a later piece, in the same place. (Where this thread leaves and they stay, their
+    /// call nests in this one.) Where this one is in such a call that is over, it hands the piece back.
+    fn call_back(&self, piece: (usize, P, C), outer: &AtomicBool) -> Result<Spent, (usize, P, C)> {
+        let mut spent = Spent::default();
+        let mut next = Some(piece);
+        while let Some(piece) = next.take() {
+            if outer.load(Relaxed) {
+                return Err(piece);
+            }
+            let Some(_inside) = Inside::enter(CALLED) else {
+                self.left.store(true, Release);
+                spent += self.run(piece);
+                break;
+            };
+            let over = AtomicBool::new(false);
+            let stay = || {
+                spent += self.run(piece);
+                next = self.work_until(&over);
+            };
+            let leave = || over.store(true, Relaxed);
+            lend_crew(current_num_threads() - 1, stay, &|| self.work(), leave);
+        }
+        Ok(spent)
     }
 
     /// The next piece, or `all` that is left, and its place.

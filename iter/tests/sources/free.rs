@@ -270,6 +270,26 @@ fn items_wait_for_the_next_one_behind_slow_splits() {
     }
 }
 
+/// Where threads leave and are called back at each split, parts that are long are still split off one by one.
+#[test]
+fn long_items_behind_slow_splits_are_parts_of_their_own() {
+    const LEN: usize = 250;
+    let pool = ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+    let slow = |rest: Range<usize>| {
+        let millis = if rest.start > 40 { 6 } else { 0 };
+        thread::sleep(Duration::from_millis(millis));
+        first_of(rest)
+    };
+    let parts = AtomicUsize::new(0);
+    let long = |part: Range<usize>| {
+        parts.fetch_add(1, Relaxed);
+        thread::sleep(Duration::from_micros(500));
+        part.len()
+    };
+    let sum: usize = pool.install(|| split(0..LEN, slow).map(long).sum());
+    assert_eq!((sum, parts.into_inner()), (LEN, LEN));
+}
+
 /// A closure that splits calls the pool, and may want every thread of it, also those that wait for that very split.
 #[test]
 fn splits_that_call_the_pool() {

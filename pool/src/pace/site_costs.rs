@@ -185,7 +185,8 @@ impl Entry {
 
     /// Notes the time of a call's own blocks, without waits and wakes. One interrupted call must
     /// not make a site heavy: the average rises by at most half of itself, and falls half of the
-    /// way. A time within an eighth of the average changes nothing.
+    /// way. A time within an eighth of the average changes nothing. (At an uneven site the average goes as far as the row's
+    /// share of [`MANY`] items, whichever way: a row of all of them that was interrupted is believed until the next one.)
     pub(crate) fn record_cost(&self, items: usize, nanos: u64) {
         if items == 0 {
             return;
