@@ -266,7 +266,7 @@ impl<T> Gapped<T> {
     }
 }
 
-/// Drops what lies between the gaps. What was written into them leaks: nobody knows what was.
+/// Drops what lies between the gaps. What was written into them leaks: it is not known what was.
 impl<T> Drop for Gapped<T> {
     fn drop(&mut self) {
         if const { !mem::needs_drop::<T>() } {

@@ -6,8 +6,8 @@
 //! then they are brought into order by place, in parallel. Numbers need no places: `passed.rs`.
 #![forbid(unsafe_code)]
 
-use super::firsts::{Listed, Ranked, Row};
-use super::passed::{Passed, TRIAL, passed_firsts};
+use super::firsts::{Listed, Ranked, Row, Trial};
+use super::passed::{Passed, passed_firsts};
 use crate::foresight::Foresight;
 use crate::gather::{Heap, Run, heaps};
 use crate::hasher::DefaultHashBuilder;
@@ -128,9 +128,7 @@ struct Strained<G, K, V> {
     row: Row<Ranked<K, V>>,
     /// Whether later ones are looked up in the row.
     strains: bool,
-    /// Items of this trial that were in the row, and that were not.
-    known: usize,
-    unknown: usize,
+    trial: Trial,
     later: Scatter<Placed<G, K, V>>,
     /// How many there are in `later`.
     count: usize,
@@ -147,8 +145,7 @@ where
         Strained {
             row,
             strains: true,
-            known: 0,
-            unknown: 0,
+            trial: Trial::default(),
             later: Scatter::new(parts),
             count: 0,
         }
@@ -162,13 +159,10 @@ where
                 return;
             };
             if self.row.firsts.has(&key, hasher) {
-                self.known += 1;
+                self.trial.met();
                 continue;
             }
-            self.unknown += 1;
-            if self.unknown == TRIAL {
-                self.judge();
-            }
+            self.strains = self.trial.missed();
             let hash = hasher.hash_one(&key);
             let placed = (key, (self.count, value));
             self.later
@@ -186,13 +180,6 @@ where
 }
 
 impl<G: Tag, K: Eq + Hash, V> Strained<G, K, V> {
-    /// Stops looking into the row if that finds too little.
-    #[cold]
-    fn judge(&mut self) {
-        self.strains = self.known >= self.unknown / 3;
-        (self.known, self.unknown) = (0, 0);
-    }
-
     /// The first items, and the later ones.
     fn into_scatters(self, hasher: &DefaultHashBuilder) -> [Scatter<Placed<G, K, V>>; 2] {
         let parts = self.later.parts();

@@ -1,4 +1,4 @@
-//! First items of their keys, as one worker finds them: two ways to keep them.
+//! First items of their keys, as one worker finds them: two ways to keep them, and when to give that up.
 #![forbid(unsafe_code)]
 
 use crate::gather::{Bag, fits};
@@ -30,6 +30,38 @@ const TRIED: usize = if cfg!(miri) {
 const STALE: usize = 12;
 /// How many keys of one table are looked up in another.
 const SAMPLE: usize = 64;
+
+/// After this number of items whose keys a table lacks, a worker asks whether looking into it pays.
+const TRIAL: usize = 1 << 14;
+
+/// Whether it pays to look items up in a table that takes no more of them.
+#[derive(Default)]
+pub(super) struct Trial {
+    known: usize,
+    unknown: usize,
+}
+
+impl Trial {
+    /// An item was found.
+    #[inline]
+    pub(super) fn met(&mut self) {
+        self.known += 1;
+    }
+
+    /// An item was not found. Says whether to look up the next ones.
+    #[inline]
+    pub(super) fn missed(&mut self) -> bool {
+        self.unknown += 1;
+        self.unknown < TRIAL || self.judge()
+    }
+
+    #[cold]
+    fn judge(&mut self) -> bool {
+        let pays = self.known >= self.unknown / 3;
+        *self = Trial::default();
+        pays
+    }
+}
 
 /// First items, and how often a new one has come.
 pub(super) struct Row<F> {

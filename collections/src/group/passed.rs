@@ -12,7 +12,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
-use super::firsts::{Listed, Row};
+use super::firsts::{Listed, Row, Trial};
 use crate::foresight::Foresight;
 use crate::gather::Heap;
 use crate::hasher::DefaultHashBuilder;
@@ -33,8 +33,6 @@ const FIRST: usize = if cfg!(debug_assertions) {
     512 << 10
 };
 const LAST: usize = 16 << 20;
-/// After this number of items whose keys the table lacks, a worker asks whether looking into it pays.
-pub(super) const TRIAL: usize = 1 << 14;
 /// A job looks at several parts, one after the other in one table; there are this many jobs for each thread.
 const JOBS: usize = 8;
 /// Bits of a word of them.
@@ -44,9 +42,7 @@ const BITS: usize = u64::BITS as usize;
 pub(super) struct Passed<K, V> {
     /// Words that are known to have come: their items are dropped. `None` if looking them up does not pay.
     known: Option<HashTable<u64>>,
-    /// Items of this trial that were known, and that were not.
-    dropped: usize,
-    kept: usize,
+    trial: Trial,
     words: Scatter<u64>,
     stretches: Vec<Stretch<K, V>>,
 }
@@ -68,8 +64,7 @@ where
         let (known, firsts) = row.firsts.into_parts();
         let mut passed = Passed {
             known: None,
-            dropped: 0,
-            kept: 0,
+            trial: Trial::default(),
             words: Scatter::new(parts),
             stretches: Vec::new(),
         };
@@ -87,12 +82,11 @@ where
             let word = word(&key);
             let hash = hasher.hash_one(word);
             if known.find(hash, |w| *w == word).is_some() {
-                self.dropped += 1;
+                self.trial.met();
                 continue;
             }
-            self.kept += 1;
-            if self.kept == TRIAL {
-                self.judge();
+            if !self.trial.missed() {
+                self.known = None;
             }
             self.put(&mut [(key, value)].into_iter(), hasher);
         }
@@ -123,15 +117,6 @@ impl<K: Hash, V> Passed<K, V> {
             kept.push((key, value));
         });
         kept.len() == kept.capacity()
-    }
-
-    /// Stops looking for known words if that finds too few.
-    #[cold]
-    fn judge(&mut self) {
-        if self.dropped < self.kept / 3 {
-            self.known = None;
-        }
-        (self.dropped, self.kept) = (0, 0);
     }
 }
 
