@@ -275,6 +275,7 @@ where
             for _ in 0..TELLING {
                 check();
                 let piece = self.split_off(all)?;
+                // AcqRel pairs with the swap in `rest`, by which a thread leaves.
                 if self.left.swap(false, AcqRel) {
                     match self.call_back(piece, over) {
                         Ok(took) => spent += took,
@@ -308,6 +309,7 @@ where
                 return Err(piece);
             }
             let Some(_inside) = Inside::enter(CALLED) else {
+                // Release pairs with the swap of the thread that finds it, in `work_until`.
                 self.left.store(true, Release);
                 spent += self.run(piece);
                 break;
@@ -348,8 +350,8 @@ where
                 Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
             }
         }
-        // The splitting thread asks for this once it has left the lock. If it asked before, this swap reads of its
-        // swap, and the lock is seen to be free.
+        // AcqRel pairs with the swap in `work_until`, which comes after the splitting thread has left the lock. Either that
+        // swap finds this one, or this one reads of it: then the lock is seen to be free.
         self.left.swap(true, AcqRel);
         self.rest.try_lock().ok()
     }

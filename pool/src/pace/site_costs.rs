@@ -22,7 +22,7 @@ const PROOF: u32 = 4;
 const ROWS: usize = 64;
 /// After one uneven row of blocks, this many even ones are needed until the site counts as even again.
 const UNEVEN: u32 = 8;
-/// What is known of an uneven site are about that many items.
+/// The average of an uneven site stands for about this many items.
 const MANY: u64 = 1024;
 /// A call overturns what is known if it takes that many times as long, and longer than the second figure, in
 /// nanoseconds.
