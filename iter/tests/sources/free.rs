@@ -199,6 +199,30 @@ fn one_item_split_off_after_the_other() {
     }
 }
 
+/// Items that wait until the next one has begun: how far all have come, and what waited in vain for a minute.
+#[derive(Default)]
+struct Waiting {
+    begun: AtomicUsize,
+    late: AtomicUsize,
+}
+
+impl Waiting {
+    fn begin(&self, end: usize) {
+        self.begun.fetch_max(end, Relaxed);
+    }
+
+    fn wait_behind(&self, end: usize) {
+        let start = Instant::now();
+        while self.begun.load(Relaxed) <= end {
+            if self.late.load(Relaxed) > 0 || start.elapsed() > Duration::from_secs(60) {
+                self.late.fetch_max(end, Relaxed);
+                break;
+            }
+            thread::sleep(Duration::from_micros(20));
+        }
+    }
+}
+
 /// Each item waits until the next item has begun. So a free thread must always find the next item.
 #[test]
 fn items_that_wait_for_the_next_one() {
@@ -208,26 +232,20 @@ fn items_that_wait_for_the_next_one() {
             .num_threads(threads)
             .build()
             .unwrap();
-        let begun = AtomicUsize::new(0);
-        let late = AtomicUsize::new(0);
+        let line = Waiting::default();
         let parts = AtomicUsize::new(0);
         let wait = |part: Range<usize>| {
-            begun.fetch_max(part.end, Relaxed);
+            line.begin(part.end);
             parts.fetch_add(1, Relaxed);
             // Parts that are short are not split again.
             thread::sleep(Duration::from_micros(20));
-            let start = Instant::now();
-            while part.end < LEN && begun.load(Relaxed) <= part.end {
-                if late.load(Relaxed) > 0 || start.elapsed() > Duration::from_secs(60) {
-                    late.fetch_max(part.end, Relaxed);
-                    break;
-                }
-                thread::sleep(Duration::from_micros(20));
+            if part.end < LEN {
+                line.wait_behind(part.end);
             }
             part.len()
         };
         let sum: usize = pool.install(|| split(0..LEN, first_of).map(wait).sum());
-        assert_eq!((sum, late.into_inner()), (LEN, 0));
+        assert_eq!((sum, line.late.into_inner()), (LEN, 0));
         assert_eq!(parts.into_inner(), LEN);
     }
 }
@@ -241,8 +259,7 @@ fn items_wait_for_the_next_one_behind_slow_splits() {
             .num_threads(threads)
             .build()
             .unwrap();
-        let begun = AtomicUsize::new(0);
-        let late = AtomicUsize::new(0);
+        let line = Waiting::default();
         let slow = |rest: Range<usize>| {
             let millis = match rest.start {
                 100 | 300 => 200,
@@ -253,20 +270,15 @@ fn items_wait_for_the_next_one_behind_slow_splits() {
             first_of(rest)
         };
         let wait = |part: Range<usize>| {
-            begun.fetch_max(part.end, Relaxed);
-            let start = Instant::now();
-            while part.start > 100 && part.end < LEN && begun.load(Relaxed) <= part.end {
-                if late.load(Relaxed) > 0 || start.elapsed() > Duration::from_secs(60) {
-                    late.fetch_max(part.end, Relaxed);
-                    break;
-                }
-                thread::sleep(Duration::from_micros(20));
+            line.begin(part.end);
+            if part.start > 100 && part.end < LEN {
+                line.wait_behind(part.end);
             }
             thread::sleep(Duration::from_micros(20));
             part.len()
         };
         let sum: usize = pool.install(|| split(0..LEN, slow).map(wait).sum());
-        assert_eq!((sum, late.into_inner()), (LEN, 0));
+        assert_eq!((sum, line.late.into_inner()), (LEN, 0));
     }
 }
 
