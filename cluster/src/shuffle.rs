@@ -158,7 +158,21 @@ fn nothing<'a>(ranks: usize) -> Vec<&'a mut [u8]> {
     (0..ranks).map(|_| &mut [][..]).collect()
 }
 
-/// What is still to be sent to one rank.
+/// What is still to be sent to one rank, whatever its type. What moves blocks is compiled once, not for each type.
+trait Leaving: Send {
+    /// The next items, not much more than `limit` bytes of them, or one item.
+    fn block(&mut self, limit: usize) -> Vec<u8>;
+
+    fn is_done(&self) -> bool;
+}
+
+/// What has come from one rank.
+trait Landing: Send {
+    /// Appends a block's items.
+    fn take(&mut self, block: &[u8]);
+}
+
+/// Items that leave as blocks.
 struct Outgoing<T> {
     items: vec::IntoIter<T>,
     /// How many items are expected to fill a block.
@@ -172,8 +186,9 @@ impl<T: Travel> Outgoing<T> {
             fill: (limit / size_of::<T>().max(8)).max(1),
         }
     }
+}
 
-    /// The next items, not much more than `limit` bytes of them, or one item.
+impl<T: Travel> Leaving for Outgoing<T> {
     fn block(&mut self, limit: usize) -> Vec<u8> {
         let rest = self.items.as_slice();
         if rest.is_empty() {
@@ -188,70 +203,101 @@ impl<T: Travel> Outgoing<T> {
         }
         let next = count as u128 * limit as u128 / block.len().max(1) as u128;
         self.fill = (next as usize).clamp(1, 4 * count);
-        self.items.by_ref().take(count).for_each(drop);
+        for _ in 0..count {
+            drop(self.items.next());
+        }
         block
+    }
+
+    fn is_done(&self) -> bool {
+        self.items.as_slice().is_empty()
+    }
+}
+
+impl<T: Travel> Landing for Vec<T> {
+    fn take(&mut self, block: &[u8]) {
+        self.append(&mut decode::<Vec<T>>(block));
     }
 }
 
 /// Items of any kind.
 fn send_blocks<T: Travel>(call: &Call<'_>, parts: Vec<Vec<T>>) -> Arrived<T> {
-    let cluster = call.cluster;
-    let (me, ranks) = (cluster.rank(), cluster.size());
-    let limit = (cluster.limits().round / ranks).max(1);
-    let mut mine = Vec::new();
-    let mut outgoing: Vec<Outgoing<T>> = parts
-        .into_iter()
-        .enumerate()
-        .map(|(d, items)| match d == me {
-            true => {
-                mine = items;
-                Outgoing::new(Vec::new(), limit)
-            }
-            false => Outgoing::new(items, limit),
-        })
-        .collect();
-    let mut arrived: Vec<Vec<T>> = (0..ranks).map(|_| Vec::new()).collect();
-    arrived[me] = mine;
+    let (me, ranks) = (call.cluster.rank(), call.cluster.size());
+    let limit = (call.cluster.limits().round / ranks).max(1);
+    let mut outgoing = Vec::with_capacity(ranks);
+    let mut arrived: Vec<Vec<T>> = Vec::with_capacity(ranks);
+    for (d, items) in parts.into_iter().enumerate() {
+        let (mine, others) = if d == me {
+            (items, Vec::new())
+        } else {
+            (Vec::new(), items)
+        };
+        arrived.push(mine);
+        outgoing.push(Outgoing::new(others, limit));
+    }
+    let mut leaving: Vec<&mut dyn Leaving> = Vec::with_capacity(ranks);
+    for outgoing in &mut outgoing {
+        leaving.push(outgoing);
+    }
+    let mut landing: Vec<&mut dyn Landing> = Vec::with_capacity(ranks);
+    for items in &mut arrived {
+        landing.push(items);
+    }
+    exchange_blocks(call, limit, &mut leaving, &mut landing);
+    joined(call, arrived)
+}
+
+/// Sends all blocks and takes all that come, in rounds.
+fn exchange_blocks(
+    call: &Call<'_>,
+    limit: usize,
+    leaving: &mut [&mut dyn Leaving],
+    landing: &mut [&mut dyn Landing],
+) {
     loop {
-        let blocks: Vec<Vec<u8>> = outgoing
+        let blocks: Vec<Vec<u8>> = leaving
             .par_iter_mut()
-            .map(|outgoing| outgoing.block(limit))
+            .map(|leaving| leaving.block(limit))
             .collect();
-        let more = outgoing.iter().any(|o| !o.items.as_slice().is_empty());
+        let more = leaving.iter().any(|leaving| !leaving.is_done());
         let sizes: Vec<u64> = blocks
             .iter()
             .map(|block| (block.len() as u64) << 1 | u64::from(more))
             .collect();
         let incoming = call.all_to_all(&sizes);
-        let mut landing: Vec<Vec<u8>> = incoming
+        let mut came: Vec<Vec<u8>> = incoming
             .iter()
             .map(|&size| call.room((size >> 1) as usize))
             .collect();
         let send: Vec<&[u8]> = blocks.iter().map(Vec::as_slice).collect();
-        let mut recv: Vec<&mut [u8]> = landing.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut recv: Vec<&mut [u8]> = came.iter_mut().map(Vec::as_mut_slice).collect();
         call.exchange(&send, &mut recv);
         drop(blocks);
-        arrived
+        landing
             .par_iter_mut()
-            .zip(landing)
+            .zip(came)
             .filter(|(_, block)| !block.is_empty())
-            .for_each(|(items, block)| items.append(&mut decode::<Vec<T>>(&block)));
+            .for_each(|(landing, block)| landing.take(&block));
         if incoming.iter().all(|size| size & 1 == 0) {
             break;
         }
     }
-    joined(call, arrived)
 }
 
 /// The items of all sources in one row.
 fn joined<T>(call: &Call<'_>, arrived: Vec<Vec<T>>) -> Arrived<T> {
-    let counts: Vec<u64> = arrived.iter().map(|items| items.len() as u64).collect();
+    let mut counts = Vec::with_capacity(arrived.len());
+    for items in &arrived {
+        counts.push(items.len() as u64);
+    }
     let starts = starts_of(&counts);
     let mut sources = arrived.into_iter();
     let mut items = sources.next().unwrap_or_default();
     let more = starts.total() - items.len();
     call.more_room(&mut items, more);
-    sources.for_each(|mut source| items.append(&mut source));
+    for mut source in sources {
+        items.append(&mut source);
+    }
     Arrived {
         items,
         starts: starts.0,
