@@ -3,7 +3,7 @@
 # sources, only `[patch.crates-io]` in between.
 #
 #   tests/drop_in.sh                 every client below
-#   tests/drop_in.sh ndarray         one of them
+#   tests/drop_in.sh ndarray         one of them, or one of those that run only when named
 #   tests/drop_in.sh --control ...   the same without the patch, on the real
 #                                    rayon: tells whose fault a failing test is
 #
@@ -35,6 +35,11 @@ ndarray 0.17.2 rayon parallel
 indicatif 0.18.6 rayon rayon
 rayon-tests 1.12.0
 '
+# The same for those that are tried only when they are named: they take long to build.
+more='
+petgraph 0.8.3 rayon rayon
+im 15.1.0 rayon rayon
+'
 
 control=
 if [ "${1:-}" = --control ]; then
@@ -42,6 +47,7 @@ if [ "${1:-}" = --control ]; then
     shift
 fi
 wanted=" $* "
+[ "$wanted" = "  " ] || clients+=$more
 
 patch=()
 if [ -z "$control" ]; then
