@@ -7,6 +7,7 @@
 //! What a bridge does for each block of items knows its types.
 
 use tine_pool::loops::{self, Part};
+use tine_pool::{Scope, scope};
 
 /// A closure to be called once, and what it came to.
 pub(super) struct Call<F, R> {
@@ -112,19 +113,14 @@ fn call_crew(threads: usize, work: &(dyn Fn() + Sync)) {
     );
 }
 
-/// Does `keep` here, in a part of a loop. Of the other threads, at most this number of `threads` call `work` meanwhile. Once
-/// those that came are through, `over` is called.
-pub(super) fn lend_crew(
-    threads: usize,
-    keep: impl FnOnce(),
-    work: &(dyn Fn() + Sync),
-    over: impl Fn() + Sync,
-) {
-    let come = || {
-        call_crew(threads, work);
-        over();
-    };
-    loops::lend(true, keep, &mut Bare(come));
+/// Calls `work` here, and once more, on any thread that comes, each time that it calls what it is given. So it may end
+/// where it has nothing to do, and be called again: nothing nests in it.
+pub(super) fn members(work: &(dyn Fn(&dyn Fn()) + Sync)) {
+    scope(|s| call_member(s, work));
+}
+
+fn call_member<'s>(scope: &Scope<'s>, work: &'s (dyn Fn(&dyn Fn()) + Sync)) {
+    work(&|| scope.spawn(move |scope| call_member(scope, work)));
 }
 
 /// Calls `work` as the whole of a loop.

@@ -13,18 +13,14 @@
 #![forbid(unsafe_code)]
 
 use super::bridge::Pieces;
-use super::fork::{Call, crew, enter_part, halves_told, lend_crew};
+use super::fork::{Call, done, enter_part, halves_told, members};
 use super::looks::{Looked, check, look};
 use super::traits::{Folder, Reducer, UnindexedConsumer, UnindexedProducer};
 use std::cell::Cell;
 use std::ops::AddAssign;
-use std::sync::atomic::{
-    AtomicBool,
-    Ordering::{AcqRel, Relaxed, Release},
-};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
 use tine_pool::{current_num_threads, loops};
 
 /// Runs a producer of an unknown number of items into a consumer.
@@ -75,36 +71,26 @@ where
 /// after 2³² pieces. In a debug build the frames of a split are some ten kilobytes, so those of all
 /// fit a stack of half a megabyte.
 const DEEP: usize = 32;
-/// One that is inside of this number of splits and lines calls no others back. (The frames of a build without optimisation are
-/// some seven times as large.)
-const CALLED: usize = if cfg!(debug_assertions) {
-    DEEP + 8
-} else {
-    4 * DEEP
-};
 
 /// After each N pieces of a line a thread asks whether the rest is worth splitting. This is N.
 const TELLING: usize = 4;
 
-/// While another thread splits, a thread that comes to the line yields this often, and then sleeps this
-/// often for a millisecond. Then it leaves the line, since the splitting thread may be waiting for it. That
-/// thread calls others back once the split is done.
+/// While another thread splits, a thread that comes to the line yields this often. Then it leaves.
 const YIELDS: usize = 64;
-const SLEEPS: usize = 3;
 
 thread_local! {
     /// The number of splits that the thread is inside of.
     static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Kept while the thread is inside of a split, or of a line to which it called others back.
+/// Kept while the thread is inside of a split.
 struct Inside;
 
 impl Inside {
-    /// None if the thread is inside of `most` already.
-    fn enter(most: usize) -> Option<Self> {
+    /// None if the thread is inside of [`DEEP`] already.
+    fn enter() -> Option<Self> {
         let inside = INSIDE.get();
-        (inside < most).then(|| {
+        (inside < DEEP).then(|| {
             INSIDE.set(inside + 1);
             Inside
         })
@@ -167,7 +153,7 @@ where
     if !pieces.cut(usize::MAX, anew) || consumer.full() {
         return whole(watched, producer, consumer);
     }
-    let Some(_inside) = Inside::enter(DEEP) else {
+    let Some(_inside) = Inside::enter() else {
         return (in_line(producer, consumer), Spent::default());
     };
     let (producer, right) = producer.split();
@@ -220,21 +206,36 @@ where
 }
 
 /// What threads split pieces off from, and what these came to.
+///
+/// Whether there is more, and how many threads are in the line, is known under one lock, which no closure
+/// of the program is called under. A thread that finds another one at a split for long leaves, since
+/// that split may wait for it. Whenever a thread has split a piece off, it calls another one if there are fewer than could be.
+/// So threads that left come back, and none waits here.
 struct Line<P, C, R> {
-    rest: Mutex<Rest<P, C>>,
-    /// Whether threads left while a split took long, and were not called back yet.
-    left: AtomicBool,
+    state: Mutex<State<P, C>>,
     /// Each with its place.
     results: Mutex<Vec<(usize, R)>>,
+    threads: usize,
+}
+
+struct State<P, C> {
+    /// None while a thread is at it.
+    rest: Option<Rest<P, C>>,
+    /// How many threads are in the line, or were called.
+    members: usize,
 }
 
 /// What was not split off yet.
 struct Rest<P, C> {
+    /// None once all was.
     producer: Option<P>,
     consumer: C,
     /// The number of pieces before it.
     before: usize,
 }
+
+/// A piece, and its place.
+type Piece<P, C> = (usize, P, C);
 
 /// Runs a producer that gives a little with each split.
 fn in_line<P, C>(producer: P, consumer: C) -> C::Result
@@ -248,11 +249,14 @@ where
         before: 0,
     };
     let line = Line {
-        rest: Mutex::new(rest),
-        left: AtomicBool::new(false),
+        state: Mutex::new(State {
+            rest: Some(rest),
+            members: 1,
+        }),
         results: Mutex::new(Vec::new()),
+        threads: current_num_threads(),
     };
-    crew(current_num_threads(), &|| line.work());
+    members(&|call| line.work(call));
     line.result()
 }
 
@@ -262,106 +266,70 @@ where
     C: UnindexedConsumer<P::Item>,
 {
     /// Runs pieces until there are none. If some in a row were short, the rest is one piece.
-    fn work(&self) {
-        self.work_until(&AtomicBool::new(false));
-    }
-
-    /// The same, or until it is `over`. Then it may hand back a piece, behind which threads are to be called back.
-    fn work_until(&self, over: &AtomicBool) -> Option<(usize, P, C)> {
+    fn work(&self, call: &dyn Fn()) {
         let mut all = false;
-        // Relaxed: it hands over nothing.
-        while !over.load(Relaxed) {
+        loop {
             let mut spent = Spent::default();
             for _ in 0..TELLING {
                 check();
-                let piece = self.split_off(all)?;
-                // AcqRel pairs with the swap in `rest`, by which a thread leaves.
-                if self.left.swap(false, AcqRel) {
-                    match self.call_back(piece, over) {
-                        Ok(took) => spent += took,
-                        Err(piece) => return Some(piece),
-                    }
-                } else {
-                    spent += self.run(piece);
-                }
+                let Some((place, producer, consumer)) = self.split_off(all, call) else {
+                    return;
+                };
+                let (result, took) = whole(true, producer, consumer);
+                lock(&self.results).push((place, result));
+                spent += took;
             }
             all = !spent.is_worth_cuts();
         }
-        None
     }
 
-    fn run(&self, (place, producer, consumer): (usize, P, C)) -> Spent {
-        let (result, took) = whole(true, producer, consumer);
-        let results = self.results.lock();
-        let mut results = results.unwrap_or_else(PoisonError::into_inner);
-        results.push((place, result));
-        took
-    }
-
-    /// Runs a piece and those behind it, and calls threads back meanwhile; what that piece took. If they come and leave
-    /// again, they are called back behind a later piece, in the same place. (Where this thread leaves and they stay, their
-    /// call nests in this one.) Where this one is in such a call that is over, it hands the piece back.
-    fn call_back(&self, piece: (usize, P, C), outer: &AtomicBool) -> Result<Spent, (usize, P, C)> {
-        let mut spent = Spent::default();
-        let mut next = Some(piece);
-        while let Some(piece) = next.take() {
-            if outer.load(Relaxed) {
-                return Err(piece);
+    /// The next piece, or `all` that is left. Calls another thread if there is one for what is left then.
+    fn split_off(&self, all: bool, call: &dyn Fn()) -> Option<Piece<P, C>> {
+        let mut rest = self.take()?;
+        let mut piece = None;
+        if !rest.consumer.full()
+            && let Some(mut producer) = rest.producer.take()
+        {
+            if !all {
+                (producer, rest.producer) = producer.split();
             }
-            let Some(_inside) = Inside::enter(CALLED) else {
-                // Release pairs with the swap of the thread that finds it, in `work_until`.
-                self.left.store(true, Release);
-                spent += self.run(piece);
-                break;
-            };
-            let over = AtomicBool::new(false);
-            let stay = || {
-                spent += self.run(piece);
-                next = self.work_until(&over);
-            };
-            let leave = || over.store(true, Relaxed);
-            lend_crew(current_num_threads() - 1, stay, &|| self.work(), leave);
+            piece = Some((rest.before, producer, rest.consumer.split_off_left()));
+            rest.before += 1;
         }
-        Ok(spent)
+        let mut state = lock(&self.state);
+        let more = piece.is_some() && rest.producer.is_some();
+        let wanted = more && state.members < self.threads;
+        state.members += usize::from(wanted);
+        state.rest = Some(rest);
+        drop(state);
+        if wanted {
+            call();
+        }
+        piece
     }
 
-    /// The next piece, or `all` that is left, and its place.
-    fn split_off(&self, all: bool) -> Option<(usize, P, C)> {
-        let mut rest = self.rest()?;
-        if rest.consumer.full() {
-            return None;
-        }
-        let mut producer = rest.producer.take()?;
-        if !all {
-            (producer, rest.producer) = producer.split();
-        }
-        let place = rest.before;
-        rest.before += 1;
-        Some((place, producer, rest.consumer.split_off_left()))
-    }
-
-    /// None if a split panicked, or takes long. The thread that splits goes on with the line later.
-    fn rest(&self) -> Option<MutexGuard<'_, Rest<P, C>>> {
-        for wait in 0..YIELDS + SLEEPS {
-            match self.rest.try_lock() {
-                Ok(rest) => return Some(rest),
-                Err(TryLockError::Poisoned(_)) => return None,
-                Err(TryLockError::WouldBlock) if wait < YIELDS => thread::yield_now(),
-                Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
+    /// What is left, or None if another thread is long at it: then this one is no member any more. (It is at it for ever
+    /// if its split panicked.)
+    fn take(&self) -> Option<Rest<P, C>> {
+        for _ in 0..YIELDS {
+            if let Some(rest) = lock(&self.state).rest.take() {
+                return Some(rest);
             }
+            thread::yield_now();
         }
-        // AcqRel pairs with the swap in `work_until`, which comes after the splitting thread has left the lock. Either that
-        // swap finds this one, or this one reads of it: then the lock is seen to be free.
-        self.left.swap(true, AcqRel);
-        self.rest.try_lock().ok()
+        let mut state = lock(&self.state);
+        let rest = state.rest.take();
+        state.members -= usize::from(rest.is_none());
+        rest
     }
 
     /// Joins, from the last piece on, what they came to.
     fn result(self) -> C::Result {
-        let rest = self.rest.into_inner();
+        let state = self.state.into_inner();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
         let Rest {
             producer, consumer, ..
-        } = rest.unwrap_or_else(PoisonError::into_inner);
+        } = done(state.rest);
         // As in `whole`. There is nothing unless the consumer is full.
         drop(producer);
         let results = self.results.into_inner();
@@ -377,4 +345,9 @@ where
         drop(consumer);
         result
     }
+}
+
+/// Locks; what panics elsewhere leaves nothing half done under these locks.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -282,6 +282,59 @@ fn items_wait_for_the_next_one_behind_slow_splits() {
     }
 }
 
+/// Threads take turns in coming late to a slow split: none may be kept from the items behind it by how often that was.
+#[test]
+fn threads_take_turns_at_slow_splits() {
+    const LEN: usize = 200;
+    for threads in [2, 3, 8] {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let line = Waiting::default();
+        let slow = |rest: Range<usize>| {
+            let millis = if rest.start > 40 { 5 } else { 0 };
+            thread::sleep(Duration::from_millis(millis));
+            first_of(rest)
+        };
+        let wait = |part: Range<usize>| {
+            line.begin(part.end);
+            if part.start > LEN - 10 && part.end < LEN {
+                line.wait_behind(part.end);
+            }
+            thread::sleep(Duration::from_micros(50));
+            part.len()
+        };
+        let sum: usize = pool.install(|| split(0..LEN, slow).map(wait).sum());
+        assert_eq!((sum, line.late.into_inner()), (LEN, 0));
+    }
+}
+
+/// A search of a list ends behind the item, however far into the list that is. Far behind it no item is looked at before it.
+#[test]
+fn a_list_is_searched_no_further_than_the_find() {
+    const LEN: usize = 20_000;
+    const AT: usize = 200;
+    for pool in pools() {
+        let (looks, begun) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let look = |&at: &usize| {
+            looks.fetch_add(1, Relaxed);
+            begun.fetch_max(usize::from(at == AT), Relaxed);
+            while at > 2 * AT && begun.load(Relaxed) == 0 {
+                thread::yield_now();
+            }
+            thread::sleep(Duration::from_micros(20));
+            at == AT
+        };
+        let items = || split(0..LEN, first_of).flat_map_iter(|part| part);
+        assert_eq!(pool.install(|| items().find_first(look)), Some(AT));
+        let looks = looks.into_inner();
+        assert!(looks < LEN / 2, "{looks} items were looked at");
+        let last = pool.install(|| items().find_last(|n| n % AT == 0));
+        assert_eq!(last, Some(LEN - AT));
+    }
+}
+
 /// Where threads leave and are called back at each split, parts that are long are still split off one by one.
 #[test]
 fn long_items_behind_slow_splits_are_parts_of_their_own() {
