@@ -27,11 +27,11 @@ use std::mem::take;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-use super::crew::Crew;
+use super::crew::{Crew, Well};
 use super::line::{Ask, LIKE_OTHERS, Led, Line, Place};
 use super::turn::{Drawn, Turn};
 use crate::kit::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
-use crate::plumbing::{Folder, UnindexedProducer};
+use crate::plumbing::Folder;
 
 /// The least and the greatest time that a batch should last.
 const LASTS: (Duration, Duration) = (Duration::from_micros(8), Duration::from_micros(32));
@@ -361,24 +361,21 @@ impl<I: Iterator> Tap<I> {
     }
 }
 
-impl<I: Iterator<Item: Send> + Send> UnindexedProducer for &Tap<I> {
+impl<I: Iterator<Item: Send> + Send> Well for Tap<I> {
     type Item = I::Item;
 
-    fn split(self) -> (Self, Option<Self>) {
-        (self, self.crew.wants_more().then_some(self))
+    fn crew(&self) -> &Crew {
+        &self.crew
     }
 
-    fn fold_with<F: Folder<I::Item>>(self, mut folder: F) -> F {
-        let Some(member) = self.crew.enter() else {
-            return folder;
-        };
-        let batch = &self.batches[member.index];
+    fn drain<F: Folder<I::Item>>(&self, seat: usize, mut folder: F) -> F {
+        let batch = &self.batches[seat];
         let mut pace = Pace::new(most::<I::Item>(), self.crew.size());
         while !folder.full() {
             // A batch that nothing was put into need not be locked.
             let left = pace.batched.then(|| batch.take()).flatten();
             pace.batched = left.is_some();
-            let Some(item) = left.or_else(|| self.draw(member.index, &mut pace)) else {
+            let Some(item) = left.or_else(|| self.draw(seat, &mut pace)) else {
                 break;
             };
             folder = folder.consume(item);
