@@ -39,6 +39,13 @@ const LASTS: (Duration, Duration) = (Duration::from_micros(8), Duration::from_mi
 /// The most that it should last where threads wait longer for their turn.
 const LASTS_IN_A_CROWD: Duration = Duration::from_micros(256);
 
+/// What a batch should last in a crowd for each thread: several times what it takes to serve a thread, so that most are at
+/// work while the drawer serves all.
+const LASTS_FOR_EACH: Duration = Duration::from_nanos(700);
+
+/// The time after which the drawer tells those that wait that it draws. Each look of theirs takes the line from it.
+const TELLS: Duration = Duration::from_micros(2);
+
 /// Where more threads than this may take part, those that wait stand in a line. Up to here it costs more to
 /// look through the line than to find the lock taken.
 const CROWD: usize = if cfg!(all(target_family = "wasm", target_os = "unknown")) {
@@ -94,6 +101,8 @@ struct Source<I: Iterator> {
 struct Crowd<T> {
     /// What a thread asked for last: a thread that comes anew is given as much.
     usual: usize,
+    /// When those that wait were told that items are drawn.
+    told: Option<Instant>,
     /// What each thread asked for when it was given something last.
     answered: Vec<usize>,
     /// Which threads in the line ask, and for what: empty, but for its memory.
@@ -149,6 +158,17 @@ impl<T> Batch<T> {
         self.note(items.len());
     }
 
+    /// Half of the items, if there are any, for the holder of the lock of the source.
+    fn half(&self, hand: &mut VecDeque<T>) -> bool {
+        if self.left.load(Ordering::Relaxed) > 0 {
+            let mut items = self.lock();
+            let keep = items.len() / 2;
+            hand.extend(items.drain(keep..));
+            self.note(keep);
+        }
+        !hand.is_empty()
+    }
+
     fn note(&self, left: usize) {
         // Relaxed: for `take_if_any`.
         self.left.store(left, Ordering::Relaxed);
@@ -188,6 +208,7 @@ impl<I: Iterator> Tap<I> {
                     promised: false,
                     crowd: Box::new(Crowd {
                         usual: 0,
+                        told: None,
                         answered: Vec::new(),
                         asked: Vec::new(),
                         hand: VecDeque::new(),
@@ -227,6 +248,7 @@ impl<I: Iterator> Tap<I> {
                 self.led.begin();
                 pace.batched |= pace.waited;
                 pace.begin();
+                source.crowd.usual = more.unwrap_or(source.crowd.usual);
                 // This thread has no item in its hands, so it may draw for all others first.
                 let item = match self.serve(me, &mut source) {
                     Drew::ForAll => {
@@ -286,12 +308,15 @@ impl<I: Iterator> Tap<I> {
                 // If most of all threads wait, the drawer is what they wait for.
                 let idle = source.crowd.usual > 0 && 2 * served > self.batches.len();
                 let more = source.crowd.usual.max(if idle { Self::LEAST } else { 0 });
-                let Some((item, more)) = self.draw_one(more, source) else {
+                let now = Instant::now();
+                if source.crowd.told.is_none_or(|told| now - told > TELLS) {
+                    source.crowd.told = Some(now);
+                    self.hold.drawn.one_more();
+                }
+                if !self.draw_for_another(more, source) {
                     return Drew::TheLast;
-                };
+                }
                 // One look at the batch, when all is there.
-                source.crowd.hand.push_back(item);
-                source.crowd.hand.extend(source.iter.by_ref().take(more));
                 other.put(source.crowd.hand.drain(..));
                 if !other.place.serve()
                     && let Some(item) = other.take()
@@ -306,6 +331,24 @@ impl<I: Iterator> Tap<I> {
         }
     }
 
+    /// The same for a thread in the line. At the end it is half of what another thread has too much of. False if nothing
+    /// is left.
+    fn draw_for_another(&self, more: usize, source: &mut Source<I>) -> bool {
+        if source.batched && source.iter.size_hint().0 == 0 {
+            let half = |batch: &Batch<_>| batch.half(&mut source.crowd.hand);
+            source.batched = self.batches.iter().any(half);
+            if source.batched {
+                return true;
+            }
+        }
+        let Some((item, more)) = self.draw_one(more, source) else {
+            return false;
+        };
+        source.crowd.hand.push_back(item);
+        source.crowd.hand.extend(source.iter.by_ref().take(more));
+        true
+    }
+
     /// Draws an item, and up to `more` others for the batch of this thread.
     fn draw_for(
         &self,
@@ -314,6 +357,7 @@ impl<I: Iterator> Tap<I> {
         source: &mut Source<I>,
         pace: &mut Pace,
     ) -> Option<I::Item> {
+        self.hold.drawn.one_more();
         let (item, more) = self.draw_one(more, source)?;
         pace.promised = source.promised;
         if more > 0 {
@@ -326,7 +370,6 @@ impl<I: Iterator> Tap<I> {
     /// Draws an item. How many others are to be drawn at once: at most `more`, and no more than are
     /// promised. Notes whether the iterator has promised another item, and whether a batch will hold one.
     fn draw_one(&self, more: usize, source: &mut Source<I>) -> Option<(I::Item, usize)> {
-        self.hold.drawn.one_more();
         let promised = source.iter.size_hint().0;
         source.promised = promised > 1;
         if promised == 0 {
@@ -408,6 +451,8 @@ struct Pace {
     /// Whether this thread has waited in line, and how long it last waited.
     waited: bool,
     wait: Duration,
+    /// What a batch should last at least in a crowd.
+    least: Duration,
     turn: Turn,
 }
 
@@ -422,6 +467,7 @@ impl Pace {
             batched: false,
             waited: false,
             wait: Duration::ZERO,
+            least: LASTS_FOR_EACH * threads.min(1 << 16) as u32,
             turn: Turn::new(threads),
         }
     }
@@ -462,11 +508,12 @@ impl Pace {
     /// The same in a crowd; `None` if no items of this thread have been timed.
     fn more_in_a_crowd(&mut self) -> Option<usize> {
         let took = self.took.take()?;
-        if took < LASTS.0 || self.wait > took / 4 && took < LASTS_IN_A_CROWD {
-            // As much more as the wait was longer, within bounds.
-            let times = self.wait.as_nanos() / took.as_nanos().max(1);
+        let least = LASTS.0.max(self.least);
+        if took < least || self.wait > took / 4 && took < LASTS_IN_A_CROWD {
+            // As much more as the wait was longer, or as they are to last longer, within bounds.
+            let times = self.wait.max(least).as_nanos() / took.as_nanos().max(1);
             self.more = ((self.more + 1) * times.clamp(2, 16) as usize).min(self.most);
-        } else if took > LASTS.1 {
+        } else if took > 4 * least {
             self.more /= 2;
         }
         Some(self.more)
