@@ -57,9 +57,6 @@ const CROWD: usize = if cfg!(all(target_family = "wasm", target_os = "unknown"))
 /// A thread that has drawn for this many others looks for more of them.
 const ROUND: usize = 3;
 
-/// The drawer looks at a thread that was given items after N threads that know nothing of theirs; this is N.
-const EARLIER: usize = 16;
-
 /// In a line a batch is not made smaller than this because few items are left.
 const LEAST_IN_A_CROWD: usize = 48;
 
@@ -292,18 +289,11 @@ impl<I: Iterator> Tap<I> {
             let asks = self.batches.iter().zip(&source.crowd.answered).enumerate();
             asked.extend(asks.filter_map(|(i, (b, &answered))| Some((i, b.ask.is_new(answered)?))));
             let served = asked.len();
-            let mut earlier = None;
-            for (k, (i, ask)) in asked.drain(..).enumerate() {
+            for (i, ask) in asked.drain(..) {
                 let other = &self.batches[i];
                 source.crowd.answered[i] = ask;
                 if Ask::more(ask) != LIKE_OTHERS {
                     source.crowd.usual = Ask::more(ask);
-                } else if k % EARLIER == 0
-                    && let Some((b, answered)) = earlier.replace((other, ask))
-                    && let Some(again) = b.ask.is_new(answered)
-                    && Ask::more(again) != LIKE_OTHERS
-                {
-                    source.crowd.usual = Ask::more(again);
                 }
                 // If most of all threads wait, the drawer is what they wait for.
                 let idle = source.crowd.usual > 0 && 2 * served > self.batches.len();
