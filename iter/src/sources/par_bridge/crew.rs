@@ -173,3 +173,114 @@ impl Drop for Member {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Notes the seats on which it was drained.
+    struct Notes(Crew, Mutex<Vec<usize>>);
+
+    impl Well for Notes {
+        type Item = ();
+
+        fn crew(&self) -> &Crew {
+            &self.0
+        }
+
+        fn drain<F: Folder<()>>(&self, seat: usize, folder: F) -> F {
+            self.1.lock().unwrap().push(seat);
+            folder
+        }
+    }
+
+    struct Nothing;
+
+    impl Folder<()> for Nothing {
+        type Result = ();
+
+        fn consume(self, (): ()) -> Self {
+            self
+        }
+
+        fn complete(self) {}
+
+        fn full(&self) -> bool {
+            false
+        }
+    }
+
+    fn notes(size: usize) -> Notes {
+        let crew = Crew {
+            size,
+            ..Crew::new()
+        };
+        Notes(crew, Mutex::default())
+    }
+
+    impl Notes {
+        /// The seats that were drained, and those that no piece has.
+        fn seats(&self) -> (Vec<usize>, Vec<usize>) {
+            let mut drained = self.1.lock().unwrap().clone();
+            let back = self.0.back();
+            let range = |seats: &Seats| seats.first..seats.first + seats.size;
+            let mut back: Vec<_> = back.iter().flat_map(range).collect();
+            drained.sort_unstable();
+            back.sort_unstable();
+            (drained, back)
+        }
+    }
+
+    /// Splits at most so often, and folds all pieces.
+    fn fold(share: Share<'_, Notes>, mut splits: usize) {
+        let mut pieces = vec![share];
+        while let Some(piece) = pieces.pop() {
+            let (piece, half) = match splits {
+                0 => (piece, None),
+                _ => piece.split(),
+            };
+            if let Some(half) = half {
+                splits -= 1;
+                pieces.extend([piece, half]);
+            } else {
+                let Nothing = piece.fold_with(Nothing);
+            }
+        }
+    }
+
+    #[test]
+    fn each_seat_is_for_one_thread() {
+        for size in [1, 2, 3, 5, 18, 100] {
+            let notes = notes(size);
+            fold(Share::all(&notes), usize::MAX);
+            assert_eq!(notes.seats(), ((0..size).collect(), vec![]));
+        }
+    }
+
+    #[test]
+    fn seats_that_are_not_split_off_come_back() {
+        for splits in 0..8 {
+            let notes = notes(18);
+            fold(Share::all(&notes), splits);
+            let (drained, mut back) = notes.seats();
+            assert_eq!(drained.len(), splits + 1);
+            back.extend(drained);
+            back.sort_unstable();
+            assert_eq!(back, (0..18).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_member_leaves_a_piece_to_others() {
+        let notes = notes(9);
+        let (near, far) = Share::all(&notes).split();
+        let member = notes.0.enter();
+        let (far, none) = far.unwrap().split();
+        assert!(none.is_none());
+        let Nothing = far.fold_with(Nothing);
+        assert_eq!(notes.seats(), (vec![], (5..9).collect()));
+        drop(member);
+        fold(near, usize::MAX);
+        assert_eq!(notes.seats(), ((0..9).collect(), vec![]));
+    }
+}
