@@ -11,7 +11,7 @@
 //! Where many threads take part, those that wait for the source stand in a line ([`line`](super::line)),
 //! and the thread that has it draws for them, before it draws for itself. An item that is drawn for a
 //! thread in the line is as good as started: that thread does nothing else. There batches stay large to the end:
-//! what a thread has too much of, the drawer hands to others, one by one, when the iterator has no more.
+//! what a thread has too much of, the drawer hands to others, by halves, when the iterator has no more.
 //!
 //! Locks are taken in the order source, batch. No closure of an item runs
 //! under either, and `next` runs under its own thread's batch lock only when
