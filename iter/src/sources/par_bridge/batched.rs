@@ -8,10 +8,10 @@
 use std::iter::Fuse;
 use std::time::{Duration, Instant};
 
-use super::crew::Crew;
+use super::crew::{Crew, Well};
 use super::turn::{Drawn, Turn};
 use crate::kit::sync::Mutex;
-use crate::plumbing::{Folder, UnindexedProducer};
+use crate::plumbing::Folder;
 
 /// The least and the greatest time that a batch should last.
 const LASTS: (Duration, Duration) = (Duration::from_micros(32), Duration::from_micros(128));
@@ -54,17 +54,14 @@ impl<I: Iterator> Scoop<I> {
     }
 }
 
-impl<I: Iterator<Item: Send> + Send> UnindexedProducer for &Scoop<I> {
+impl<I: Iterator<Item: Send> + Send> Well for Scoop<I> {
     type Item = I::Item;
 
-    fn split(self) -> (Self, Option<Self>) {
-        (self, self.crew.wants_more().then_some(self))
+    fn crew(&self) -> &Crew {
+        &self.crew
     }
 
-    fn fold_with<F: Folder<I::Item>>(self, mut folder: F) -> F {
-        let Some(_member) = self.crew.enter() else {
-            return folder;
-        };
+    fn drain<F: Folder<I::Item>>(&self, _: usize, mut folder: F) -> F {
         let mut turn = Turn::new(self.crew.size());
         let mut size = Size::new(size_of::<I::Item>());
         let mut batch = Vec::new();

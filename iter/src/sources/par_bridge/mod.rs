@@ -13,6 +13,7 @@ mod tap;
 mod turn;
 
 use self::batched::Scoop;
+use self::crew::Share;
 use self::tap::Tap;
 use crate::iter::ParallelIterator;
 use crate::pipeline::{self, Map, Pipeline, Source, Then};
@@ -165,7 +166,7 @@ impl<Iter: Iterator<Item: Send> + Send> ParallelIterator for IterBridge<Iter> {
 
     fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
         let source = Tap::new(self.iter);
-        let result = bridge_unindexed(&source, consumer);
+        let result = bridge_unindexed(Share::all(&source), consumer);
         // Before the return: see `kit::keep`.
         drop(source);
         result
@@ -211,7 +212,7 @@ impl<Iter: Iterator<Item: Send> + Send> ParallelIterator for BatchedBridge<Iter>
 
     fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
         let source = Scoop::new(self.iter);
-        let result = bridge_unindexed(&source, consumer);
+        let result = bridge_unindexed(Share::all(&source), consumer);
         // Before the return: see `kit::keep`.
         drop(source);
         result

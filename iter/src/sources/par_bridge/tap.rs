@@ -11,7 +11,7 @@
 //! Where many threads take part, those that wait for the source stand in a line ([`line`](super::line)),
 //! and the thread that has it draws for them, before it draws for itself. An item that is drawn for a
 //! thread in the line is as good as started: that thread does nothing else. There batches stay large to the end:
-//! what a thread has too much of, the drawer hands to others, one by one, when the iterator has no more.
+//! what a thread has too much of, the drawer hands to others, by halves, when the iterator has no more.
 //!
 //! Locks are taken in the order source, batch. No closure of an item runs
 //! under either, and `next` runs under its own thread's batch lock only when
@@ -27,17 +27,24 @@ use std::mem::take;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-use super::crew::Crew;
+use super::crew::{Crew, Well};
 use super::line::{Ask, LIKE_OTHERS, Led, Line, Place};
 use super::turn::{Drawn, Turn};
 use crate::kit::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
-use crate::plumbing::{Folder, UnindexedProducer};
+use crate::plumbing::Folder;
 
 /// The least and the greatest time that a batch should last.
 const LASTS: (Duration, Duration) = (Duration::from_micros(8), Duration::from_micros(32));
 
 /// The most that it should last where threads wait longer for their turn.
 const LASTS_IN_A_CROWD: Duration = Duration::from_micros(256);
+
+/// What a batch should last in a crowd for each thread: several times what it takes to serve a thread, so that most are at
+/// work while the drawer serves all.
+const LASTS_FOR_EACH: Duration = Duration::from_nanos(700);
+
+/// The time after which the drawer tells those that wait that it draws. Each look of theirs takes the line from it.
+const TELLS: Duration = Duration::from_micros(2);
 
 /// Where more threads than this may take part, those that wait stand in a line. Up to here it costs more to
 /// look through the line than to find the lock taken.
@@ -49,9 +56,6 @@ const CROWD: usize = if cfg!(all(target_family = "wasm", target_os = "unknown"))
 
 /// A thread that has drawn for this many others looks for more of them.
 const ROUND: usize = 3;
-
-/// The drawer looks at a thread that was given items after N threads that know nothing of theirs; this is N.
-const EARLIER: usize = 16;
 
 /// In a line a batch is not made smaller than this because few items are left.
 const LEAST_IN_A_CROWD: usize = 48;
@@ -94,6 +98,8 @@ struct Source<I: Iterator> {
 struct Crowd<T> {
     /// What a thread asked for last: a thread that comes anew is given as much.
     usual: usize,
+    /// When those that wait were told that items are drawn.
+    told: Option<Instant>,
     /// What each thread asked for when it was given something last.
     answered: Vec<usize>,
     /// Which threads in the line ask, and for what: empty, but for its memory.
@@ -149,6 +155,17 @@ impl<T> Batch<T> {
         self.note(items.len());
     }
 
+    /// Half of the items, if there are any, for the holder of the lock of the source.
+    fn half(&self, hand: &mut VecDeque<T>) -> bool {
+        if self.left.load(Ordering::Relaxed) > 0 {
+            let mut items = self.lock();
+            let keep = items.len() / 2;
+            hand.extend(items.drain(keep..));
+            self.note(keep);
+        }
+        !hand.is_empty()
+    }
+
     fn note(&self, left: usize) {
         // Relaxed: for `take_if_any`.
         self.left.store(left, Ordering::Relaxed);
@@ -188,6 +205,7 @@ impl<I: Iterator> Tap<I> {
                     promised: false,
                     crowd: Box::new(Crowd {
                         usual: 0,
+                        told: None,
                         answered: Vec::new(),
                         asked: Vec::new(),
                         hand: VecDeque::new(),
@@ -227,6 +245,7 @@ impl<I: Iterator> Tap<I> {
                 self.led.begin();
                 pace.batched |= pace.waited;
                 pace.begin();
+                source.crowd.usual = more.unwrap_or(source.crowd.usual);
                 // This thread has no item in its hands, so it may draw for all others first.
                 let item = match self.serve(me, &mut source) {
                     Drew::ForAll => {
@@ -270,28 +289,24 @@ impl<I: Iterator> Tap<I> {
             let asks = self.batches.iter().zip(&source.crowd.answered).enumerate();
             asked.extend(asks.filter_map(|(i, (b, &answered))| Some((i, b.ask.is_new(answered)?))));
             let served = asked.len();
-            let mut earlier = None;
-            for (k, (i, ask)) in asked.drain(..).enumerate() {
+            for (i, ask) in asked.drain(..) {
                 let other = &self.batches[i];
                 source.crowd.answered[i] = ask;
                 if Ask::more(ask) != LIKE_OTHERS {
                     source.crowd.usual = Ask::more(ask);
-                } else if k % EARLIER == 0
-                    && let Some((b, answered)) = earlier.replace((other, ask))
-                    && let Some(again) = b.ask.is_new(answered)
-                    && Ask::more(again) != LIKE_OTHERS
-                {
-                    source.crowd.usual = Ask::more(again);
                 }
                 // If most of all threads wait, the drawer is what they wait for.
                 let idle = source.crowd.usual > 0 && 2 * served > self.batches.len();
                 let more = source.crowd.usual.max(if idle { Self::LEAST } else { 0 });
-                let Some((item, more)) = self.draw_one(more, source) else {
+                let now = Instant::now();
+                if source.crowd.told.is_none_or(|told| now - told > TELLS) {
+                    source.crowd.told = Some(now);
+                    self.hold.drawn.one_more();
+                }
+                if !self.draw_for_another(more, source) {
                     return Drew::TheLast;
-                };
+                }
                 // One look at the batch, when all is there.
-                source.crowd.hand.push_back(item);
-                source.crowd.hand.extend(source.iter.by_ref().take(more));
                 other.put(source.crowd.hand.drain(..));
                 if !other.place.serve()
                     && let Some(item) = other.take()
@@ -306,6 +321,24 @@ impl<I: Iterator> Tap<I> {
         }
     }
 
+    /// The same for a thread in the line. At the end it is half of what another thread has too much of. False if nothing
+    /// is left.
+    fn draw_for_another(&self, more: usize, source: &mut Source<I>) -> bool {
+        if source.batched && source.iter.size_hint().0 == 0 {
+            let half = |batch: &Batch<_>| batch.half(&mut source.crowd.hand);
+            source.batched = self.batches.iter().any(half);
+            if source.batched {
+                return true;
+            }
+        }
+        let Some((item, more)) = self.draw_one(more, source) else {
+            return false;
+        };
+        source.crowd.hand.push_back(item);
+        source.crowd.hand.extend(source.iter.by_ref().take(more));
+        true
+    }
+
     /// Draws an item, and up to `more` others for the batch of this thread.
     fn draw_for(
         &self,
@@ -314,6 +347,7 @@ impl<I: Iterator> Tap<I> {
         source: &mut Source<I>,
         pace: &mut Pace,
     ) -> Option<I::Item> {
+        self.hold.drawn.one_more();
         let (item, more) = self.draw_one(more, source)?;
         pace.promised = source.promised;
         if more > 0 {
@@ -326,7 +360,6 @@ impl<I: Iterator> Tap<I> {
     /// Draws an item. How many others are to be drawn at once: at most `more`, and no more than are
     /// promised. Notes whether the iterator has promised another item, and whether a batch will hold one.
     fn draw_one(&self, more: usize, source: &mut Source<I>) -> Option<(I::Item, usize)> {
-        self.hold.drawn.one_more();
         let promised = source.iter.size_hint().0;
         source.promised = promised > 1;
         if promised == 0 {
@@ -361,24 +394,21 @@ impl<I: Iterator> Tap<I> {
     }
 }
 
-impl<I: Iterator<Item: Send> + Send> UnindexedProducer for &Tap<I> {
+impl<I: Iterator<Item: Send> + Send> Well for Tap<I> {
     type Item = I::Item;
 
-    fn split(self) -> (Self, Option<Self>) {
-        (self, self.crew.wants_more().then_some(self))
+    fn crew(&self) -> &Crew {
+        &self.crew
     }
 
-    fn fold_with<F: Folder<I::Item>>(self, mut folder: F) -> F {
-        let Some(member) = self.crew.enter() else {
-            return folder;
-        };
-        let batch = &self.batches[member.index];
+    fn drain<F: Folder<I::Item>>(&self, seat: usize, mut folder: F) -> F {
+        let batch = &self.batches[seat];
         let mut pace = Pace::new(most::<I::Item>(), self.crew.size());
         while !folder.full() {
             // A batch that nothing was put into need not be locked.
             let left = pace.batched.then(|| batch.take()).flatten();
             pace.batched = left.is_some();
-            let Some(item) = left.or_else(|| self.draw(member.index, &mut pace)) else {
+            let Some(item) = left.or_else(|| self.draw(seat, &mut pace)) else {
                 break;
             };
             folder = folder.consume(item);
@@ -411,6 +441,8 @@ struct Pace {
     /// Whether this thread has waited in line, and how long it last waited.
     waited: bool,
     wait: Duration,
+    /// What a batch should last at least in a crowd.
+    least: Duration,
     turn: Turn,
 }
 
@@ -425,6 +457,7 @@ impl Pace {
             batched: false,
             waited: false,
             wait: Duration::ZERO,
+            least: LASTS_FOR_EACH * threads.min(1 << 16) as u32,
             turn: Turn::new(threads),
         }
     }
@@ -465,11 +498,12 @@ impl Pace {
     /// The same in a crowd; `None` if no items of this thread have been timed.
     fn more_in_a_crowd(&mut self) -> Option<usize> {
         let took = self.took.take()?;
-        if took < LASTS.0 || self.wait > took / 4 && took < LASTS_IN_A_CROWD {
-            // As much more as the wait was longer, within bounds.
-            let times = self.wait.as_nanos() / took.as_nanos().max(1);
+        let least = LASTS.0.max(self.least);
+        if took < least || self.wait > took / 4 && took < LASTS_IN_A_CROWD {
+            // As much more as the wait was longer, or as they are to last longer, within bounds.
+            let times = self.wait.max(least).as_nanos() / took.as_nanos().max(1);
             self.more = ((self.more + 1) * times.clamp(2, 16) as usize).min(self.most);
-        } else if took > LASTS.1 {
+        } else if took > 4 * least {
             self.more /= 2;
         }
         Some(self.more)
