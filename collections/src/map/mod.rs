@@ -10,7 +10,7 @@
 #![deny(unsafe_code)]
 
 mod ahead;
-mod chart;
+pub(crate) mod chart;
 mod concurrent;
 mod convert;
 mod entry;
