@@ -4,7 +4,6 @@
 
 use crate::foresight::Foresight;
 use crate::gather::{Bag, Gathered, Lists, fits, gather};
-use crate::map::chart::Chart;
 use crate::map::table::{grow, make_room};
 use crate::map::{FrozenMap, ParHashMap};
 use crate::partition::{List, par_map};
@@ -122,7 +121,7 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Latest<K, 
     fn fill(&mut self, pairs: &mut impl Iterator<Item = (K, V)>, most: usize, hasher: &S) {
         let table = &mut self.0;
         pairs.any(|pair| {
-            renew(table, hasher.hash_one(&pair.0), pair, hasher);
+            renew(table, pair, hasher);
             table.len() > most
         });
     }
@@ -150,49 +149,22 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Latest<K, 
 #[inline(never)] // the compiler knows that nothing else uses an argument
 fn renew_all<K: Eq + Hash, V, S: BuildHasher>(
     table: &mut HashTable<(K, V)>,
-    mut pairs: impl Iterator<Item = (K, V)>,
+    pairs: impl Iterator<Item = (K, V)>,
     hasher: &S,
 ) {
-    let bytes = table.num_buckets() * mem::size_of::<(K, V)>();
-    let room = table.capacity() - table.len();
-    if bytes < OUTSIDE || !fits(&pairs, room) {
-        for pair in pairs {
-            let hash = hasher.hash_one(&pair.0);
-            renew(table, hash, pair, hasher);
-        }
-        return;
-    }
-    let chart = Chart::new(table);
-    let mut batch = Vec::with_capacity(BATCH);
-    loop {
-        batch.extend(pairs.by_ref().take(BATCH).map(|pair| {
-            let hash = hasher.hash_one(&pair.0);
-            chart.fetch::<(K, V)>(hash);
-            (hash, pair)
-        }));
-        let is_last = batch.len() < BATCH;
-        for (hash, pair) in batch.drain(..) {
-            renew(table, hash, pair, hasher);
-        }
-        if is_last {
-            return;
-        }
+    for pair in pairs {
+        renew(table, pair, hasher);
     }
 }
-
-/// Beyond this many bytes a table's lines are asked for before its pairs are inserted.
-const OUTSIDE: usize = 1 << 20;
-/// This many pairs at a time.
-const BATCH: usize = 16;
 
 /// Inserts a pair, in place of the one of its key that is there.
 #[inline(always)]
 fn renew<K: Eq + Hash, V, S: BuildHasher>(
     table: &mut HashTable<(K, V)>,
-    hash: u64,
     (key, value): (K, V),
     hasher: &S,
 ) {
+    let hash = hasher.hash_one(&key);
     if let Some((_, old)) = table.find_mut(hash, |(k, _)| *k == key) {
         *old = value;
         return;

@@ -73,8 +73,9 @@ const TELLING: usize = 64;
 const SURE: usize = 16;
 
 /// For how many more keys a full table should have room, after `seen` items of `all` had `keys` different ones: for those that
-/// are still to come, if all keys are equally frequent. Each time that a table grows all its entries move.
-pub(crate) fn headroom(keys: usize, seen: usize, all: usize) -> usize {
+/// are still to come, if all keys are equally frequent, and for `unsure` times as many as are
+/// here at most while too few items tell. Each time that a table grows all its entries move.
+pub(crate) fn headroom(keys: usize, seen: usize, all: usize, unsure: usize) -> usize {
     let again = seen.saturating_sub(keys);
     let share = again as f64 / seen.max(1) as f64;
     // Where most items met their own key, hardly one more key is to come, or keys are not equally frequent.
@@ -91,7 +92,7 @@ pub(crate) fn headroom(keys: usize, seen: usize, all: usize) -> usize {
             kinds * f64::exp(-draws) * (1.0 - f64::exp(-rest / kinds))
         }
     };
-    let most = if again < SURE { 3 } else { 15 };
+    let most = if again < SURE { unsure } else { 15 };
     (more as usize).clamp(keys, keys.saturating_mul(most))
 }
 
@@ -129,7 +130,7 @@ mod tests {
                     .filter(|&n| n < all && n < 2 * kinds)
                 {
                     let here = keys(seen as f64);
-                    let more = headroom(here as usize, seen, all) as f64;
+                    let more = headroom(here as usize, seen, all, 3) as f64;
                     let known = seen as f64 - here >= 17.0;
                     let still = keys(all as f64) - here;
                     let most = if known { 15.0 } else { 3.0 } * here;
@@ -143,11 +144,12 @@ mod tests {
                 }
             }
         }
-        assert_eq!(headroom(0, 0, 100), 1);
-        assert_eq!(headroom(112, 0, 10), 112);
-        assert_eq!(headroom(112, 112, 1000), 336);
-        assert_eq!(headroom(112, 112, 300), 188);
-        assert_eq!(headroom(112, 100_000, 1 << 20), 112);
-        assert_eq!(headroom(usize::MAX, usize::MAX, usize::MAX), usize::MAX);
+        assert_eq!(headroom(0, 0, 100, 3), 1);
+        assert_eq!(headroom(112, 0, 10, 3), 112);
+        assert_eq!(headroom(112, 112, 1000, 3), 336);
+        assert_eq!(headroom(112, 112, 1000, 1), 112);
+        assert_eq!(headroom(112, 112, 300, 3), 188);
+        assert_eq!(headroom(112, 100_000, 1 << 20, 3), 112);
+        assert_eq!(headroom(usize::MAX, usize::MAX, usize::MAX, 3), usize::MAX);
     }
 }

@@ -349,7 +349,7 @@ impl<K, V> Listed<K, V> {
     #[inline(never)]
     fn grow(&mut self, hasher: &impl BuildHasher) {
         // The table is gone in the end, so it does no harm if it turns out too large.
-        let more = headroom(self.words.len(), self.seen, usize::MAX);
+        let more = headroom(self.words.len(), self.seen, usize::MAX, 3);
         let rehash = |word: &u64| hasher.hash_one(word);
         grow(&mut self.words, more, rehash)
             .expect("capacity overflow, or no memory for the entries");

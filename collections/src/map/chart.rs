@@ -21,7 +21,7 @@ pub(crate) struct Chart {
 }
 
 impl Chart {
-    pub(crate) fn new<T>(table: &HashTable<T>) -> Self {
+    pub(super) fn new<T>(table: &HashTable<T>) -> Self {
         let chart = Chart {
             middle: AtomicUsize::new(0),
             buckets: AtomicUsize::new(0),
@@ -58,7 +58,7 @@ impl Chart {
 
     /// Fetches the memory that a lookup of `hash` is likely to touch.
     #[inline]
-    pub(crate) fn fetch<T>(&self, hash: u64) {
+    pub(super) fn fetch<T>(&self, hash: u64) {
         let buckets = self.buckets.load(Ordering::Relaxed);
         // A page or two are in the cache already.
         if buckets > 512 {

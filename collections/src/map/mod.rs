@@ -10,7 +10,7 @@
 #![deny(unsafe_code)]
 
 mod ahead;
-pub(crate) mod chart;
+mod chart;
 mod concurrent;
 mod convert;
 mod entry;
