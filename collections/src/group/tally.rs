@@ -106,7 +106,6 @@ where
         hasher,
         limit,
         parts: breadth_of(count, threads),
-        count: count.unwrap_or(usize::MAX),
         // If order matters, a worker has as many tables as pieces, and knows nothing of its share.
         share: count
             .filter(|&count| F::COMMUTES && threads > 1 && count >= SHARED)

@@ -34,8 +34,6 @@ pub(super) struct Plan<'a, F, S> {
     pub(super) limit: usize,
     /// The number of parts that items and entries are scattered to.
     pub(super) parts: usize,
-    /// How many items there are at most, as far as it is known.
-    pub(super) count: usize,
     /// How many items each thread would have if all did as many; `None` if that is not known.
     pub(super) share: Option<usize>,
     /// How many workers have begun. A hint.

@@ -6,7 +6,6 @@ use crate::group::fold::Fold;
 use crate::hasher::DefaultHashBuilder;
 use crate::parts::{breadth, part_of};
 use crate::tag::Tag;
-use hashbrown::HashTable;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
@@ -54,7 +53,6 @@ fn check<G: Tag>(keys: &[u64], workers: usize, parts: usize, block: usize) -> Ma
         hasher: &hasher,
         limit: 100_000,
         parts,
-        count: keys.len(),
         share: Some(keys.len() / workers),
         workers: AtomicUsize::new(0),
         scattered: AtomicBool::new(false),
@@ -105,34 +103,7 @@ fn check<G: Tag>(keys: &[u64], workers: usize, parts: usize, block: usize) -> Ma
         }
     }
     assert!(expected.is_empty());
-    if workers == 1 && tables.len() == 1 {
-        let mut grown = HashTable::new();
-        for (key, _) in &tables[0] {
-            grown.insert_unique(hasher.hash_one(key), (*key, ()), |(k, ())| {
-                hasher.hash_one(k)
-            });
-        }
-        assert!(
-            tables[0].num_buckets() <= grown.num_buckets(),
-            "{} for {} keys",
-            tables[0].num_buckets(),
-            grown.len()
-        );
-    }
     made
-}
-
-/// Room is made for keys that never come, where those that came first promise more.
-#[test]
-fn a_table_is_no_larger_than_a_loops() {
-    for of in [0, 1, 63, 130, 500, 3_000] {
-        let turns: Vec<u64> = (0..COUNT as u64).map(|at| at % (of + 1)).collect();
-        check::<()>(&turns, 1, 8, 300);
-        let mut late = turns;
-        late.truncate(of as usize);
-        late.resize(COUNT, 7);
-        check::<u64>(&late, 1, 8, COUNT);
-    }
 }
 
 fn keys(count: usize, of: u64) -> Vec<u64> {

@@ -5,9 +5,8 @@ use super::super::fold::{Fold, Loose, Sums};
 use super::super::hot::{Hot, Met};
 use super::merging::{Done, DoneOf, Plan, Run};
 use super::spent::Spent;
-use crate::foresight::{headroom, new_keys};
+use crate::foresight::new_keys;
 use crate::gather::fits;
-use crate::map::table::grow;
 use crate::partition::Scatter;
 use crate::parts::part_of;
 use crate::tag::Tag;
@@ -39,16 +38,15 @@ const GUESSED: usize = 16;
 /// A table with no more entries than this is small.
 const HANDFUL: usize = 256;
 
-/// Folds one item into a table, the `nth` of all; `true` if its key is new there. A call would copy the key several times.
+/// Folds one item into a table; `true` if its key is new there. A call would copy the key several times.
 #[inline(always)]
 fn add<F: Fold, S: BuildHasher>(
-    plan: &Plan<'_, F, S>,
+    (fold, hasher): (&F, &S),
     sums: &mut Sums<F>,
     spent: &mut Spent<'_, F::Key>,
-    (nth, hash): (usize, u64),
+    hash: u64,
     (key, raw): (F::Key, F::Raw),
 ) -> bool {
-    let fold = plan.fold;
     match sums.find_mut(hash, |(k, _)| *k == key) {
         Some((_, sum)) => {
             fold.add(sum, raw);
@@ -56,7 +54,7 @@ fn add<F: Fold, S: BuildHasher>(
             false
         }
         None => {
-            insert::<F, S>(sums, hash, (key, fold.start(raw)), plan, nth);
+            insert::<F, S>(sums, hash, (key, fold.start(raw)), hasher);
             true
         }
     }
@@ -69,16 +67,9 @@ fn insert<F: Fold, S: BuildHasher>(
     sums: &mut Sums<F>,
     hash: u64,
     entry: (F::Key, F::Sum),
-    plan: &Plan<'_, F, S>,
-    nth: usize,
+    hasher: &S,
 ) {
-    let rehash = |(key, _): &(F::Key, F::Sum)| plan.hasher.hash_one(key);
-    if sums.len() == sums.capacity() {
-        // Keys in turns are all new until the first comes again: four times the room took twice the time.
-        let more = headroom(sums.len(), nth, plan.count, 1);
-        grow(sums, more, rehash).expect("capacity overflow, or no memory for the entries");
-    }
-    sums.insert_unique(hash, entry, rehash);
+    sums.insert_unique(hash, entry, |(key, _)| hasher.hash_one(key));
 }
 
 /// What belongs to a worker's table.
@@ -95,7 +86,7 @@ struct Around<'t, 'a, K> {
 /// hold its place, and what else it needs, in memory, wherever it is not inlined.)
 #[inline(never)] // the compiler knows that nothing else uses an argument
 fn fold_block<F: Fold, S: BuildHasher>(
-    plan: &Plan<'_, F, S>,
+    with: (&F, &S),
     sums: &mut Sums<F>,
     spent: &mut Spent<'_, F::Key>,
     count: usize,
@@ -103,10 +94,10 @@ fn fold_block<F: Fold, S: BuildHasher>(
 ) -> usize {
     let mut nth = count;
     for item in items {
-        let (key, raw) = plan.fold.read(item, nth);
+        let (key, raw) = with.0.read(item, nth);
         nth += 1;
-        let hash = plan.hasher.hash_one(&key);
-        add(plan, sums, spent, (nth, hash), (key, raw));
+        let hash = with.1.hash_one(&key);
+        add(with, sums, spent, hash, (key, raw));
     }
     nth
 }
@@ -114,17 +105,17 @@ fn fold_block<F: Fold, S: BuildHasher>(
 /// Folds items into a table. Stops at `settled` items, or if it gets too large.
 #[inline(never)] // as above
 fn fold_all<F: Fold, S: BuildHasher>(
-    plan: &Plan<'_, F, S>,
+    with: (&F, &S),
     sums: &mut Sums<F>,
     around: &mut Around<'_, '_, F::Key>,
     items: &mut impl Iterator<Item = F::Item>,
 ) -> ControlFlow<Stop> {
     let mut nth = around.count;
     let stopped = items.try_for_each(|item| {
-        let (key, raw) = plan.fold.read(item, nth);
+        let (key, raw) = with.0.read(item, nth);
         nth += 1;
-        let at = (nth, plan.hasher.hash_one(&key));
-        if add(plan, sums, around.spent, at, (key, raw)) && sums.len() > around.limit {
+        let hash = with.1.hash_one(&key);
+        if add(with, sums, around.spent, hash, (key, raw)) && sums.len() > around.limit {
             return ControlFlow::Break(Stop::Overflow);
         }
         if nth == around.settled {
@@ -139,13 +130,13 @@ fn fold_all<F: Fold, S: BuildHasher>(
 /// Folds items into a table with a hot table in front. Stops if one of the two should not go on.
 #[inline(never)] // as above
 fn fold_hot<F: Fold, S: BuildHasher>(
-    plan: &Plan<'_, F, S>,
+    with: (&F, &S),
     hot: &mut Hot<F::Key, F::Sum>,
     sums: &mut Sums<F>,
     around: &mut Around<'_, '_, F::Key>,
     items: &mut impl Iterator<Item = F::Item>,
 ) -> ControlFlow<Stop> {
-    let Plan { fold, hasher, .. } = *plan;
+    let (fold, hasher) = with;
     let mut nth = around.count;
     let stopped = items.try_for_each(|item| {
         let (key, raw) = fold.read(item, nth);
@@ -159,8 +150,7 @@ fn fold_hot<F: Fold, S: BuildHasher>(
                 ControlFlow::Continue(())
             }
             Met::Missed(key, raw) => {
-                let at = (nth, hash);
-                if add(plan, sums, around.spent, at, (key, raw)) && sums.len() > around.limit {
+                if add(with, sums, around.spent, hash, (key, raw)) && sums.len() > around.limit {
                     return ControlFlow::Break(Stop::Overflow);
                 }
                 if hot.is_due() {
@@ -254,8 +244,9 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             self.consider();
         }
         if self.is_calm(&items) {
+            let Plan { fold, hasher, .. } = *self.plan;
             let (sums, count) = (&mut self.table, self.done.count);
-            self.done.count = fold_block(self.plan, sums, &mut self.spent, count, items);
+            self.done.count = fold_block((fold, hasher), sums, &mut self.spent, count, items);
             return;
         }
         loop {
@@ -295,16 +286,17 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
     /// Folds items into the table until something has to be decided.
     #[inline]
     fn fold(&mut self, items: &mut impl Iterator<Item = F::Item>) -> ControlFlow<Stop> {
+        let Plan { fold, hasher, .. } = *self.plan;
         let mut around = Around {
             limit: self.limit,
             count: self.done.count,
             settled: self.settled(),
             spent: &mut self.spent,
         };
-        let (plan, sums) = (self.plan, &mut self.table);
+        let (with, sums) = ((fold, hasher), &mut self.table);
         let stopped = match &mut self.hot {
-            Some(hot) => fold_hot(plan, hot, sums, &mut around, items),
-            None => fold_all(plan, sums, &mut around, items),
+            Some(hot) => fold_hot(with, hot, sums, &mut around, items),
+            None => fold_all(with, sums, &mut around, items),
         };
         self.done.count = around.count;
         stopped
@@ -490,11 +482,6 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             self.cool();
         }
         if !self.table.is_empty() {
-            // If fewer keys came than there was room made for, the map would be larger than a loop's.
-            if self.table.len() <= self.table.capacity() / 2 {
-                let hasher = self.plan.hasher;
-                self.table.shrink_to(0, |(key, _)| hasher.hash_one(key));
-            }
             self.done.runs.push((0, Run::Table(self.table)));
         }
         let mut done = self.done;
