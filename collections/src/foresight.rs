@@ -67,6 +67,33 @@ impl Foresight {
     }
 }
 
+/// A table of fewer keys doubles when it is full: so few items tell nothing.
+const TELLING: usize = 64;
+/// From this many items on that met their own key, the number of all keys is known well enough.
+const SURE: usize = 16;
+/// A full table of N keys gets room for at most three times as many more where too few items tell, and else for 15 times.
+const MOST: (usize, usize) = (3, 15);
+
+/// For how many more keys a full table should have room, after `seen` items had `keys` different ones: for all that are
+/// still to come, if all keys are equally frequent. Each time that a table grows all its entries move.
+/// (By the first terms of a series: a search as in [`new_keys`] would cost more than it saves in a small table.)
+pub(crate) fn headroom(keys: usize, seen: usize) -> usize {
+    let again = seen.saturating_sub(keys);
+    let share = again as f64 / seen.max(1) as f64;
+    // Where most items met their own key, hardly one more key is to come, or keys are not equally frequent.
+    if keys < TELLING || share > 0.7 {
+        return keys.max(1);
+    }
+    let most = keys.saturating_mul(if again < SURE { MOST.0 } else { MOST.1 });
+    if again == 0 {
+        return most;
+    }
+    // Of K keys, N draws meet K (1 - exp(-N/K)). The first terms of the series for N/K.
+    let draws = share * (2.0 + share * (4.0 / 3.0 + share * 10.0 / 9.0));
+    let more = seen as f64 / draws * f64::exp(-draws);
+    (more as usize).clamp(keys, most)
+}
+
 /// How many of `rest` further rows will have a key that is new, if `seen` rows had `keys` different ones, and all keys are
 /// equally frequent.
 pub(crate) fn new_keys(seen: usize, keys: usize, rest: usize) -> usize {
@@ -83,4 +110,36 @@ pub(crate) fn new_keys(seen: usize, keys: usize, rest: usize) -> usize {
     let all = seen / high;
     let still = f64::exp(-high) * (1.0 - (-(rest as f64) / all).exp());
     ((all * still) as usize).min(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::headroom;
+
+    /// Full tables of equally frequent keys.
+    #[test]
+    fn room_is_made_for_the_keys_to_come() {
+        for kinds in [200_usize, 1000, 10_000, 100_000] {
+            // After N draws there are K (1 - exp(-N/K)) keys.
+            let keys = |draws: f64| kinds as f64 * (1.0 - f64::exp(-draws / kinds as f64));
+            for seen in (6..18).map(|n| 1 << n).filter(|&n| n < 2 * kinds) {
+                let here = keys(seen as f64);
+                let more = headroom(here as usize, seen) as f64;
+                let known = seen as f64 - here >= 17.0;
+                let most = if known { 15.0 } else { 3.0 } * here;
+                let right = (kinds as f64 - here).clamp(here, most);
+                let off = 0.1 * kinds as f64;
+                assert!(
+                    !known || (right - off..=right + 2.0 * off).contains(&more),
+                    "{more} in place of {right}, {kinds} keys, {seen} seen"
+                );
+                assert!(more <= most + 3.0);
+            }
+        }
+        assert_eq!(headroom(0, 0), 1);
+        assert_eq!(headroom(112, 0), 336);
+        assert_eq!(headroom(112, 112), 336);
+        assert_eq!(headroom(112, 100_000), 112);
+        assert_eq!(headroom(usize::MAX, usize::MAX), usize::MAX);
+    }
 }

@@ -18,6 +18,7 @@ mod sharing;
 mod small;
 mod table;
 mod tails;
+mod touching;
 mod vectors;
 
 use std::cell::RefCell;
@@ -56,6 +57,7 @@ fn main() {
     counting::words(&options);
     building::run(&options);
     sharing::run(&options);
+    touching::run(&options);
     vectors::run(&options);
     tails::run(&options);
     memory::run(&mut options);

@@ -11,9 +11,13 @@ use tine_collections::{FrozenMap, ParHashMap, ReadMap};
 type Dash7 = dashmap7::DashMap<u64, u64, Fold>;
 
 /// What a concurrent map can do here.
-trait Shared: Sync {
+pub trait Shared: Sync {
     fn put(&self, key: u64, value: u64);
     fn look(&self, key: u64) -> u64;
+    /// Adds one to a value, where it lies.
+    fn raise(&self, _: u64) {
+        unreachable!("it is not asked for that");
+    }
 }
 
 impl Shared for ParHashMap<u64, u64> {
@@ -22,6 +26,9 @@ impl Shared for ParHashMap<u64, u64> {
     }
     fn look(&self, key: u64) -> u64 {
         self.get_cloned(&key).unwrap_or(0)
+    }
+    fn raise(&self, key: u64) {
+        self.update(&key, |value| *value += 1);
     }
 }
 
@@ -32,6 +39,11 @@ impl Shared for dashmap::DashMap<u64, u64, Fold> {
     fn look(&self, key: u64) -> u64 {
         self.get(&key).map_or(0, |value| *value)
     }
+    fn raise(&self, key: u64) {
+        self.get_mut(&key)
+            .into_iter()
+            .for_each(|mut value| *value += 1);
+    }
 }
 
 impl Shared for Dash7 {
@@ -40,6 +52,11 @@ impl Shared for Dash7 {
     }
     fn look(&self, key: u64) -> u64 {
         self.get(&key).map_or(0, |value| *value)
+    }
+    fn raise(&self, key: u64) {
+        self.get_mut(&key)
+            .into_iter()
+            .for_each(|mut value| *value += 1);
     }
 }
 
@@ -50,6 +67,9 @@ impl Shared for papaya::HashMap<u64, u64, Fold> {
     fn look(&self, key: u64) -> u64 {
         self.pin().get(&key).map_or(0, |value| *value)
     }
+    fn raise(&self, key: u64) {
+        self.pin().update(key, |value| value + 1);
+    }
 }
 
 impl Shared for scc::HashMap<u64, u64, Fold> {
@@ -58,6 +78,9 @@ impl Shared for scc::HashMap<u64, u64, Fold> {
     }
     fn look(&self, key: u64) -> u64 {
         self.read_sync(&key, |_, value| *value).unwrap_or(0)
+    }
+    fn raise(&self, key: u64) {
+        self.update_sync(&key, |_, value| *value += 1);
     }
 }
 
@@ -95,7 +118,7 @@ macro_rules! design {
 
 design!(Words, Versions, Pinned);
 
-fn makers(capacity: usize) -> Vec<(&'static str, Box<dyn Fn() -> Box<dyn Shared>>)> {
+pub fn makers(capacity: usize) -> Vec<(&'static str, Box<dyn Fn() -> Box<dyn Shared>>)> {
     use dashmap::DashMap;
     vec![
         (

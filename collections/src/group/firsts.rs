@@ -1,6 +1,7 @@
 //! First items of their keys, as one worker finds them: two ways to keep them, and when to give that up.
 #![forbid(unsafe_code)]
 
+use crate::foresight::headroom;
 use crate::gather::{Bag, fits};
 use crate::map::table::grow;
 use crate::word::word;
@@ -303,9 +304,8 @@ impl<K: Eq + Hash + Send, V: Send> Firsts<K, V> for Ranked<K, V> {
 pub(super) struct Listed<K, V> {
     words: HashTable<u64>,
     list: Vec<(K, V)>,
-    /// The number of items that came since the table has grown, and its keys before that.
+    /// The number of items that came.
     seen: usize,
-    grown: usize,
 }
 
 impl<K, V> Default for Listed<K, V> {
@@ -314,7 +314,6 @@ impl<K, V> Default for Listed<K, V> {
             words: HashTable::new(),
             list: Vec::new(),
             seen: 0,
-            grown: 0,
         }
     }
 }
@@ -327,9 +326,6 @@ impl<K, V> IntoIterator for Listed<K, V> {
         self.list.into_iter()
     }
 }
-
-/// A table of fewer keys doubles when it is full.
-const SMALL: usize = 64;
 
 impl<K, V> Listed<K, V> {
     /// The words, and the items in order.
@@ -352,18 +348,11 @@ impl<K, V> Listed<K, V> {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, hasher: &impl BuildHasher) {
-        let Listed {
-            words, seen, grown, ..
-        } = self;
-        let len = words.len();
-        // Of keys that come equally often there are more than twice as many while three of four are new.
-        let more = match len >= SMALL && len - *grown > *seen / 4 * 3 {
-            true => 3 * len,
-            false => len.max(1),
-        };
+        // The table is gone in the end, so it does no harm if it turns out too large.
+        let more = headroom(self.words.len(), self.seen);
         let rehash = |word: &u64| hasher.hash_one(word);
-        grow(words, more, rehash).expect("capacity overflow, or no memory for the entries");
-        (*seen, *grown) = (0, len);
+        grow(&mut self.words, more, rehash)
+            .expect("capacity overflow, or no memory for the entries");
     }
 }
 
