@@ -291,7 +291,7 @@ where
             && let Some(mut producer) = rest.producer.take()
         {
             if !all {
-                (producer, rest.producer) = producer.split();
+                (producer, rest.producer) = producer.split_off_first();
             }
             piece = Some((rest.before, producer, rest.consumer.split_off_left()));
             rest.before += 1;
