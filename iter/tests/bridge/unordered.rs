@@ -2,14 +2,12 @@
 
 use std::collections::HashSet;
 use std::iter::from_fn;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Barrier, Condvar, Mutex};
 use std::thread::{self, ThreadId};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tine_iter::iter::split;
 use tine_iter::prelude::*;
 use tine_pool::{current_num_threads, join, yield_now};
 
@@ -398,33 +396,5 @@ fn the_last_items_wait_for_each_other() {
             });
             assert_eq!(done.into_inner(), size);
         }
-    });
-}
-
-/// Deep inside of a list its pieces are split off one after the other. Each thread begins one before any draws.
-#[test]
-fn all_threads_come_to_a_bridge_deep_inside_of_a_list() {
-    const LEN: usize = 60;
-    in_pools_of(&[1, 2, 3, 4, 8], || {
-        let threads = current_num_threads();
-        let (begun, late) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let begin = || {
-            begun.fetch_add(1, Ordering::Relaxed);
-            let start = Instant::now();
-            while begun.load(Ordering::Relaxed) < threads && !late.load(Ordering::Relaxed) {
-                late.fetch_or(start.elapsed() > Duration::from_secs(20), Ordering::Relaxed);
-                thread::yield_now();
-            }
-        };
-        let first_of = |rest: Range<usize>| {
-            let cut = rest.start + 1;
-            (rest.start..cut, (cut < rest.end).then_some(cut..rest.end))
-        };
-        let list = split(0..LEN, first_of);
-        list.filter(|part| part.end == LEN).for_each(|_| {
-            let count = (0..100).par_bridge().fold(begin, |(), _| ()).count();
-            assert_eq!(count, threads);
-        });
-        assert!(!late.into_inner(), "only {begun:?} of {threads} came");
     });
 }

@@ -283,6 +283,22 @@ mod tests {
         }
     }
 
+    /// Also where each is split off before any has begun.
+    #[test]
+    fn seats_are_split_off_one_by_one() {
+        for size in [1, 2, 3, 4, 18] {
+            let notes = notes(size);
+            let (mut pieces, mut rest) = (vec![], Some(Share::all(&notes)));
+            while let Some(share) = rest.take() {
+                let piece;
+                (piece, rest) = share.split_off_first();
+                pieces.push(piece);
+            }
+            pieces.into_iter().for_each(|piece| fold(piece, 0));
+            assert_eq!(notes.seats(), ((0..size).collect(), vec![]));
+        }
+    }
+
     #[test]
     fn a_member_leaves_a_piece_to_others() {
         let notes = notes(9);
