@@ -189,7 +189,7 @@ where
 {
     let mut spent = Spent::default();
     if consumer.full() {
-        // Before there is a result: should a destructor panic later, nobody would drop that.
+        // Before there is a result: should a destructor panic later, that would not be dropped.
         drop(producer);
         return (consumer.into_folder().complete(), spent);
     }
