@@ -189,7 +189,7 @@ where
 {
     let mut spent = Spent::default();
     if consumer.full() {
-        // Before there is a result: should a destructor panic later, nobody would drop that.
+        // Before there is a result: should a destructor panic later, that would not be dropped.
         drop(producer);
         return (consumer.into_folder().complete(), spent);
     }
@@ -291,7 +291,7 @@ where
             && let Some(mut producer) = rest.producer.take()
         {
             if !all {
-                (producer, rest.producer) = producer.split();
+                (producer, rest.producer) = producer.split_off_first();
             }
             piece = Some((rest.before, producer, rest.consumer.split_off_left()));
             rest.before += 1;

@@ -430,6 +430,12 @@ pub trait UnindexedProducer: Send + Sized {
     /// Splits off the items to the right, if there is a reason to.
     fn split(self) -> (Self, Option<Self>);
 
+    /// The same for a left part that is split no further.
+    #[doc(hidden)]
+    fn split_off_first(self) -> (Self, Option<Self>) {
+        self.split()
+    }
+
     /// Feeds the items to `folder`, until it is full.
     fn fold_with<F>(self, folder: F) -> F
     where

@@ -81,9 +81,10 @@ impl Places {
     /// (on systems of 64 bits), and each of them may be halved 16 times.
     fn split_off_left(self, end: End) -> (Places, Places) {
         const FEW: usize = 1 << (usize::BITS / 4);
+        const MORE: usize = FEW + 1;
         const MOST: usize = usize::MAX / FEW;
         match self.high - self.low {
-            FEW..=MOST => self.cut(self.low + FEW),
+            MORE..=MOST => self.cut(self.low + FEW),
             _ => self.halve(end),
         }
     }
@@ -268,4 +269,29 @@ where
     F: Fn(I::Item) -> Option<R> + Sync,
 {
     hunt(iter, op, End::Last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pieces of a list, and the halves of each, have places of their own.
+    #[test]
+    fn pieces_of_a_list_are_halved_in_turn() {
+        for end in [End::First, End::Last] {
+            let mut rest = Places {
+                low: 0,
+                high: usize::MAX,
+            };
+            for _ in 0..1000 {
+                let mut piece;
+                (piece, rest) = rest.split_off_left(end);
+                for _ in 0..usize::BITS / 4 {
+                    let (left, right) = piece.split_off_left(end);
+                    assert!(left.low < left.high && left.high < right.high);
+                    piece = left;
+                }
+            }
+        }
+    }
 }

@@ -56,7 +56,7 @@ struct Seats {
 }
 
 impl Seats {
-    /// Splits off so many from the end.
+    /// Splits off this number from the end.
     fn split_off(&mut self, size: usize) -> Seats {
         self.size -= size;
         Seats {
@@ -124,24 +124,37 @@ impl<'w, W: Well> Share<'w, W> {
         let seats = Seats { first: 0, size };
         Share { well, seats }
     }
+
+    /// Splits off a part of this number of seats, or one of those handed back.
+    /// A thread that takes part already splits off none: it came upon this piece inside of `next`, and another
+    /// thread that began the part would wait for that `next`, and this one for the part.
+    fn cut(mut self, size: usize) -> (Self, Option<Self>) {
+        let well = self.well;
+        let crew = well.crew();
+        let part = match size {
+            _ if crew.has_this_thread() => None,
+            0 if crew.any.load(Ordering::Relaxed) => crew.handed_back(),
+            0 => None,
+            size => Some(self.seats.split_off(size)),
+        };
+        let part = part.map(|seats| Share { well, seats });
+        (self, part)
+    }
 }
 
 impl<W: Well> UnindexedProducer for Share<'_, W> {
     type Item = W::Item;
 
-    /// A thread that takes part already splits off none: it came upon this piece inside of `next`, and another
-    /// thread that began the half would wait for that `next`, and this one for the half.
-    fn split(mut self) -> (Self, Option<Self>) {
-        let well = self.well;
-        let crew = well.crew();
-        let half = match self.seats.size / 2 {
-            _ if crew.has_this_thread() => None,
-            0 if crew.any.load(Ordering::Relaxed) => crew.handed_back(),
-            0 => None,
-            half => Some(self.seats.split_off(half)),
-        };
-        let half = half.map(|seats| Share { well, seats });
-        (self, half)
+    fn split(self) -> (Self, Option<Self>) {
+        let half = self.seats.size / 2;
+        self.cut(half)
+    }
+
+    /// All seats but one go to the right at once: when the left part hands them back, the last thread may have come
+    /// already, and found none.
+    fn split_off_first(self) -> (Self, Option<Self>) {
+        let rest = self.seats.size - 1;
+        self.cut(rest)
     }
 
     fn fold_with<F: Folder<W::Item>>(self, folder: F) -> F {
@@ -231,7 +244,7 @@ mod tests {
         }
     }
 
-    /// Splits at most so often, and folds all pieces.
+    /// Splits at most this often, and folds all pieces.
     fn fold(share: Share<'_, Notes>, mut splits: usize) {
         let mut pieces = vec![share];
         while let Some(piece) = pieces.pop() {
@@ -267,6 +280,22 @@ mod tests {
             back.extend(drained);
             back.sort_unstable();
             assert_eq!(back, (0..18).collect::<Vec<_>>());
+        }
+    }
+
+    /// Also where each is split off before any has begun.
+    #[test]
+    fn seats_are_split_off_one_by_one() {
+        for size in [1, 2, 3, 4, 18] {
+            let notes = notes(size);
+            let (mut pieces, mut rest) = (vec![], Some(Share::all(&notes)));
+            while let Some(share) = rest.take() {
+                let piece;
+                (piece, rest) = share.split_off_first();
+                pieces.push(piece);
+            }
+            pieces.into_iter().for_each(|piece| fold(piece, 0));
+            assert_eq!(notes.seats(), ((0..size).collect(), vec![]));
         }
     }
 
