@@ -20,15 +20,15 @@ pub fn run(options: &Options) {
                 true => zipf(ops, size),
                 false => uniform(ops, size),
             };
-            let full = |(who, make): (&'static str, Box<dyn Fn() -> Box<dyn Shared>>)| {
+            let full = |(name, make): (&'static str, Box<dyn Fn() -> Box<dyn Shared>>)| {
                 let map = make();
                 (0..size).for_each(|rank| map.put(spread(rank), rank));
-                (who, map)
+                (name, map)
             };
             let peers = makers(size as usize).into_iter();
             // Designs cannot forget, grow or change in place.
             let maps: Vec<_> = peers
-                .filter(|(who, _)| !who.contains("no growth"))
+                .filter(|(name, _)| !name.contains("no growth"))
                 .map(full)
                 .collect();
             if options.wants(&many) {
@@ -49,7 +49,7 @@ pub fn run(options: &Options) {
             if options.wants(&update) {
                 // None grows here, and papaya takes ten times as long as the others.
                 let mut maps = maps;
-                maps.retain(|(who, _)| *who != "papaya, presized");
+                maps.retain(|(name, _)| *name != "papaya, presized");
                 let runs = each(&maps, &keys, threads, |map, part| {
                     part.iter().for_each(|&key| map.raise(key));
                 });
@@ -66,9 +66,9 @@ fn each<'a>(
     threads: usize,
     work: fn(&dyn Shared, &[u64]),
 ) -> Vec<Run<'a>> {
-    let run = |(who, map): &'a (&'static str, Box<dyn Shared>)| -> Run<'a> {
+    let run = |(name, map): &'a (&'static str, Box<dyn Shared>)| -> Run<'a> {
         let run = move || on_threads(threads, keys, |part| work(&**map, part));
-        (*who, Box::new(run))
+        (*name, Box::new(run))
     };
     maps.iter().map(run).collect()
 }

@@ -79,7 +79,7 @@ pub(super) struct Led {
 
 impl Led {
     pub(super) fn begin(&self) {
-        // Relaxed: who sees it later finds the lock taken.
+        // Relaxed: a thread that sees it later finds the lock taken.
         self.now.store(true, Ordering::Relaxed);
     }
 

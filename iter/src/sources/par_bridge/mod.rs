@@ -47,7 +47,9 @@ use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 /// its `size_hint` that it has more, it is asked for several items at once as soon as items have
 /// proved quick. A thread that has nothing else to do takes those that have not been started. The
 /// last items, two for each thread, come one by one. (In a pool of more than 16 threads they may be drawn at
-/// once too, and are then shared out: by halves, as threads ask.) So one item for each thread may wait for all the others. If no item waits for another, say so by [`batched`](IterBridge::batched): that is
+/// once too, and are then shared out: by halves, as threads ask.) So one item for each thread may wait for all the others.
+/// For a bridge inside of another loop's item this does not hold: a thread that waits for the rest of that loop may not come.
+/// If no item waits for another, say so by [`batched`](IterBridge::batched): that is
 /// much faster where items are cheap.
 ///
 /// # Waiting in `next`

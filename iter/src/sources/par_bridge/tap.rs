@@ -108,8 +108,8 @@ struct Crowd<T> {
     hand: VecDeque<T>,
 }
 
-/// The items that one thread has drawn and not started, and its place in the line, on a line of its own: who
-/// brings items writes both.
+/// The items that one thread has drawn and not started, and its place in the line, on a line of its own: a thread
+/// that brings items writes both.
 #[repr(C, align(128))]
 struct Batch<T> {
     ask: Ask,
@@ -263,7 +263,7 @@ impl<I: Iterator> Tap<I> {
                 }
                 self.led.end();
                 drop(source);
-                // Any one of those who wait will do.
+                // Any thread that waits will do.
                 let _ = self.batches.iter().any(|other| other.place.lead());
                 return item;
             }
