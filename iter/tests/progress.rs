@@ -376,6 +376,14 @@ fn the_last_match_is_found_in_a_range_without_end() {
                 assert_eq!(last, Some(i64::MAX - 1));
                 let last = (0..usize::MAX).into_par_iter().find_last(|_| true);
                 assert_eq!(last, Some(usize::MAX - 1));
+                // Halves of halves of halves: places must last for them all.
+                let bits = || (0..1_u64 << 20).into_par_iter();
+                let pairs = bits().flat_map(|i| bits().map(move |j| i << 20 | j));
+                assert_eq!(pairs.find_last(|_| true), Some((1 << 40) - 1));
+                let triples = bits()
+                    .flat_map(|i| bits().map(move |j| i << 20 | j))
+                    .flat_map(|i| bits().map(move |j| i << 20 | j));
+                assert_eq!(triples.find_last(|_| true), Some((1 << 60) - 1));
             });
         }
     });

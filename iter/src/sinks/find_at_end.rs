@@ -1,11 +1,11 @@
 //! `find_first`, `find_last` and their `_map` forms: items behind one that was found are not looked
 //! at.
 //!
-//! Each piece knows the stretch of places that it, and pieces split from it, may occupy. Places are
-//! indices where those are known, and otherwise parts of what is left of a `usize`: at first halves, then a few for each
-//! piece on the left, since a list is split often, and each time at its front. Places only order pieces: when they run
-//! out, two pieces share a place, and neither stops the other. The reducer decides, from left to right, which of two
-//! found items counts.
+//! Each piece knows the stretch of places that it, and pieces split from it, may occupy. Places are indices where those
+//! are known, and otherwise shares of what is left of a `usize`. The first piece that is split off at the left takes half of
+//! it, the next one a third of the rest, then a quarter. So a tree is halved, and the millionth piece of a list still
+//! has 2²³ places for its own pieces. Places only order pieces: when they run out, two pieces share a place, and neither
+//! stops the other. The reducer decides, from left to right, which of two found items counts.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
@@ -66,41 +66,46 @@ impl<F> Search<F> {
 struct Places {
     low: usize,
     high: usize,
+    /// The number of pieces that had a share of these places, and lie on the left of them now.
+    shares: usize,
 }
 
 impl Places {
-    /// Cuts at an index, or in the middle if there are too few places.
+    const ALL: Places = Places {
+        low: 0,
+        high: usize::MAX,
+        shares: 0,
+    };
+
+    /// Cuts at an index, or as [`split_off_left`](Self::split_off_left) does if there are too few places.
     fn split_at(self, index: usize, end: End) -> (Places, Places) {
         match self.low.checked_add(index) {
             Some(cut) if cut < self.high => self.cut(cut),
-            _ => self.halve(end),
+            _ => self.split_off_left(end),
         }
     }
 
-    /// Cuts where not even the left part has a known length: pieces of up to 2³² items of a list have places of their own
-    /// (on systems of 64 bits), and each of them may be halved 16 times.
+    /// Cuts off the next share for a left part of unknown length. Of the last two places, the side that is looked for
+    /// gets one.
     fn split_off_left(self, end: End) -> (Places, Places) {
-        const FEW: usize = 1 << (usize::BITS / 4);
-        const MORE: usize = FEW + 1;
-        const MOST: usize = usize::MAX / FEW;
-        match self.high - self.low {
-            MORE..=MOST => self.cut(self.low + FEW),
-            _ => self.halve(end),
-        }
-    }
-
-    /// Cuts in the middle. Of the last two places, the side that is looked for gets one.
-    fn halve(self, end: End) -> (Places, Places) {
         let places = self.high - self.low;
-        self.cut(match end {
-            End::First => self.low + places.div_ceil(2),
-            End::Last => self.low + places / 2,
-        })
+        let next = self.shares.saturating_add(2);
+        let share = match end {
+            End::First => places.div_ceil(next),
+            End::Last => places / next,
+        };
+        let (left, mut right) = self.cut(self.low + share);
+        right.shares = next - 1;
+        (left, right)
     }
 
     fn cut(self, cut: usize) -> (Places, Places) {
-        let (low, high) = (self.low, self.high);
-        (Places { low, high: cut }, Places { low: cut, high })
+        let left = Places {
+            high: cut,
+            shares: 0,
+            ..self
+        };
+        (left, Places { low: cut, ..self })
     }
 }
 
@@ -246,11 +251,7 @@ where
     R: Send,
     F: Fn(I::Item) -> Option<R> + Sync,
 {
-    let everywhere = Places {
-        low: 0,
-        high: usize::MAX,
-    };
-    iter.drive_unindexed(Part::new(&Search::new(op, end), everywhere))
+    iter.drive_unindexed(Part::new(&Search::new(op, end), Places::ALL))
 }
 
 pub(crate) fn find_map_first<I, R, F>(iter: I, op: F) -> Option<R>
@@ -279,10 +280,7 @@ mod tests {
     #[test]
     fn pieces_of_a_list_are_halved_in_turn() {
         for end in [End::First, End::Last] {
-            let mut rest = Places {
-                low: 0,
-                high: usize::MAX,
-            };
+            let mut rest = Places::ALL;
             for _ in 0..1000 {
                 let mut piece;
                 (piece, rest) = rest.split_off_left(end);

@@ -250,10 +250,9 @@ fn items_that_wait_for_the_next_one() {
     }
 }
 
-/// The same, where some splits take long: threads that would not wait for these come back.
-#[test]
-fn items_wait_for_the_next_one_behind_slow_splits() {
-    const LEN: usize = 500;
+/// The same on pools of several sizes, where the split at an item takes `millis` of it, and the items in `waits` wait
+/// for the next one.
+fn wait_behind_slow_splits(len: usize, waits: Range<usize>, millis: fn(usize) -> u64) {
     for threads in [2, 3, 8] {
         let pool = ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -261,53 +260,36 @@ fn items_wait_for_the_next_one_behind_slow_splits() {
             .unwrap();
         let line = Waiting::default();
         let slow = |rest: Range<usize>| {
-            let millis = match rest.start {
-                100 | 300 => 200,
-                at if at > 300 && at % 10 == 0 => 15,
-                _ => 0,
-            };
-            thread::sleep(Duration::from_millis(millis));
+            thread::sleep(Duration::from_millis(millis(rest.start)));
             first_of(rest)
         };
         let wait = |part: Range<usize>| {
             line.begin(part.end);
-            if part.start > 100 && part.end < LEN {
+            if waits.contains(&part.start) && part.end < len {
                 line.wait_behind(part.end);
             }
-            thread::sleep(Duration::from_micros(20));
+            thread::sleep(Duration::from_micros(30));
             part.len()
         };
-        let sum: usize = pool.install(|| split(0..LEN, slow).map(wait).sum());
-        assert_eq!((sum, line.late.into_inner()), (LEN, 0));
+        let sum: usize = pool.install(|| split(0..len, slow).map(wait).sum());
+        assert_eq!((sum, line.late.into_inner()), (len, 0));
     }
+}
+
+/// Threads that would not wait for a slow split come back.
+#[test]
+fn items_wait_for_the_next_one_behind_slow_splits() {
+    wait_behind_slow_splits(500, 101..500, |at| match at {
+        100 | 300 => 200,
+        at if at > 300 && at % 10 == 0 => 15,
+        _ => 0,
+    });
 }
 
 /// Threads take turns in coming late to a slow split: none may be kept from the items behind it by how often that was.
 #[test]
 fn threads_take_turns_at_slow_splits() {
-    const LEN: usize = 200;
-    for threads in [2, 3, 8] {
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
-        let line = Waiting::default();
-        let slow = |rest: Range<usize>| {
-            let millis = if rest.start > 40 { 5 } else { 0 };
-            thread::sleep(Duration::from_millis(millis));
-            first_of(rest)
-        };
-        let wait = |part: Range<usize>| {
-            line.begin(part.end);
-            if part.start > LEN - 10 && part.end < LEN {
-                line.wait_behind(part.end);
-            }
-            thread::sleep(Duration::from_micros(50));
-            part.len()
-        };
-        let sum: usize = pool.install(|| split(0..LEN, slow).map(wait).sum());
-        assert_eq!((sum, line.late.into_inner()), (LEN, 0));
-    }
+    wait_behind_slow_splits(200, 191..200, |at| if at > 40 { 5 } else { 0 });
 }
 
 /// A search of a list ends behind the item, however far into the list that is. Far behind it no item is looked at before it.

@@ -321,8 +321,8 @@ impl<I: Iterator> Tap<I> {
         }
     }
 
-    /// The same for a thread in the line. At the end it is half of what another thread has too much of. False if nothing
-    /// is left.
+    /// Puts items for a thread in the line into its batch. At the end these are half of what another thread has too
+    /// much of. False if nothing is left.
     fn draw_for_another(&self, more: usize, source: &mut Source<I>) -> bool {
         if source.batched && source.iter.size_hint().0 == 0 {
             let half = |batch: &Batch<_>| batch.half(&mut source.crowd.hand);
