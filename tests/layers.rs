@@ -56,6 +56,7 @@ const HOUSE: &[Crate] = &[
             // pace: what decides how work is spread, and acts on nothing
             &["pace::glance", "pace::profit"],
             &["pace::site_costs", "pace::wakes"],
+            &["pace::loop_pace::view", "pace::whole"],
             &["pace::join_pace", "pace::loop_pace"],
             &["pace"],
             // seat: which thread holds which seat, and which ones sleep
@@ -277,6 +278,7 @@ const HOUSE: &[Crate] = &[
                 "tag",
                 "word",
                 "parts",
+                "tried",
                 "map::reentry",
                 "map::ahead",
                 "group::hot",

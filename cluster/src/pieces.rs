@@ -58,7 +58,9 @@ impl<T, S: Piece<T>, N: Fn() -> S + Sync> Consumer<T> for Pieces<'_, N> {
     // One state from block to block; another only for what another thread takes.
     const ADVANCES: bool = true;
     // Another state is filled from nothing, and its lists are appended to others.
-    const WORTH: u64 = 100_000;
+    fn worth(&self) -> u64 {
+        100_000
+    }
 
     fn advance(self, _: usize, folder: Option<Taking<S>>) -> (Taking<S>, Self) {
         (folder.unwrap_or_else(|| Taking((self.new)())), self)

@@ -9,6 +9,7 @@ use crate::map::{FrozenMap, ParHashMap};
 use crate::partition::{List, par_map};
 use crate::parts::breadth;
 use crate::tag::{Tag, is_cheap};
+use crate::tried::tried;
 use hashbrown::HashTable;
 use hashbrown::hash_table::{self, Entry as Slot};
 use std::hash::{BuildHasher, Hash};
@@ -29,19 +30,25 @@ where
     where
         I: ParallelIterator<Item = (K, V)>,
     {
-        if const { is_cheap::<K>() } {
-            self.absorb_tagged::<(), I>(pairs, merge);
-        } else {
-            self.absorb_tagged::<u64, I>(pairs, merge);
-        }
+        tried(pairs, &(merge, "map"), |pairs, alone| {
+            if const { is_cheap::<K>() } {
+                self.absorb_tagged::<(), I>(pairs, merge, alone);
+            } else {
+                self.absorb_tagged::<u64, I>(pairs, merge, alone);
+            }
+        });
     }
 
-    fn absorb_tagged<G: Tag, I>(&mut self, pairs: I, merge: &(impl Fn(&mut V, V) + Sync))
-    where
+    fn absorb_tagged<G: Tag, I>(
+        &mut self,
+        pairs: I,
+        merge: &(impl Fn(&mut V, V) + Sync),
+        alone: bool,
+    ) where
         I: ParallelIterator<Item = (K, V)>,
     {
         let hasher = &self.hasher;
-        match gather::<G, Latest<K, V>, _, _, _, _>(pairs, &|pair| pair, hasher, breadth()) {
+        match gather::<G, Latest<K, V>, _, _, _, _>(pairs, &|pair| pair, hasher, breadth(), alone) {
             Gathered::Few(Latest(mut fresh)) => match self.shards.stem_mut() {
                 Some(table) if table.is_empty() && table.capacity() <= fresh.capacity() => {
                     // Most keys were there more than once.

@@ -144,12 +144,13 @@ pub(crate) enum Gathered<G, T, B = Vec<T>> {
 }
 
 /// Gathers the values that `read` makes of the items. Uses lists for `parts`
-/// parts if there are more than a few values.
+/// parts if there are more than a few values. One thread does it if it is to do so `alone`.
 pub(crate) fn gather<G, B, I, K, V, S>(
     items: I,
     read: &(impl Fn(I::Item) -> (K, V) + Sync),
     hasher: &S,
     parts: usize,
+    alone: bool,
 ) -> Gathered<G, (K, V), B>
 where
     G: Tag,
@@ -159,19 +160,20 @@ where
     V: Send,
     S: BuildHasher + Sync,
 {
-    match heaps::<Scatter<_>, B, _, _, _, _>(items, read, hasher, parts) {
+    match heaps::<Scatter<_>, B, _, _, _, _>(items, read, hasher, parts, alone) {
         Run::Few(bag) => Gathered::Few(bag),
         Run::Many(scatters) => Gathered::Many(transpose(scatters)),
     }
 }
 
 /// Gathers the values that `read` makes of the items: few in a bag, more in a heap for each piece
-/// that a worker took, in order.
+/// that a worker took, in order. One worker takes all if it is to do so `alone`.
 pub(crate) fn heaps<H, B, I, K, V, S>(
     items: I,
     read: &(impl Fn(I::Item) -> (K, V) + Sync),
     hasher: &S,
     parts: usize,
+    alone: bool,
 ) -> Run<B, Vec<H>>
 where
     H: Heap<B, K, V, S>,
@@ -186,6 +188,7 @@ where
         read,
         hasher,
         parts,
+        alone,
         few: match expected {
             Some(count) if count <= B::FEW => B::FEW,
             Some(_) => B::MANY,
@@ -244,6 +247,8 @@ struct Plan<'a, R, S> {
     read: &'a R,
     hasher: &'a S,
     parts: usize,
+    /// Whether one thread is to do it.
+    alone: bool,
     /// The most values of a bag.
     few: usize,
     /// How many values the first bag is to expect. The thread that begins first takes it.
@@ -298,7 +303,10 @@ where
 
     // One run from block to block; another only for what another thread takes.
     const ADVANCES: bool = true;
-    const WORTH: u64 = B::WORTH;
+
+    fn worth(&self) -> u64 {
+        if self.plan.alone { u64::MAX } else { B::WORTH }
+    }
 
     fn advance(self, count: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
         let mut folder = folder.unwrap_or_else(|| self.split_off_left().into_folder());

@@ -91,6 +91,8 @@ pub mod sorted;
 mod sync;
 #[cfg(not(loom))]
 mod tag;
+#[cfg(not(loom))]
+mod tried;
 pub mod vec;
 #[cfg(not(loom))]
 mod word;

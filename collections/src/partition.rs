@@ -105,6 +105,12 @@ impl<T> Scatter<T> {
         self.cursors.len()
     }
 
+    /// How many values there are.
+    pub(crate) fn len(&self) -> usize {
+        let cursors = self.cursors.iter();
+        cursors.map(|cursor| cursor.before + cursor.len).sum()
+    }
+
     /// How many values each part has.
     pub(crate) fn lens(&self) -> Vec<usize> {
         let cursors = self.cursors.iter();

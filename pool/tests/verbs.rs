@@ -601,3 +601,21 @@ fn a_cancelled_job_is_dropped_once_and_never_run() {
     assert_eq!(DROPPED.load(SeqCst), 1_000);
     assert_eq!(RUN.load(SeqCst) + cancelled, 1_000);
 }
+
+/// Whether a call of a loop that is made here counts as a part of another call.
+fn is_part() -> bool {
+    tine_pool::loops::Whole::start(0x51_0001, Some(1 << 20)).is_none()
+}
+
+#[test]
+fn a_call_that_is_brought_to_a_pool_is_a_part_of_nothing() {
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    assert!(!pool.install(is_part));
+    assert!(!is_part());
+    assert!(pool.install(|| join(is_part, || ())).0);
+    let mut task = false;
+    pool.install(|| scope(|s| s.spawn(|_| task = is_part())));
+    assert!(task);
+    let one = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    assert!(one.install(is_part), "there is nothing to try");
+}

@@ -12,13 +12,15 @@ use crate::foresight::Foresight;
 use crate::gather::{Heap, Run, heaps};
 use crate::hasher::DefaultHashBuilder;
 use crate::partition::{List, Scatter, concat, par_map, transpose};
-use crate::parts::{breadth, part_of};
+use crate::parts::{breadth_of, part_of};
 use crate::tag::{Tag, Tagged, is_cheap};
+use crate::tried::tried;
 use crate::word::has_word;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
 use tine_iter::iter::ParallelIterator;
+use tine_pool::current_num_threads;
 
 /// What `make` returns for the first item of each key. `read` takes items apart.
 pub(super) fn firsts<I, K, V, T>(
@@ -32,19 +34,22 @@ where
     V: Send,
     T: Send,
 {
-    if const { !is_cheap::<K>() } {
-        firsts_tagged::<u64, _, _, _, _>(items, &read, &make)
-    } else if has_word::<K>() {
-        firsts_of_words(items, &read, &make)
-    } else {
-        firsts_tagged::<(), _, _, _, _>(items, &read, &make)
-    }
+    tried(items, &(&read, &make), |items, alone| {
+        if const { !is_cheap::<K>() } {
+            firsts_tagged::<u64, _, _, _, _>(items, &read, &make, alone)
+        } else if has_word::<K>() {
+            firsts_of_words(items, &read, &make, alone)
+        } else {
+            firsts_tagged::<(), _, _, _, _>(items, &read, &make, alone)
+        }
+    })
 }
 
 fn firsts_of_words<I, K, V, T>(
     items: I,
     read: &(impl Fn(I::Item) -> (K, V) + Sync),
     make: &(impl Fn(K, V) -> T + Sync),
+    alone: bool,
 ) -> Vec<T>
 where
     I: ParallelIterator,
@@ -53,8 +58,8 @@ where
     T: Send,
 {
     let hasher = DefaultHashBuilder::default();
-    let parts = breadth();
-    match heaps::<Passed<K, V>, Row<Listed<K, V>>, _, _, _, _>(items, read, &hasher, parts) {
+    let parts = breadth_of(items.opt_len(), current_num_threads());
+    match heaps::<Passed<K, V>, Row<Listed<K, V>>, _, _, _, _>(items, read, &hasher, parts, alone) {
         Run::Few(row) => {
             let firsts = row.into_iter();
             firsts.map(|(key, value)| make(key, value)).collect()
@@ -67,6 +72,7 @@ fn firsts_tagged<G, I, K, V, T>(
     items: I,
     read: &(impl Fn(I::Item) -> (K, V) + Sync),
     make: &(impl Fn(K, V) -> T + Sync),
+    alone: bool,
 ) -> Vec<T>
 where
     G: Tag,
@@ -76,9 +82,9 @@ where
     T: Send,
 {
     let hasher = DefaultHashBuilder::default();
-    let parts = breadth();
+    let parts = breadth_of(items.opt_len(), current_num_threads());
     let runs = match heaps::<Strained<G, K, V>, Row<Ranked<K, V>>, _, _, _, _>(
-        items, read, &hasher, parts,
+        items, read, &hasher, parts, alone,
     ) {
         Run::Few(row) => {
             let firsts = row.into_iter();

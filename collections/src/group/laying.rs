@@ -8,7 +8,7 @@
 use super::listing::{Laid, Listing};
 use super::sift::{Near, Pairs, Segment, Sifted};
 use crate::gather::Lists;
-use crate::partition::{List, par_map};
+use crate::partition::{List, Scatter, par_map};
 use crate::parts::part_of;
 use crate::settle::{Gap, Lane};
 use crate::tag::Tag;
@@ -17,8 +17,10 @@ use std::hash::{BuildHasher, Hash};
 use std::mem;
 use tine_pool::loops::sheltered;
 
-/// Bytes of values for each part, where no value was scattered.
-const PART: usize = 8 << 20;
+/// Bytes of values for each part, where little was scattered.
+const PART: usize = if cfg!(test) { 1 << 16 } else { 8 << 20 };
+/// Little is one value in this number.
+const LITTLE: usize = 4;
 
 /// The groups of one part.
 pub(super) struct Rows<K, T> {
@@ -60,7 +62,7 @@ struct Heavy<K> {
 struct Share<G, K, T> {
     run: usize,
     heavy: Vec<Heavy<K>>,
-    list: Option<List<(G, (K, T))>>,
+    lists: Vec<List<(G, (K, T))>>,
 }
 
 impl<K: Eq + Hash, T> Rows<K, T> {
@@ -134,38 +136,33 @@ where
     S: BuildHasher + Sync,
 {
     let mut segments: Vec<Vec<Segment<T>>> = Vec::new();
-    let mut heavies = Vec::new();
-    let mut fars = Vec::new();
-    for Sifted { near, far } in runs {
+    let mut runs_of_keys = Vec::new();
+    let mut far_values = 0;
+    for (run, Sifted { near, far }) in runs.into_iter().enumerate() {
         let (keys, values) = near.map_or_else(
             || (HashTable::new(), Vec::new()),
             |Near { keys, segments }| (keys, segments),
         );
-        heavies.push(keys);
         segments.push(values);
-        fars.push(far);
+        far_values += far.as_ref().map_or(0, Scatter::len);
+        runs_of_keys.push((run, keys, far));
     }
-    let counts = count(&segments, &heavies);
-    let parts = match fars.iter().all(Option::is_none) {
-        true => wide(&segments, parts),
+    let keys: Vec<usize> = runs_of_keys.iter().map(|(_, keys, _)| keys.len()).collect();
+    let counts = count(&segments, &keys);
+    let near_values: usize = segments.iter().flatten().map(|one| one.ids.len()).sum();
+    // Where little was scattered, there are as few parts as will do: their rows are longer.
+    let parts = match far_values <= near_values / LITTLE {
+        true => wide::<T>(near_values + far_values, parts),
         false => parts,
     };
+    let share = |(run, keys, far)| share(run, keys, far, &counts, parts, hasher);
     let mut shares: Vec<Vec<Share<G, K, T>>> = Vec::new();
     shares.resize_with(parts, Vec::new);
-    for (run, (keys, far)) in heavies.into_iter().zip(fars).enumerate() {
-        let mut here: Vec<Vec<Heavy<K>>> = Vec::new();
-        here.resize_with(parts, Vec::new);
-        for (key, id) in keys {
-            let hash = hasher.hash_one(&key);
-            let all = counts[run].iter().map(|counts| counts[usize::from(id)]);
-            let len = all.sum();
-            here[part_of(hash, parts)].push(Heavy { hash, key, id, len });
-        }
-        let mut lists = far.map(|far| far.into_lists().into_iter());
-        for (share, heavy) in shares.iter_mut().zip(here) {
-            let list = lists.as_mut().and_then(Iterator::next);
-            share.push(Share { run, heavy, list });
-        }
+    for run in par_map(runs_of_keys, &share) {
+        shares
+            .iter_mut()
+            .zip(run)
+            .for_each(|(all, one)| all.push(one));
     }
     let draft = |part| draft(part, hasher);
     let mut drafts = par_map(shares, &draft);
@@ -176,21 +173,52 @@ where
         .collect()
 }
 
+/// What each part gets from a run.
+fn share<G: Tag, K: Hash, T>(
+    run: usize,
+    keys: HashTable<(K, u16)>,
+    far: Option<Scatter<(G, (K, T))>>,
+    counts: &[Vec<Vec<usize>>],
+    parts: usize,
+    hasher: &impl BuildHasher,
+) -> Vec<Share<G, K, T>> {
+    let empty = |_| Share {
+        run,
+        heavy: Vec::new(),
+        lists: Vec::new(),
+    };
+    let mut shares: Vec<_> = (0..parts).map(empty).collect();
+    let mut lens = vec![0; keys.len()];
+    for counts in &counts[run] {
+        lens.iter_mut()
+            .zip(counts)
+            .for_each(|(len, more)| *len += more);
+    }
+    for (key, id) in keys {
+        let hash = hasher.hash_one(&key);
+        let len = lens[usize::from(id)];
+        let heavy = &mut shares[part_of(hash, parts)].heavy;
+        heavy.push(Heavy { hash, key, id, len });
+    }
+    // It may have been scattered to more parts: those of the same key are of one of these.
+    for (part, list) in far
+        .map_or_else(Vec::new, Scatter::into_lists)
+        .into_iter()
+        .enumerate()
+    {
+        shares[part & (parts - 1)].lists.push(list);
+    }
+    shares
+}
+
 /// How many values each key has in each segment of each run.
-fn count<K, T: Send>(
-    segments: &[Vec<Segment<T>>],
-    heavies: &[HashTable<(K, u16)>],
-) -> Vec<Vec<Vec<usize>>>
-where
-    K: Send,
-{
-    let keys = |run: usize| heavies[run].len();
+fn count<T: Send>(segments: &[Vec<Segment<T>>], keys: &[usize]) -> Vec<Vec<Vec<usize>>> {
     let all = segments
         .iter()
         .enumerate()
         .flat_map(|(run, segments)| segments.iter().map(move |segment| (run, segment)));
     let jobs: Vec<_> = all
-        .map(|(run, segment)| (run, keys(run), &segment.ids))
+        .map(|(run, segment)| (run, keys[run], &segment.ids))
         .collect();
     let counted = par_map(jobs, &|(run, keys, ids): (usize, usize, &Vec<u16>)| {
         let mut counts = vec![0; keys];
@@ -204,9 +232,8 @@ where
     counts
 }
 
-/// Parts enough for values that were not scattered, so that each has much.
-fn wide<T>(segments: &[Vec<Segment<T>>], most: usize) -> usize {
-    let count: usize = segments.iter().flatten().map(|one| one.ids.len()).sum();
+/// Parts enough for that number of values, so that each has much.
+fn wide<T>(count: usize, most: usize) -> usize {
     let parts = count.saturating_mul(mem::size_of::<T>()) / PART;
     parts.next_power_of_two().clamp(1, most)
 }
@@ -216,18 +243,18 @@ where
     G: Tag,
     K: Eq + Hash,
 {
-    let lists = part.iter().flat_map(|share| &share.list);
+    let lists = part.iter().flat_map(|share| &share.lists);
     let mut listing = Listing::new(lists.map(List::len).sum());
     let mut gaps = Vec::new();
     let mut from = Vec::new();
-    for Share { run, heavy, list } in part {
+    for Share { run, heavy, lists } in part {
         for Heavy { hash, key, id, len } in heavy {
             let group = listing.group(hash, key, hasher);
             let before = listing.len();
             gaps.push(Gap { before, group, len });
             from.push((run, id));
         }
-        list.into_iter().flatten().for_each(|(tag, pair)| {
+        lists.into_iter().flatten().for_each(|(tag, pair)| {
             listing.add(tag.hash(|| hasher.hash_one(&pair.0)), pair, hasher);
         });
     }
@@ -255,21 +282,31 @@ fn fill<K: Send, T: Send>(
             lanes[run][usize::from(id)] = lane;
         }
     }
-    let mut jobs = Vec::new();
-    for ((mut lanes, segments), counts) in lanes.into_iter().zip(segments).zip(counts) {
-        for (segment, counts) in segments.into_iter().zip(counts) {
-            let cut = |(lane, &len)| Lane::cut(lane, len);
-            let here: Vec<Lane<'_, T>> = lanes.iter_mut().zip(counts).map(cut).collect();
-            jobs.push((segment, here));
-        }
-    }
+    let runs = lanes.into_iter().zip(segments).zip(counts).collect();
     let bring = |(segment, mut lanes): (Segment<T>, Vec<Lane<'_, T>>)| {
         for (value, id) in segment.values.into_iter().zip(segment.ids) {
             lanes[usize::from(id)].put(value);
         }
     };
     // No token ends it halfway, when gaps are open.
-    sheltered(|| par_map(jobs, &bring));
+    sheltered(|| {
+        let jobs: Vec<Vec<_>> = par_map(runs, &cut_up);
+        par_map(jobs.into_iter().flatten().collect(), &bring)
+    });
+}
+
+/// The lanes of a run's keys, its segments, and how many values each segment has of each key.
+type Run<'a, 'c, T> = ((Vec<Lane<'a, T>>, Vec<Segment<T>>), &'c Vec<Vec<usize>>);
+
+/// Each segment with the places of its values.
+fn cut_up<'a, T>(
+    ((mut lanes, segments), counts): Run<'a, '_, T>,
+) -> Vec<(Segment<T>, Vec<Lane<'a, T>>)> {
+    let one = |(segment, counts): (_, &Vec<usize>)| {
+        let cut = |(lane, &len)| Lane::cut(lane, len);
+        (segment, lanes.iter_mut().zip(counts).map(cut).collect())
+    };
+    segments.into_iter().zip(counts).map(one).collect()
 }
 
 #[cfg(test)]

@@ -125,9 +125,12 @@ where
     type Result = C::Result;
 
     const ADVANCES: bool = C::ADVANCES;
-    const WORTH: u64 = C::WORTH;
     const RESUMES: bool = C::RESUMES;
     const ENDS: bool = C::ENDS;
+
+    fn worth(&self) -> u64 {
+        self.base.worth()
+    }
 
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
         let ProbeConsumer { probing, base } = self;

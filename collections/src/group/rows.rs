@@ -10,6 +10,7 @@ use crate::map::shard::Shards;
 use crate::partition::{concat, par_map};
 use crate::parts::{breadth, part_of};
 use crate::tag::{Tag, is_cheap};
+use crate::tried::tried;
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
@@ -51,11 +52,13 @@ where
     T: Send,
     S: BuildHasher + Sync,
 {
-    let parts = if const { is_cheap::<K>() } {
-        rows_tagged::<(), _, _, _, _>(items, read, &hasher)
-    } else {
-        rows_tagged::<u64, _, _, _, _>(items, read, &hasher)
-    };
+    let parts = tried(items, &(read, "rows"), |items, alone| {
+        if const { is_cheap::<K>() } {
+            rows_tagged::<(), _, _, _, _>(items, read, &hasher, alone)
+        } else {
+            rows_tagged::<u64, _, _, _, _>(items, read, &hasher, alone)
+        }
+    });
     Groups { parts, hasher }
 }
 
@@ -63,6 +66,7 @@ fn rows_tagged<G, I, K, T, S>(
     items: I,
     read: &(impl Fn(I::Item) -> (K, T) + Sync),
     hasher: &S,
+    alone: bool,
 ) -> Vec<Rows<K, T>>
 where
     G: Tag,
@@ -72,7 +76,7 @@ where
     S: BuildHasher + Sync,
 {
     let parts = breadth();
-    match heaps::<Sieve<G, K, T>, Pairs<K, T>, _, _, _, _>(items, read, hasher, parts) {
+    match heaps::<Sieve<G, K, T>, Pairs<K, T>, _, _, _, _>(items, read, hasher, parts, alone) {
         Run::Few(pairs) => vec![Rows::new(pairs, hasher)],
         Run::Many(sieves) => {
             let runs = sieves.into_iter().flat_map(Sieve::into_sifted);

@@ -303,7 +303,7 @@ where
     fn gather<G: Tag>(self, hasher: &DefaultHashBuilder) -> Gathered<G, (K, R::Item)> {
         let Loose { items, key } = self;
         let read = |item| (key(&item), item);
-        gather::<G, Vec<_>, _, _, _, _>(items, &read, hasher, breadth())
+        gather::<G, Vec<_>, _, _, _, _>(items, &read, hasher, breadth(), false)
     }
 }
 

@@ -25,8 +25,9 @@ use std::mem;
 const HEAVY: usize = 1024;
 /// Heavy keys are kept apart if their values are this part of the sample, or more.
 const WORTH: usize = 8;
-/// All keys of the sample are heavy if each came this often in the mean.
+/// All keys of the sample are heavy if each came this often in the mean, and no more than one in the second number came once.
 const FEW: usize = 4;
+const ONCE: usize = 4;
 /// Values after which a sample is given up if nearly each had a key of its own.
 const GLANCE: usize = 2048;
 /// Values in a heavy key's first segment, and in the largest.
@@ -185,8 +186,13 @@ fn choose<K: Eq, T>(sample: &[(K, T)], hashes: &[u64]) -> Choice {
         counts[nth as usize] += 1;
         keys.push(nth);
     }
-    let least = match counts.len() * FEW <= sample.len() {
-        true => 1,
+    let few = counts.len() * FEW <= sample.len();
+    // Where few keys have many of the values, the others need not be few: those that came once stand for many that did not
+    // come.
+    let once = counts.iter().filter(|&&count| count == 1).count();
+    let least = match few {
+        true if once * ONCE <= counts.len() => 1,
+        true => FEW,
         false => (sample.len() / HEAVY).max(FEW),
     };
     let mut heavy: u16 = 0;

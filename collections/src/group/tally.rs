@@ -31,6 +31,7 @@ use crate::hasher::DefaultHashBuilder;
 use crate::partition::par_map;
 use crate::parts::breadth_of;
 use crate::tag::{Tag, is_cheap};
+use crate::tried::tried;
 use consumer::{Idle, TallyConsumer};
 use merging::{Done, DoneOf, Plan};
 use spent::Drops;
@@ -71,12 +72,14 @@ where
     I: ParallelIterator<Item = F::Item>,
     F: Fold,
 {
-    let (tables, spent, kept) = if const { is_cheap::<F::Key>() } {
-        tally::<(), _, _, _>(items, fold, hasher)
-    } else {
-        tally::<u64, _, _, _>(items, fold, hasher)
-    };
-    let made = make(tables);
+    let (made, spent, kept) = tried(items, fold, |items, alone| {
+        let (tables, spent, kept) = if const { is_cheap::<F::Key>() } {
+            tally::<(), _, _, _>(items, fold, hasher, alone)
+        } else {
+            tally::<u64, _, _, _>(items, fold, hasher, alone)
+        };
+        (make(tables), spent, kept)
+    });
     // In this order: the first gives memory of the allocator's back.
     drop_shared(spent);
     drop_kept(kept);
@@ -90,7 +93,7 @@ type Tallied<F> = (
     Vec<Kept<<F as Fold>::Key>>,
 );
 
-fn tally<G, I, F, S>(items: I, fold: &F, hasher: &S) -> Tallied<F>
+fn tally<G, I, F, S>(items: I, fold: &F, hasher: &S, alone: bool) -> Tallied<F>
 where
     G: Tag,
     I: ParallelIterator<Item = F::Item>,
@@ -106,6 +109,7 @@ where
         hasher,
         limit,
         parts: breadth_of(count, threads),
+        alone,
         // If order matters, a worker has as many tables as pieces, and knows nothing of its share.
         share: count
             .filter(|&count| F::COMMUTES && threads > 1 && count >= SHARED)

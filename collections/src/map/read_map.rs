@@ -298,8 +298,13 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
     {
         let breadth = self.parts.len();
         let changes = changes.into_par_iter();
-        let parts = match gather::<u64, Vec<_>, _, _, _, _>(changes, &|c| c, &self.hasher, breadth)
-        {
+        let parts = match gather::<u64, Vec<_>, _, _, _, _>(
+            changes,
+            &|c| c,
+            &self.hasher,
+            breadth,
+            false,
+        ) {
             Gathered::Many(parts) => parts
                 .into_iter()
                 .map(|lists| lists.into_iter().flatten().collect())

@@ -92,9 +92,12 @@ where
     type Result = C::Result;
 
     const ADVANCES: bool = true;
-    const WORTH: u64 = C::WORTH;
     const ENDS: bool = C::ENDS;
     const RESUMES: bool = C::RESUMES;
+
+    fn worth(&self) -> u64 {
+        self.base.worth()
+    }
 
     fn split_at(self, _: usize) -> (Self, Self, C::Reducer) {
         let left = UnindexedConsumer::<T>::split_off_left(&self);

@@ -342,10 +342,13 @@ impl<'u, T, C: Consumer<T>> Consumer<T> for CutConsumer<'u, C> {
     type Result = C::Result;
 
     const ADVANCES: bool = C::ADVANCES;
-    const WORTH: u64 = C::WORTH;
     const RESUMES: bool = C::RESUMES;
     // That it may be full at any time is no reason to expect it.
     const ENDS: bool = C::ENDS;
+
+    fn worth(&self) -> u64 {
+        self.base.worth()
+    }
 
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
         let (left, right, reducer) = self.base.split_at(index);

@@ -49,10 +49,13 @@ impl<'e, T, E: Each<T>, C: Consumer<E::Out>> Consumer<T> for EachConsumer<'e, E,
     type Result = C::Result;
 
     const ADVANCES: bool = C::ADVANCES;
-    const WORTH: u64 = C::WORTH;
     const RESUMES: bool = C::RESUMES;
     const ENDS: bool = E::ENDS || C::ENDS;
     const STEADY: bool = !E::ENDS && C::STEADY;
+
+    fn worth(&self) -> u64 {
+        self.base.worth()
+    }
 
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
         let (left, right, reducer) = self.base.split_at(index);

@@ -72,8 +72,11 @@ impl<'g, T, G: Gather<T>, C: Consumer<G::Out>> Consumer<T> for GatherConsumer<'g
     /// A piece hands on its value when it ends. If one value may be enough, as before `find_any`,
     /// many short pieces are better than few long ones.
     const ADVANCES: bool = C::ADVANCES && (G::ENDS || !C::ENDS);
-    const WORTH: u64 = C::WORTH;
     const ENDS: bool = G::ENDS || C::ENDS;
+
+    fn worth(&self) -> u64 {
+        self.base.worth()
+    }
 
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
         let (left, right, reducer) = self.base.split_at(index);

@@ -42,10 +42,13 @@ impl<'s, T, S: Step<T>, C: Consumer<S::Out>> Consumer<T> for StepConsumer<'s, S,
     type Result = C::Result;
 
     const ADVANCES: bool = C::ADVANCES;
-    const WORTH: u64 = C::WORTH;
     const RESUMES: bool = C::RESUMES;
     const ENDS: bool = S::ENDS || C::ENDS;
     const STEADY: bool = !S::ENDS && C::STEADY;
+
+    fn worth(&self) -> u64 {
+        self.base.worth()
+    }
 
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
         let (left, right, reducer) = self.base.split_at(index);

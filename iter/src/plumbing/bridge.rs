@@ -128,7 +128,7 @@ where
     let site = Rest::<P, C>::site();
     if blocks && (len > threads.saturating_mul(2) || loops::is_brief(site, len)) {
         let kind = Kind {
-            worth: C::WORTH,
+            worth: rest.consumer.worth(),
             ends: C::ENDS,
             // Under a token it is run in blocks, which look at that.
             plain: !is_under(),

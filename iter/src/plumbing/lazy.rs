@@ -65,7 +65,7 @@ impl Task {
     /// The pace at which it does a piece of `len` items.
     pub(super) fn pace(&self, len: usize) -> Pace {
         match *self {
-            Task::Start { site, kind, .. } => Pace::start(site, len, !kind.ends),
+            Task::Start { site, kind, .. } => Pace::start(site, len, kind.worth, !kind.ends),
             Task::TakeOver { seed, .. } => seed.grow(),
             Task::Alone { site } => Pace::alone(site),
         }

@@ -209,7 +209,9 @@ pub trait Consumer<Item>: Send + Sized {
     /// Nanoseconds of work below which one more folder costs more than another thread saves, where items
     /// are cheap. Only asked of a consumer that `ADVANCES`.
     #[doc(hidden)]
-    const WORTH: u64 = 0;
+    fn worth(&self) -> u64 {
+        0
+    }
 
     /// A folder for the next `index` items, and a consumer for the rest. The folder is the given
     /// one, if that has just finished the items before.

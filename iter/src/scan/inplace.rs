@@ -161,7 +161,7 @@ where
     B: Breaks,
 {
     fn all(mut self) -> T {
-        let mut pace = Pace::start(Self::all as *const () as usize, self.len, false);
+        let mut pace = Pace::start(Self::all as *const () as usize, self.len, 0, false);
         pace.set_kind(0, true);
         let alone = current_num_threads() == 1;
         let mut begun = false;

@@ -98,7 +98,7 @@ where
     }
 
     fn all(mut self, total: &mut Option<P::Item>) -> C::Result {
-        let mut pace = Pace::start(Self::all as *const () as usize, self.left, false);
+        let mut pace = Pace::start(Self::all as *const () as usize, self.left, 0, false);
         pace.set_kind(0, true);
         let mut begun = false;
         let alone = current_num_threads() == 1;
@@ -503,8 +503,11 @@ where
     type Result = C::Result;
 
     const ADVANCES: bool = C::ADVANCES;
-    const WORTH: u64 = C::WORTH;
     const ENDS: bool = C::ENDS;
+
+    fn worth(&self) -> u64 {
+        self.base.worth()
+    }
 
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
         let Blocks { op, size, left, .. } = self;

@@ -67,7 +67,10 @@ impl<S: Stretch, C: UnindexedConsumer<S::Item>> Consumer<S> for Feed<C> {
 
     const ADVANCES: bool = C::ADVANCES;
     const ENDS: bool = C::ENDS;
-    const WORTH: u64 = C::WORTH;
+
+    fn worth(&self) -> u64 {
+        self.0.worth()
+    }
 
     fn split_at(self, places: usize) -> (Self, Self, C::Reducer) {
         // What advances is asked to do so by places, and then has to be cut at places too.

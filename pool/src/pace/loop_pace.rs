@@ -34,12 +34,17 @@
 //! The blocks run so far predict the time of the rest; before the first block, the site's costs do.
 #![forbid(unsafe_code)]
 
+mod view;
+
 use super::glance::Glance;
 use super::profit::{self, Class};
 use super::site_costs::{self, Entry, Known};
 use super::wakes::Wakes;
 use crate::base::clock;
 use std::mem::take;
+
+pub use view::{Bare, Plain, Step};
+pub(crate) use view::{Demand, View};
 
 /// The time that a block should take, in nanoseconds.
 const BLOCK: u64 = 3_000;
@@ -161,85 +166,6 @@ impl Seed {
     }
 }
 
-/// A loop that is known to be a very short one: each piece of it is one block.
-#[derive(Debug, Clone, Copy)]
-pub struct Plain {
-    /// The number of pieces.
-    pub pieces: usize,
-    /// When it began, if that is looked at; else 0.
-    pub start: u64,
-}
-
-/// What the pace must see of the pool.
-pub(crate) trait View {
-    /// The number of threads of the pool.
-    fn threads(&self) -> usize;
-    /// Whether a thread looks after stuck owners.
-    fn watched(&self) -> bool;
-    /// Whether what begins here is no part of another loop. (One inside of another may be of use to threads that
-    /// have nothing to do, though it is not over sooner for that.)
-    fn is_outermost(&self) -> bool;
-    /// True once in `n` times.
-    fn chance(&self, n: u64) -> bool;
-    /// A look at the clock as a very short loop begins, now and then.
-    fn glance(&self) -> Option<Glance>;
-    /// Which threads would take work; `None` if enough that was offered before still lies there, or none
-    /// can be offered.
-    fn demand(&self) -> Option<Demand>;
-    /// Whether a thread waits for what this one does.
-    fn is_waited_for(&self) -> bool;
-    /// Whether each thread of the pool has a call of its own to do.
-    fn is_crowded(&self) -> bool;
-    /// Whether threads sleep that could come for what this one has laid out and not published; `None` if that is
-    /// nothing.
-    fn kept(&self) -> Option<bool>;
-    /// Whether there is anything such.
-    fn keeps(&self) -> bool;
-    /// Wakes a thread for what lies offered already.
-    fn wake_ahead(&self);
-    /// Passes on the costs of wake-ups. Called only after sleepers were found.
-    fn with_wakes<R>(&self, f: impl FnOnce(&Wakes) -> R) -> R;
-}
-
-/// Which threads would take work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Demand {
-    /// A thread that waits for this loop.
-    Waiting,
-    /// A thread that searches.
-    Awake,
-    /// Only threads that sleep, beside those that are on their way to what is `offered` already.
-    Asleep { offered: usize },
-    /// Only threads that sleep. Enough is `offered`, but those that come for the first of it divide it, and more
-    /// could be on their way by then.
-    Later { offered: usize },
-    /// None.
-    None,
-}
-
-/// What to do next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// Run a block of this many items.
-    Run(usize),
-    /// Give part of what is left away.
-    Share,
-}
-
-/// What to do before a block in which this thread may be for long.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bare {
-    /// Nothing.
-    No,
-    /// Half of the piece is laid out.
-    Halve,
-    /// All that is laid out is published.
-    Publish {
-        /// Whether threads are woken for it.
-        wakes: bool,
-    },
-}
-
 /// The pace of one loop on one contiguous piece.
 #[derive(Debug)]
 pub(crate) struct Pace {
@@ -296,15 +222,24 @@ pub(crate) struct Pace {
 
 impl Pace {
     /// The pace of a call: `site` is the address of the loop, which is the same for the same
-    /// closures, and `len` the number of items. If it `tries`, it may be that a short one is not shared.
-    pub(crate) fn start(site: usize, len: usize, tries: bool, view: &impl View) -> Self {
+    /// closures, and `len` the number of items. If it `tries`, it may be that a short one is not shared. Where another folder
+    /// costs much, parts are `worth` giving away from that number of nanoseconds on.
+    pub(crate) fn start(
+        site: usize,
+        len: usize,
+        worth: u64,
+        tries: bool,
+        view: &impl View,
+    ) -> Self {
         let entry = site_costs::entry(site);
         let known = entry.read();
         let expected = known.predict(len);
         let threads = view.threads();
-        let tries = tries && threads > 1 && view.is_outermost();
+        // What is too short for a second folder need not look whether other threads want a part.
+        let kept = worth > JOURNEY && expected.is_some_and(|nanos| nanos < worth.min(DEAR.0));
+        let tries = tries && threads > 1 && !kept && view.is_outermost();
         let class = expected.filter(|_| tries).and_then(|n| entry.profit.of(n));
-        let alone = class.is_some_and(Class::is_alone);
+        let alone = kept || class.is_some_and(Class::is_alone);
         let pieces = match expected {
             _ if threads == 1 => 1,
             // At least one for each thread, since items may wait for each other.

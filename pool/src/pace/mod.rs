@@ -8,3 +8,4 @@ pub(crate) mod loop_pace;
 mod profit;
 pub(crate) mod site_costs;
 pub(crate) mod wakes;
+pub(crate) mod whole;

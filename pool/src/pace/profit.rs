@@ -6,6 +6,8 @@
 //! thread runs each of the next, for a time, and then it is tried again. More than one try, since threads that are woken for
 //! the first are awake for those that follow.
 //!
+//! Calls that are more than their loop are tried as a whole: `whole.rs`.
+//!
 //! As all that a site is known by, it is a guess: the accesses are Relaxed, and of two threads that write at once
 //! one is forgotten.
 #![forbid(unsafe_code)]
@@ -15,16 +17,18 @@ use crate::base::sync::{AtomicU32, Ordering};
 #[cfg(loom)]
 use std::sync::atomic::{AtomicU32, Ordering};
 
+/// The number of classes.
+pub(super) const COUNT: usize = 3;
 /// The classes: loops that are expected to take less than this, in nanoseconds, and not less than the figure before.
-const CLASSES: [u64; 3] = [FIRST_CLASS, 60_000, SHORT];
+const CLASSES: [u64; COUNT] = [FIRST_CLASS, 60_000, SHORT];
 pub(crate) const FIRST_CLASS: u64 = 16_000;
 /// Longer ones are not tried.
 pub(crate) const SHORT: u64 = 200_000;
 /// Of loops shared in vain, this number in a row is enough.
-const TRIES: u32 = 6;
+pub(super) const TRIES: u32 = 6;
 /// Then this number of loops is not shared, and twice as many each time that it comes out again, up to a limit: 2 to this
 /// power.
-const REST: (u32, u32) = (8, 11);
+pub(super) const REST: (u32, u32) = (8, 11);
 /// The bits of the phase; what lies above is how many times in a row it came out so.
 const BITS: u32 = 16;
 const PHASE: u32 = (1 << BITS) - 1;
@@ -35,11 +39,11 @@ const LAST: u32 = TRIES;
 
 /// What one site has found.
 #[derive(Debug)]
-pub(crate) struct Profit([AtomicU32; CLASSES.len()]);
+pub(crate) struct Profit([AtomicU32; COUNT]);
 
 impl Profit {
     pub(crate) const fn new() -> Self {
-        Self([const { AtomicU32::new(NEW) }; CLASSES.len()])
+        Self([const { AtomicU32::new(NEW) }; COUNT])
     }
 
     pub(crate) fn start(&self) {
@@ -51,7 +55,13 @@ impl Profit {
     /// What is known of loops that are expected to take `nanos`; `None` if these are not tried.
     #[inline]
     pub(crate) fn of(&self, nanos: u64) -> Option<Class<'_>> {
-        let class = CLASSES.iter().position(|&end| nanos < end)?;
+        self.among(CLASSES, nanos)
+    }
+
+    /// The same of other classes.
+    #[inline]
+    pub(super) fn among(&self, ends: [u64; COUNT], nanos: u64) -> Option<Class<'_>> {
+        let class = ends.iter().position(|&end| nanos < end)?;
         Some(Class(&self.0[class]))
     }
 }
@@ -88,6 +98,11 @@ impl Class<'_> {
             (level, rest) if rest > LAST + loops => self.set(level, rest - loops),
             (level, _) => self.set(level, FIRST),
         }
+    }
+
+    /// The next ones are not shared, that number of them.
+    pub(super) fn rest(self, loops: u32) {
+        self.set(self.get().0, LAST + loops);
     }
 
     /// One that a thread alone would have run in `nanos` was shared, and took this time.

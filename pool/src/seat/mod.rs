@@ -156,9 +156,9 @@ impl Seat {
         self.context.own().base
     }
 
-    /// Whether nothing is pushed, and what the holder works on is no part of a loop or of a scope.
-    pub(crate) fn is_at_bottom(&self) -> bool {
-        self.nested.depth() == 0 && self.context.own().tag == 0
+    /// What the holder works on is a part of this; see `work/worker.rs`.
+    pub(crate) fn tag(&self) -> u64 {
+        self.context.own().tag
     }
 
     /// Ends it.

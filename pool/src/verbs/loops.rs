@@ -11,6 +11,7 @@ use crate::base::sync::{AtomicU64, AtomicUsize, Ordering};
 use crate::pace::glance::Glance;
 use crate::pace::loop_pace::{self, AHEAD, Demand, View};
 use crate::pace::wakes::Wakes;
+use crate::pace::whole;
 use crate::queue::weight::Weight;
 use crate::work::under;
 use crate::work::worker::{FOR_LOOP, Worker};
@@ -48,7 +49,7 @@ impl View for Here<'_> {
 
     #[inline]
     fn is_outermost(&self) -> bool {
-        self.0.is_none_or(|worker| worker.seat.is_at_bottom())
+        self.0.is_none_or(Worker::is_at_bottom)
     }
 
     #[inline]
@@ -149,11 +150,11 @@ impl Seed {
 
 impl Pace {
     /// The pace of a call: `site` is the address of the loop, which is the same for the same
-    /// closures, and `len` the number of items. If it `tries`, a short one at a site where sharing was in vain is
-    /// not shared for now, and [`Self::conclude`] is to be called at its end.
+    /// closures, and `len` the number of items; for `worth` see [`Self::set_kind`]. If it `tries`, a short one at a site
+    /// where sharing was in vain is not shared for now, and [`Self::conclude`] is to be called at its end.
     #[must_use]
-    pub fn start(site: usize, len: usize, tries: bool) -> Self {
-        Here::with(|here| Self(loop_pace::Pace::start(site, len, tries, here)))
+    pub fn start(site: usize, len: usize, worth: u64, tries: bool) -> Self {
+        Here::with(|here| Self(loop_pace::Pace::start(site, len, worth, tries, here)))
     }
 
     /// The pace of a loop that one thread runs in blocks.
@@ -262,6 +263,35 @@ impl Pace {
     /// It was left in the middle of a block, which tells nothing.
     pub fn flush_all_but_the_last(&mut self) {
         self.0.flush_all_but_the_last();
+    }
+}
+
+/// A call that is more than its loop: the threads that share the loop leave something each, of which the call makes one. It is tried
+/// whether it pays to share such a loop.
+#[derive(Debug)]
+pub struct Whole(whole::Whole);
+
+impl Whole {
+    /// A call of the site begins. `None` if it is not tried, since it is of few items, or a part of another call, or there is one
+    /// thread.
+    #[must_use]
+    pub fn start(site: usize, items: Option<usize>) -> Option<Self> {
+        /// Fewer are as short as the look.
+        const FEW: usize = if cfg!(miri) { 1 << 6 } else { 1 << 12 };
+        let items = items.filter(|&items| items >= FEW)?;
+        let tries = Here::with(|here| here.is_outermost() && here.threads() > 1);
+        tries.then(|| Self(whole::Whole::start(site, items)))
+    }
+
+    /// Whether the loop is not to be shared.
+    #[must_use]
+    pub fn is_alone(&self) -> bool {
+        self.0.is_alone()
+    }
+
+    /// The call has come to its end.
+    pub fn end(self) {
+        self.0.end(Here::with(|here| here.chance(16)));
     }
 }
 

@@ -182,7 +182,7 @@ fn errand(
     op: &mut Errand<'_>,
     wait: &dyn Fn(&Latch, u64, &AtomicBool),
 ) -> Option<usize> {
-    let (latch, begun, tag) = (Latch::new(parker), AtomicBool::new(false), tag::outside());
+    let (latch, begun, tag) = (Latch::new(parker), AtomicBool::new(false), tag::errand());
     let op = Cell::new(Some(op));
     let result = Cell::new(None);
     let chain = stop::current();

@@ -103,6 +103,7 @@ pub(crate) mod tag {
     const STAMP: u64 = (1 << BITS) - 1;
     const NO_SEAT: u64 = 0xffff;
     const UNDER: u64 = 0xfffe;
+    const ERRAND: u64 = 0xfffd;
 
     pub(crate) fn new(seat: usize, stamp: u64) -> u64 {
         (seat as u64 + 1) << BITS | stamp & STAMP
@@ -110,8 +111,22 @@ pub(crate) mod tag {
 
     /// A new one for something that a thread begins which holds no seat.
     pub(crate) fn outside() -> u64 {
+        serial(NO_SEAT)
+    }
+
+    fn serial(kind: u64) -> u64 {
         static SERIAL: AtomicU64 = AtomicU64::new(0);
-        NO_SEAT << BITS | SERIAL.fetch_add(1, Ordering::Relaxed) & STAMP
+        kind << BITS | SERIAL.fetch_add(1, Ordering::Relaxed) & STAMP
+    }
+
+    /// The same for a call that a thread brings to the pool.
+    pub(crate) fn errand() -> u64 {
+        serial(ERRAND)
+    }
+
+    /// Whether that is no part of a loop or of a scope.
+    pub(crate) fn is_alone(tag: u64) -> bool {
+        tag == 0 || tag >> BITS == ERRAND
     }
 
     /// The tag of a nested job that was stolen from a seat where jobs work under tokens.
@@ -128,7 +143,7 @@ pub(crate) mod tag {
     /// The seat it was opened on, if it is a scope's, and on a seat.
     pub(crate) fn home(tag: u64) -> Option<usize> {
         match tag >> BITS {
-            0 | NO_SEAT | UNDER => None,
+            0 | NO_SEAT | UNDER | ERRAND => None,
             seat => Some(seat as usize - 1),
         }
     }
@@ -381,6 +396,11 @@ impl<'a> Worker<'a> {
                 self.seat.counters.wakes.add(1);
             }
         }
+    }
+
+    /// Whether nothing is pushed here, and what this worker does is no part of a loop or of a scope.
+    pub(crate) fn is_at_bottom(&self) -> bool {
+        self.nested().depth() == 0 && tag::is_alone(self.seat.tag())
     }
 
     /// A tag for a scope that this worker opens.

@@ -153,13 +153,17 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Consumer<F::Item> for TallyCons
     const ADVANCES: bool = true;
     // Another table is filled from nothing, and then merged. If order matters, there is one for each piece. Keys that own
     // memory were allocated by one thread, and cost more where two free them.
-    const WORTH: u64 = if mem::needs_drop::<F::Key>() {
-        10_000_000
-    } else if F::COMMUTES {
-        100_000
-    } else {
-        2_000_000
-    };
+    fn worth(&self) -> u64 {
+        if self.plan.alone {
+            u64::MAX
+        } else if mem::needs_drop::<F::Key>() {
+            10_000_000
+        } else if F::COMMUTES {
+            100_000
+        } else {
+            2_000_000
+        }
+    }
 
     fn advance(
         self,

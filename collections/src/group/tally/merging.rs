@@ -34,6 +34,8 @@ pub(super) struct Plan<'a, F, S> {
     pub(super) limit: usize,
     /// The number of parts that items and entries are scattered to.
     pub(super) parts: usize,
+    /// Whether one thread is to do it.
+    pub(super) alone: bool,
     /// How many items each thread would have if all did as many; `None` if that is not known.
     pub(super) share: Option<usize>,
     /// How many workers have begun. A hint.

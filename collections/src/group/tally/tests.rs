@@ -53,6 +53,7 @@ fn check<G: Tag>(keys: &[u64], workers: usize, parts: usize, block: usize) -> Ma
         hasher: &hasher,
         limit: 100_000,
         parts,
+        alone: false,
         share: Some(keys.len() / workers),
         workers: AtomicUsize::new(0),
         scattered: AtomicBool::new(false),

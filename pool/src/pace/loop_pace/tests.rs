@@ -83,7 +83,7 @@ impl View for Eight {
 fn many_threads_do_not_look_all_the_time() {
     for (crew, asks_again) in [(super::MANY, true), (super::MANY + 1, false)] {
         let view = Eight::new();
-        let mut pace = Pace::start(0x51_7e28, 1 << 20, false, &view);
+        let mut pace = Pace::start(0x51_7e28, 1 << 20, 0, false, &view);
         pace.set_kind(0, false);
         (pace.crew, pace.begun) = (crew, clock::now());
         assert!(asks(&mut pace, &view, false), "at first");
@@ -107,7 +107,7 @@ fn asks(pace: &mut Pace, view: &Eight, waited_for: bool) -> bool {
 #[test]
 fn threads_are_woken_ahead_for_what_is_worth_it() {
     let view = Eight::new();
-    let mut pace = Pace::start(0x51_7e2c, 1 << 20, false, &view);
+    let mut pace = Pace::start(0x51_7e2c, 1 << 20, 0, false, &view);
     pace.set_kind(0, false);
     view.demand.set(Some(Demand::Later { offered: 4 }));
     let each = (super::LATE * view.wakes.delay()).max(5 * view.wakes.cost());
@@ -119,7 +119,7 @@ fn threads_are_woken_ahead_for_what_is_worth_it() {
 }
 
 fn laid_bare(site: usize, len: usize, view: &Eight) -> (usize, Bare) {
-    let (mut pace, mut left) = (Pace::start(site, len, false, view), len);
+    let (mut pace, mut left) = (Pace::start(site, len, 0, false, view), len);
     pace.set_kind(0, false);
     loop {
         match pace.bare(left, left > 1, view) {
@@ -167,7 +167,7 @@ fn items_that_differ_are_public() {
     let entry = site_costs::entry(site);
     entry.record_cost(1, 2_000);
     assert_eq!(laid_bare(site, 100, &view), (100, Bare::No));
-    let mut pace = Pace::start(site, 100, false, &view);
+    let mut pace = Pace::start(site, 100, 0, false, &view);
     (pace.items, pace.ticks) = (50, clock::ticks(110_000));
     pace.peak = clock::ticks(25_000) << 8;
     pace.flush();
@@ -181,7 +181,7 @@ fn items_that_differ_are_public() {
         (7, Bare::Publish { .. })
     ));
     for _ in 0..8 {
-        let mut pace = Pace::start(site, 1_000, false, &view);
+        let mut pace = Pace::start(site, 1_000, 0, false, &view);
         (pace.items, pace.ticks) = (500, clock::ticks(1_000_000));
         pace.flush();
     }
@@ -192,7 +192,7 @@ fn items_that_differ_are_public() {
 #[test]
 fn what_is_gone_is_not_shared_again() {
     let view = Eight::new();
-    let mut pace = Pace::start(0x51_7e50, 1_000, false, &view);
+    let mut pace = Pace::start(0x51_7e50, 1_000, 0, false, &view);
     pace.set_kind(0, false);
     (pace.items, pace.ticks) = (100, clock::ticks(10_000));
     pace.hand_out(500, false);
@@ -216,7 +216,7 @@ fn long_items_that_lie_together_are_cut_apart() {
     entry.record_cost(1, 2_000);
     entry.record_uneven(true);
     let row = |items, nanos| {
-        let mut pace = Pace::start(site, 1_000, false, &view).seed().grow();
+        let mut pace = Pace::start(site, 1_000, 0, false, &view).seed().grow();
         (pace.items, pace.ticks) = (items, clock::ticks(nanos));
         pace.peak = (pace.ticks << 8) / items as u64;
         pace.flush();
@@ -228,7 +228,7 @@ fn long_items_that_lie_together_are_cut_apart() {
     let (now, known) = (entry.predict(1_000).unwrap(), entry.read());
     assert!((10_000_000..40_000_000).contains(&now), "{now}");
     assert!(known.is_uneven());
-    let mut pace = Pace::start(site, 1_000, false, &view);
+    let mut pace = Pace::start(site, 1_000, 0, false, &view);
     (pace.items, pace.ticks) = (50, clock::ticks(100_000));
     entry.replace_cost(1, 25_000);
     pace.known = entry.read();
@@ -245,7 +245,7 @@ fn parts_that_are_as_expected_are_not_noted() {
     let entry = site_costs::entry(site);
     entry.record_cost(100, 100_000);
     let part = |nanos| {
-        let mut pace = Pace::start(site, 1_000, false, &view).seed().grow();
+        let mut pace = Pace::start(site, 1_000, 0, false, &view).seed().grow();
         (pace.items, pace.ticks) = (100, clock::ticks(nanos));
         pace.flush();
         entry.read().predict(100).expect("it is known")
@@ -258,7 +258,7 @@ fn parts_that_are_as_expected_are_not_noted() {
 
 /// A short loop, which one thread has run to its end if it is not shared, or which took this time. Says whether it was.
 fn short(site: usize, len: usize, nanos: u64, view: &Eight) -> bool {
-    let mut pace = Pace::start(site, len, true, view);
+    let mut pace = Pace::start(site, len, 0, true, view);
     pace.set_kind(0, false);
     view.demand.set(Some(Demand::Awake));
     let shares = matches!(pace.next(len, view), Step::Share);
@@ -294,14 +294,14 @@ fn short_loops_are_shared_if_that_gains_anything() {
     view.chance = true;
     assert!((0..256 / 16).all(|_| !short(site, 10, 20_000, &view)));
     assert!(short(site, 10, 30_000, &view), "another try");
-    let longer = Pace::start(site, 50, true, &view);
+    let longer = Pace::start(site, 50, 0, true, &view);
     assert!(longer.alone, "what does that take alone?");
     let inner = Eight {
         inner: true,
         ..Eight::new()
     };
-    assert!(!Pace::start(site, 50, true, &inner).brief);
-    let longest = Pace::start(site, 200, true, &view);
+    assert!(!Pace::start(site, 50, 0, true, &inner).brief);
+    let longest = Pace::start(site, 200, 0, true, &view);
     assert!(!longest.brief);
 }
 
@@ -312,7 +312,7 @@ fn very_short_loops_that_no_thread_takes_are_not_shared() {
     site_costs::entry(site).record_cost(10, 10_000);
     let run = |demand| {
         view.demand.set(Some(demand));
-        let mut pace = Pace::start(site, 10, true, &view);
+        let mut pace = Pace::start(site, 10, 0, true, &view);
         pace.set_kind(0, false);
         if !pace.alone {
             pace.next(10, &view);
@@ -336,7 +336,7 @@ fn a_loop_that_is_not_shared_may_turn_out_to_be_long() {
     site_costs::entry(site).record_cost(100, 100_000);
     view.demand.set(Some(Demand::Awake));
     let alone = || {
-        let mut pace = Pace::start(site, 100, true, &view);
+        let mut pace = Pace::start(site, 100, 0, true, &view);
         pace.set_kind(0, false);
         assert!(matches!(pace.next(100, &view), Step::Run(_)));
         pace.drop_notes();
@@ -358,7 +358,7 @@ fn parts_of_short_loops_are_not_noted() {
     let entry = site_costs::entry(site);
     entry.record_cost(100, 10_000);
     entry.profit.of(10_000).unwrap().alone(1);
-    let mut pace = Pace::start(site, 100, true, &view).seed().grow();
+    let mut pace = Pace::start(site, 100, 0, true, &view).seed().grow();
     for nanos in [1_000, 100_000] {
         (pace.items, pace.ticks) = (10, clock::ticks(nanos));
         pace.flush();
@@ -485,12 +485,12 @@ fn a_very_short_loop_that_turns_dear_is_seen_at_once() {
     let (site, mut view) = (0x51_7e40, Eight::new());
     let entry = site_costs::entry(site);
     entry.replace_cost(100, 200);
-    let plain = Pace::start(site, 100, true, &view).plain();
+    let plain = Pace::start(site, 100, 0, true, &view).plain();
     assert_eq!(plain.unwrap().start, 0);
     view.chance = true;
     view.demand.set(Some(Demand::Awake));
     for then in [301, 1_000_000] {
-        let mut pace = Pace::start(site, 100, true, &view);
+        let mut pace = Pace::start(site, 100, 0, true, &view);
         assert!(pace.overturns(10, clock::now() - clock::ticks(100_000)));
         let kind = (pace.alone, pace.brief, pace.long);
         assert_eq!(kind, (false, false, true), "as a loop of long items");
@@ -500,7 +500,7 @@ fn a_very_short_loop_that_turns_dear_is_seen_at_once() {
         (pace.items, pace.ticks) = (50, clock::ticks(500_000));
         pace.flush();
         view.chance = false;
-        let next = Pace::start(site, 100, true, &view).plain();
+        let next = Pace::start(site, 100, 0, true, &view).plain();
         assert!(
             next.is_none_or(|plain| plain.start > 0),
             "so is the next one"

@@ -1,0 +1,76 @@
+//! Calls of which it is tried whether it pays to share their loop.
+//!
+//! Each thread that shares the loop of such a call fills a table of its own, and the call makes one of all. What that
+//! costs depends on the number of threads, on keys and on memory; no figure fits all calls. So each site finds out.
+#![forbid(unsafe_code)]
+
+use std::hash::{Hash, Hasher};
+use tine_iter::iter::ParallelIterator;
+use tine_pool::loops::Whole;
+
+/// Does `call` with the items, and says whether one thread is to run their loop. The types of the items and of `what` tell which
+/// site it is.
+pub(crate) fn tried<I: ParallelIterator, W, R>(
+    items: I,
+    _what: &W,
+    call: impl FnOnce(I, bool) -> R,
+) -> R {
+    let whole = Whole::start(site::<(I, W)>(), items.opt_len());
+    let alone = whole.as_ref().is_some_and(Whole::is_alone);
+    let result = call(items, alone);
+    if let Some(whole) = whole {
+        whole.end();
+    }
+    result
+}
+
+/// A number for each type, the same for the whole run.
+fn site<T>() -> usize {
+    struct Number(u64);
+    impl Hasher for Number {
+        fn write(&mut self, bytes: &[u8]) {
+            bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
+        }
+        fn write_u64(&mut self, word: u64) {
+            self.0 = self.0.rotate_left(8) ^ word;
+        }
+        fn finish(&self) -> u64 {
+            self.0
+        }
+    }
+    let mut number = Number(0);
+    typeid::of::<T>().hash(&mut number);
+    // No function lies at an odd address: loops are known by those.
+    number.finish() as usize | 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{site, tried};
+    use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
+
+    #[test]
+    fn each_type_has_a_site_of_its_own() {
+        let closures = (|| 1, || 2);
+        fn of<T>(_: &T) -> usize {
+            site::<T>()
+        }
+        assert_ne!(of(&closures.0), of(&closures.1));
+        assert_eq!(site::<(u8, &str)>(), site::<(u8, &str)>());
+        assert_ne!(site::<(u8, &str)>(), site::<(&str, u8)>());
+    }
+
+    #[test]
+    fn the_second_call_of_a_site_is_one_threads() {
+        let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2);
+        let pool = pool.build().unwrap();
+        let call = |len: u64| {
+            let items = (0..len).into_par_iter();
+            pool.install(|| tried(items, &"these", |items, alone| (items.sum::<u64>(), alone)))
+        };
+        assert_eq!(call(10_000), (49_995_000, false));
+        assert_eq!(call(10_000), (49_995_000, true));
+        // Few items are not worth the look.
+        assert_eq!(call(10), (45, false));
+    }
+}
