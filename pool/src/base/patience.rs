@@ -3,21 +3,70 @@
 
 use crate::base::clock;
 use crate::base::sync::{relax, yield_now};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::available_parallelism;
+
+/// A yield that took longer than this, in nanoseconds, gave the processor to another thread.
+const SLOW: u64 = 50_000;
+/// For this time no thread of the pool yields after that, in nanoseconds.
+const DEAR: u64 = 100_000_000;
+/// Whether the threads of a pool may yield.
+#[derive(Debug)]
+pub(crate) struct Yields {
+    /// Whether each thread of the pool may have a processor. If not, threads wait for each other all the time.
+    roomy: bool,
+    /// Until when they do not, in ticks. A guess: all accesses are Relaxed, and of two threads that write at once one is
+    /// forgotten.
+    dear_until: AtomicU64,
+}
+
+impl Yields {
+    /// Of a pool of that many threads.
+    pub(crate) fn new(threads: usize) -> Self {
+        Self {
+            roomy: available_parallelism().is_ok_and(|processors| threads <= processors.get()),
+            dear_until: AtomicU64::new(0),
+        }
+    }
+
+    fn are_dear(&self, now: u64) -> bool {
+        now < self.dear_until.load(Ordering::Relaxed)
+    }
+
+    /// One took this number of ticks. Says whether that was long.
+    fn took(&self, ticks: u64, now: u64) -> bool {
+        let slow = self.roomy && ticks > clock::ticks(SLOW);
+        if slow {
+            self.dear_until
+                .store(now + clock::ticks(DEAR), Ordering::Relaxed);
+        }
+        slow
+    }
+}
 
 /// How long to go on looking: a few rounds of pauses, then yields, until the time is up.
+///
+/// Where other programs want the processor, a thread that yields again and again hardly runs: the system takes each yield
+/// for a turn that it has had, and what it looks for is gone when it has its next one. A thread that sleeps keeps its turns. So
+/// after a yield that took long there are none for a while, and the time is up at once.
 #[derive(Debug)]
-pub(crate) struct Patience {
+pub(crate) struct Patience<'a> {
+    yields: &'a Yields,
     rounds: u32,
     until: u64,
     nanos: u64,
+    /// When the last yield began; 0 before the first.
+    yielded: u64,
 }
 
-impl Patience {
-    pub(crate) fn new(nanos: u64) -> Self {
+impl<'a> Patience<'a> {
+    pub(crate) fn new(nanos: u64, yields: &'a Yields) -> Self {
         Self {
+            yields,
             rounds: 0,
             until: 0,
             nanos,
+            yielded: 0,
         }
     }
 
@@ -42,10 +91,37 @@ impl Patience {
         if self.until == 0 {
             self.until = now + clock::ticks(self.nanos);
         }
-        if now >= self.until {
+        let slow = self.yielded != 0 && self.yields.took(now.saturating_sub(self.yielded), now);
+        if slow || now >= self.until || self.yields.are_dear(now) {
             return false;
         }
+        self.yielded = now;
         yield_now();
         true
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{DEAR, Patience, SLOW, Yields, clock};
+
+    #[test]
+    fn after_a_slow_yield_there_are_none_for_a_while() {
+        let yields = Yields::new(1);
+        let now = clock::now();
+        assert!(!yields.took(clock::ticks(SLOW), now) && !yields.are_dear(now));
+        assert!(yields.took(clock::ticks(2 * SLOW), now));
+        assert!(yields.are_dear(now + clock::ticks(DEAR / 2)));
+        assert!(!yields.are_dear(now + clock::ticks(2 * DEAR)));
+        // It looks around as before, and then it is at its end.
+        let mut patience = Patience::new(u64::from(u32::MAX), &yields);
+        assert!((0..8).all(|_| patience.wait()));
+        assert!(!patience.wait() || !yields.are_dear(clock::now()));
+    }
+
+    #[test]
+    fn threads_without_a_processor_each_yield_as_long_as_it_takes() {
+        let yields = Yields::new(usize::MAX);
+        assert!(!yields.took(u64::MAX, 1) && !yields.are_dear(1));
     }
 }

@@ -164,9 +164,10 @@ impl Worker<'_> {
     /// as searching and look on, also after their last look, as long as there is work.
     fn look_around(&self) -> Looked {
         let (shared, seat) = (self.shared, self.seat);
-        let mut offer = (seat.notes.offered.get() != 0).then(|| Patience::new(OFFER));
+        let mut offer =
+            (seat.notes.offered.get() != 0).then(|| Patience::new(OFFER, &shared.yields));
         seat.notes.offered.set(0);
-        let mut patience = Patience::new(seat.notes.patience.get());
+        let mut patience = Patience::new(seat.notes.patience.get(), &shared.yields);
         let mut beside = shared.sleep.census().searching();
         let mut round = 0_u32;
         loop {

@@ -10,6 +10,7 @@ use super::lifetime::Lifetime;
 use super::place::Place;
 use crate::base::barrier;
 use crate::base::config::Handlers;
+use crate::base::patience::Yields;
 use crate::base::row::Row;
 use crate::base::stats::PoolStats;
 use crate::base::sync::{AtomicUsize, CachePadded, Ordering};
@@ -57,6 +58,7 @@ pub(crate) struct Shared {
     pub(crate) sleep: Sleep,
     pub(crate) looker: CachePadded<Looker>,
     pub(crate) wakes: CachePadded<Wakes>,
+    pub(super) yields: CachePadded<Yields>,
     /// The calls from outside whose callers wait.
     pub(super) errands: CachePadded<AtomicUsize>,
     pub(crate) handlers: Handlers,
@@ -109,6 +111,7 @@ impl Shared {
             sleep: Sleep::new(threads, asleep),
             looker: CachePadded::new(Looker::new()),
             wakes: CachePadded::new(Wakes::new()),
+            yields: CachePadded::new(Yields::new(threads)),
             errands: CachePadded::new(AtomicUsize::new(0)),
             handlers,
             stack_size: plan.stack_size,

@@ -79,7 +79,7 @@ impl Worker<'_> {
         let guard = AbortOnUnwind;
         self.shared.sleep.lull.leave(&self.seat.membership);
         let anything = self.shared.greedy || what.runs_anything();
-        let (mut patience, mut nap) = (Patience::new(PATIENCE), STUCK.0);
+        let (mut patience, mut nap) = (Patience::new(PATIENCE, &self.shared.yields), STUCK.0);
         while !what.is_done() {
             let found = if self.see_to_mail() {
                 continue;
@@ -93,12 +93,12 @@ impl Worker<'_> {
                 }
                 let found = self.sleep_on(what, anything, &mut nap);
                 // Whatever woke it, more may come soon; at the end of a loop, what it waits for: see `rouse`.
-                patience = Patience::new(PATIENCE);
+                patience = Patience::new(PATIENCE, &self.shared.yields);
                 found
             };
             if let Some(entry) = found {
                 self.run(entry);
-                (patience, nap) = (Patience::new(PATIENCE), STUCK.0);
+                (patience, nap) = (Patience::new(PATIENCE, &self.shared.yields), STUCK.0);
             }
         }
         what.helped(self, &mut |seat| seat.remove_waiter(self.seat.index));
