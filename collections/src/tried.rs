@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_call_of_a_site_is_one_threads() {
+    fn one_of_the_first_calls_of_a_site_is_one_threads() {
         let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2);
         let pool = pool.build().unwrap();
         let call = |len: u64| {
@@ -69,7 +69,13 @@ mod tests {
             pool.install(|| tried(items, &"these", |items, alone| (items.sum::<u64>(), alone)))
         };
         assert_eq!(call(10_000), (49_995_000, false));
-        assert_eq!(call(10_000), (49_995_000, true));
+        // The second one, unless the machine had others to serve during the first.
+        let alone = (0..1_000).any(|_| {
+            let (sum, alone) = call(10_000);
+            assert_eq!(sum, 49_995_000);
+            alone
+        });
+        assert!(alone);
         // Few items are not worth the look.
         assert_eq!(call(10), (45, false));
     }

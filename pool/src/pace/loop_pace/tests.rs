@@ -305,6 +305,20 @@ fn short_loops_are_shared_if_that_gains_anything() {
     assert!(!longest.brief);
 }
 
+/// Where another folder costs more than the loop takes, nothing is gained by a look for threads that want a part.
+#[test]
+fn what_is_too_short_for_a_second_folder_looks_for_no_thief() {
+    let (site, view) = (0x51_7e88, Eight::new());
+    site_costs::entry(site).record_cost(1_000, 5_000);
+    let start = |len, worth| Pace::start(site, len, worth, false, &view);
+    assert!(start(1_000, 2_000_000).plain().is_some());
+    let pace = start(15_000, 2_000_000);
+    assert!(pace.alone && pace.plain().is_none());
+    // One that is worth it, a longer one, and one of cheap folders.
+    let others = [(15_000, 50_000), (30_000, 2_000_000), (1_000, 0)];
+    assert!(others.iter().all(|&(len, worth)| !start(len, worth).alone));
+}
+
 /// That no thread took a part of a very short loop says something only if one could have.
 #[test]
 fn very_short_loops_that_no_thread_takes_are_not_shared() {
