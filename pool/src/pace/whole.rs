@@ -71,7 +71,7 @@ impl Whole {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::super::profit::{REST, TRIES};
-    use super::{AGAIN, CLASSES, Whole};
+    use super::{AGAIN, CLASSES, Whole, site_costs};
 
     /// A call of 1,000 items that takes that long in all, by the number of threads. Says whether one did it.
     fn call(site: usize, alone: u64, shared: u64) -> bool {
@@ -91,7 +91,10 @@ mod tests {
         }
         assert!((0..1_000).all(|_| !call(good, 1_000_000, 800_000)));
         assert!((0..TRIES).all(|_| !call(bad, 1_000_000, 900_000)));
-        assert!((0..1 << REST.0).all(|_| call(bad, 1_000_000, 0)));
+        assert!((1..1 << REST.0).all(|_| call(bad, 1_000_000, 0)));
+        // One that was interrupted is hardly believed.
+        assert!(call(bad, 50_000_000, 0));
+        assert!(site_costs::entry(bad).predict(1_000) < Some(1_100_000));
         assert!(!call(bad, 1_000_000, 900_000));
     }
 
