@@ -61,6 +61,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "its calls take longer than those that are tried")]
     fn one_of_the_first_calls_of_a_site_is_one_threads() {
         let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2);
         let pool = pool.build().unwrap();
