@@ -8,7 +8,7 @@ use std::hash::{Hash, Hasher};
 use tine_iter::iter::ParallelIterator;
 use tine_pool::loops::Whole;
 
-/// Does `call` with the items, and says whether one thread is to run their loop. The types of the items and of `what` tell which
+/// Does `call` with the items, and says whether one thread is to run their loop, unless others ask for parts. The types of the items and of `what` tell which
 /// site it is.
 pub(crate) fn tried<I: ParallelIterator, W, R>(
     items: I,
@@ -40,7 +40,7 @@ fn site<T>() -> usize {
     }
     let mut number = Number(0);
     typeid::of::<T>().hash(&mut number);
-    // No function lies at an odd address: loops are known by those.
+    // Hardly any function lies at an odd address: loops are known by those.
     number.finish() as usize | 1
 }
 

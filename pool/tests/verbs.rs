@@ -611,7 +611,8 @@ fn is_part() -> bool {
 fn a_call_that_is_brought_to_a_pool_is_a_part_of_nothing() {
     let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     assert!(!pool.install(is_part));
-    assert!(!is_part());
+    // On one processor the global pool has one thread.
+    assert!(!is_part() || tine_pool::current_num_threads() == 1);
     assert!(pool.install(|| join(is_part, || ())).0);
     let mut task = false;
     pool.install(|| scope(|s| s.spawn(|_| task = is_part())));

@@ -19,8 +19,10 @@ use tine_pool::loops::sheltered;
 
 /// Bytes of values for each part, where little was scattered.
 const PART: usize = if cfg!(test) { 1 << 16 } else { 8 << 20 };
-/// Little is one value in this number.
+/// Little is one value that was scattered for each N that were not; this is N.
 const LITTLE: usize = 4;
+/// Where little was scattered, each part has about that many of these values: each may be a key of its own.
+const LISTED: usize = 1 << 14;
 
 /// The groups of one part.
 pub(super) struct Rows<K, T> {
@@ -152,7 +154,9 @@ where
     let near_values: usize = segments.iter().flatten().map(|one| one.ids.len()).sum();
     // Where little was scattered, there are as few parts as will do: their rows are longer.
     let parts = match far_values <= near_values / LITTLE {
-        true => wide::<T>(near_values + far_values, parts),
+        true => wide::<T>(near_values + far_values, parts)
+            .max((far_values / LISTED).next_power_of_two())
+            .min(parts),
         false => parts,
     };
     let share = |(run, keys, far)| share(run, keys, far, &counts, parts, hasher);

@@ -225,6 +225,15 @@ impl Entry {
         }
     }
 
+    /// Whether the last call was in doubt; from now on this says so.
+    pub(crate) fn doubt(&self, is: bool) -> bool {
+        let was = self.mark.load(Ordering::Relaxed) == 1;
+        if was != is {
+            self.mark.store(is.into(), Ordering::Relaxed);
+        }
+        was
+    }
+
     /// Notes the time of a part of a short loop that was shared: what sharing costs is in it. So it
     /// says at most that items are cheaper than they were thought to be.
     pub(crate) fn record_shared(&self, items: usize, nanos: u64) {

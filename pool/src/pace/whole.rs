@@ -20,50 +20,76 @@ pub(crate) struct Whole {
     entry: &'static Entry,
     items: usize,
     start: u64,
-    /// What it takes one thread, in nanoseconds, and what is known of such calls. `None` for the first call of a site, which may
-    /// have found nothing in its caches, and for long ones.
-    tried: Option<(u64, Class<'static>)>,
+    /// What one thread is expected to take, in nanoseconds; 0 for the first call of a site.
+    known: u64,
+    /// What is known of such calls. `None` for the first call of a site, which may have found nothing in its caches, and for
+    /// long ones.
+    class: Option<Class<'static>>,
+    /// Whether one thread does it, and whether that is the first such call. Other calls may change what the site says meanwhile.
+    alone: bool,
+    new: bool,
 }
 
 impl Whole {
     /// It begins, and is of that number of `items`.
     pub(crate) fn start(site: usize, items: usize) -> Self {
         let entry = site_costs::entry(site);
-        let nanos = entry.predict(items);
+        let known = entry.predict(items);
+        let class = known.and_then(|known| entry.profit.among(CLASSES, known));
         Self {
             entry,
             items,
             start: clock::now(),
-            tried: nanos.and_then(|nanos| Some((nanos, entry.profit.among(CLASSES, nanos)?))),
+            known: known.unwrap_or(0),
+            class,
+            alone: class.is_some_and(Class::is_alone),
+            new: class.is_some_and(Class::is_new),
         }
     }
 
-    /// Whether one thread is to do it.
+    /// Whether one thread is to do it, unless others ask for parts.
     pub(crate) fn is_alone(&self) -> bool {
-        self.tried.is_some_and(|(_, class)| class.is_alone())
+        self.alone
     }
 
-    /// It has come to its end. If it was worth little to share it, it is asked anew what one thread takes, if this says so `again`.
-    pub(crate) fn end(self, again: bool) {
-        self.took(clock::nanos(clock::since(self.start)), again);
+    /// It has come to its end, in a pool of that many `threads`.
+    pub(crate) fn end(self, threads: usize) {
+        // By chance: the lowest bits of a clock that ticks quickly.
+        let again = (self.start >> 7).is_multiple_of(16);
+        self.took(clock::nanos(clock::since(self.start)), threads, again);
     }
 
-    fn took(&self, nanos: u64, again: bool) {
-        let Some((known, class)) = self.tried else {
-            return self.entry.record_cost(self.items, nanos);
+    /// It took this time. Where sharing gains little, `again` has the next calls show once more what one thread takes.
+    fn took(&self, nanos: u64, threads: usize, again: bool) {
+        let Some(class) = self.class else {
+            return self.took_shared(nanos, threads);
         };
-        if class.is_new() {
+        if self.new {
             self.entry.replace_cost(self.items, nanos);
             class.rest(AGAIN);
-        } else if class.is_alone() {
-            // One that was interrupted, or found its caches cold, says little.
-            let most = known + known / 16;
-            self.entry.replace_cost(self.items, nanos.min(most));
+        } else if self.alone {
+            // One that was interrupted, or found its caches cold, says little; two in a row say that items have changed.
+            let far = nanos > 2 * self.known;
+            let believed = self.entry.doubt(far) && far;
+            let most = self.known + self.known / 16;
+            let nanos = if believed { nanos } else { nanos.min(most) };
+            self.entry.replace_cost(self.items, nanos);
             class.alone(1);
-        } else if again && (known / 2..known / 8 * 7).contains(&nanos) {
+        } else if again && (self.known / 2..self.known / 8 * 7).contains(&nanos) {
             class.rest(AGAIN);
         } else {
-            class.shared(known, nanos);
+            class.shared(self.known, nanos);
+        }
+    }
+
+    /// A call that is not tried was shared, and took this time. One thread takes no less, and at most as many times that as there
+    /// are threads.
+    fn took_shared(&self, nanos: u64, threads: usize) {
+        let most = nanos.saturating_mul(threads as u64);
+        if nanos > self.known {
+            self.entry.replace_cost(self.items, nanos);
+        } else if most < self.known {
+            self.entry.replace_cost(self.items, most);
         }
     }
 }
@@ -71,13 +97,15 @@ impl Whole {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::super::profit::{REST, TRIES};
-    use super::{AGAIN, CLASSES, Whole, site_costs};
+    use super::{AGAIN, Whole, site_costs};
+
+    const THREADS: usize = 16;
 
     /// A call of 1,000 items that takes that long in all, by the number of threads. Says whether one did it.
     fn call(site: usize, alone: u64, shared: u64) -> bool {
         let whole = Whole::start(site, 1_000);
         let is_alone = whole.is_alone();
-        whole.took(if is_alone { alone } else { shared }, false);
+        whole.took(if is_alone { alone } else { shared }, THREADS, false);
         is_alone
     }
 
@@ -105,7 +133,7 @@ mod tests {
         // Interrupted, and then not.
         assert!((0..=AGAIN).all(|_| call(site, 1_400_000, 0)));
         assert!(!call(site, 0, 1_000_000));
-        Whole::start(site, 1_000).took(1_000_000, true);
+        Whole::start(site, 1_000).took(1_000_000, THREADS, true);
         assert!((0..AGAIN).all(|_| call(site, 1_000_000, 0)));
         assert!((0..TRIES).all(|_| !call(site, 0, 1_000_000)));
         assert!(call(site, 1_000_000, 0));
@@ -113,16 +141,41 @@ mod tests {
         let site = 0x51_8e50;
         assert!(!call(site, 0, 1_400_000));
         assert!((0..=AGAIN).all(|_| call(site, 1_400_000, 0)));
-        Whole::start(site, 1_000).took(500_000, true);
+        Whole::start(site, 1_000).took(500_000, THREADS, true);
         assert!(!call(site, 0, 500_000));
     }
 
     #[test]
-    fn long_calls_are_not_tried_until_they_are_short() {
-        let (site, long) = (0x51_8e30, CLASSES[2]);
-        assert!((0..100).all(|_| !call(site, 0, 2 * long)));
-        // It is believed bit by bit.
-        let tried = (0..100).position(|_| call(site, long / 8, long / 8));
-        assert!(tried.is_some_and(|calls| calls > 1), "{tried:?}");
+    fn long_calls_are_shared_though_that_makes_them_short() {
+        let site = 0x51_8e30;
+        assert!(!call(site, 16_000_000, 2_000_000));
+        assert!(call(site, 16_000_000, 2_000_000));
+        assert!((0..1_000).all(|_| !call(site, 16_000_000, 2_000_000)));
+        // Sixteen threads cannot have gained more than that: now it is a short one.
+        let tried = (0..3).any(|_| call(site, 1_000_000, 100_000));
+        assert!(tried);
+    }
+
+    #[test]
+    fn items_that_turned_long_are_believed_the_second_time() {
+        let site = 0x51_8e60;
+        assert!(!call(site, 0, 1_000_000));
+        assert!((0..=AGAIN).all(|_| call(site, 1_000_000, 0)));
+        assert!((0..TRIES).all(|_| !call(site, 0, 1_000_000)));
+        assert!((0..2).all(|_| call(site, 9_000_000, 0)));
+        assert!(!call(site, 9_000_000, 1_000_000));
+    }
+
+    /// What a call was begun as counts, whatever other calls of the site have found meanwhile.
+    #[test]
+    fn a_shared_call_says_nothing_of_one_thread() {
+        let site = 0x51_8e70;
+        assert!(!call(site, 0, 1_000_000));
+        assert!((0..=AGAIN).all(|_| call(site, 1_000_000, 0)));
+        let shared = Whole::start(site, 1_000);
+        Whole::start(site, 1_000).took(800_000, THREADS, true);
+        assert!(Whole::start(site, 1_000).is_alone());
+        shared.took(600_000, THREADS, false);
+        assert_eq!(site_costs::entry(site).predict(1_000), Some(1_000_000));
     }
 }

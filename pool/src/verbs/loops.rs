@@ -291,7 +291,7 @@ impl Whole {
 
     /// The call has come to its end.
     pub fn end(self) {
-        self.0.end(Here::with(|here| here.chance(16)));
+        self.0.end(Here::with(|here| here.threads()));
     }
 }
 

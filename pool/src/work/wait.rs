@@ -82,6 +82,8 @@ impl Worker<'_> {
         let (mut patience, mut nap) = (Patience::new(PATIENCE, &self.shared.yields), STUCK.0);
         while !what.is_done() {
             let found = if self.see_to_mail() {
+                // What lay there may have taken long, and is no yield.
+                patience = Patience::new(PATIENCE, &self.shared.yields);
                 continue;
             } else if let Some(entry) = self.take_for(what, anything) {
                 Some(entry)
