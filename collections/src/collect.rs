@@ -3,7 +3,8 @@
 #![forbid(unsafe_code)]
 
 use crate::foresight::Foresight;
-use crate::gather::{Bag, Gathered, Lists, fits, gather};
+use crate::gather::{Gathered, Lists, gather};
+use crate::latest::{Latest, SCANT};
 use crate::map::table::{grow, make_room};
 use crate::map::{FrozenMap, ParHashMap};
 use crate::partition::{List, par_map};
@@ -11,9 +12,9 @@ use crate::parts::breadth;
 use crate::tag::{Tag, is_cheap};
 use crate::tried::tried;
 use hashbrown::HashTable;
-use hashbrown::hash_table::{self, Entry as Slot};
+use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
-use std::mem;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tine_iter::iter::{
     FromParallelIterator, IntoParallelIterator, ParallelExtend, ParallelIterator,
 };
@@ -49,10 +50,12 @@ where
     {
         let hasher = &self.hasher;
         match gather::<G, Latest<K, V>, _, _, _, _>(pairs, &|pair| pair, hasher, breadth(), alone) {
-            Gathered::Few(Latest(mut fresh)) => match self.shards.stem_mut() {
+            Gathered::Few(Latest {
+                table: mut fresh, ..
+            }) => match self.shards.stem_mut() {
                 Some(table) if table.is_empty() && table.capacity() <= fresh.capacity() => {
                     // Most keys were there more than once.
-                    if fresh.len() < fresh.capacity() / 4 {
+                    if fresh.capacity() > SCANT && fresh.len() < fresh.capacity() / 4 {
                         fresh.shrink_to(2 * fresh.len(), |(key, _)| hasher.hash_one(key));
                     }
                     *table = fresh;
@@ -76,8 +79,15 @@ where
             Gathered::Many(parts) => {
                 self.shards.widen(|(key, _)| hasher.hash_one(key));
                 let work: Vec<_> = self.shards.tables_mut().into_iter().zip(parts).collect();
+                // Each part has about as many keys as any other, whatever they are.
+                let keys = AtomicUsize::new(0);
                 par_map(work, &|(table, lists): (_, Lists<G, (K, V)>)| {
-                    fill(table, lists, hasher, merge);
+                    let empty = table.is_empty();
+                    // Relaxed, here and below: a guess.
+                    fill(table, lists, keys.load(Ordering::Relaxed), hasher, merge);
+                    if empty {
+                        keys.store(table.len(), Ordering::Relaxed);
+                    }
                 });
                 self.shards.survey();
                 self.shards.share_end();
@@ -86,102 +96,8 @@ where
     }
 }
 
-/// Pairs that came, the last one of each key.
-struct Latest<K, V>(HashTable<(K, V)>);
-
-/// Bytes of entries for which room is made before they have come.
-const AHEAD: usize = 8 << 20;
-
-impl<K, V> Default for Latest<K, V> {
-    fn default() -> Self {
-        Latest(HashTable::new())
-    }
-}
-
-impl<K, V> IntoIterator for Latest<K, V> {
-    type Item = (K, V);
-    type IntoIter = hash_table::IntoIter<(K, V)>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
-    }
-}
-
-impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Latest<K, V> {
-    const FEW: usize = 1 << 17;
-    // Another table is filled from nothing, and then merged.
-    const WORTH: u64 = 2_000_000;
-
-    fn first(expected: usize) -> Self {
-        let most = AHEAD / mem::size_of::<(K, V)>().max(1);
-        match expected <= <Self as Bag<(K, V), S>>::FEW {
-            true => Latest(HashTable::with_capacity(expected.min(most))),
-            false => Self::default(),
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    #[inline]
-    fn fill(&mut self, pairs: &mut impl Iterator<Item = (K, V)>, most: usize, hasher: &S) {
-        let table = &mut self.0;
-        pairs.any(|pair| {
-            renew(table, pair, hasher);
-            table.len() > most
-        });
-    }
-
-    #[inline]
-    fn take<I: Iterator<Item = (K, V)>>(
-        &mut self,
-        pairs: I,
-        few: usize,
-        hasher: &S,
-    ) -> Result<(), I> {
-        if !fits(&pairs, few.saturating_sub(self.0.len())) {
-            return Err(pairs);
-        }
-        renew_all(&mut self.0, pairs, hasher);
-        Ok(())
-    }
-
-    fn append(&mut self, later: Self, hasher: &S) {
-        insert(&mut self.0, later.0, hasher, &|old, new| *old = new);
-    }
-}
-
-/// Inserts all pairs; of each key the last one stays.
-#[inline(never)] // the compiler knows that nothing else uses an argument
-fn renew_all<K: Eq + Hash, V, S: BuildHasher>(
-    table: &mut HashTable<(K, V)>,
-    pairs: impl Iterator<Item = (K, V)>,
-    hasher: &S,
-) {
-    for pair in pairs {
-        renew(table, pair, hasher);
-    }
-}
-
-/// Inserts a pair, in place of the one of its key that is there.
-#[inline(always)]
-fn renew<K: Eq + Hash, V, S: BuildHasher>(
-    table: &mut HashTable<(K, V)>,
-    (key, value): (K, V),
-    hasher: &S,
-) {
-    let hash = hasher.hash_one(&key);
-    if let Some((_, old)) = table.find_mut(hash, |(k, _)| *k == key) {
-        *old = value;
-        return;
-    }
-    // Nothing was ever removed from it, so growing loses nothing if a hasher panics.
-    table.insert_unique(hash, (key, value), |(key, _)| hasher.hash_one(key));
-}
-
 /// Inserts pairs into a table.
-fn insert<K: Eq + Hash, V, S: BuildHasher>(
+pub(crate) fn insert<K: Eq + Hash, V, S: BuildHasher>(
     table: &mut HashTable<(K, V)>,
     pairs: HashTable<(K, V)>,
     hasher: &S,
@@ -196,15 +112,22 @@ fn insert<K: Eq + Hash, V, S: BuildHasher>(
     }
 }
 
-/// Inserts the lists of one part into its table.
+/// Inserts the lists of one part into its table. Another part had that number of `keys`, or nothing is known.
 fn fill<G: Tag, K: Eq + Hash, V, S: BuildHasher>(
     table: &mut HashTable<(K, V)>,
     lists: Lists<G, (K, V)>,
+    keys: usize,
     hasher: &S,
     merge: &impl Fn(&mut V, V),
 ) {
     let rehash = |(key, _): &(K, V)| hasher.hash_one(key);
-    let mut foresight = Foresight::new(lists.iter().map(List::len).sum());
+    let rows = lists.iter().map(List::len).sum();
+    let mut foresight = Foresight::new(rows);
+    if keys > 0 && table.is_empty() {
+        // The number varies by its root.
+        let room = (keys + 2 * keys.isqrt()).min(rows);
+        grow(table, room, rehash).expect("capacity overflow, or no memory for the entries");
+    }
     for list in lists {
         list.for_each(|(tag, pair)| {
             let hash = tag.hash(|| hasher.hash_one(&pair.0));

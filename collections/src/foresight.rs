@@ -74,6 +74,9 @@ const SURE: usize = 16;
 /// A full table of N keys gets room for at most three times as many more where too few items tell, and else for 15 times.
 const MOST: (usize, usize) = (3, 15);
 
+/// Room for this number of keys is in the cache.
+const LIGHT: usize = 1 << 14;
+
 /// For how many more keys a full table should have room, after `seen` items had `keys` different ones: for all that are
 /// still to come, if all keys are equally frequent. Each time that a table grows all its entries move.
 /// (By the first terms of a series: a search as in [`new_keys`] would cost more than it saves in a small table.)
@@ -92,6 +95,24 @@ pub(crate) fn headroom(keys: usize, seen: usize) -> usize {
     let draws = share * (2.0 + share * (4.0 / 3.0 + share * 10.0 / 9.0));
     let more = seen as f64 / draws * f64::exp(-draws);
     (more as usize).clamp(keys, most)
+}
+
+/// The same where `rest` further items come. Where these are many, rather too little: what was found while few items tell
+/// may be chance, and a table that is too large misses the cache.
+pub(crate) fn room_for(keys: usize, seen: usize, rest: usize) -> usize {
+    if keys < TELLING {
+        return keys.max(1);
+    }
+    let again = seen.saturating_sub(keys);
+    let more = if rest <= LIGHT {
+        let more = new_keys(seen, keys, rest);
+        more + more / again.isqrt().max(1)
+    } else {
+        let doubt = (1 + again.isqrt()).min(keys / 2);
+        let more = new_keys(seen, keys - doubt, rest);
+        more + more / 16
+    };
+    more.min(rest).max(1)
 }
 
 /// How many of `rest` further rows will have a key that is new, if `seen` rows had `keys` different ones, and all keys are

@@ -27,15 +27,20 @@ pub(crate) fn fits(items: &impl Iterator, room: usize) -> bool {
 pub(crate) trait Bag<T, S>: Default + Send {
     /// Up to this many values stay in bags where it is known that no more come.
     const FEW: usize;
+    /// The same where one thread takes all.
+    const ALONE: usize = Self::FEW;
     /// The same where it is not known how many come.
     const UNKNOWN: usize = START;
-    /// The same where it is known that more than `FEW` come.
-    const MANY: usize = Self::UNKNOWN;
     /// Nanoseconds of work below which a second bag costs more than another thread saves, where
     /// items are cheap.
     const WORTH: u64 = 0;
 
-    /// The first of all bags; this number of values may come to all of them together.
+    /// The same where it is known that this number of values come, more than `FEW`.
+    fn many(_count: usize) -> usize {
+        Self::UNKNOWN
+    }
+
+    /// The first of all bags; this number of values may come to all of them together, and may stay in bags.
     fn first(_expected: usize) -> Self {
         Self::default()
     }
@@ -184,17 +189,19 @@ where
     S: BuildHasher + Sync,
 {
     let expected = items.opt_len();
+    let few = match expected {
+        Some(count) if alone && count <= B::ALONE => B::ALONE,
+        Some(count) if count <= B::FEW => B::FEW,
+        Some(count) => B::many(count),
+        None => B::UNKNOWN,
+    };
     let plan = Plan {
         read,
         hasher,
         parts,
         alone,
-        few: match expected {
-            Some(count) if count <= B::FEW => B::FEW,
-            Some(_) => B::MANY,
-            None => B::UNKNOWN,
-        },
-        expected: AtomicUsize::new(expected.unwrap_or(0)),
+        few,
+        expected: AtomicUsize::new(expected.filter(|&count| count <= few).unwrap_or(0)),
     };
     let runs: Vec<Run<B, H>> = items.drive_unindexed(GatherConsumer {
         plan: &plan,
@@ -260,7 +267,8 @@ impl<R, S> Plan<'_, R, S> {
     fn may_merge<T, B: Bag<T, S>>(&self, bags: &[B]) -> bool {
         let sum = bags.iter().map(B::len).fold(0, usize::saturating_add);
         let alike = |two: &[B]| two[0].is_like(&two[1], self.hasher);
-        sum <= self.few.min(LITTLE) || (bags.len() <= ALIKE && bags.windows(2).all(alike))
+        sum <= self.few.min(if self.alone { B::ALONE } else { LITTLE })
+            || (bags.len() <= ALIKE && bags.windows(2).all(alike))
     }
 }
 

@@ -46,6 +46,8 @@ mod hasher;
 #[path = "map/hazard.rs"]
 #[allow(dead_code)] // the models end no threads
 mod hazard;
+#[cfg(not(loom))]
+mod latest;
 #[cfg(loom)]
 #[path = "map/lock.rs"]
 #[allow(dead_code)] // the models need no guards
@@ -59,7 +61,6 @@ pub mod map;
 mod models;
 #[cfg(not(loom))]
 mod pages;
-#[cfg(not(loom))]
 mod partition;
 #[cfg(not(loom))]
 mod parts;

@@ -1,7 +1,7 @@
 //! First items of their keys, as one worker finds them: two ways to keep them, and when to give that up.
 #![forbid(unsafe_code)]
 
-use crate::foresight::headroom;
+use crate::foresight::{headroom, room_for};
 use crate::gather::{Bag, fits};
 use crate::map::table::grow;
 use crate::word::word;
@@ -13,6 +13,8 @@ use std::vec;
 
 /// Up to this many items, if their number is known, stay in tables whatever their keys.
 const SHORT: usize = 1 << 17;
+/// The same where one thread takes all.
+const LONG: usize = 1 << 19;
 /// Up to this many keys of other inputs are few.
 const FEW: usize = 1 << 20;
 /// A worker looks at its table when it holds this many keys, and each time that the number of keys has
@@ -128,9 +130,17 @@ impl<F> Row<F> {
 
 impl<F: Firsts<K, V>, K: Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<F> {
     const FEW: usize = SHORT;
+    // One table takes no longer than the loop's.
+    const ALONE: usize = LONG;
     const UNKNOWN: usize = FEW;
     // Another table is filled from nothing, and then merged.
     const WORTH: u64 = 2_000_000;
+
+    fn first(expected: usize) -> Self {
+        let mut row = Self::default();
+        row.firsts.expect(expected);
+        row
+    }
 
     fn len(&self) -> usize {
         self.firsts.len()
@@ -143,7 +153,7 @@ impl<F: Firsts<K, V>, K: Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<F
     #[inline]
     fn fill(&mut self, pairs: &mut impl Iterator<Item = (K, V)>, most: usize, hasher: &S) {
         let most = most.saturating_add(1);
-        while most > SHORT + 1 && self.look < most {
+        while is_looked_at(most - 1) && self.look < most {
             self.put(pairs, self.look, hasher);
             if self.firsts.len() < self.look {
                 return;
@@ -163,7 +173,7 @@ impl<F: Firsts<K, V>, K: Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<F
         few: usize,
         hasher: &S,
     ) -> Result<(), I> {
-        let most = match few > SHORT {
+        let most = match is_looked_at(few) {
             true => few.min(self.look - 1),
             false => few,
         };
@@ -187,9 +197,17 @@ impl<F: Firsts<K, V>, K: Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<F
     }
 }
 
+/// Whether a table that may have that number of keys is given up if it does not pay.
+fn is_looked_at(few: usize) -> bool {
+    few > SHORT && few != LONG
+}
+
 /// The first items of all keys that came. As an iterator it has them in order.
 pub(super) trait Firsts<K, V>: IntoIterator<Item = (K, V)> + Default + Send {
     fn len(&self) -> usize;
+
+    /// That number of items will come.
+    fn expect(&mut self, _items: usize) {}
 
     /// Puts in the item if it is the first of its key.
     fn add(&mut self, key: K, value: V, hasher: &impl BuildHasher);
@@ -304,8 +322,9 @@ impl<K: Eq + Hash + Send, V: Send> Firsts<K, V> for Ranked<K, V> {
 pub(super) struct Listed<K, V> {
     words: HashTable<u64>,
     list: Vec<(K, V)>,
-    /// The number of items that came.
+    /// The number of items that came, and of those that are expected; 0 if that is not known.
     seen: usize,
+    expected: usize,
 }
 
 impl<K, V> Default for Listed<K, V> {
@@ -314,6 +333,7 @@ impl<K, V> Default for Listed<K, V> {
             words: HashTable::new(),
             list: Vec::new(),
             seen: 0,
+            expected: 0,
         }
     }
 }
@@ -349,7 +369,11 @@ impl<K, V> Listed<K, V> {
     #[inline(never)]
     fn grow(&mut self, hasher: &impl BuildHasher) {
         // The table is gone in the end, so it does no harm if it turns out too large.
-        let more = headroom(self.words.len(), self.seen);
+        let (keys, seen) = (self.words.len(), self.seen);
+        let more = match self.expected.saturating_sub(seen) {
+            0 => headroom(keys, seen),
+            rest => room_for(keys, seen, rest),
+        };
         let rehash = |word: &u64| hasher.hash_one(word);
         grow(&mut self.words, more, rehash)
             .expect("capacity overflow, or no memory for the entries");
@@ -359,6 +383,10 @@ impl<K, V> Listed<K, V> {
 impl<K: Eq + Hash + Send, V: Send> Firsts<K, V> for Listed<K, V> {
     fn len(&self) -> usize {
         self.list.len()
+    }
+
+    fn expect(&mut self, items: usize) {
+        self.expected = items;
     }
 
     #[inline(always)]

@@ -25,7 +25,7 @@ use std::mem;
 const HEAVY: usize = 1024;
 /// Heavy keys are kept apart if their values are this part of the sample, or more.
 const WORTH: usize = 8;
-/// All keys of the sample are heavy if each came this often in the mean, and no more than one in the second number came once.
+/// All keys of the sample are heavy if each came this often in the mean, and no more than a quarter of the keys came once.
 const FEW: usize = 4;
 const ONCE: usize = 4;
 /// Values after which a sample is given up if nearly each had a key of its own.
@@ -276,9 +276,12 @@ impl<K: Eq + Hash + Send, T: Send, S: BuildHasher> Bag<(K, T), S> for Pairs<K, T
         1 << 17
     };
     const UNKNOWN: usize = <Self as Bag<(K, T), S>>::FEW;
-    // A sample is enough: they will be sifted.
-    const MANY: usize = START;
     const WORTH: u64 = 2_000_000;
+
+    /// A sample is enough: they will be sifted.
+    fn many(_count: usize) -> usize {
+        START
+    }
 
     fn first(expected: usize) -> Self {
         match expected {

@@ -110,10 +110,11 @@ where
         limit,
         parts: breadth_of(count, threads),
         alone,
-        // If order matters, a worker has as many tables as pieces, and knows nothing of its share.
+        // If order matters, a worker may have several pieces, of which each has less.
         share: count
-            .filter(|&count| F::COMMUTES && threads > 1 && count >= SHARED)
+            .filter(|&count| threads > 1 && count >= SHARED)
             .map(|count| count / threads),
+        two: threads == 2,
         workers: AtomicUsize::new(0),
         scattered: AtomicBool::new(false),
         drops: Drops::default(),

@@ -11,6 +11,8 @@ use crate::base::clock;
 
 /// The classes: calls that one thread is expected to do in less than this, in nanoseconds. Longer ones are not tried.
 const CLASSES: [u64; COUNT] = [500_000, 1_500_000, 3_000_000];
+/// A longer one is tried once, if all threads together took less than this for a call that was shared.
+const LOOK: u64 = 8_000_000;
 /// After the first call that one thread does, it does this number more.
 const AGAIN: u32 = 1;
 
@@ -86,6 +88,12 @@ impl Whole {
     /// are threads.
     fn took_shared(&self, nanos: u64, threads: usize) {
         let most = nanos.saturating_mul(threads as u64);
+        let longest = CLASSES[COUNT - 1];
+        let last = self.entry.profit.among(CLASSES, longest - 1);
+        if self.known >= longest && most < LOOK && last.is_some_and(Class::is_new) {
+            // What is known is of a cold call, or of threads that hindered each other.
+            return self.entry.replace_cost(self.items, longest - 1);
+        }
         if nanos > self.known {
             self.entry.replace_cost(self.items, nanos);
         } else if most < self.known {
@@ -154,6 +162,23 @@ mod tests {
         // Sixteen threads cannot have gained more than that: now it is a short one.
         let tried = (0..3).any(|_| call(site, 1_000_000, 100_000));
         assert!(tried);
+    }
+
+    /// The first call was cold, and threads hinder each other.
+    #[test]
+    fn what_is_known_of_a_cold_call_is_asked_anew_once() {
+        let (short, long) = (0x51_8e80, 0x51_8e90);
+        for (site, alone) in [(short, 1_000_000), (long, 4_000_000)] {
+            assert!(!call(site, 0, 5_000_000));
+            assert!(!call(site, 0, 450_000));
+            assert!(call(site, alone, 0));
+        }
+        // Now it is one of another class.
+        assert!((0..=AGAIN).all(|_| call(short, 1_000_000, 0)));
+        assert!((0..TRIES).all(|_| !call(short, 0, 950_000)));
+        assert!(call(short, 1_000_000, 0));
+        // It is no short one.
+        assert!((0..1_000).all(|_| !call(long, 0, 450_000)));
     }
 
     #[test]

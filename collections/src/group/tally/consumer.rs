@@ -132,7 +132,7 @@ pub(super) struct InOrder<'a, F, S>(&'a Plan<'a, F, S>);
 
 impl<F: Fold, S: BuildHasher + Sync, G: Tag> Reducer<DoneOf<G, F>> for InOrder<'_, F, S> {
     fn reduce(self, mut left: DoneOf<G, F>, mut right: DoneOf<G, F>) -> DoneOf<G, F> {
-        self.0.join(&mut left, &mut right, false);
+        self.0.join(&mut left, &mut right, self.0.two);
         left.follow(right);
         left
     }

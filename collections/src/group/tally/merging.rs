@@ -38,6 +38,8 @@ pub(super) struct Plan<'a, F, S> {
     pub(super) alone: bool,
     /// How many items each thread would have if all did as many; `None` if that is not known.
     pub(super) share: Option<usize>,
+    /// Whether there are two threads.
+    pub(super) two: bool,
     /// How many workers have begun. A hint.
     pub(super) workers: AtomicUsize,
     /// Whether some table turned out a detour last time. A hint for new pieces.
@@ -215,9 +217,11 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         mut done: DoneOf<G, F>,
     ) -> (Vec<Sums<F>>, Vec<Vec<F::Key>>) {
         if let [(base, Run::Table(table))] = &mut done.runs[..] {
-            table
-                .iter_mut()
-                .for_each(|(_, sum)| self.fold.shift(sum, *base));
+            if *base != 0 {
+                table
+                    .iter_mut()
+                    .for_each(|(_, sum)| self.fold.shift(sum, *base));
+            }
             return (vec![mem::take(table)], Vec::new());
         }
         if done.runs.is_empty() {

@@ -364,7 +364,10 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         if count >= self.guessed && count >= share / GUESSED {
             self.guessed = 2 * count;
             let rest = share.saturating_sub(count);
-            self.scatters = new_keys(count, self.table.len(), rest) > rest / SELDOM;
+            let more = new_keys(count, self.table.len(), rest);
+            // A table that will outgrow the cache is given up then, and so was a detour.
+            let outgrows = self.table.len() + more > self.plan.limit;
+            self.scatters = outgrows || more > rest / SELDOM;
             if self.scatters {
                 // Relaxed: a hint.
                 self.plan.scattered.store(true, Ordering::Relaxed);
