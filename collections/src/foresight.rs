@@ -74,7 +74,7 @@ const SURE: usize = 16;
 /// A full table of N keys gets room for at most three times as many more where too few items tell, and else for 15 times.
 const MOST: (usize, usize) = (3, 15);
 
-/// Room for this number of keys is in the cache.
+/// Room for this number of keys is in the cache: it does no harm if too much is made.
 const LIGHT: usize = 1 << 14;
 
 /// For how many more keys a full table should have room, after `seen` items had `keys` different ones: for all that are
@@ -97,21 +97,14 @@ pub(crate) fn headroom(keys: usize, seen: usize) -> usize {
     (more as usize).clamp(keys, most)
 }
 
-/// The same where `rest` further items come. Where these are many, rather too little: what was found while few items tell
-/// may be chance, and a table that is too large misses the cache.
+/// The same where `rest` further items come.
 pub(crate) fn room_for(keys: usize, seen: usize, rest: usize) -> usize {
-    if keys < TELLING {
-        return keys.max(1);
+    if keys < TELLING || rest > LIGHT {
+        return headroom(keys, seen).min(rest.max(1));
     }
-    let again = seen.saturating_sub(keys);
-    let more = if rest <= LIGHT {
-        let more = new_keys(seen, keys, rest);
-        more + more / again.isqrt().max(1)
-    } else {
-        let doubt = (1 + again.isqrt()).min(keys / 2);
-        let more = new_keys(seen, keys - doubt, rest);
-        more + more / 16
-    };
+    let more = new_keys(seen, keys, rest);
+    // The number of those that came again varies by its root.
+    let more = more + more / seen.saturating_sub(keys).isqrt().max(1);
     more.min(rest).max(1)
 }
 
@@ -135,7 +128,7 @@ pub(crate) fn new_keys(seen: usize, keys: usize, rest: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::headroom;
+    use super::{LIGHT, headroom, new_keys, room_for};
 
     /// Full tables of equally frequent keys.
     #[test]
@@ -162,5 +155,19 @@ mod tests {
         assert_eq!(headroom(112, 112), 336);
         assert_eq!(headroom(112, 100_000), 112);
         assert_eq!(headroom(usize::MAX, usize::MAX), usize::MAX);
+    }
+
+    #[test]
+    fn room_where_it_is_known_how_many_come() {
+        // Never more than come; where few do, for all keys that are foretold.
+        assert_eq!(room_for(3, 3, 1000), 3);
+        let all_new = room_for(100, 100, 5_000);
+        assert!((4_900..=5_000).contains(&all_new), "{all_new}");
+        let few = room_for(900, 2_000, 10_000);
+        assert!(few < 400 && few >= new_keys(2_000, 900, 10_000), "{few}");
+        assert_eq!(room_for(100, 100, 0), 1);
+        // Where many do, step by step.
+        assert_eq!(room_for(100, 100, LIGHT + 1), headroom(100, 100));
+        assert_eq!(room_for(20_000, 20_000, LIGHT + 1), LIGHT + 1);
     }
 }

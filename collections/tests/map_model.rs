@@ -10,6 +10,7 @@ use model::{Coarse, Op, agree};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use tine_collections::{FrozenMap, ParHashMap, ParHashSet};
 use tine_iter::prelude::*;
+use tine_pool::ThreadPoolBuilder;
 
 impl Arbitrary for Op {
     fn arbitrary(g: &mut Gen) -> Op {
@@ -142,6 +143,53 @@ fn collecting_keeps_the_last_of_equal_keys() {
         let par: ParHashMap<u32, u32> = (0..n).into_par_iter().map(pair).collect();
         let std: HashMap<u32, u32> = (0..n).map(pair).collect();
         assert_eq!(par, std);
+    }
+}
+
+/// Some calls of a site are shared, and some are one thread's; the first pairs tell how much room is made, and may mislead.
+#[test]
+fn any_keys_are_collected_in_any_way() {
+    let laws: [fn(u32) -> u32; 6] = [
+        |i| i,
+        |i| i % 100,
+        |i| i.wrapping_mul(0x9E37_79B9) >> 18,
+        |i| i % 12_000,
+        |i| if i < 10_000 { i } else { i % 7 },
+        |i| if i < 10_000 { i % 7 } else { i },
+    ];
+    let pools = [2, 5].map(|threads| {
+        let pool = ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().unwrap()
+    });
+    for n in [8_193, 40_000, 140_000_u32] {
+        for law in laws {
+            let pair = |i: u32| (law(i), i);
+            let std: HashMap<u32, u32> = (0..n).map(pair).collect();
+            let keys: HashSet<u32> = std.keys().copied().collect();
+            for pool in &pools {
+                pool.install(|| {
+                    for _ in 0..3 {
+                        let par: ParHashMap<u32, u32> = (0..n).into_par_iter().map(pair).collect();
+                        assert!(par == std, "{n}");
+                        let set: ParHashSet<u32> = (0..n).into_par_iter().map(law).collect();
+                        assert!(set == keys, "{n}");
+                    }
+                    let mut more: ParHashMap<u32, u32> = (0..200).map(|i| (i, 1)).collect();
+                    more.par_extend((0..n).into_par_iter().map(pair));
+                    let old = (0..200).filter(|key| !std.contains_key(key)).count();
+                    assert_eq!(more.len(), std.len() + old);
+                    assert!(std.iter().all(|(k, v)| more.get_cloned(k) == Some(*v)));
+                });
+            }
+            // Keys that own memory.
+            let texts = (0..n / 8)
+                .into_par_iter()
+                .map(|i| (law(8 * i).to_string(), i));
+            let par: ParHashMap<String, u32> = texts.collect();
+            let std: HashMap<String, u32> =
+                (0..n / 8).map(|i| (law(8 * i).to_string(), i)).collect();
+            assert!(par == std, "{n}");
+        }
     }
 }
 
