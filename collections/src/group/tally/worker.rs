@@ -3,10 +3,12 @@
 
 use super::super::fold::{Fold, Loose, Sums};
 use super::super::hot::{Hot, Met};
+use super::TABLE_BYTES;
 use super::merging::{Done, DoneOf, Plan, Run};
 use super::spent::Spent;
-use crate::foresight::new_keys;
+use crate::foresight::{headroom, new_keys};
 use crate::gather::fits;
+use crate::map::table::grow;
 use crate::partition::Scatter;
 use crate::parts::part_of;
 use crate::tag::Tag;
@@ -38,7 +40,7 @@ const GUESSED: usize = 16;
 /// A table with no more entries than this is small.
 const HANDFUL: usize = 256;
 
-/// Folds one item into a table; `true` if its key is new there. A call would copy the key several times.
+/// Folds one item into a table that has `seen` some before; `true` if its key is new there. A call would copy the key several times.
 #[inline(always)]
 fn add<F: Fold, S: BuildHasher>(
     (fold, hasher): (&F, &S),
@@ -46,6 +48,7 @@ fn add<F: Fold, S: BuildHasher>(
     spent: &mut Spent<'_, F::Key>,
     hash: u64,
     (key, raw): (F::Key, F::Raw),
+    seen: usize,
 ) -> bool {
     match sums.find_mut(hash, |(k, _)| *k == key) {
         Some((_, sum)) => {
@@ -54,13 +57,13 @@ fn add<F: Fold, S: BuildHasher>(
             false
         }
         None => {
-            insert::<F, S>(sums, hash, (key, fold.start(raw)), hasher);
+            insert::<F, S>(sums, hash, (key, fold.start(raw)), hasher, seen);
             true
         }
     }
 }
 
-/// Apart, so that the loop around `add` is short.
+/// Apart, so that the loop around `add` is short. A full table gets room for the keys that the items `seen` foretell.
 #[cold]
 #[inline(never)]
 fn insert<F: Fold, S: BuildHasher>(
@@ -68,8 +71,17 @@ fn insert<F: Fold, S: BuildHasher>(
     hash: u64,
     entry: (F::Key, F::Sum),
     hasher: &S,
+    seen: usize,
 ) {
-    sums.insert_unique(hash, entry, |(key, _)| hasher.hash_one(key));
+    let rehash = |(key, _): &(F::Key, F::Sum)| hasher.hash_one(key);
+    if sums.len() == sums.capacity() {
+        // Larger ones are given up, or double.
+        let most = TABLE_BYTES / mem::size_of::<(F::Key, F::Sum)>().max(1);
+        let more = headroom(sums.len(), seen).min(most.saturating_sub(sums.len()));
+        // Nothing was ever removed from it one by one, so growing loses nothing if a hasher panics.
+        grow(sums, more.max(1), rehash).expect("capacity overflow, or no memory for the entries");
+    }
+    sums.insert_unique(hash, entry, rehash);
 }
 
 /// What belongs to a worker's table.
@@ -97,7 +109,7 @@ fn fold_block<F: Fold, S: BuildHasher>(
         let (key, raw) = with.0.read(item, nth);
         nth += 1;
         let hash = with.1.hash_one(&key);
-        add(with, sums, spent, hash, (key, raw));
+        add(with, sums, spent, hash, (key, raw), nth);
     }
     nth
 }
@@ -115,7 +127,7 @@ fn fold_all<F: Fold, S: BuildHasher>(
         let (key, raw) = with.0.read(item, nth);
         nth += 1;
         let hash = with.1.hash_one(&key);
-        if add(with, sums, around.spent, hash, (key, raw)) && sums.len() > around.limit {
+        if add(with, sums, around.spent, hash, (key, raw), nth) && sums.len() > around.limit {
             return ControlFlow::Break(Stop::Overflow);
         }
         if nth == around.settled {
@@ -150,7 +162,8 @@ fn fold_hot<F: Fold, S: BuildHasher>(
                 ControlFlow::Continue(())
             }
             Met::Missed(key, raw) => {
-                if add(with, sums, around.spent, hash, (key, raw)) && sums.len() > around.limit {
+                if add(with, sums, around.spent, hash, (key, raw), nth) && sums.len() > around.limit
+                {
                     return ControlFlow::Break(Stop::Overflow);
                 }
                 if hot.is_due() {
