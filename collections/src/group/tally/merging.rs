@@ -8,7 +8,7 @@ use crate::farewell::Kept;
 use crate::foresight::Foresight;
 use crate::foretaste::expect_key;
 use crate::partition::{List, Scatter, par_map};
-use crate::parts::{breadth, part_of};
+use crate::parts::{breadth, breadth_of, part_of};
 use crate::tag::{Tag, Tagged};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
@@ -16,6 +16,7 @@ use std::hash::{BuildHasher, Hash};
 use std::iter;
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tine_pool::current_num_threads;
 
 /// Up to this many entries are merged table by table; more are merged by parts.
 const LITTLE: usize = 1 << 16;
@@ -139,14 +140,14 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
 
     /// Scatters a table's entries; the table keeps its memory.
     pub(super) fn flush<G: Tag>(&self, table: &mut Sums<F>) -> Scatter<Tagged<G, F::Key, F::Sum>> {
-        self.scatter(table.drain())
+        self.scatter(table.drain(), self.parts)
     }
 
     pub(super) fn scatter<G: Tag>(
         &self,
         entries: impl Iterator<Item = (F::Key, F::Sum)>,
+        parts: usize,
     ) -> Scatter<Tagged<G, F::Key, F::Sum>> {
-        let parts = self.parts;
         let mut scatter = Scatter::new(parts);
         for entry in entries {
             let hash = self.hasher.hash_one(&entry.0);
@@ -227,43 +228,55 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         if done.runs.is_empty() {
             return (vec![HashTable::new()], Vec::new());
         }
-        let cut = |(base, run)| (base, self.cut(run));
-        let is_table = |run: &(usize, Run<_, _, _, _>)| matches!(run.1, Run::Table(_));
-        let mut runs: Vec<_> = match done.runs.len() * self.parts <= BRIEF {
-            true if !done.runs.iter().any(is_table) => done.runs.into_iter().map(cut).collect(),
+        let entries = done.runs.iter().map(|(_, run)| match run {
+            Run::Table(table) => Some(table.len()),
+            Run::Entries(_) | Run::Items(_) => None,
+        });
+        let is_table = entries.clone().any(|entries| entries.is_some());
+        let parts = match entries.sum() {
+            Some(entries) => breadth_of(Some(entries), current_num_threads()),
+            None => self.parts,
+        };
+        let cut = |(base, run)| (base, self.cut(run, parts));
+        let mut runs: Vec<_> = match done.runs.len() * parts <= BRIEF {
+            true if !is_table => done.runs.into_iter().map(cut).collect(),
             _ => par_map(done.runs, &cut),
         };
         // Threads made the lists: to hand out where they are reads none of them.
-        let mut parts: Vec<Vec<Handed<'_, G, F>>> = Vec::new();
-        parts.resize_with(self.parts, Vec::new);
+        let mut handed: Vec<Vec<Handed<'_, G, F>>> = Vec::new();
+        handed.resize_with(parts, || Vec::with_capacity(runs.len()));
         for (base, shares) in &mut runs {
-            for (part, share) in parts.iter_mut().zip(shares) {
+            for (part, share) in handed.iter_mut().zip(shares) {
                 part.push((*base, share));
             }
         }
-        let parts = par_map(parts, &|part| {
+        let folded = par_map(handed, &|part| {
             let share = |(base, share): Handed<'_, G, F>| Some((base, share.take()?));
-            self.fold_part(part.into_iter().filter_map(share).collect())
+            self.fold_part(part.into_iter().filter_map(share).collect(), parts)
         });
-        let (tables, spent): (Vec<_>, _) = parts.into_iter().unzip();
+        let (tables, spent): (Vec<_>, _) = folded.into_iter().unzip();
         (interleave(tables), spent)
     }
 
-    /// The shares of all parts in a run.
-    fn cut<G: Tag>(&self, run: RunOf<G, F>) -> Vec<Option<ShareOf<G, F>>> {
+    /// The shares of all parts in a run. A table alone may be cut into another number of them than the plan has.
+    fn cut<G: Tag>(&self, run: RunOf<G, F>, parts: usize) -> Vec<Option<ShareOf<G, F>>> {
         let entries = |scatter| lists(scatter, Share::Entries);
         match run {
-            Run::Table(mut table) => entries(self.flush(&mut table)),
+            Run::Table(table) => entries(self.scatter(table.into_iter(), parts)),
             Run::Entries(scatter) => entries(scatter),
             Run::Items(scatter) => lists(scatter, Share::Items),
         }
     }
 
-    /// Folds a part into tables: into as many as make [`breadth()`] in all. Keys that own memory and were there before are
-    /// handed back.
-    fn fold_part<G: Tag>(&self, part: Vec<(usize, ShareOf<G, F>)>) -> (Vec<Sums<F>>, Vec<F::Key>) {
+    /// Folds a part, of so many, into tables: into as many as make [`breadth()`] in all. Keys that own memory and were there
+    /// before are handed back.
+    fn fold_part<G: Tag>(
+        &self,
+        part: Vec<(usize, ShareOf<G, F>)>,
+        parts: usize,
+    ) -> (Vec<Sums<F>>, Vec<F::Key>) {
         let breadth = breadth();
-        let count = breadth / self.parts;
+        let count = breadth / parts;
         let (mut rows, mut least) = (0, 0);
         for (_, share) in &part {
             rows += share.len();
@@ -277,7 +290,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         let mut foresight = Foresight::new(rows);
         let table = || HashTable::with_capacity(least / count);
         let mut tables: Vec<Sums<F>> = iter::repeat_with(table).take(count).collect();
-        let (parts, all) = (self.parts.trailing_zeros(), &mut tables[..]);
+        let (parts, all) = (parts.trailing_zeros(), &mut tables[..]);
         let mut spent = Vec::new();
         let mut spend = |key| {
             if const { mem::needs_drop::<F::Key>() } {

@@ -449,7 +449,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         let runs = &mut self.done.runs;
         runs.extend(self.items.take().map(|items| (0, Run::Items(items))));
         if let Some(hot) = self.hot.take() {
-            let entries = self.plan.scatter(hot.into_entries());
+            let entries = self.plan.scatter(hot.into_entries(), self.plan.parts);
             runs.push((0, Run::Entries(entries)));
         }
     }
