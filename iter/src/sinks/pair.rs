@@ -35,7 +35,7 @@ impl<A: Send, B: Send> Deal<(A, B)> for Halves {
 
     const BOTH: bool = true;
 
-    #[inline]
+    #[inline(always)] // a call would take both folders through memory
     fn deal<L: Folder<A>, R: Folder<B>>(&self, (a, b): (A, B), left: L, right: R) -> (L, R) {
         (left.consume(a), right.consume(b))
     }
@@ -215,6 +215,23 @@ where
     fn consume(self, item: T) -> Self {
         let (left, right) = self.deal.deal(item, self.left, self.right);
         Pair::new(self.deal, left, right)
+    }
+
+    /// Both folders stay in the frame of the loop.
+    #[inline]
+    fn consume_iter<I: IntoIterator<Item = T>>(self, items: I) -> Self {
+        let Pair {
+            deal,
+            mut left,
+            mut right,
+        } = self;
+        for item in items {
+            (left, right) = deal.deal(item, left, right);
+            if left.full() && right.full() {
+                break;
+            }
+        }
+        Pair::new(deal, left, right)
     }
 
     fn complete(self) -> Self::Result {

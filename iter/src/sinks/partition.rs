@@ -14,7 +14,7 @@ impl<T: Send, P: Fn(&T) -> bool + Sync + Send> Deal<T> for If<P> {
     type Left = T;
     type Right = T;
 
-    #[inline]
+    #[inline(always)] // a call would take both folders through memory
     fn deal<L: Folder<T>, R: Folder<T>>(&self, item: T, left: L, right: R) -> (L, R) {
         if (self.0)(&item) {
             (left.consume(item), right)
@@ -36,7 +36,7 @@ where
     type Left = A;
     type Right = B;
 
-    #[inline]
+    #[inline(always)] // a call would take both folders through memory
     fn deal<L: Folder<A>, R: Folder<B>>(&self, item: T, left: L, right: R) -> (L, R) {
         match (self.0)(item) {
             Either::Left(item) => (left.consume(item), right),
