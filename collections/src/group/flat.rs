@@ -219,6 +219,11 @@ impl<K: Eq + Hash, R> Flat<K, R> {
         expect_read(slot.wrapping_add(size - 1));
     }
 
+    /// The memory of the slots.
+    pub(super) fn bytes(&self) -> usize {
+        mem::size_of_val(&self.slots[..])
+    }
+
     /// The items of a key whose hash is known, in their order.
     #[inline]
     pub(super) fn find(&self, hash: u64, key: &K) -> &[R] {

@@ -118,11 +118,7 @@ where
     fn drive_unindexed<C: UnindexedConsumer<W::Out>>(self, consumer: C) -> C::Result {
         let Join { left, right, key } = self.join;
         let table = right.into_table();
-        let probing = Probing {
-            table: &table,
-            key: &key,
-            with: &self.with,
-        };
+        let probing = Probing::new(&table, &key, &self.with);
         let results = Probed { left, probing }.drive_unindexed(consumer);
         // Before the return: results are not dropped if a destructor panics after it.
         drop((table, key, self.with));
@@ -147,11 +143,7 @@ where
     fn drive_unindexed<C: UnindexedConsumer<L::Item>>(self, consumer: C) -> C::Result {
         let Join { left, right, key } = self.join;
         let table = right.into_keys();
-        let probing = Probing {
-            table: &table,
-            key: &key,
-            with: &self.having,
-        };
+        let probing = Probing::new(&table, &key, &self.having);
         let results = Probed { left, probing }.drive_unindexed(consumer);
         drop((table, key));
         results
@@ -294,11 +286,7 @@ where
         let noting = self.right.into_noting();
         let probed = Probed {
             left: self.left,
-            probing: Probing {
-                table: &noting,
-                key: &self.key,
-                with: &Left,
-            },
+            probing: Probing::new(&noting, &self.key, &Left),
         };
         let mut pairs: Vec<_> = probed.map(|(l, r)| (Some(l), r)).collect();
         pairs.extend(noting.strangers().map(|r| (None, Some(r))));

@@ -6,6 +6,7 @@ use crate::map::FrozenMap;
 use crate::map::opened::Opened;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
+use std::mem;
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,6 +25,9 @@ pub trait Lookup: Sync {
 
     /// The items of a key, in their order.
     fn find(&self, hash: u64, key: &Self::Key) -> &[Self::Item];
+
+    /// The memory that lookups may read, roughly; 0 if [`expect`](Self::expect) does nothing.
+    fn bytes(&self) -> usize;
 }
 
 /// A lookup that notes which keys were found.
@@ -97,6 +101,10 @@ impl<D: Numbered> Lookup for Beside<D> {
         };
         mark(&self.met[part][nth]);
         row
+    }
+
+    fn bytes(&self) -> usize {
+        self.table.bytes()
     }
 }
 
@@ -176,6 +184,10 @@ macro_rules! map {
                 self.find(hash, key)
                     .map_or(&[], |(_, value)| slice::from_ref(value))
             }
+
+            fn bytes(&self) -> usize {
+                self.buckets().sum::<usize>() * mem::size_of::<(K, V)>()
+            }
         }
 
         impl<K, V, S> Numbered for $Map
@@ -226,6 +238,10 @@ where
     fn find(&self, hash: u64, key: &K) -> &[T] {
         self.find_row(hash, key).unwrap_or(&[])
     }
+
+    fn bytes(&self) -> usize {
+        0
+    }
 }
 
 impl<D: Lookup + ?Sized> Lookup for &D {
@@ -245,5 +261,9 @@ impl<D: Lookup + ?Sized> Lookup for &D {
     #[inline]
     fn find(&self, hash: u64, key: &D::Key) -> &[D::Item] {
         D::find(self, hash, key)
+    }
+
+    fn bytes(&self) -> usize {
+        D::bytes(self)
     }
 }

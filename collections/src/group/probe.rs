@@ -18,6 +18,8 @@ use tine_iter::iter::plumbing::{Consumer, Folder, UnindexedConsumer};
 
 /// How many lookups wait for memory at the same time.
 const AHEAD: usize = 32;
+/// A table of so many bytes is in the cache after a few lookups.
+const NEAR: usize = 128 << 10;
 
 /// Items that wait, each with its hash and its key.
 struct Ring<K, T> {
@@ -67,9 +69,22 @@ pub(super) trait Found<L, R>: Sync {
 
 /// What is looked up, and where.
 pub(super) struct Probing<'a, D, F, W> {
-    pub(super) table: &'a D,
-    pub(super) key: &'a F,
-    pub(super) with: &'a W,
+    table: &'a D,
+    key: &'a F,
+    with: &'a W,
+    /// Whether the table is in the cache, so that no item need wait for memory.
+    near: bool,
+}
+
+impl<'a, D: Lookup, F, W> Probing<'a, D, F, W> {
+    pub(super) fn new(table: &'a D, key: &'a F, with: &'a W) -> Self {
+        Probing {
+            table,
+            key,
+            with,
+            near: table.bytes() <= NEAR,
+        }
+    }
 }
 
 /// What becomes of an item. Its key is dropped before that is returned, and so what was found as well if that panics.
@@ -215,7 +230,9 @@ where
     type Result = B::Result;
 
     fn consume(mut self, item: T) -> Self {
-        let Probing { table, key, with } = *self.probing;
+        let Probing {
+            table, key, with, ..
+        } = *self.probing;
         let key = key(&item);
         let alone = iter::once((table.hash(&key), key, item));
         let all = self.ring.empty().chain(alone);
@@ -225,7 +242,17 @@ where
     }
 
     fn consume_iter<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
-        let Probing { table, key, with } = *self.probing;
+        let Probing {
+            table, key, with, ..
+        } = *self.probing;
+        if self.probing.near {
+            let found = items.into_iter().flat_map(|item| {
+                let key = key(&item);
+                look_up(table, with, (table.hash(&key), key, item))
+            });
+            self.base = self.base.consume_iter(found);
+            return self;
+        }
         // Fused: what ends while the ring fills must not go on when it is exchanged.
         let mut items = items.into_iter().fuse().map(|item| {
             let key = key(&item);

@@ -210,6 +210,13 @@ impl<K: Eq + Hash + Send + Sync, R: Send + Sync> Lookup for Table<K, R> {
             _ => &[],
         }
     }
+
+    fn bytes(&self) -> usize {
+        match &self.0 {
+            Kind::Cut(map) => map.bytes(),
+            Kind::Flat(flat) => flat.bytes(),
+        }
+    }
 }
 
 /// The rows of a right side; notes which are found.
@@ -250,6 +257,10 @@ impl<K: Eq + Hash + Send + Sync, R: Send + Sync> Lookup for Marking<K, R> {
         };
         mark(&row.met);
         row.items()
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.bytes()
     }
 }
 
