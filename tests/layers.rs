@@ -310,6 +310,7 @@ const HOUSE: &[Crate] = &[
                 "map::published",
                 "group::tally::spent",
                 "group::firsts",
+                "latest",
             ],
             &[
                 "vec::par_vec",

@@ -63,7 +63,7 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Latest<K, 
     /// Less than where it is not known how many come: that is how many of them tell what follows. The more come, the more
     /// it costs if keys that come in turns are taken for new ones.
     fn many(count: usize) -> usize {
-        (count / GLANCE).max(START / 16).min(START - 1)
+        (count / GLANCE).clamp(START / 16, START - 1)
     }
 
     fn first(expected: usize) -> Self {

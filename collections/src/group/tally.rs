@@ -33,7 +33,7 @@ use crate::parts::breadth_of;
 use crate::tag::{Tag, is_cheap};
 use crate::tried::tried;
 use consumer::{Idle, TallyConsumer};
-use merging::{Done, DoneOf, Plan};
+use merging::{Done, DoneOf, Plan, TABLE_BYTES};
 use spent::Drops;
 use std::hash::BuildHasher;
 use std::marker::PhantomData;
@@ -42,10 +42,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use tine_iter::iter::ParallelIterator;
 use tine_pool::{current_num_threads, join};
 use worker::State;
-
-/// The limit of a worker's table: its core's cache, and a share of the cache that cores have in
-/// common.
-const TABLE_BYTES: usize = 4 << 20;
 
 /// Fewer items are not shared, so a worker need not look whether others change what pays.
 const SHARED: usize = 1 << 14;

@@ -126,6 +126,10 @@ impl<T: Clone + Send, C: UnindexedConsumer<T>> Consumer<T> for Sparse<C, T> {
     const ADVANCES: bool = C::ADVANCES;
     const ENDS: bool = C::ENDS;
 
+    fn worth(&self) -> u64 {
+        self.base.worth()
+    }
+
     fn split_at(self, index: usize) -> (Self, Self, Self::Reducer) {
         if !self.known {
             let (left, reducer) = (self.split_off_left(), self.to_reducer());

@@ -150,6 +150,10 @@ where
 
     const ADVANCES: bool = L::ADVANCES && R::ADVANCES;
 
+    fn worth(&self) -> u64 {
+        self.left.worth().max(self.right.worth())
+    }
+
     fn split_at(self, index: usize) -> (Self, Self, Self::Reducer) {
         let deal = self.deal;
         let (left_a, left_b, left) = self.left.split_at(index);

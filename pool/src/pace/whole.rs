@@ -61,7 +61,8 @@ impl Whole {
         self.took(clock::nanos(clock::since(self.start)), threads, again);
     }
 
-    /// It took this time. Where sharing gains little, `again` has the next calls show once more what one thread takes.
+    /// It took this time. Where sharing gained little, the next calls are one thread's if `again` says so: what that takes may have been
+    /// measured in a bad moment.
     fn took(&self, nanos: u64, threads: usize, again: bool) {
         let Some(class) = self.class else {
             return self.took_shared(nanos, threads);

@@ -18,6 +18,10 @@ use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tine_pool::current_num_threads;
 
+/// The limit of a worker's table: its core's cache, and a share of the cache that cores have in
+/// common.
+pub(super) const TABLE_BYTES: usize = 4 << 20;
+
 /// Up to this many entries are merged table by table; more are merged by parts.
 const LITTLE: usize = 1 << 16;
 /// The same where more than two tables are merged pair by pair, for all of them: parts are built by all threads at once.

@@ -3,8 +3,7 @@
 
 use super::super::fold::{Fold, Loose, Sums};
 use super::super::hot::{Hot, Met};
-use super::TABLE_BYTES;
-use super::merging::{Done, DoneOf, Plan, Run};
+use super::merging::{Done, DoneOf, Plan, Run, TABLE_BYTES};
 use super::spent::Spent;
 use crate::foresight::{headroom, new_keys};
 use crate::gather::fits;
