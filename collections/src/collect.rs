@@ -4,7 +4,7 @@
 
 use crate::foresight::Foresight;
 use crate::gather::{Gathered, Lists, gather};
-use crate::latest::{Latest, SCANT};
+use crate::latest::{Latest, SPARE};
 use crate::map::table::{grow, make_room};
 use crate::map::{FrozenMap, ParHashMap};
 use crate::partition::{List, par_map};
@@ -14,6 +14,7 @@ use crate::tried::tried;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
+use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tine_iter::iter::{
     FromParallelIterator, IntoParallelIterator, ParallelExtend, ParallelIterator,
@@ -55,7 +56,8 @@ where
             }) => match self.shards.stem_mut() {
                 Some(table) if table.is_empty() && table.capacity() <= fresh.capacity() => {
                     // Most keys were there more than once.
-                    if fresh.capacity() > SCANT && fresh.len() < fresh.capacity() / 4 {
+                    let bytes = fresh.capacity().saturating_mul(mem::size_of::<(K, V)>());
+                    if bytes > SPARE && fresh.len() < fresh.capacity() / 4 {
                         fresh.shrink_to(2 * fresh.len(), |(key, _)| hasher.hash_one(key));
                     }
                     *table = fresh;

@@ -35,7 +35,8 @@ pub(crate) trait Bag<T, S>: Default + Send {
     /// items are cheap.
     const WORTH: u64 = 0;
 
-    /// The same where it is known that this number of values come, more than `FEW`.
+    /// The same where it is known that this number of values come, more than `FEW`. If it is less than [`START`], a bag may take
+    /// it for the number of values that tell what follows, and stop at `START`.
     fn many(_count: usize) -> usize {
         Self::UNKNOWN
     }
@@ -256,7 +257,7 @@ struct Plan<'a, R, S> {
     parts: usize,
     /// Whether one thread is to do it.
     alone: bool,
-    /// The most values of a bag.
+    /// The most values of a bag, or what [`Bag::many`] says.
     few: usize,
     /// How many values the first bag is to expect. The thread that begins first takes it.
     expected: AtomicUsize,
@@ -267,7 +268,10 @@ impl<R, S> Plan<'_, R, S> {
     fn may_merge<T, B: Bag<T, S>>(&self, bags: &[B]) -> bool {
         let sum = bags.iter().map(B::len).fold(0, usize::saturating_add);
         let alike = |two: &[B]| two[0].is_like(&two[1], self.hasher);
-        sum <= self.few.min(if self.alone { B::ALONE } else { LITTLE })
+        sum <= self
+            .few
+            .max(START)
+            .min(if self.alone { B::ALONE } else { LITTLE })
             || (bags.len() <= ALIKE && bags.windows(2).all(alike))
     }
 }

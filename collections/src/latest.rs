@@ -22,10 +22,12 @@ pub(crate) struct Latest<K, V> {
     full: bool,
 }
 
+/// A table in which few entries have room for many is shrunk in the end if it has more bytes than this.
+pub(crate) const SPARE: usize = 64 << 10;
 /// Bytes of entries for which room is made before they have come.
 const AHEAD: usize = 8 << 20;
 /// Up to this number of pairs, all have room at once.
-pub(crate) const SCANT: usize = 1 << 13;
+const SCANT: usize = 1 << 13;
 /// Of more, this part tells how many keys there are.
 const PROBE: usize = 32;
 /// Room is made for this part of them at least.
@@ -70,7 +72,7 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Latest<K, 
         let most = AHEAD / mem::size_of::<(K, V)>().max(1);
         let room = match expected {
             ..=SCANT => expected.min(most),
-            _ => expected / PROBE,
+            _ => (expected / PROBE).min(most),
         };
         Latest {
             table: HashTable::with_capacity(room),
@@ -89,8 +91,7 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Latest<K, 
 
     #[inline]
     fn fill(&mut self, pairs: &mut impl Iterator<Item = (K, V)>, few: usize, hasher: &S) {
-        self.look(pairs, few, hasher);
-        if Bag::<_, S>::is_full(self, few) {
+        if !self.look(pairs, few, hasher) || Bag::<_, S>::is_full(self, few) {
             return;
         }
         let (table, most) = (&mut self.table, few.max(START));
@@ -110,11 +111,12 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Latest<K, 
         if !fits(&pairs, few.max(START).saturating_sub(self.table.len())) {
             return Err(pairs);
         }
-        self.look(&mut pairs, few, hasher);
-        if self.full {
-            return Err(pairs);
+        if self.look(&mut pairs, few, hasher) {
+            if self.full {
+                return Err(pairs);
+            }
+            renew_all(&mut self.table, pairs, hasher);
         }
-        renew_all(&mut self.table, pairs, hasher);
         Ok(())
     }
 
@@ -141,21 +143,24 @@ impl<K: Eq + Hash, V> Latest<K, V> {
         }
     }
 
-    /// Inserts the first pairs, and draws conclusions from them.
+    /// Inserts the first pairs, and draws conclusions from them. Says whether more may come: if not, there is nothing to be
+    /// asked of an iterator that has ended.
     #[inline]
     fn look<S: BuildHasher>(
         &mut self,
         pairs: &mut impl Iterator<Item = (K, V)>,
         few: usize,
         hasher: &S,
-    ) {
+    ) -> bool {
         let probe = self.probe(few);
         if self.seen < probe {
             self.seen += renew_some(&mut self.table, pairs.take(probe - self.seen), hasher);
-            if self.seen == probe {
-                self.conclude(few, hasher);
+            if self.seen < probe {
+                return false;
             }
+            self.conclude(few, hasher);
         }
+        true
     }
 
     /// Makes room for the keys that are foretold, if all keys are equally frequent; or is full, if keys hardly ever
@@ -227,7 +232,7 @@ fn renew<K: Eq + Hash, V, S: BuildHasher>(
 
 #[cfg(all(test, not(miri)))]
 mod tests {
-    use super::{Latest, SCANT};
+    use super::{AHEAD, Latest, SCANT};
     use crate::gather::{Bag, START};
     use crate::hasher::DefaultHashBuilder;
 
@@ -279,6 +284,15 @@ mod tests {
         }
         // Where little comes, it is for all of it.
         assert!(latest(0, 1, SCANT, few).0.table.capacity() >= SCANT);
+    }
+
+    #[test]
+    fn large_values_get_little_room() {
+        type Large = [u8; 1 << 16];
+        for expected in [10_000, 131_072, 1 << 19] {
+            let latest = <Latest<u64, Large> as Bag<_, Hasher>>::first(expected);
+            assert!(latest.table.capacity() * size_of::<Large>() <= 2 * AHEAD);
+        }
     }
 
     #[test]

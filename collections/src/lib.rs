@@ -61,6 +61,7 @@ pub mod map;
 mod models;
 #[cfg(not(loom))]
 mod pages;
+#[cfg(not(loom))]
 mod partition;
 #[cfg(not(loom))]
 mod parts;

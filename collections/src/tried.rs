@@ -8,8 +8,8 @@ use std::hash::{Hash, Hasher};
 use tine_iter::iter::ParallelIterator;
 use tine_pool::loops::Whole;
 
-/// Does `call` with the items, and says whether one thread is to run their loop, unless others ask for parts. The types of the items and of `what` tell which
-/// site it is.
+/// Does `call` with the items, and says whether one thread is to run their loop, unless others ask for parts. The types of
+/// the items and of `what` tell which site it is.
 pub(crate) fn tried<I: ParallelIterator, W, R>(
     items: I,
     _what: &W,

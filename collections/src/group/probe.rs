@@ -29,9 +29,10 @@ struct Ring<K, T> {
 }
 
 impl<K, T> Ring<K, T> {
-    fn new() -> Box<Self> {
+    /// A ring, or none if nothing is to wait.
+    fn new(near: bool) -> Box<Self> {
         Box::new(Ring {
-            waiting: Vec::with_capacity(AHEAD),
+            waiting: Vec::with_capacity(if near { 0 } else { AHEAD }),
             at: 0,
         })
     }
@@ -157,7 +158,7 @@ where
     fn into_folder(self) -> Self::Folder {
         ProbeFolder {
             probing: self.probing,
-            ring: Ring::new(),
+            ring: Ring::new(self.probing.near),
             base: self.base.into_folder(),
         }
     }
@@ -181,7 +182,7 @@ where
             probing,
             base: rest,
         };
-        let ring = ring.unwrap_or_else(Ring::new);
+        let ring = ring.unwrap_or_else(|| Ring::new(probing.near));
         (
             ProbeFolder {
                 probing,

@@ -37,8 +37,8 @@ static TABLE: [Entry; ENTRIES] = [const { Entry::new() }; ENTRIES];
 #[repr(align(32))]
 pub(crate) struct Entry {
     site: AtomicUsize,
-    /// Of a join: 1 if the last calls were all short. Of a loop: 1 if the last call that was noted took far longer
-    /// than it was expected to.
+    /// Of a join: 1 if the last calls were all short. Of a loop, or of a whole call that one thread did: 1 if the last one that
+    /// was noted took far longer than it was expected to.
     mark: AtomicU32,
     /// Moving average of nanoseconds per item, with `FRACTION` fractional bits; 0: not known.
     cost: AtomicU32,

@@ -11,8 +11,10 @@ use crate::base::clock;
 
 /// The classes: calls that one thread is expected to do in less than this, in nanoseconds. Longer ones are not tried.
 const CLASSES: [u64; COUNT] = [500_000, 1_500_000, 3_000_000];
-/// A longer one is tried once, if all threads together took less than this for a call that was shared.
+/// A longer one is tried once, and then by chance after one of N calls, if all threads together took less than this for a call that
+/// was shared. This is that time, and N.
 const LOOK: u64 = 8_000_000;
+const SELDOM: u64 = 1024;
 /// After the first call that one thread does, it does this number more.
 const AGAIN: u32 = 1;
 
@@ -56,16 +58,16 @@ impl Whole {
 
     /// It has come to its end, in a pool of that many `threads`.
     pub(crate) fn end(self, threads: usize) {
-        // By chance: the lowest bits of a clock that ticks quickly.
-        let again = (self.start >> 7).is_multiple_of(16);
-        self.took(clock::nanos(clock::since(self.start)), threads, again);
+        // By chance: low bits of a clock that ticks quickly.
+        let chance = self.start >> 7;
+        self.took(clock::nanos(clock::since(self.start)), threads, chance);
     }
 
-    /// It took this time. Where sharing gained little, the next calls are one thread's if `again` says so: what that takes may have been
-    /// measured in a bad moment.
-    fn took(&self, nanos: u64, threads: usize, again: bool) {
+    /// It took this time. What one thread takes may have been measured in a bad moment: where sharing gained little, the next
+    /// calls are one thread's if `chance` is a multiple of 16.
+    fn took(&self, nanos: u64, threads: usize, chance: u64) {
         let Some(class) = self.class else {
-            return self.took_shared(nanos, threads);
+            return self.took_shared(nanos, threads, chance);
         };
         if self.new {
             self.entry.replace_cost(self.items, nanos);
@@ -78,20 +80,23 @@ impl Whole {
             let nanos = if believed { nanos } else { nanos.min(most) };
             self.entry.replace_cost(self.items, nanos);
             class.alone(1);
-        } else if again && (self.known / 2..self.known / 8 * 7).contains(&nanos) {
+        } else if chance.is_multiple_of(16) && (self.known / 2..self.known / 8 * 7).contains(&nanos)
+        {
             class.rest(AGAIN);
         } else {
+            self.entry.doubt(false);
             class.shared(self.known, nanos);
         }
     }
 
     /// A call that is not tried was shared, and took this time. One thread takes no less, and at most as many times that as there
     /// are threads.
-    fn took_shared(&self, nanos: u64, threads: usize) {
+    fn took_shared(&self, nanos: u64, threads: usize, chance: u64) {
         let most = nanos.saturating_mul(threads as u64);
         let longest = CLASSES[COUNT - 1];
         let last = self.entry.profit.among(CLASSES, longest - 1);
-        if self.known >= longest && most < LOOK && last.is_some_and(Class::is_new) {
+        let looks = last.is_some_and(Class::is_new) || chance.is_multiple_of(SELDOM);
+        if self.known >= longest && most < LOOK && looks {
             // What is known is of a cold call, or of threads that hindered each other.
             return self.entry.replace_cost(self.items, longest - 1);
         }
@@ -114,7 +119,7 @@ mod tests {
     fn call(site: usize, alone: u64, shared: u64) -> bool {
         let whole = Whole::start(site, 1_000);
         let is_alone = whole.is_alone();
-        whole.took(if is_alone { alone } else { shared }, THREADS, false);
+        whole.took(if is_alone { alone } else { shared }, THREADS, 1);
         is_alone
     }
 
@@ -142,7 +147,7 @@ mod tests {
         // Interrupted, and then not.
         assert!((0..=AGAIN).all(|_| call(site, 1_400_000, 0)));
         assert!(!call(site, 0, 1_000_000));
-        Whole::start(site, 1_000).took(1_000_000, THREADS, true);
+        Whole::start(site, 1_000).took(1_000_000, THREADS, 16);
         assert!((0..AGAIN).all(|_| call(site, 1_000_000, 0)));
         assert!((0..TRIES).all(|_| !call(site, 0, 1_000_000)));
         assert!(call(site, 1_000_000, 0));
@@ -150,7 +155,7 @@ mod tests {
         let site = 0x51_8e50;
         assert!(!call(site, 0, 1_400_000));
         assert!((0..=AGAIN).all(|_| call(site, 1_400_000, 0)));
-        Whole::start(site, 1_000).took(500_000, THREADS, true);
+        Whole::start(site, 1_000).took(500_000, THREADS, 16);
         assert!(!call(site, 0, 500_000));
     }
 
@@ -199,9 +204,9 @@ mod tests {
         assert!(!call(site, 0, 1_000_000));
         assert!((0..=AGAIN).all(|_| call(site, 1_000_000, 0)));
         let shared = Whole::start(site, 1_000);
-        Whole::start(site, 1_000).took(800_000, THREADS, true);
+        Whole::start(site, 1_000).took(800_000, THREADS, 16);
         assert!(Whole::start(site, 1_000).is_alone());
-        shared.took(600_000, THREADS, false);
+        shared.took(600_000, THREADS, 1);
         assert_eq!(site_costs::entry(site).predict(1_000), Some(1_000_000));
     }
 }

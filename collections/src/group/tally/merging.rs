@@ -43,7 +43,7 @@ pub(super) struct Plan<'a, F, S> {
     pub(super) alone: bool,
     /// How many items each thread would have if all did as many; `None` if that is not known.
     pub(super) share: Option<usize>,
-    /// Whether there are two threads.
+    /// Whether two threads fold: then no third one waits while two tables become one.
     pub(super) two: bool,
     /// How many workers have begun. A hint.
     pub(super) workers: AtomicUsize,
@@ -187,8 +187,8 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         workers <= 2 || entries <= FEWER
     }
 
-    /// Folds a table into the one before it, if both are small, or if they are the only `two` and
-    /// alike.
+    /// Folds a table into the one before it, if both are small, or alike where `two` threads at
+    /// most fold.
     pub(super) fn join<G>(&self, into: &mut DoneOf<G, F>, later: &mut DoneOf<G, F>, two: bool) {
         let (Some((left, Run::Table(table))), Some((right, Run::Table(more)))) =
             (into.runs.last_mut(), later.runs.first_mut())

@@ -39,7 +39,7 @@ const GUESSED: usize = 16;
 /// A table with no more entries than this is small.
 const HANDFUL: usize = 256;
 
-/// Folds one item into a table that has `seen` some before; `true` if its key is new there. A call would copy the key several times.
+/// Folds one item into a table, after that number of others; `true` if its key is new there. A call would copy the key several times.
 #[inline(always)]
 fn add<F: Fold, S: BuildHasher>(
     (fold, hasher): (&F, &S),
@@ -62,6 +62,9 @@ fn add<F: Fold, S: BuildHasher>(
     }
 }
 
+/// The most that a full table of N keys gets room for is this number of times N more: what is made is kept.
+const MOST: usize = 3;
+
 /// Apart, so that the loop around `add` is short. A full table gets room for the keys that the items `seen` foretell.
 #[cold]
 #[inline(never)]
@@ -76,7 +79,8 @@ fn insert<F: Fold, S: BuildHasher>(
     if sums.len() == sums.capacity() {
         // Larger ones are given up, or double.
         let most = TABLE_BYTES / mem::size_of::<(F::Key, F::Sum)>().max(1);
-        let more = headroom(sums.len(), seen).min(most.saturating_sub(sums.len()));
+        let most = most.saturating_sub(sums.len()).min(MOST * sums.len());
+        let more = headroom(sums.len(), seen).min(most);
         // Nothing was ever removed from it one by one, so growing loses nothing if a hasher panics.
         grow(sums, more.max(1), rehash).expect("capacity overflow, or no memory for the entries");
     }
@@ -108,7 +112,7 @@ fn fold_block<F: Fold, S: BuildHasher>(
         let (key, raw) = with.0.read(item, nth);
         nth += 1;
         let hash = with.1.hash_one(&key);
-        add(with, sums, spent, hash, (key, raw), nth);
+        add(with, sums, spent, hash, (key, raw), nth - 1);
     }
     nth
 }
@@ -126,7 +130,7 @@ fn fold_all<F: Fold, S: BuildHasher>(
         let (key, raw) = with.0.read(item, nth);
         nth += 1;
         let hash = with.1.hash_one(&key);
-        if add(with, sums, around.spent, hash, (key, raw), nth) && sums.len() > around.limit {
+        if add(with, sums, around.spent, hash, (key, raw), nth - 1) && sums.len() > around.limit {
             return ControlFlow::Break(Stop::Overflow);
         }
         if nth == around.settled {
@@ -161,7 +165,8 @@ fn fold_hot<F: Fold, S: BuildHasher>(
                 ControlFlow::Continue(())
             }
             Met::Missed(key, raw) => {
-                if add(with, sums, around.spent, hash, (key, raw), nth) && sums.len() > around.limit
+                if add(with, sums, around.spent, hash, (key, raw), nth - 1)
+                    && sums.len() > around.limit
                 {
                     return ControlFlow::Break(Stop::Overflow);
                 }
