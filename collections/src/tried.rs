@@ -4,6 +4,7 @@
 //! costs depends on the number of threads, on keys and on memory; no figure fits all calls. So each site finds out.
 #![forbid(unsafe_code)]
 
+use std::cell::Cell;
 use std::hash::{Hash, Hasher};
 use tine_iter::iter::ParallelIterator;
 use tine_pool::loops::Whole;
@@ -15,13 +16,40 @@ pub(crate) fn tried<I: ParallelIterator, W, R>(
     _what: &W,
     call: impl FnOnce(I, bool) -> R,
 ) -> R {
+    let Some(turn) = Turn::begin() else {
+        return call(items, false);
+    };
     let whole = Whole::start(site::<(I, W)>(), items.opt_len());
     let alone = whole.as_ref().is_some_and(Whole::is_alone);
     let result = call(items, alone);
+    drop(turn);
     if let Some(whole) = whole {
         whole.end();
     }
     result
+}
+
+/// A call that is tried, on this thread. `unzip` into two maps is one loop of two calls, the second inside of the first: if both were
+/// tried, each would take the other's trials for its own.
+struct Turn;
+
+thread_local! {
+    static TRIED: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Turn {
+    /// `None` if another one is tried.
+    fn begin() -> Option<Self> {
+        // A thread that ends has no such cell any more: nothing is tried there.
+        let was = TRIED.try_with(|tried| tried.replace(true)).unwrap_or(true);
+        (!was).then_some(Turn)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let _ = TRIED.try_with(|tried| tried.set(false));
+    }
 }
 
 /// A number for each type, the same for the whole run.
@@ -46,7 +74,7 @@ fn site<T>() -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{site, tried};
+    use super::{Turn, site, tried};
     use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 
     #[test]
@@ -58,6 +86,23 @@ mod tests {
         assert_ne!(of(&closures.0), of(&closures.1));
         assert_eq!(site::<(u8, &str)>(), site::<(u8, &str)>());
         assert_ne!(site::<(u8, &str)>(), site::<(&str, u8)>());
+    }
+
+    #[test]
+    fn a_call_inside_of_a_call_is_not_tried() {
+        let items = |len: u32| (0..len).into_par_iter();
+        let caught = std::panic::catch_unwind(|| {
+            tried(items(10_000), &"outer", |_, _| {
+                assert!(Turn::begin().is_none());
+                let inner = tried(items(10_000), &"inner", |items, alone| {
+                    (items.sum::<u32>(), alone)
+                });
+                assert_eq!(inner, (49_995_000, false));
+                panic!("on purpose");
+            })
+        });
+        assert!(caught.is_err());
+        assert!(Turn::begin().is_some());
     }
 
     #[test]
