@@ -99,7 +99,7 @@ where
 }
 
 /// Inserts pairs into a table.
-pub(crate) fn insert<K: Eq + Hash, V, S: BuildHasher>(
+fn insert<K: Eq + Hash, V, S: BuildHasher>(
     table: &mut HashTable<(K, V)>,
     pairs: HashTable<(K, V)>,
     hasher: &S,

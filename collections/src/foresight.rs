@@ -102,10 +102,15 @@ pub(crate) fn room_for(keys: usize, seen: usize, rest: usize) -> usize {
     if keys < TELLING || rest > LIGHT {
         return headroom(keys, seen).min(rest.max(1));
     }
+    new_keys_with_doubt(seen, keys, rest).max(1)
+}
+
+/// The same as [`new_keys`], and more by as much as that may be wrong: the number of rows that met their own key varies by its
+/// root.
+pub(crate) fn new_keys_with_doubt(seen: usize, keys: usize, rest: usize) -> usize {
     let more = new_keys(seen, keys, rest);
-    // The number of those that came again varies by its root.
-    let more = more + more / seen.saturating_sub(keys).isqrt().max(1);
-    more.min(rest).max(1)
+    let root = seen.saturating_sub(keys).isqrt().max(1);
+    (more + more / root).min(rest)
 }
 
 /// How many of `rest` further rows will have a key that is new, if `seen` rows had `keys` different ones, and all keys are

@@ -268,11 +268,8 @@ impl<R, S> Plan<'_, R, S> {
     fn may_merge<T, B: Bag<T, S>>(&self, bags: &[B]) -> bool {
         let sum = bags.iter().map(B::len).fold(0, usize::saturating_add);
         let alike = |two: &[B]| two[0].is_like(&two[1], self.hasher);
-        sum <= self
-            .few
-            .max(START)
-            .min(if self.alone { B::ALONE } else { LITTLE })
-            || (bags.len() <= ALIKE && bags.windows(2).all(alike))
+        let most = if self.alone { B::ALONE } else { LITTLE };
+        sum <= self.few.max(START).min(most) || (bags.len() <= ALIKE && bags.windows(2).all(alike))
     }
 }
 

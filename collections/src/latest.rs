@@ -3,7 +3,7 @@
 //! This is what `collect` into a map fills while pairs are few, or are of few keys.
 #![forbid(unsafe_code)]
 
-use crate::foresight::new_keys;
+use crate::foresight::{new_keys, new_keys_with_doubt};
 use crate::gather::{Bag, START, fits};
 use crate::map::table::grow;
 use hashbrown::HashTable;
@@ -70,12 +70,13 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Latest<K, 
 
     fn first(expected: usize) -> Self {
         let most = AHEAD / mem::size_of::<(K, V)>().max(1);
-        let room = match expected {
-            ..=SCANT => expected.min(most),
-            _ => (expected / PROBE).min(most),
+        let room = if expected <= SCANT {
+            expected
+        } else {
+            expected / PROBE
         };
         Latest {
-            table: HashTable::with_capacity(room),
+            table: HashTable::with_capacity(room.min(most)),
             expected,
             ..Self::default()
         }
@@ -173,10 +174,8 @@ impl<K: Eq + Hash, V> Latest<K, V> {
             return;
         }
         let rest = self.expected.saturating_sub(seen);
-        let more = new_keys(seen, keys, rest);
-        // The number of those that came again varies by its root.
-        let more = more + more / seen.saturating_sub(keys).isqrt().max(1);
-        // Where some keys are more frequent than others, more will come than that.
+        // Where some keys are more frequent than others, more will come than what is foretold.
+        let more = new_keys_with_doubt(seen, keys, rest);
         let more = more.max(self.expected / LEAST).min(rest);
         let most = AHEAD / mem::size_of::<(K, V)>().max(1);
         let more = more.min(most.saturating_sub(keys));
