@@ -1,12 +1,14 @@
 //! The machine: what it is, and whether its clock readings mean anything now.
 //!
 //! Two questions, asked before, between and after the sections of a run. Does
-//! arithmetic on as many threads as there are cores take the time of one? Does
-//! other programs use the cores? A table of a noisy run is not kept.
+//! arithmetic on as many threads as there are cores take the time of one? Do
+//! other programs use the cores? A table of a noisy run is not kept. A third is asked so that
+//! readers know it: how much longer do reads take while all cores read?
 #![forbid(unsafe_code)]
 
 use crate::options::cores;
 use crate::{samples, spin};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use std::{fs, hint, process, thread};
@@ -21,6 +23,9 @@ const OTHERS_LIMIT: f64 = 0.05;
 pub struct Calm {
     /// Time of one piece of arithmetic per core at once ÷ time of one piece.
     pub stretch: f64,
+    /// Time of reads at random, 8 MB for each core, on all cores at once ÷ the time on one. Cores that
+    /// compute undisturbed may still share a cache and the way to memory, with other machines too.
+    pub memory: f64,
     /// Share of all cores that others used while this process slept.
     pub others: f64,
 }
@@ -29,6 +34,7 @@ pub struct Calm {
 pub fn look() -> Calm {
     Calm {
         stretch: stretch(),
+        memory: memory(),
         others: others(),
     }
 }
@@ -63,31 +69,57 @@ fn list(values: &[f64], unit: &str) -> String {
 }
 
 fn stretch() -> f64 {
+    let arithmetic = |_| spin::nanoseconds(10_000_000);
     let ratio = |_| {
-        let alone = side_by_side(1);
-        side_by_side(cores()) / alone
+        let alone = side_by_side(1, arithmetic);
+        side_by_side(cores(), arithmetic) / alone
     };
     samples::median(&(0..9).map(ratio).collect::<Vec<_>>()).expect("nine ratios")
 }
 
-/// Seconds from the moment all threads run until the last is through 10 ms of
-/// arithmetic.
-fn side_by_side(threads: usize) -> f64 {
+fn memory() -> f64 {
+    static PATHS: OnceLock<Vec<Vec<u32>>> = OnceLock::new();
+    let paths = PATHS.get_or_init(|| (0..cores()).map(|_| path()).collect());
+    let walk = |at: usize| {
+        let end = (0..30_000).fold(0, |place: u32, _| paths[at][place as usize]);
+        hint::black_box(end);
+    };
+    let ratio = |_| {
+        let alone = side_by_side(1, walk);
+        side_by_side(cores(), walk) / alone
+    };
+    samples::median(&(0..3).map(ratio).collect::<Vec<_>>()).expect("three ratios")
+}
+
+/// 8 MB of places, each of which says where to read next: one round through all of them.
+fn path() -> Vec<u32> {
+    const PLACES: u32 = 2 << 20;
+    // An odd multiplier visits every place of a power of two once, and the next line is far away.
+    let order = |n: u32| n.wrapping_mul(0x9E37_79B9) % PLACES;
+    let mut path = vec![0; PLACES as usize];
+    (0..PLACES).for_each(|n| path[order(n) as usize] = order(n + 1));
+    path
+}
+
+/// Seconds from the moment all threads run until the last is through its piece of work.
+fn side_by_side(threads: usize, work: impl Fn(usize) + Copy + Send) -> f64 {
     let (arrived, begin) = (&AtomicUsize::new(0), Instant::now());
-    let piece = move || {
+    let piece = move |at| {
         arrived.fetch_add(1, Relaxed);
         while arrived.load(Relaxed) < threads {
             hint::spin_loop();
         }
         let from = begin.elapsed();
-        spin::nanoseconds(10_000_000);
+        work(at);
         (from, begin.elapsed())
     };
     thread::scope(|scope| {
-        let pieces: Vec<_> = (0..threads).map(|_| scope.spawn(piece)).collect();
+        let pieces: Vec<_> = (0..threads)
+            .map(|at| scope.spawn(move || piece(at)))
+            .collect();
         let times: Vec<_> = pieces
             .into_iter()
-            .map(|p| p.join().expect("arithmetic"))
+            .map(|p| p.join().expect("a piece of work"))
             .collect();
         let from = times.iter().map(|time| time.0).min().expect("a thread");
         let to = times.iter().map(|time| time.1).max().expect("a thread");
@@ -144,10 +176,11 @@ fn said_by(program: &str, arguments: &[&str]) -> String {
 pub fn summary(looks: &[Calm]) -> String {
     let worst = |value: fn(&Calm) -> f64| looks.iter().map(value).fold(0.0, f64::max);
     format!(
-        "{} threads of pure arithmetic took at most {:.2} × the time of one, \
-         and others used at most {:.0} % of the cores",
+        "{} threads of pure arithmetic took at most {:.2} × the time of one, of reads at random \
+         (8 MB each) at most {:.2} ×, and others used at most {:.0} % of the cores",
         cores(),
         worst(|calm| calm.stretch),
+        worst(|calm| calm.memory),
         100.0 * worst(|calm| calm.others),
     )
 }
