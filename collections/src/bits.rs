@@ -384,6 +384,7 @@ impl<'s> IntoParallelIterator for &'s ParBitSet {
 /// assert_eq!(numbers.count(), 0);
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "iterators are lazy"]
 pub struct Iter<'s> {
     set: &'s ParBitSet,
 }

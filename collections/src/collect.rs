@@ -58,7 +58,8 @@ where
                     // Most keys were there more than once.
                     let bytes = fresh.capacity().saturating_mul(mem::size_of::<(K, V)>());
                     if bytes > SPARE && fresh.len() < fresh.capacity() / 4 {
-                        fresh.shrink_to(2 * fresh.len(), |(key, _)| hasher.hash_one(key));
+                        let room = table.capacity().max(2 * fresh.len());
+                        fresh.shrink_to(room, |(key, _)| hasher.hash_one(key));
                     }
                     *table = fresh;
                     self.shards.survey();
@@ -80,7 +81,9 @@ where
             },
             Gathered::Many(parts) => {
                 self.shards.widen(|(key, _)| hasher.hash_one(key));
-                let work: Vec<_> = self.shards.tables_mut().into_iter().zip(parts).collect();
+                let tables = self.shards.tables_mut();
+                assert_eq!(tables.len(), parts.len(), "each part has its shard");
+                let work: Vec<_> = tables.into_iter().zip(parts).collect();
                 // Each part has about as many keys as any other, whatever they are.
                 let keys = AtomicUsize::new(0);
                 par_map(work, &|(table, lists): (_, Lists<G, (K, V)>)| {

@@ -207,7 +207,8 @@ where
     H::Entry: Send,
 {
     let Some((mut mapped, count)) = elsewhere(&holders) else {
-        par_map(holders, &H::drop_inside);
+        // An end halfway would come out of a destructor.
+        sheltered(|| drop(par_map(holders, &H::drop_inside)));
         return;
     };
     let entries = &mut mapped.room()[..count];

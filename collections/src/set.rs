@@ -472,6 +472,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
 /// assert_eq!(items.sum::<i32>(), 34);
 /// ```
 #[derive(Debug)]
+#[must_use = "iterators are lazy"]
 pub struct Iter<'a, T>(map::Keys<'a, T, ()>);
 
 /// A set's items, from [`ParHashSet::into_iter`].

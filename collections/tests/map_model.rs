@@ -333,6 +333,30 @@ fn sets_as_sets() {
 }
 
 #[test]
+fn room_that_was_asked_for_stays() {
+    let mut map: ParHashMap<u32, u64> = ParHashMap::with_capacity(1500);
+    let room = map.capacity();
+    map.par_extend(
+        (0..100_000_u32)
+            .into_par_iter()
+            .map(|i| (i % 10, u64::from(i))),
+    );
+    assert_eq!(map.len(), 10);
+    assert!(map.capacity() >= room, "{} of {room}", map.capacity());
+    // Entries of few hashes lie side by side, and each removal leaves a trace.
+    let map = ParHashMap::with_capacity_and_hasher(448, BuildHasherDefault::<Coarse>::default());
+    let room = map.capacity();
+    (0..448).for_each(|key| drop(map.insert(key, 0)));
+    (100..448).for_each(|key| drop(map.remove(&key)));
+    map.clear();
+    assert!(
+        map.is_empty() && map.capacity() >= room,
+        "{} of {room}",
+        map.capacity()
+    );
+}
+
+#[test]
 #[should_panic(expected = "apacity overflow")]
 fn too_much_capacity() {
     drop(ParHashMap::<u64, u64>::with_capacity(usize::MAX));

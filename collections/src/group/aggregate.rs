@@ -29,6 +29,24 @@ pub trait Aggregate<T>: Send + Sync {
     fn merge(&self, state: &mut Self::State, later: Self::State);
     /// The result.
     fn finish(&self, state: Self::State) -> Self::Out;
+
+    /// Whether a state is the result already.
+    const DONE: bool = true;
+    /// What holds states as what holds results: the same, where a state is the result already.
+    fn done<H: Hole>(states: H::Of<Self::State>) -> Option<H::Of<Self::Out>>;
+}
+
+/// A type with a hole in it, for another type.
+pub trait Hole {
+    /// The type with `X` in its hole.
+    type Of<X>;
+}
+
+/// A map's tables, with a hole for the values.
+struct Values<K>(PhantomData<K>);
+
+impl<K> Hole for Values<K> {
+    type Of<X> = Vec<HashTable<(K, X)>>;
 }
 
 /// Several results for each key, from
@@ -131,6 +149,10 @@ impl<T> Aggregate<T> for Count {
     fn finish(&self, count: usize) -> usize {
         count
     }
+
+    fn done<H: Hole>(counts: H::Of<usize>) -> Option<H::Of<usize>> {
+        Some(counts)
+    }
 }
 
 /// A result that is made of the closure's values, two at a time.
@@ -157,6 +179,10 @@ macro_rules! of_two {
 
             fn finish(&self, state: V) -> V {
                 state
+            }
+
+            fn done<H: Hole>(states: H::Of<V>) -> Option<H::Of<V>> {
+                Some(states)
             }
         }
     )*};
@@ -187,6 +213,10 @@ impl<T, V: Send, F: Fn(&T) -> V + Send + Sync> Aggregate<T> for First<F> {
     fn finish(&self, first: V) -> V {
         first
     }
+
+    fn done<H: Hole>(firsts: H::Of<V>) -> Option<H::Of<V>> {
+        Some(firsts)
+    }
 }
 
 impl<T, F: Fn(&T) -> f64 + Send + Sync> Aggregate<T> for Mean<F> {
@@ -213,6 +243,30 @@ impl<T, F: Fn(&T) -> f64 + Send + Sync> Aggregate<T> for Mean<F> {
     fn finish(&self, (sum, count): (f64, usize)) -> f64 {
         sum / count as f64
     }
+
+    const DONE: bool = false;
+
+    fn done<H: Hole>(_: H::Of<(f64, usize)>) -> Option<H::Of<f64>> {
+        None
+    }
+}
+
+/// Makes one element after another of what holds tuples of states a result.
+macro_rules! one_by_one {
+    ($Holder:ident, $states:ident, [$($before:ident)*],) => {
+        Some($states)
+    };
+    ($Holder:ident, $states:ident, [$($before:ident)*], $name:ident $($after:ident)*) => {{
+        /// A hole in the place of one element.
+        struct At<O, $($before,)* $($after),*>(PhantomData<(O, $($before,)* $($after),*)>);
+
+        impl<O: Hole, $($before,)* $($after),*> Hole for At<O, $($before,)* $($after),*> {
+            type Of<X> = O::Of<($($before,)* X, $($after,)*)>;
+        }
+
+        let states = $name::done::<At<$Holder, $($before::Out,)* $($after::State),*>>($states)?;
+        one_by_one!($Holder, states, [$($before)* $name], $($after)*)
+    }};
 }
 
 /// Lists of results; one alone is not put into a tuple.
@@ -239,6 +293,16 @@ macro_rules! lists {
 
             fn finish(&self, state: Self::State) -> Self::Out {
                 ($(self.$nth.finish(state.$nth),)*)
+            }
+
+            const DONE: bool = $($name::DONE)&&*;
+
+            fn done<Holder: Hole>(states: Holder::Of<Self::State>) -> Option<Holder::Of<Self::Out>> {
+                // Before any of them: there is no way back from half of it.
+                if !Self::DONE {
+                    return None;
+                }
+                one_by_one!(Holder, states, [], $($name)*)
             }
         }
 
@@ -299,6 +363,12 @@ impl<T, A: Aggregate<T>> Aggregate<T> for (A,) {
 
     fn finish(&self, state: A::State) -> A::Out {
         self.0.finish(state)
+    }
+
+    const DONE: bool = A::DONE;
+
+    fn done<H: Hole>(states: H::Of<A::State>) -> Option<H::Of<A::Out>> {
+        A::done::<H>(states)
     }
 }
 
@@ -452,7 +522,11 @@ impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
             table
         };
         let mut shards = tables_into(self.items, &fold, &hasher, |states| {
-            Shards::of(par_map(states, &finished))
+            Shards::of(if const { A::DONE } {
+                A::done::<Values<K>>(states).expect("states are results")
+            } else {
+                par_map(states, &finished)
+            })
         });
         shards.share_end();
         ParHashMap { shards, hasher }

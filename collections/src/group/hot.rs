@@ -87,7 +87,7 @@ impl<K: Eq, A> Hot<K, A> {
     /// Whether it is time to ask if the table pays: once after each trial.
     #[inline]
     pub(super) fn is_due(&self) -> bool {
-        self.missed == TRIAL
+        self.missed >= TRIAL
     }
 
     /// How many items this trial had, of which `count` is the last, and how many of them missed.

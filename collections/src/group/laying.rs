@@ -14,6 +14,7 @@ use crate::settle::{Gap, Lane};
 use crate::tag::Tag;
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, Hash};
+use std::iter;
 use std::mem;
 use tine_pool::loops::sheltered;
 
@@ -111,17 +112,25 @@ impl<K, T> Rows<K, T> {
         })
     }
 
-    /// As a map's table, each group a vector.
-    pub(super) fn into_table(self, hasher: &impl BuildHasher) -> HashTable<(K, Vec<T>)>
+    /// As tables of a map, each group a vector: this is one of `parts` parts, and the map has `count` times as many.
+    pub(super) fn into_tables(
+        self,
+        parts: usize,
+        count: usize,
+        hasher: &impl BuildHasher,
+    ) -> Vec<HashTable<(K, Vec<T>)>>
     where
         K: Hash,
     {
-        let mut table = HashTable::with_capacity(self.keys.len());
+        let each = self.keys.len() / count;
+        let table = || HashTable::with_capacity(each + each / 8);
+        let mut tables: Vec<_> = iter::repeat_with(table).take(count).collect();
         for pair in self.into_pairs() {
             let hash = hasher.hash_one(&pair.0);
+            let table = &mut tables[part_of(hash, parts * count) / parts];
             table.insert_unique(hash, pair, |(key, _)| hasher.hash_one(key));
         }
-        table
+        tables
     }
 }
 
@@ -319,7 +328,10 @@ mod tests {
     use crate::gather::{Heap, START};
     use crate::group::sift::{Pairs, Sieve};
     use crate::hasher::DefaultHashBuilder;
+    use crate::map::ParHashMap;
+    use crate::prelude::ParallelGrouping;
     use std::collections::HashMap;
+    use tine_iter::iter::{IntoParallelIterator, ParallelExtend};
 
     /// A bag that holds far more than the sample, and what comes after it: few keys, one heavy key
     /// among many, a key that is heavy in the sample alone or after it alone, all different. As a row, and as a
@@ -339,6 +351,32 @@ mod tests {
                 sifts(Pairs::Row(pairs.clone().collect()), key, bag, more);
                 sifts(listed(pairs), key, bag, more);
             }
+        }
+    }
+
+    /// Few heavy keys are laid out in few parts. A map of them is like any other all the same.
+    #[test]
+    #[cfg_attr(miri, ignore = "slow")]
+    fn a_map_of_few_parts_takes_more_keys() {
+        for keys in [10, 3_000] {
+            let lens = |key| {
+                (0..400_000_u64)
+                    .skip(key as usize)
+                    .step_by(keys as usize)
+                    .count()
+            };
+            let items = (0..400_000_u64).into_par_iter();
+            let groups = items.group_by(|item| item % keys);
+            let mut map = groups.into_map();
+            let more: Vec<(u64, Vec<u64>)> =
+                (10_000..110_000).map(|key| (key, vec![key])).collect();
+            map.par_extend(more);
+            assert_eq!(map.len() as u64, keys + 100_000);
+            assert!((0..keys).all(|key| map.read(&key, Vec::len) == Some(lens(key))));
+            let rest = (1_000_000..1_100_000).map(|key| (key, vec![]));
+            let rest: ParHashMap<u64, Vec<u64>> = rest.collect();
+            map.par_merge_with(rest, |_, _| unreachable!("new keys"));
+            assert_eq!(map.len() as u64, keys + 200_000);
         }
     }
 

@@ -6,11 +6,12 @@ use super::sift::{Pairs, Sieve};
 use crate::gather::{Run, heaps};
 use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
-use crate::map::shard::Shards;
+use crate::map::shard::{CROWD, Shards};
 use crate::partition::{concat, par_map};
-use crate::parts::{breadth, part_of};
+use crate::parts::{breadth, interleave, part_of};
 use crate::tag::{Tag, is_cheap};
 use crate::tried::tried;
+use hashbrown::HashTable;
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
@@ -287,11 +288,24 @@ impl<K: Eq + Hash, T, S: BuildHasher> Groups<K, T, S> {
         S: Sync,
     {
         let hasher = &self.hasher;
-        let mut tables = par_map(self.parts, &|rows: Rows<K, T>| rows.into_table(hasher));
-        let mut shards = match tables.len() {
-            1 => Shards::from_stem(tables.remove(0)),
-            _ => Shards::from_tables(tables),
+        let parts = self.parts.len();
+        let keys: usize = self.parts.iter().map(|rows| rows.keys.len()).sum();
+        // A map has one shard or as many as any other, however many parts these are.
+        let count = match keys > CROWD {
+            true => breadth() / parts,
+            false => 1,
         };
+        let table = |rows: Rows<K, T>| rows.into_tables(parts, count, hasher);
+        let mut tables = interleave(par_map(self.parts, &table));
+        if keys <= CROWD {
+            let mut stem = HashTable::with_capacity(keys);
+            for pair in tables.into_iter().flatten() {
+                let hash = hasher.hash_one(&pair.0);
+                stem.insert_unique(hash, pair, |(key, _)| hasher.hash_one(key));
+            }
+            tables = vec![stem];
+        }
+        let mut shards = Shards::of(tables);
         shards.share_end();
         ParHashMap {
             shards,
@@ -337,6 +351,7 @@ impl<'a, K, T, S> IntoIterator for &'a Groups<K, T, S> {
 /// }
 /// assert_eq!(values, 10);
 /// ```
+#[must_use = "iterators are lazy"]
 pub struct GroupsIter<'a, K, T> {
     parts: std::slice::Iter<'a, Rows<K, T>>,
     part: Option<(&'a Rows<K, T>, usize)>,

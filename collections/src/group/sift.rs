@@ -33,6 +33,8 @@ const GLANCE: usize = 2048;
 /// Values in a heavy key's first segment, and in the largest.
 const FIRST: usize = if cfg!(miri) { 1 << 8 } else { 1 << 16 };
 const LAST: usize = 1 << 19;
+/// A segment of large values has room for fewer: for no more bytes than this, or for 64 values.
+const HEAVIEST: usize = 16 << 20;
 /// After this number of values without a heavy key, a worker asks whether looking for one pays.
 const TRIAL: usize = 1 << 16;
 
@@ -73,6 +75,7 @@ struct Trial {
 
 impl<T> Segment<T> {
     fn new(room: usize) -> Self {
+        let room = room.min((HEAVIEST / mem::size_of::<T>().max(1)).max(64));
         let mut values = Vec::with_capacity(room);
         pages::expect_fill(values.spare_capacity_mut());
         Segment {

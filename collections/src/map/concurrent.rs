@@ -266,7 +266,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
     pub fn clear(&self) {
         let mut doomed = Vec::new();
         self.shards.each_write(|table| {
-            let capacity = table.capacity();
+            // Traces of removals are no capacity now, but will be.
+            let capacity = table.capacity().max(table.num_buckets() / 8 * 7);
             if !table.is_empty() {
                 doomed.push(mem::replace(table, HashTable::with_capacity(capacity)));
             }

@@ -422,6 +422,7 @@ impl<K: Send, V: Send, S> IntoParallelIterator for FrozenMap<K, V, S> {
 /// let mut entries: FrozenIter<'_, _, _> = frozen.iter();
 /// assert_eq!((entries.len(), entries.next()), (1, Some((&"fork", &4))));
 /// ```
+#[must_use = "iterators are lazy"]
 pub struct FrozenIter<'a, K, V> {
     tables: slice::Iter<'a, Whole<(K, V)>>,
     table: Option<hash_table::Iter<'a, (K, V)>>,

@@ -24,6 +24,7 @@ use std::vec;
 /// let mut entries: Iter<'_, _, _> = map.iter();
 /// assert_eq!(entries.next(), Some(("fork", 4)));
 /// ```
+#[must_use = "iterators are lazy"]
 pub struct Iter<'a, K, V> {
     walk: Walk<'a, (K, V)>,
     shard: vec::IntoIter<(K, V)>,
@@ -56,6 +57,7 @@ impl<K: Clone, V: Clone> Iterator for Iter<'_, K, V> {
 /// let mut keys: Keys<'_, _, _> = map.keys();
 /// assert_eq!(keys.next(), Some("fork"));
 /// ```
+#[must_use = "iterators are lazy"]
 pub struct Keys<'a, K, V> {
     walk: Walk<'a, (K, V)>,
     shard: vec::IntoIter<K>,
@@ -89,6 +91,7 @@ impl<K: Clone, V> Iterator for Keys<'_, K, V> {
 /// let values: Values<'_, _, _> = map.values();
 /// assert_eq!(values.sum::<i32>(), 4);
 /// ```
+#[must_use = "iterators are lazy"]
 pub struct Values<'a, K, V> {
     walk: Walk<'a, (K, V)>,
     shard: vec::IntoIter<V>,
@@ -123,6 +126,7 @@ impl<K, V: Clone> Iterator for Values<'_, K, V> {
 /// entries.for_each(|(_, tines)| *tines -= 1);
 /// assert_eq!(map.get_cloned("fork"), Some(3));
 /// ```
+#[must_use = "iterators are lazy"]
 pub struct IterMut<'a, K, V> {
     tables: vec::IntoIter<&'a mut HashTable<(K, V)>>,
     table: hash_table::IterMut<'a, (K, V)>,

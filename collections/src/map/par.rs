@@ -154,6 +154,7 @@ walks! {
     /// let entries: ParIter<'_, _, _> = map.par_iter();
     /// assert_eq!(entries.map(|(_, tines)| tines).sum::<i32>(), 34);
     /// ```
+    #[must_use = "parallel iterators do nothing until they are consumed"]
     ParIter<'a>, Shared => (&'a K, &'a V), where [K: Sync, V: Sync]
     /// A map's entries, changed in parallel, from [`ParHashMap::par_iter_mut`].
     ///
@@ -166,6 +167,7 @@ walks! {
     /// entries.for_each(|(_, tines)| *tines -= 1);
     /// assert_eq!(map.get_cloned("comb"), Some(29));
     /// ```
+    #[must_use = "parallel iterators do nothing until they are consumed"]
     ParIterMut<'a>, Sole => (&'a K, &'a mut V), where [K: Send + Sync, V: Send]
     /// A map's entries, consumed in parallel, from a map's `into_par_iter` or
     /// [`ParHashMap::par_drain`].

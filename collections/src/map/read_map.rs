@@ -168,8 +168,11 @@ impl<K: Eq + Hash, V, S: BuildHasher> ReadMap<K, V, S> {
     {
         let hash = self.hasher.hash_one(key);
         let table = self.part(hash).load();
-        let entry = table.find(hash, |(k, _)| k.borrow() == key)?;
-        Some(look(&entry.1))
+        let entry = table.find(hash, |(k, _)| k.borrow() == key);
+        let answer = entry.map(|(_, value)| look(value));
+        // Before the return: leaving may drop an old table, and the answer is not dropped if a destructor panics after it.
+        drop(table);
+        answer
     }
 
     /// A clone of the value of `key`.

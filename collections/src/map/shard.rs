@@ -206,7 +206,7 @@ impl<T> Shards<T> {
     /// Takes tables as shards. Table `i` holds the entries that [`part_of`] sends there.
     pub(crate) fn from_tables(tables: impl IntoIterator<Item = HashTable<T>>) -> Self {
         let wide: Box<[Shard<T>]> = tables.into_iter().map(Shard::new).collect();
-        debug_assert!(wide.len().is_power_of_two(), "a power of two of shards");
+        assert_eq!(wide.len(), breadth(), "as many shards as any map");
         Shards {
             stem: Shard::new(HashTable::new()),
             wide: OnceLock::from(wide),

@@ -94,6 +94,7 @@ par_rows! {
     /// let values: ParIter<'_, i32> = vec.par_iter();
     /// assert_eq!(values.sum::<i32>(), 3);
     /// ```
+    #[must_use = "parallel iterators do nothing until they are consumed"]
     ParIter: &'a [T] => &'a T, Sync;
     /// The values of a [`ParVec`], to change, by index, in parallel.
     ///
@@ -106,6 +107,7 @@ par_rows! {
     /// values.for_each(|n| *n += 1);
     /// assert_eq!(vec, [2, 3]);
     /// ```
+    #[must_use = "parallel iterators do nothing until they are consumed"]
     ParIterMut: &'a mut [T] => &'a mut T, Send;
 }
 

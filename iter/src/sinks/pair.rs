@@ -149,6 +149,8 @@ where
     type Result = (L::Result, R::Result);
 
     const ADVANCES: bool = L::ADVANCES && R::ADVANCES;
+    const ENDS: bool = L::ENDS && R::ENDS;
+    const STEADY: bool = L::STEADY || R::STEADY;
 
     fn worth(&self) -> u64 {
         self.left.worth().max(self.right.worth())

@@ -8,7 +8,7 @@ use crate::farewell::Kept;
 use crate::foresight::Foresight;
 use crate::foretaste::expect_key;
 use crate::partition::{List, Scatter, par_map};
-use crate::parts::{breadth, breadth_of, part_of};
+use crate::parts::{breadth, breadth_of, interleave, part_of};
 use crate::tag::{Tag, Tagged};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
@@ -340,16 +340,6 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         }
         (tables, spent)
     }
-}
-
-/// The tables of all parts in the order of their numbers: those of one part are as many numbers apart as there are parts.
-fn interleave<T>(parts: Vec<Vec<T>>) -> Vec<T> {
-    let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
-    let mut all = Vec::with_capacity(breadth());
-    while all.len() < breadth() {
-        all.extend(parts.iter_mut().filter_map(Iterator::next));
-    }
-    all
 }
 
 /// Takes all rows of a list. What keys own is fetched some rows ahead, for they will be compared.

@@ -207,7 +207,7 @@ impl<'a, K: Hash> Spent<'a, K> {
             Way::Kept(_) => self.kept.len() + 1,
             _ => 0,
         };
-        let bytes = ROOM.1.min(ROOM.0 << (2 * full).min(16));
+        let bytes = ROOM.1.min(ROOM.0 << (2 * full).min(6));
         // Relaxed: no more than a count.
         let weight = self.drops.weight.load(Ordering::Relaxed);
         let room = (weight <= HEAVIEST).then(|| Kept::of_bytes(bytes));
