@@ -148,6 +148,10 @@ where
         self.base.worth()
     }
 
+    fn expect(&mut self, items: usize) {
+        self.base.expect(items);
+    }
+
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
         let ProbeConsumer { probing, base } = self;
         let (left, right, reducer) = base.split_at(index);

@@ -350,6 +350,10 @@ impl<'u, T, C: Consumer<T>> Consumer<T> for CutConsumer<'u, C> {
         self.base.worth()
     }
 
+    fn expect(&mut self, items: usize) {
+        self.base.expect(items);
+    }
+
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
         let (left, right, reducer) = self.base.split_at(index);
         let with = |base| CutConsumer {

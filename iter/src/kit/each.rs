@@ -57,6 +57,10 @@ impl<'e, T, E: Each<T>, C: Consumer<E::Out>> Consumer<T> for EachConsumer<'e, E,
         self.base.worth()
     }
 
+    fn expect(&mut self, items: usize) {
+        self.base.expect(items);
+    }
+
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
         let (left, right, reducer) = self.base.split_at(index);
         let with = |base| EachConsumer::new(self.each, base);

@@ -50,6 +50,10 @@ impl<'s, T, S: Step<T>, C: Consumer<S::Out>> Consumer<T> for StepConsumer<'s, S,
         self.base.worth()
     }
 
+    fn expect(&mut self, items: usize) {
+        self.base.expect(items);
+    }
+
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
         let (left, right, reducer) = self.base.split_at(index);
         let with = |base| StepConsumer::new(self.step, base);

@@ -114,11 +114,14 @@ where
     C: Consumer<P::Item>,
 {
     let (min, max) = (producer.min_len().max(1), producer.max_len().max(1));
-    let rest = Rest {
+    let mut rest = Rest {
         producer,
         consumer,
         len,
     };
+    if const { Rest::<P, C>::BLOCKS } {
+        rest.consumer.expect(len);
+    }
     if rest.consumer.full() || len / 2 < min {
         return rest.whole();
     }

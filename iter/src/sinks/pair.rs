@@ -156,6 +156,11 @@ where
         self.left.worth().max(self.right.worth())
     }
 
+    fn expect(&mut self, items: usize) {
+        self.left.expect(items);
+        self.right.expect(items);
+    }
+
     fn split_at(self, index: usize) -> (Self, Self, Self::Reducer) {
         let deal = self.deal;
         let (left_a, left_b, left) = self.left.split_at(index);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use quickcheck::quickcheck;
 use tine_iter::prelude::*;
+use tine_pool::ThreadPoolBuilder;
 
 use crate::kit::{SIZES, hidden, in_pools};
 
@@ -171,4 +172,59 @@ fn early_end_of_options_is_early() {
         .map(|n| (n % 1000 != 7).then_some(()))
         .collect::<Option<()>>();
     assert_eq!(found, None);
+}
+
+/// What the first items foretell is taken for room, and given back where it was too much.
+#[test]
+fn room_that_was_foretold_wrongly() {
+    let count = if cfg!(miri) { 5_000 } else { 400_000 };
+    let kept: [fn(usize, usize) -> bool; 6] = [
+        |_, _| true,
+        |at, _| at % 3 == 0,
+        |at, count| at < count / 50,
+        |at, count| at > count / 2,
+        |at, count| at < count / 100 || at > count / 2,
+        |at, count| at % 2 == 0 || at > count / 3,
+    ];
+    for threads in [1, 2, 5] {
+        let pool = ThreadPoolBuilder::new().num_threads(threads);
+        let pool = pool.build().expect("a pool");
+        for kept in kept {
+            let mut alive = Vec::new();
+            let twin: Vec<usize> = (0..count).filter(|&at| kept(at, count)).collect();
+            pool.install(|| {
+                let few = (0..count).into_par_iter().filter(|&at| kept(at, count));
+                let few: Vec<usize> = few.collect();
+                assert!(few == twin);
+                assert!(
+                    few.capacity() <= 2 * few.len().max(1024),
+                    "{}",
+                    few.capacity()
+                );
+                let one = Arc::new(());
+                let owned = (0..count).into_par_iter().filter(|&at| kept(at, count));
+                alive.par_extend(owned.map(|at| (at, one.clone())));
+                assert_eq!(Arc::strong_count(&one), twin.len() + 1);
+                let pairs = (0..count).into_par_iter().filter(|&at| kept(at, count));
+                let pairs: Vec<usize> = pairs.flat_map_iter(|at| [at, !at]).collect();
+                assert!(pairs.iter().step_by(2).eq(&twin) && pairs.len() == 2 * twin.len());
+                // Loops in a loop, each of which foretells anew.
+                let rows = (0..count / 1000).into_par_iter().flat_map(|row| {
+                    let all = (row * 1000..row * 1000 + 1000).into_par_iter();
+                    all.filter(|&at| kept(at, count))
+                });
+                let rows: Vec<usize> = rows.collect();
+                assert!(
+                    rows.iter()
+                        .eq(twin.iter().take_while(|&&at| at < count / 1000 * 1000))
+                );
+                assert!(
+                    rows.capacity() <= 2 * rows.len().max(1024),
+                    "{}",
+                    rows.capacity()
+                );
+            });
+            assert!(alive.iter().map(|(at, _)| at).eq(&twin));
+        }
+    }
 }

@@ -3,6 +3,9 @@
 //!
 //! A lone fragment becomes the result without a copy. Small fragments are joined as soon as their
 //! pieces are neighbours, so that a thousand pieces of one item do not become a thousand vectors.
+//!
+//! The first fragment gets room for all items, once there are enough of them to foretell how many will come. What
+//! other threads make is moved behind it then.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -29,6 +32,12 @@ const BLOCK: usize = 64 << 10;
 /// A growing fragment of this many bytes is not moved any more: it is left as it is, and another
 /// one begun, twice as large, up to a limit.
 const KEPT: usize = 128 << 10;
+
+/// What so many items foretell is believed, with this part more for chance. What a fragment grows by at once is at most
+/// this number of times what it holds.
+const ENOUGH: usize = 1 << 10;
+const SPARE: usize = 8;
+const FURTHEST: usize = 64;
 
 /// Large enough for huge pages without loss at the ends.
 const LARGEST: usize = 16 << 20;
@@ -219,8 +228,16 @@ impl<'h, T, F: Fill<T>> Consumer<T> for Gather<'h, F, F::Unit> {
         Self::at(Some(so_far))
     }
 
-    fn advance(self, _: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
-        (folder.unwrap_or_else(|| self.begin()), self)
+    fn expect(&mut self, items: usize) {
+        if let Some(place) = self.so_far.get_mut() {
+            place.fragments().expect(items);
+        }
+    }
+
+    fn advance(self, count: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
+        let mut folder = folder.unwrap_or_else(|| self.begin());
+        folder.place.fragments().go_to(count);
+        (folder, self)
     }
 }
 
@@ -268,14 +285,77 @@ impl<'h, T, F: Fill<T>> Folder<T> for Growing<'h, F, F::Unit> {
 pub(crate) struct Fragments<T> {
     before: VecDeque<Vec<T>>,
     pub(crate) last: Vec<T>,
+    pace: Pace,
+}
+
+/// How many of the items that are consumed have been, and what they came to.
+#[derive(Default)]
+struct Pace {
+    /// How many there are in all; 0 if that is not known.
+    all: usize,
+    /// How many were consumed before the block that is consumed now, and how many this one has.
+    gone: usize,
+    block: usize,
+    /// The length of the first fragment before all of them, and before this block.
+    start: usize,
+    len: usize,
+}
+
+impl Pace {
+    /// The length that the first fragment will have when all items are consumed, or 0 if it is too early to tell.
+    fn foretold(&self) -> usize {
+        let made = self.len - self.start;
+        if made < ENOUGH || self.gone == 0 {
+            return 0;
+        }
+        // Floats: an estimate, which must not overflow.
+        let all = made as f64 / self.gone as f64 * self.all as f64;
+        self.start
+            .saturating_add((all * (1.0 + 1.0 / SPARE as f64)) as usize)
+    }
 }
 
 impl<T> Fragments<T> {
+    /// So many items are to be consumed.
+    fn expect(&mut self, items: usize) {
+        if self.before.is_empty() {
+            let len = self.last.len();
+            self.pace = Pace {
+                all: items,
+                start: len,
+                len,
+                ..Pace::default()
+            };
+        }
+    }
+
+    /// The next `count` of them are consumed now.
+    #[inline]
+    fn go_to(&mut self, count: usize) {
+        let pace = &mut self.pace;
+        if pace.all != 0 {
+            pace.gone += pace.block;
+            pace.block = count;
+            pace.len = self.last.len();
+        }
+    }
+
+    /// Makes room in the only fragment for what is foretold, if that is far more than it has.
+    fn make_room_for_all(&mut self, count: usize) -> bool {
+        let (room, len) = (self.last.capacity(), self.last.len());
+        let foretold = self.pace.foretold().min(room.saturating_mul(FURTHEST));
+        foretold >= room.saturating_mul(2).max(len.saturating_add(count))
+            && self.last.try_reserve_exact(foretold - len).is_ok()
+    }
+
     /// Makes room for `count` more items, a small number.
     fn make_room_for(&mut self, count: usize) {
         let room = self.last.capacity();
         if room - self.last.len() >= count {
             return;
+        }
+        if self.pace.all != 0 && self.before.is_empty() && self.make_room_for_all(count) {
+            return huge::advise(self.last.spare_capacity_mut());
         }
         let bytes = room.saturating_mul(size_of::<T>());
         if bytes < KEPT {
@@ -315,6 +395,7 @@ impl<T> From<Vec<T>> for Fragments<T> {
         Fragments {
             before: VecDeque::new(),
             last,
+            pace: Pace::default(),
         }
     }
 }
@@ -349,10 +430,22 @@ impl<T: Send> Fragments<T> {
     }
 
     /// Moves all items to the end of `target`.
-    pub(crate) fn append_to(self, target: &mut Vec<T>) {
-        if self.before.is_empty() && target.capacity() == 0 {
-            *target = self.last;
-            return;
+    pub(crate) fn append_to(mut self, target: &mut Vec<T>) {
+        if target.capacity() == 0 {
+            let len = self.len();
+            if self.before.is_empty() {
+                *target = self.last;
+                self.last = Vec::new();
+            } else if self.before[0].capacity() >= len {
+                *target = self.before.pop_front().unwrap_or_default();
+            }
+            // More came at the beginning than later.
+            if target.capacity() / 2 > len.max(ENOUGH) {
+                target.shrink_to(len);
+            }
+            if target.len() == len {
+                return;
+            }
         }
         let len = self.len();
         target.reserve(len);
