@@ -648,6 +648,8 @@ impl<T: Eq + Hash, const N: usize> From<[T; N]> for ParHashSet<T> {
 impl<T: Eq + Hash, S: BuildHasher + Clone> From<HashSet<T, S>> for ParHashSet<T, S> {
     fn from(set: HashSet<T, S>) -> Self {
         let mut par = Self::with_hasher(set.hasher().clone());
+        // No item repeats. They come in the order of their hashes, and would crowd tables that grow.
+        par.reserve(set.len());
         par.extend(set);
         par
     }

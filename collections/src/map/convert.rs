@@ -82,6 +82,8 @@ impl<K: Eq + Hash, V, const N: usize> From<[(K, V); N]> for ParHashMap<K, V> {
 impl<K: Eq + Hash, V, S: BuildHasher + Clone> From<HashMap<K, V, S>> for ParHashMap<K, V, S> {
     fn from(map: HashMap<K, V, S>) -> Self {
         let mut par = Self::with_hasher(map.hasher().clone());
+        // No key repeats. They come in the order of their hashes, and would crowd tables that grow.
+        par.reserve(map.len());
         par.extend(map);
         par
     }
@@ -93,6 +95,8 @@ impl<K: Eq + Hash, V, S: BuildHasher + Clone> From<hashbrown::HashMap<K, V, S>>
 {
     fn from(map: hashbrown::HashMap<K, V, S>) -> Self {
         let mut par = Self::with_hasher(map.hasher().clone());
+        // No key repeats. They come in the order of their hashes, and would crowd tables that grow.
+        par.reserve(map.len());
         par.extend(map);
         par
     }

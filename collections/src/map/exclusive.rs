@@ -231,10 +231,20 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
 
 impl<K: Eq + Hash, V, S: BuildHasher> Extend<(K, V)> for ParHashMap<K, V, S> {
     fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, pairs: I) {
-        let pairs = pairs.into_iter();
-        let hasher = &self.hasher;
+        let mut pairs = pairs.into_iter();
         if pairs.size_hint().0 > CROWD {
-            // Not a reservation: keys may repeat, and the hint may lie.
+            // Keys may repeat, and the hint may lie: shards are made once the entries are there.
+            while self
+                .shards
+                .stem_mut()
+                .is_some_and(|stem| stem.len() <= CROWD)
+            {
+                let Some((key, value)) = pairs.next() else {
+                    return;
+                };
+                self.insert_mut(key, value);
+            }
+            let hasher = &self.hasher;
             self.shards.widen(|(key, _): &(K, V)| hasher.hash_one(key));
         }
         for (key, value) in pairs {

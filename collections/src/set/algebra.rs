@@ -1,13 +1,34 @@
 //! Sets as sets: comparing two, and making a third from them.
 //!
 //! The first set is walked shard by shard, and the second is asked about each item. Both only read,
-//! so no order of locks can deadlock.
+//! so no order of locks can deadlock. The items of a third set lie in shards as those of the first.
 #![forbid(unsafe_code)]
 
 use super::ParHashSet;
+use crate::map::shard::{CROWD, Shards};
+use hashbrown::HashTable;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash};
+use std::mem;
 use std::ops::{BitAnd, BitOr, BitXor, Sub};
+
+/// Items, and which of them were looked for.
+struct Shared<T> {
+    items: Vec<T>,
+    chosen: Vec<bool>,
+    /// How many of each shard.
+    counts: Vec<usize>,
+}
+
+impl<T> Shared<T> {
+    fn into_items(self) -> (Vec<usize>, impl Iterator<Item = T>) {
+        let all = self.items.into_iter().zip(self.chosen);
+        (
+            self.counts,
+            all.filter_map(|(item, chosen)| chosen.then_some(item)),
+        )
+    }
+}
 
 impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Whether all items of this set are in the other.
@@ -48,18 +69,83 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
             .all(|table| table.iter().all(|(item, ())| test(item)))
     }
 
-    /// Clones of the items that pass, in a set of their own.
-    fn selected(&self, test: impl Fn(&T) -> bool) -> Self
+    /// Clones of items, among them those that `other` has, or those that it has not: which those are, and of each
+    /// shard how many.
+    fn shared<Z: BuildHasher>(&self, other: &ParHashSet<T, Z>, has: bool) -> Shared<T>
+    where
+        T: Clone,
+    {
+        let mut items: Vec<T> = Vec::new();
+        let mut counts = Vec::new();
+        let mut more = |chosen: &mut dyn Iterator<Item = &T>| {
+            let before = items.len();
+            items.extend(chosen.cloned());
+            counts.push(items.len() - before);
+        };
+        if const { mem::needs_drop::<T>() } {
+            for table in self.map.shards.walk() {
+                let all = table.iter().map(|(item, ())| item);
+                more(&mut all.filter(|item| other.contains(*item) == has));
+            }
+            let chosen = vec![true; items.len()];
+            return Shared {
+                items,
+                chosen,
+                counts,
+            };
+        }
+        // To look an item up while a shard is held takes longer than to clone such items.
+        for table in self.map.shards.walk() {
+            more(&mut table.iter().map(|(item, ())| item));
+        }
+        let chosen: Vec<bool> = if other.map.shards.is_wide() {
+            other
+                .contains_many(&items)
+                .map(|there| there == has)
+                .collect()
+        } else {
+            items
+                .iter()
+                .map(|item| other.contains(item) == has)
+                .collect()
+        };
+        let mut rest = &chosen[..];
+        for count in &mut counts {
+            let (these, behind) = rest.split_at(*count);
+            *count = these.iter().filter(|&&chosen| chosen).count();
+            rest = behind;
+        }
+        Shared {
+            items,
+            chosen,
+            counts,
+        }
+    }
+
+    /// The same in a set of their own.
+    fn selected<Z: BuildHasher>(&self, other: &ParHashSet<T, Z>, has: bool) -> Self
     where
         T: Clone,
         S: Clone,
     {
-        let mut chosen = Self::with_hasher(self.hasher().clone());
-        self.for_each(|item| {
-            if test(item) {
-                chosen.map.insert_mut(item.clone(), ());
+        let mut shared = self.shared(other, has);
+        let all = shared.counts.iter().sum();
+        if all <= CROWD {
+            shared.counts = vec![all];
+        }
+        let hasher = self.hasher();
+        let (counts, mut items) = shared.into_items();
+        let table = |count: usize| {
+            let mut table = HashTable::with_capacity(count);
+            for item in items.by_ref().take(count) {
+                let hash = hasher.hash_one(&item);
+                table.insert_unique(hash, (item, ()), |(item, ())| hasher.hash_one(item));
             }
-        });
+            table
+        };
+        let shards = Shards::of(counts.into_iter().map(table).collect());
+        let mut chosen = Self::with_hasher(hasher.clone());
+        chosen.map.shards = shards;
         chosen
     }
 
@@ -96,7 +182,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         T: Clone,
         S: Clone,
     {
-        self.selected(|item| other.contains(item))
+        self.selected(other, true)
     }
 
     /// The items of this set that are not in the other.
@@ -112,7 +198,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         T: Clone,
         S: Clone,
     {
-        self.selected(|item| !other.contains(item))
+        self.selected(other, false)
     }
 
     /// The items that are in exactly one of the two sets.
@@ -129,11 +215,9 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         S: Clone,
     {
         let mut either = self.difference(other);
-        other.for_each(|item| {
-            if !self.contains(item) {
-                either.map.insert_mut(item.clone(), ());
-            }
-        });
+        for item in other.shared(self, false).into_items().1 {
+            either.map.insert_mut(item, ());
+        }
         either
     }
 }
@@ -167,6 +251,8 @@ impl<T: Eq + Hash, S: BuildHasher, Z> PartialEq<HashSet<T, Z>> for ParHashSet<T,
 impl<T: Eq + Hash, S: BuildHasher + Clone> From<hashbrown::HashSet<T, S>> for ParHashSet<T, S> {
     fn from(set: hashbrown::HashSet<T, S>) -> Self {
         let mut par = Self::with_hasher(set.hasher().clone());
+        // No item repeats. They come in the order of their hashes, and would crowd tables that grow.
+        par.reserve(set.len());
         par.extend(set);
         par
     }
