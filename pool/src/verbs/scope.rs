@@ -39,6 +39,8 @@ struct Base<'scope> {
     at_home: AtomicBool,
     /// Whether spawns look at the number of unfinished tasks: then threads keep no counts.
     bounded: AtomicBool,
+    /// Whether the body has ended, and gives its count back.
+    body_ended: AtomicBool,
     /// The first panic.
     panic: AtomicPtr<Payload>,
     /// What the scope was opened under, and its tasks work under.
@@ -484,6 +486,7 @@ impl<'scope> Base<'scope> {
             credit,
             at_home: AtomicBool::new(false),
             bounded: AtomicBool::new(false),
+            body_ended: AtomicBool::new(false),
             panic,
             chain: stop::current(),
             marker: PhantomData,
@@ -497,6 +500,8 @@ impl<'scope> Base<'scope> {
             stop::check();
             body()
         });
+        // Relaxed: the decrement that follows hands it on to a thread that sees that.
+        self.body_ended.store(true, Ordering::Relaxed);
         // SAFETY: the body's own count.
         unsafe { CountLatch::decrement(&raw const self.latch, 1) };
         let latch = self.latch.latch();
@@ -624,8 +629,12 @@ impl<'scope> Base<'scope> {
 
     /// How many tasks have not ended, as far as can be seen, beside the body.
     fn unfinished(&self) -> usize {
+        // In this order: a thread that sees the body's count given back sees that it has ended, and one that sees
+        // the credit settled sees none.
+        let count = self.latch.count();
         let ahead = self.credit.load(Ordering::Relaxed);
-        self.latch.count().saturating_sub(ahead + 1)
+        let body = usize::from(!self.body_ended.load(Ordering::Relaxed));
+        count.saturating_sub(ahead + body)
     }
 
     /// Gives back what was counted ahead. At home only.
