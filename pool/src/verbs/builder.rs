@@ -330,8 +330,12 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         if pool::has_global() {
             return Err(taken());
         }
+        let resident = self.settings.use_current_thread;
         let shared = self.build_shared(true)?;
         pool::set_global(shared).map_err(|extra| {
+            if resident {
+                worker::leave_for_good();
+            }
             extra.end();
             taken()
         })
