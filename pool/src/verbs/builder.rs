@@ -252,6 +252,9 @@ impl ThreadPoolBuilder {
     /// `wrapper` is called once on each thread and is to call [`ThreadBuilder::run`];
     /// `with_pool` is then called with the pool. Returns when all threads have ended.
     ///
+    /// As with a [`spawn_handler`](Self::spawn_handler), a thread that is inside of [`blocking`](crate::blocking()) is
+    /// not replaced.
+    ///
     /// # Errors
     ///
     /// If the system refuses a thread.
