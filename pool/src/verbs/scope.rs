@@ -521,7 +521,7 @@ impl<'scope> Base<'scope> {
         let panic = self.panic.swap(ptr::null_mut(), Ordering::Relaxed);
         if !panic.is_null() {
             // SAFETY: made by `Box::into_raw` in `caught`, and taken out once.
-            unwind::resume(*unsafe { Box::from_raw(panic) });
+            stop::resume(*unsafe { Box::from_raw(panic) });
         }
         result.expect("a body that did not panic has a result")
     }
@@ -547,7 +547,7 @@ impl<'scope> Base<'scope> {
         Box::new(Under::new(self.chain.clone()))
     }
 
-    /// Runs user code; keeps the first panic.
+    /// Runs user code; keeps the first panic. The caller has a count of the scope.
     fn caught<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         match unwind::catch(f) {
             Ok(result) => Some(result),
@@ -556,14 +556,18 @@ impl<'scope> Base<'scope> {
                 let first = self.panic.compare_exchange(
                     ptr::null_mut(),
                     payload,
-                    // Release: the count that is given back after this hands it on.
+                    // Release: pairs with the Acquire below, and the count that is given back after this hands it on.
                     Ordering::Release,
-                    Ordering::Relaxed,
+                    Ordering::Acquire,
                 );
-                if first.is_err() {
+                if let Err(first) = first {
                     // SAFETY: made just above, and no other thread has it.
                     let payload = *unsafe { Box::from_raw(payload) };
-                    stop::set_aside(self.chain.as_ref(), payload);
+                    // SAFETY: (initialised) by the exchange that succeeded. (alive) the owner takes it once all counts
+                    // are given back, and the caller has one. (alone) until then it is only asked for its type, which
+                    // is no part of the value.
+                    let first = unsafe { &*first };
+                    stop::set_aside(self.chain.as_ref(), first, payload);
                 }
                 None
             }
