@@ -166,3 +166,32 @@ fn a_bound_holds_beside_threads_that_keep_counts() {
         assert!(most.into_inner() <= limit);
     }
 }
+
+/// The body counts beside the tasks for as long as it runs, and no longer.
+#[test]
+fn a_bound_holds_when_the_body_has_ended() {
+    let rounds = if cfg!(miri) { 2 } else { 300 };
+    for threads in [1, 2, 4] {
+        let pool = pool(threads);
+        for _ in 0..rounds {
+            let (ended, in_time) = (AtomicBool::new(false), AtomicBool::new(false));
+            let (ended, in_time) = (&ended, &in_time);
+            pool.scope(|scope| {
+                // The one unfinished task, whether the body has ended or not.
+                scope.spawn(|scope| {
+                    scope.spawn_bounded(1, |_| in_time.store(!ended.load(SeqCst), SeqCst));
+                    ended.store(true, SeqCst);
+                });
+            });
+            assert!(in_time.load(SeqCst), "done here, with {threads} threads");
+        }
+    }
+    // And where there is room, it is used.
+    let ended = &AtomicBool::new(false);
+    pool(1).scope(|scope| {
+        scope.spawn(|scope| {
+            scope.spawn_bounded(2, |_| assert!(ended.load(SeqCst), "not done here"));
+            ended.store(true, SeqCst);
+        });
+    });
+}

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Barrier, Mutex, mpsc};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::Duration;
 use tine_pool::{ThreadPool, ThreadPoolBuilder, Yield, join, join_context, scope};
 
@@ -309,6 +309,27 @@ fn spawned_jobs_run_after_the_pool_is_dropped() {
 }
 
 #[test]
+fn a_batch_whose_iterator_panics_is_dropped() {
+    let pool = pool(2);
+    let held = Arc::new(());
+    let batch = || {
+        (0..5).map(|i| {
+            assert!(i < 3, "on purpose");
+            let held = Arc::clone(&held);
+            move || unreachable!("not started: {held:?}")
+        })
+    };
+    let from_outside = catch_unwind(AssertUnwindSafe(|| pool.spawn_many(batch())));
+    assert!(from_outside.is_err());
+    assert_eq!(Arc::strong_count(&held), 1);
+    let from_a_worker = catch_unwind(AssertUnwindSafe(|| {
+        pool.install(|| pool.spawn_many(batch()))
+    }));
+    assert!(from_a_worker.is_err());
+    assert_eq!(Arc::strong_count(&held), 1);
+}
+
+#[test]
 fn shutdown_returns_when_all_is_done() {
     for size in SIZES {
         static DONE: AtomicUsize = AtomicUsize::new(0);
@@ -405,7 +426,7 @@ fn a_handle_is_a_future() {
             self.0.unpark();
         }
     }
-    let waker = std::sync::Arc::new(Unpark(std::thread::current())).into();
+    let waker = Arc::new(Unpark(std::thread::current())).into();
     let mut context = std::task::Context::from_waker(&waker);
     let mut job = std::pin::pin!(tine_pool::spawn_join(|| {
         std::thread::sleep(Duration::from_millis(5));

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::mem::needs_drop;
 
-use super::scatter::scatter;
+use super::scatter::{CHANGED, scatter};
 use super::{moves, random};
 use crate::convert::IntoParallelRefMutIterator;
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
@@ -178,13 +178,16 @@ pub trait ParallelSliceChange<T: Send> {
     /// where each number begins: those with the number `n` are `v[starts[n]..starts[n + 1]]`
     /// afterwards. So this also groups by index.
     ///
-    /// Each element is asked for its number twice. Takes room for as many elements as there are,
-    /// and for up to `buckets` counters for every few thousand elements.
+    /// With up to 4096 `buckets`, each element is asked for its number twice; with more, as often as
+    /// [`par_sort_by_key`](ParallelSliceMut::par_sort_by_key) does, and once more. Takes room for as
+    /// many elements as there are, and for up to `buckets` counters for every few thousand elements.
     ///
     /// # Panics
     ///
-    /// If a number is not less than `buckets`, or differs the second time. The slice then holds its
-    /// elements in some order. And if no vector holds as many counters as `buckets`; the slice is then as it was.
+    /// If a number is not less than `buckets`, or is seen to differ from one time to the next. The
+    /// slice then holds its elements in some order. (If such a difference is not seen, the last
+    /// answers count.) And if no vector holds as many counters as `buckets`; the slice is then as it
+    /// was.
     ///
     /// ```
     /// use tine::algorithms::ParallelSliceChange;
@@ -312,6 +315,8 @@ fn starts<T: Send>(v: &mut [T], buckets: usize, key: &(impl Fn(&T) -> usize + Sy
     let mut rest = &mut starts[..];
     let mut said = 0;
     for (at, &key) in keys.iter().enumerate() {
+        // As the elements are sorted.
+        assert!(key + 1 >= said, "{CHANGED}");
         if key >= said {
             let some = rest.split_off_mut(..key + 1 - said);
             some.expect("no number is beyond the last").fill(at);

@@ -19,7 +19,7 @@ use crate::sources::slice::ParallelSliceMut;
 const PIECE: usize = if cfg!(miri) { 1 << 6 } else { 1 << 14 };
 const PER_BUCKET: usize = 8;
 /// The message when the second answer differs.
-const CHANGED: &str = "the bucket of an element should not change";
+pub(super) const CHANGED: &str = "the bucket of an element should not change";
 /// The most pieces for each thread.
 const PER_THREAD: usize = 4;
 

@@ -50,8 +50,8 @@ pub trait ParallelIterator: Sized + Send {
         sinks::for_each::for_each(self, op)
     }
 
-    /// Calls `op` with each item and a clone of `init` that is made once for a
-    /// contiguous [piece](crate::iter#pieces-and-their-state).
+    /// Calls `op` with each item and a clone of `init` that is made once for a contiguous
+    /// [piece](crate::iter#pieces-and-their-state); `clone` must not wait for another pool.
     ///
     /// ```
     /// use std::sync::mpsc::channel;
@@ -101,8 +101,8 @@ pub trait ParallelIterator: Sized + Send {
         self.map(op).try_reduce(|| (), |(), ()| R::from_output(()))
     }
 
-    /// [`try_for_each`](Self::try_for_each) with a clone of `init` that is made
-    /// once for a contiguous [piece](crate::iter#pieces-and-their-state).
+    /// [`try_for_each`](Self::try_for_each) with a clone of `init` that is made once for a contiguous
+    /// [piece](crate::iter#pieces-and-their-state); `clone` must not wait for another pool.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -164,7 +164,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// The clone is made once for a contiguous [piece](crate::iter#pieces-and-their-state): once,
     /// plus once for each piece that another thread takes over. Before an adapter that moves
-    /// positions (`zip`, `rev`, …) there may be more clones.
+    /// positions (`zip`, `rev`, …) there may be more clones. `clone` must not wait for another pool.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -418,7 +418,7 @@ pub trait ParallelIterator: Sized + Send {
         Fold::new(self, identity, fold_op)
     }
 
-    /// [`fold`](Self::fold) from clones of `init`, one for each piece.
+    /// [`fold`](Self::fold) from a clone of `init` for each piece; `clone` must not wait for another pool.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -448,7 +448,7 @@ pub trait ParallelIterator: Sized + Send {
         TryFold::new(self, identity, fold_op)
     }
 
-    /// [`try_fold`](Self::try_fold) from clones of `init`.
+    /// [`try_fold`](Self::try_fold) from clones of `init`, as [`fold_with`](Self::fold_with).
     ///
     /// ```
     /// use tine::prelude::*;

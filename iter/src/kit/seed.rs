@@ -9,6 +9,10 @@ use std::sync::{Mutex, PoisonError};
 /// another, and the lock sees to that. It is taken once when a piece begins, so
 /// threads contend for it only when pieces begin at the same moment. If a clone
 /// has panicked before, that is no reason to refuse this one.
+///
+/// The clone is the user's code, under the lock. It must not begin another piece of the same loop: a wait
+/// for another pool may, and the methods say so. Another thread cannot clone meanwhile,
+/// and to clone wherever pieces are cut would be once for each piece that is offered, taken or not.
 pub(crate) fn clones_of<T: Clone + Send>(value: T) -> impl Fn() -> T + Sync {
     let value = Mutex::new(value);
     move || value.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -70,6 +70,8 @@ struct Sweep<'s, P: Producer, O, C: Consumer<P::Item>, const EXCLUSIVE: bool> {
     came_to: Option<(C::Result, C::Reducer)>,
     /// The result of the last items, if they went to no folder.
     last: Option<C::Result>,
+    /// Some items were not scanned, since the consumer was full. Then there is no total.
+    short: bool,
     slots: Vec<Slot<P>>,
 }
 
@@ -93,6 +95,7 @@ where
             folder: None,
             came_to: None,
             last: None,
+            short: false,
             slots: Vec::new(),
         }
     }
@@ -117,7 +120,7 @@ where
             }
             let Some((producer, consumer)) = self.rest.take() else {
                 pace.flush();
-                *total = Some(self.acc.take());
+                *total = (!self.short).then(|| self.acc.take());
                 return self.end();
             };
             let full = |folder: &C::Folder| folder.full();
@@ -173,16 +176,16 @@ where
             };
             let items = items.into_iter();
             let acc = &mut self.acc;
+            let all;
             // The tally of the last block is not needed.
-            folder = if self.left - (n - left) <= self.in_block {
-                let run = Run::<_, _, _, EXCLUSIVE> { items, op, acc };
-                into::<_, C>(folder, run)
+            (folder, all) = if self.left - (n - left) <= self.in_block {
+                into::<_, _, C, EXCLUSIVE>(folder, items, op, acc)
             } else {
                 let tally = &mut self.tally;
                 let items = items.inspect(|item| tally.add(op, item.clone()));
-                let run = Run::<_, _, _, EXCLUSIVE> { items, op, acc };
-                into::<_, C>(folder, run)
+                into::<_, _, C, EXCLUSIVE>(folder, items, op, acc)
             };
+            self.short |= !all;
             left -= here;
             self.in_block -= here;
             if self.in_block == 0 && self.left > n - left {
@@ -191,6 +194,7 @@ where
                 self.begin_block(tally, n - left);
             }
             if folder.full() {
+                self.short |= rest.is_some();
                 break;
             }
         }
@@ -261,7 +265,7 @@ where
             size,
             left,
         });
-        let end = slots.last_mut().and_then(|slot| slot.value.take());
+        let end = slots.last_mut().and_then(Slot::end);
         self.left -= items;
         self.rest = consumer;
         match reducer {
@@ -276,7 +280,10 @@ where
                 };
             }
             None => {
-                self.acc.put(end.unwrap_or_else(|| op.identity()));
+                match end {
+                    Some(end) => self.acc.put(end),
+                    None => self.short = true,
+                }
                 self.last = Some(result);
             }
         }
@@ -376,13 +383,32 @@ where
     }
 }
 
-/// Hands items on. If the consumer can be full, it looks for that between them.
+/// Hands running values on. If the consumer can be full, it looks for that between them. Says too
+/// whether that was all of them.
 #[inline]
-fn into<T, C: Consumer<T>>(folder: C::Folder, items: impl Iterator<Item = T>) -> C::Folder {
+fn into<I, O, C, const EXCLUSIVE: bool>(
+    folder: C::Folder,
+    mut items: I,
+    op: &O,
+    acc: &mut Tally<I::Item>,
+) -> (C::Folder, bool)
+where
+    I: ExactSizeIterator<Item: Clone>,
+    O: Operation<I::Item>,
+    C: Consumer<I::Item>,
+{
     if C::ADVANCES && !C::ENDS {
-        folder.consume_block(items)
+        let run = Run::<_, _, _, EXCLUSIVE> { items, op, acc };
+        (folder.consume_block(run), true)
     } else {
-        folder.consume_iter(items)
+        let here = &mut items;
+        let run = Run::<_, _, _, EXCLUSIVE> {
+            items: here,
+            op,
+            acc,
+        };
+        let folder = folder.consume_iter(run);
+        (folder, items.len() == 0)
     }
 }
 
@@ -391,7 +417,7 @@ struct Slot<P: Producer> {
     block: Option<P>,
     /// Its items, between the passes, if the block cannot be walked twice.
     kept: Vec<P::Item>,
-    /// Its tally, then its carry, then its last running value.
+    /// Its tally, then its carry, then its last running value, if all of it was run.
     value: Option<P::Item>,
 }
 
@@ -468,18 +494,18 @@ impl<P: Producer<Item: Clone>> Slot<P> {
         };
         let mut tally = Tally::new(carry);
         let acc = &mut tally;
-        let folder = match self.block.take() {
-            Some(block) => {
-                let items = block.into_iter();
-                into::<_, C>(folder, Run::<_, _, _, EXCLUSIVE> { items, op, acc })
-            }
-            None => {
-                let items = self.kept.drain(..);
-                into::<_, C>(folder, Run::<_, _, _, EXCLUSIVE> { items, op, acc })
-            }
+        let (folder, all) = match self.block.take() {
+            Some(block) => into::<_, _, C, EXCLUSIVE>(folder, block.into_iter(), op, acc),
+            None => into::<_, _, C, EXCLUSIVE>(folder, self.kept.drain(..), op, acc),
         };
-        self.value = Some(tally.take());
+        self.value = all.then(|| tally.take());
         folder
+    }
+
+    /// The last running value of the block, if all of it was run.
+    fn end(&mut self) -> Option<P::Item> {
+        let run = self.block.is_none() && self.kept.is_empty();
+        self.value.take().filter(|_| run)
     }
 }
 

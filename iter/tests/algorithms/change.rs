@@ -255,6 +255,49 @@ fn keys_that_lie() {
     });
 }
 
+/// With so many buckets the elements are sorted, and asked once more for where each number begins. What is returned
+/// says the truth about the last answers.
+#[test]
+fn keys_that_lie_in_the_end() {
+    const BUCKETS: usize = 5_000;
+    in_pools(|| {
+        for (len, step) in [(2, 1), (100, 7), (30_000, 20_011)] {
+            let mut refused = 0;
+            for turn in (0..len * 40).step_by(step) {
+                let calls = AtomicUsize::new(0);
+                let mut v: Vec<_> = (0..len).map(|n| (n, AtomicUsize::new(n))).collect();
+                // From the call of this number on, the other way round.
+                let lie = |x: &(usize, AtomicUsize)| {
+                    let number = x.0 % BUCKETS;
+                    let turned = calls.fetch_add(1, SeqCst) >= turn;
+                    let said = if turned { BUCKETS - 1 - number } else { number };
+                    x.1.store(said, SeqCst);
+                    said
+                };
+                let lied = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                    v.par_counting_sort_by_key(BUCKETS, lie)
+                }));
+                match lied {
+                    Ok(starts) => {
+                        for number in 0..BUCKETS {
+                            let here = &v[starts[number]..starts[number + 1]];
+                            assert!(here.iter().all(|x| x.1.load(SeqCst) == number));
+                        }
+                        // All answers are the same from here on.
+                        if turn > calls.into_inner() {
+                            break;
+                        }
+                    }
+                    Err(_) => refused += 1,
+                }
+                v.sort_by_key(|x| x.0);
+                assert!(v.iter().map(|x| x.0).eq(0..len));
+            }
+            assert!(refused > 0 || len > 100);
+        }
+    });
+}
+
 #[test]
 fn what_is_wrong_is_said() {
     let mut v = [1, 2, 3];

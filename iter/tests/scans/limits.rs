@@ -106,3 +106,62 @@ fn searches_end_early() {
         assert_eq!(some, 7);
     });
 }
+
+/// A total is that of all items, or the old value: also where the search ends inside of the last block.
+#[test]
+fn a_total_is_whole_or_none() {
+    fn check(len: usize, size: usize, wanted: usize, at: usize) {
+        const OLD: u64 = u64::MAX;
+        let v: Vec<u64> = (1..=len as u64).collect();
+        let all = v.iter().sum::<u64>();
+        let at_value = v[..=at].iter().sum::<u64>();
+        let is_good = |total: u64| {
+            let whole = total == all;
+            assert!(
+                whole || total == OLD,
+                "{total} of {all}, {len} {size} {wanted} {at}"
+            );
+            whole
+        };
+        let add = |a: u64, b: u64| a.wrapping_add(b);
+        let (mut first, mut any, mut kept, mut some, mut each) = (OLD, OLD, OLD, OLD, OLD);
+        let scan = || {
+            v.par_iter()
+                .copied()
+                .scan_inclusive(|| 0, add)
+                .blocks_of(size)
+        };
+        let found = scan().total(&mut first).find_first(|&x| x == at_value);
+        assert_eq!(found, Some(at_value));
+        is_good(first);
+        scan().total(&mut any).any(|x| x == at_value);
+        is_good(any);
+        // These items cannot be walked twice.
+        let once = v
+            .clone()
+            .into_par_iter()
+            .map(|x| x)
+            .scan_inclusive(|| 0, add);
+        let found = once
+            .blocks_of(size)
+            .total(&mut kept)
+            .find_first(|&x| x == at_value);
+        assert_eq!(found, Some(at_value));
+        is_good(kept);
+        assert_eq!(scan().total(&mut some).take_any(wanted).count(), wanted);
+        is_good(some);
+        // And where all values are handed on, it is there.
+        let sum = scan().total(&mut each).map(Some).while_some().count();
+        assert!(sum == len && is_good(each));
+    }
+    in_pools(&|| {
+        check(4, 1000, 2, 2);
+        check(4, 1, 4, 3);
+        let len = if cfg!(miri) { 100 } else { 40_000 };
+        for size in [len / 50, len / 3, len] {
+            for at in [0, len / 2, len - len / 100, len - 2, len - 1] {
+                check(len, size, at + 1, at);
+            }
+        }
+    });
+}

@@ -509,7 +509,7 @@ enum State {
 pub(crate) struct Panic {
     /// It was unwinding before: it runs a job while a destructor waits.
     before: bool,
-    /// It was ended by a look.
+    /// The last panic that began here, or was passed on, is an end. It may have been caught since.
     ending: bool,
 }
 
@@ -609,17 +609,31 @@ fn check_now() {
     if cfg!(panic = "abort") {
         return;
     }
+    if PANIC.get().ending && !thread::panicking() {
+        // That end was caught.
+        set_ending(false);
+    }
     let stopped = CURRENT
         .try_with(|at| at.borrow().as_ref().is_some_and(Chain::is_stopped))
         .unwrap_or(false);
     if stopped && !is_unwinding() {
-        let panic = PANIC.get();
-        PANIC.set(Panic {
-            ending: true,
-            ..panic
-        });
-        unwind::resume(Box::new(Unwound));
+        resume(Box::new(Unwound));
     }
+}
+
+fn set_ending(ending: bool) {
+    let panic = PANIC.get();
+    PANIC.set(Panic { ending, ..panic });
+}
+
+/// Goes on with a panic, or with an end, which the calling thread then knows of.
+pub(crate) fn resume(payload: Payload) -> ! {
+    let ending = is_end(&payload);
+    // In a destructor, the panic does not come farther than that, and leaves what unwinds the thread as it is.
+    if ending || !thread::panicking() {
+        set_ending(ending);
+    }
+    unwind::resume(payload)
 }
 
 /// Whether [`check`] would not return.
@@ -637,9 +651,21 @@ pub(crate) fn is_end(payload: &Payload) -> bool {
     payload.is::<Unwound>()
 }
 
-/// A panic has come while another one is under way already, and cannot be passed on. One of the user's is kept
-/// for the end of the computation, should what is under way be only that it was stopped.
-pub(crate) fn set_aside(chain: Option<&Chain>, payload: Payload) {
+/// A panic has come while the `first` one is on its way already, and cannot be passed on. One of the user's is
+/// kept for the end of the computation, should the first be only that it was stopped. If that is the user's too, it is
+/// what the user sees, and may catch.
+pub(crate) fn set_aside(chain: Option<&Chain>, first: &Payload, second: Payload) {
+    keep(chain.filter(|_| is_end(first)), second);
+}
+
+/// [`set_aside`] where the first one unwinds the calling thread.
+pub(crate) fn set_aside_here(second: Payload) {
+    let chain = PANIC.get().ending.then(innermost).flatten();
+    keep(chain.as_ref(), second);
+}
+
+/// Keeps a panic of the user's in `chain`, unless there is one.
+fn keep(chain: Option<&Chain>, payload: Payload) {
     let beside = match chain {
         Some(chain) if !is_end(&payload) => {
             let mut kept = chain.panic();
@@ -656,9 +682,4 @@ pub(crate) fn set_aside(chain: Option<&Chain>, payload: Payload) {
     if let Some(payload) = beside {
         unwind::discard(payload);
     }
-}
-
-/// [`set_aside`] for what the calling thread is under.
-pub(crate) fn set_aside_here(payload: Payload) {
-    set_aside(innermost().as_ref(), payload);
 }

@@ -180,6 +180,7 @@ impl CountLatch {
 
     /// The number still waited for.
     pub(crate) fn count(&self) -> usize {
-        self.count.load(Ordering::Relaxed)
+        // Acquire: pairs with `decrement`: what went before one that is seen is seen.
+        self.count.load(Ordering::Acquire)
     }
 }

@@ -48,8 +48,8 @@ use crate::work::worker::Worker;
 ///   them: if no seat is free, they run on this one. Waits for handles, scopes and broadcasts of
 ///   that pool run on it what they depend on. Tasks may be spawned into scopes of this pool.
 /// * A pool has 64 spare seats. So the first 64 of its threads that are inside `op` at the same time are
-///   replaced, while the system gives threads; those of a pool with a [`spawn_handler`] or on a target
-///   without threads are not. What they have pushed is open to the other threads all the same.
+///   replaced, while the system gives threads; those of a pool with a [`spawn_handler`] or of
+///   [`build_scoped`], or on a target without threads, are not. What they have pushed is open to the other threads all the same.
 /// * A spare seat is taken for as long as the spare thread works on its job, also when the `op` that it
 ///   was opened for has ended. If all 64 are taken so, by jobs of calls that are over, a further thread
 ///   that blocks is not replaced until one of these jobs has ended. If it waits for a job that no other
@@ -58,6 +58,7 @@ use crate::work::worker::Worker;
 ///
 /// [`current_num_threads`]: crate::current_num_threads
 /// [`spawn_handler`]: crate::ThreadPoolBuilder::spawn_handler
+/// [`build_scoped`]: crate::ThreadPoolBuilder::build_scoped
 pub fn blocking<OP, R>(op: OP) -> R
 where
     OP: FnOnce() -> R,

@@ -4,6 +4,7 @@
 use super::abort::{AbortOnDrop, spawn_async_with};
 use super::spawn::spawn;
 use super::stop::{StopToken, Stopped};
+use crate::base::stop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -76,7 +77,8 @@ impl Bounded {
         Some(Permit(Arc::clone(&self.pending)))
     }
 
-    /// [`spawn`](crate::spawn())s a job, or does it here if the bound is reached.
+    /// [`spawn`](crate::spawn())s a job, or does it here if the bound is reached. Under a stopped token the job is
+    /// dropped, here or there.
     ///
     /// # Panics
     ///
@@ -96,6 +98,8 @@ impl Bounded {
                 let _permit = permit;
                 job();
             }),
+            // As a job that was spawned.
+            None if stop::current().is_some_and(|chain| chain.is_stopped()) => drop(job),
             None => job(),
         }
     }

@@ -244,7 +244,7 @@ fn run_on_all<R: Send>(
     }
     if let Some(payload) = panic {
         drop(values);
-        unwind::resume(payload);
+        stop::resume(payload);
     }
     values
 }

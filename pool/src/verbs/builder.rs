@@ -252,6 +252,9 @@ impl ThreadPoolBuilder {
     /// `wrapper` is called once on each thread and is to call [`ThreadBuilder::run`];
     /// `with_pool` is then called with the pool. Returns when all threads have ended.
     ///
+    /// As with a [`spawn_handler`](Self::spawn_handler), a thread that is inside of [`blocking`](crate::blocking()) is
+    /// not replaced.
+    ///
     /// # Errors
     ///
     /// If the system refuses a thread.
@@ -330,8 +333,12 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         if pool::has_global() {
             return Err(taken());
         }
+        let resident = self.settings.use_current_thread;
         let shared = self.build_shared(true)?;
         pool::set_global(shared).map_err(|extra| {
+            if resident {
+                worker::leave_for_good();
+            }
             extra.end();
             taken()
         })

@@ -462,9 +462,9 @@ where
         Ok(ra) => (ra, b(false)),
         Err(panic) => {
             if let Err(second) = unwind::catch(|| b(false)) {
-                stop::set_aside_here(second);
+                stop::set_aside(stop::innermost().as_ref(), &panic, second);
             }
-            unwind::resume(panic)
+            stop::resume(panic)
         }
     }
 }
@@ -479,7 +479,7 @@ where
 {
     match wait_for_result::<PART, _, _>(depth, job) {
         Ok(result) => result,
-        Err(panic) => unwind::resume(panic),
+        Err(panic) => stop::resume(panic),
     }
 }
 

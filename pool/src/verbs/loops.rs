@@ -456,10 +456,11 @@ pub fn is_bound() -> bool {
     stop::is_bound()
 }
 
-/// Whether the computation that the calling thread works for is to stop.
+/// Whether the computation that the calling thread works for is to stop. Never where panics abort: a call that asks
+/// this leaves its work half done and relies on the end that follows, and there is none.
 #[must_use]
 pub fn requested() -> bool {
-    stop::requested()
+    cfg!(panic = "unwind") && stop::requested()
 }
 
 /// Calls `op`, which no token ends: it would not come through an end in the middle.

@@ -39,6 +39,8 @@ struct Base<'scope> {
     at_home: AtomicBool,
     /// Whether spawns look at the number of unfinished tasks: then threads keep no counts.
     bounded: AtomicBool,
+    /// Whether the body has ended, and gives its count back.
+    body_ended: AtomicBool,
     /// The first panic.
     panic: AtomicPtr<Payload>,
     /// What the scope was opened under, and its tasks work under.
@@ -484,6 +486,7 @@ impl<'scope> Base<'scope> {
             credit,
             at_home: AtomicBool::new(false),
             bounded: AtomicBool::new(false),
+            body_ended: AtomicBool::new(false),
             panic,
             chain: stop::current(),
             marker: PhantomData,
@@ -497,6 +500,8 @@ impl<'scope> Base<'scope> {
             stop::check();
             body()
         });
+        // Relaxed: the decrement that follows hands it on to a thread that sees that.
+        self.body_ended.store(true, Ordering::Relaxed);
         // SAFETY: the body's own count.
         unsafe { CountLatch::decrement(&raw const self.latch, 1) };
         let latch = self.latch.latch();
@@ -516,7 +521,7 @@ impl<'scope> Base<'scope> {
         let panic = self.panic.swap(ptr::null_mut(), Ordering::Relaxed);
         if !panic.is_null() {
             // SAFETY: made by `Box::into_raw` in `caught`, and taken out once.
-            unwind::resume(*unsafe { Box::from_raw(panic) });
+            stop::resume(*unsafe { Box::from_raw(panic) });
         }
         result.expect("a body that did not panic has a result")
     }
@@ -542,7 +547,7 @@ impl<'scope> Base<'scope> {
         Box::new(Under::new(self.chain.clone()))
     }
 
-    /// Runs user code; keeps the first panic.
+    /// Runs user code; keeps the first panic. The caller has a count of the scope.
     fn caught<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         match unwind::catch(f) {
             Ok(result) => Some(result),
@@ -551,14 +556,18 @@ impl<'scope> Base<'scope> {
                 let first = self.panic.compare_exchange(
                     ptr::null_mut(),
                     payload,
-                    // Release: the count that is given back after this hands it on.
+                    // Release: pairs with the Acquire below, and the count that is given back after this hands it on.
                     Ordering::Release,
-                    Ordering::Relaxed,
+                    Ordering::Acquire,
                 );
-                if first.is_err() {
+                if let Err(first) = first {
                     // SAFETY: made just above, and no other thread has it.
                     let payload = *unsafe { Box::from_raw(payload) };
-                    stop::set_aside(self.chain.as_ref(), payload);
+                    // SAFETY: (initialised) by the exchange that succeeded. (alive) the owner takes it once all counts
+                    // are given back, and the caller has one. (alone) until then it is only asked for its type, which
+                    // is no part of the value.
+                    let first = unsafe { &*first };
+                    stop::set_aside(self.chain.as_ref(), first, payload);
                 }
                 None
             }
@@ -624,8 +633,12 @@ impl<'scope> Base<'scope> {
 
     /// How many tasks have not ended, as far as can be seen, beside the body.
     fn unfinished(&self) -> usize {
+        // In this order: a thread that sees the body's count given back sees that it has ended, and one that sees
+        // the credit settled sees none.
+        let count = self.latch.count();
         let ahead = self.credit.load(Ordering::Relaxed);
-        self.latch.count().saturating_sub(ahead + 1)
+        let body = usize::from(!self.body_ended.load(Ordering::Relaxed));
+        count.saturating_sub(ahead + body)
     }
 
     /// Gives back what was counted ahead. At home only.

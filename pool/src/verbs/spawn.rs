@@ -175,16 +175,18 @@ fn spawn_many_in<F>(shared: &Shared, funcs: impl IntoIterator<Item = F>)
 where
     F: FnOnce() + Send + 'static,
 {
-    // The iterator is the user's: it may panic, or call back into the pool.
-    let funcs = funcs.into_iter().map(caught);
+    // The iterator is the user's: it may panic, or call back into the pool. So it comes to its end before any job is
+    // made, since a job that is not run is not dropped.
+    let funcs: Vec<_> = funcs.into_iter().map(caught).collect();
     with_worker_of(shared, |worker| match worker {
         Some(worker) => {
-            for func in funcs.collect::<Vec<_>>() {
+            for func in funcs {
                 // SAFETY: borrows nothing.
                 unsafe { worker.push_new(0, func) };
             }
         }
         None => {
+            let funcs = funcs.into_iter();
             // SAFETY: borrows nothing.
             let parcels: Vec<_> = funcs.map(|f| unsafe { QueuedJob::parcel(0, f) }).collect();
             shared.injector.push_all(parcels);

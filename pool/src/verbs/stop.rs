@@ -3,7 +3,6 @@
 
 use super::scope::{Scope, scope};
 use crate::base::stop::{self as base, Chain};
-use crate::base::unwind;
 use crate::work::under::in_chain;
 use std::fmt;
 
@@ -84,7 +83,7 @@ pub fn with_token<R>(token: &StopToken, op: impl FnOnce() -> R) -> Result<R, Sto
         Ok(result) => Ok(result),
         Err(payload) if base::is_end(&payload) && token.is_stopped() => Err(Stopped::default()),
         // The end of a call around this one, or a panic.
-        Err(payload) => unwind::resume(payload),
+        Err(payload) => base::resume(payload),
     }
 }
 

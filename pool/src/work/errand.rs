@@ -216,7 +216,7 @@ fn errand(
     shared.errands.fetch_sub(1, Ordering::Relaxed);
     match result.take() {
         Some(Ok(Some(offered))) => offered,
-        Some(Err(panic)) => unwind::resume(panic),
+        Some(Err(panic)) => stop::resume(panic),
         _ => unreachable!("an errand was run by no worker"),
     }
 }

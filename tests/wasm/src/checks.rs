@@ -263,11 +263,36 @@ fn stopping() {
     });
     assert!(ended.is_err() && seen.into_inner() < 10_000);
     assert!(tine::with_token(&token, || ()).is_err());
+    // Panics abort here, so a call that has begun runs to its end.
+    sorts_go_on();
     let late = tine::StopToken::new().with_timeout(std::time::Duration::from_millis(1));
     // A clock that each look puts on.
     while !late.is_stopped() {}
     let job = tine::spawn_async(|| 7);
     assert_eq!(job.join().unwrap(), Ok(7));
+}
+
+fn sorts_go_on() {
+    let given = numbers(150_000);
+    let mut sorted = given.clone();
+    sorted.sort_unstable();
+    let sorts: [fn(&mut Vec<u32>); 6] = [
+        |v| v.par_sort(),
+        |v| v.par_sort_unstable(),
+        |v| v.par_sort_by(|a, b| a.cmp(b)),
+        |v| v.par_sort_unstable_by(|a, b| a.cmp(b)),
+        |v| v.par_sort_by_key(|n| *n),
+        |v| v.par_sort_by_cached_key(|n| n.to_string().len() as u64 * (1 << 40) + u64::from(*n)),
+    ];
+    for sort in sorts {
+        let token = tine::StopToken::new();
+        let mut v = given.clone();
+        let done = tine::with_token(&token, || {
+            token.stop();
+            sort(&mut v);
+        });
+        assert!(done == Ok(()) && v == sorted);
+    }
 }
 
 fn maps() {

@@ -1,0 +1,132 @@
+//! Stopped tokens beside panics of the user's, and beside bounds.
+#![forbid(unsafe_code)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::thread;
+use tine_pool::{
+    Bounded, StopToken, Stopped, ThreadPool, ThreadPoolBuilder, join, scope, with_token,
+};
+
+mod common;
+use common::Watch;
+
+/// Ends the process if `op` hangs.
+fn within<R>(op: impl FnOnce() -> R) -> R {
+    let _watch = Watch::new("ends");
+    op()
+}
+
+fn pool(threads: usize) -> ThreadPool {
+    ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .stack_size(64 << 20)
+        .build()
+        .unwrap()
+}
+
+/// Where both halves, or two tasks, panic, one payload cannot be passed on. It is no matter of a token
+/// that is stopped later, when the program has dealt with the panic.
+#[test]
+fn a_second_panic_beside_the_users_own_is_forgotten() {
+    let panics = || resume_unwind(Box::new("on purpose"));
+    let both = || {
+        let _: ((), ()) = join(panics, panics);
+    };
+    let deep = || {
+        // So deep that halves run in sequence.
+        fn at(depth: u32, both: &(dyn Fn() + Sync)) {
+            match depth {
+                0 => both(),
+                _ => join(|| at(depth - 1, both), || ()).0,
+            }
+        }
+        at(4200, &both);
+    };
+    let tasks = || {
+        scope(|s| (0..2).for_each(|_| s.spawn(|_| panics())));
+    };
+    let ways: [&(dyn Fn() + Sync); 3] = [&both, &deep, &tasks];
+    for threads in [1, 2, 4] {
+        let pool = pool(threads);
+        for way in ways {
+            let token = StopToken::new();
+            let result = within(|| {
+                pool.install(|| {
+                    with_token(&token, || {
+                        assert!(catch_unwind(AssertUnwindSafe(way)).is_err());
+                        token.stop();
+                        join(|| (), || ());
+                    })
+                })
+            });
+            assert_eq!(result, Err(Stopped::default()));
+        }
+    }
+}
+
+/// An end comes out of a stolen half, and meets the user's panic on its way.
+#[test]
+fn a_panic_beside_an_end_that_comes_from_another_thread_counts() {
+    let pool = pool(3);
+    let token = StopToken::new();
+    let stolen = AtomicUsize::new(0);
+    let met = || {
+        while stolen.load(SeqCst) < 2 {
+            thread::yield_now();
+        }
+    };
+    let meet = || {
+        stolen.fetch_add(1, SeqCst);
+        met();
+    };
+    let ends = || {
+        meet();
+        token.stop();
+        join(|| (), || ());
+    };
+    let panics = || {
+        meet();
+        panic!("on purpose");
+    };
+    let run = || {
+        with_token(&token, || {
+            let inner = || {
+                join(met, ends);
+            };
+            join(inner, panics);
+        })
+    };
+    let result = within(|| catch_unwind(AssertUnwindSafe(|| pool.install(run))));
+    let payload = result.expect_err("the panic counts");
+    assert_eq!(payload.downcast_ref(), Some(&"on purpose"));
+}
+
+#[test]
+fn a_bounded_job_is_not_begun_under_a_stopped_token() {
+    let pool = pool(1);
+    for limit in [0, 1] {
+        let (begun, dropped) = (Arc::new(AtomicUsize::new(0)), Arc::new(()));
+        let (begun_there, held) = (Arc::clone(&begun), Arc::clone(&dropped));
+        let token = StopToken::new();
+        let result = within(|| {
+            pool.install(|| {
+                with_token(&token, || {
+                    token.stop();
+                    Bounded::new(limit).spawn(move || {
+                        begun_there.fetch_add(1, SeqCst);
+                        drop(held);
+                    });
+                })
+            })
+        });
+        assert!(result.is_ok(), "no parallel call looks here");
+        within(|| {
+            while Arc::strong_count(&dropped) > 1 {
+                thread::yield_now();
+            }
+        });
+        assert_eq!(begun.load(SeqCst), 0);
+    }
+}
