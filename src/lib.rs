@@ -1,8 +1,8 @@
 //! Data parallelism: parallel iterators, sorts and collections on a work-stealing pool.
 //!
-//! `tine` has the names, traits and meaning of rayon 1.12 and adds what its users ask for. This
-//! crate holds only names and pages to read; the code is in `tine-pool`, `tine-iter` and
-//! `tine-collections`.
+//! `tine` has rayon 1.12's names, traits and behaviour. It adds collections, grouping, scans,
+//! pipelines and cancellation. The code is in `tine-pool`, `tine-iter` and `tine-collections`; this
+//! crate adds progress bars, recordings and the pages of the [`guide`].
 //!
 //! # A tour
 //!
@@ -16,8 +16,8 @@
 //! assert_eq!(letters, 13);
 //! ```
 //!
-//! **Sorts.** Those of slices, by the same names with `par_` in front; integers and other primitive
-//! keys are sorted by radix without being asked:
+//! **Sorts.** Slices have std's sorts, with `par_` before the name. Integer and other primitive keys
+//! are radix-sorted automatically:
 //!
 //! ```
 //! use tine::prelude::*;
@@ -68,6 +68,7 @@
 //! * [`guide::sharing`]: one result from many threads: fold, maps, atomics, locks.
 //! * [`guide::streaming`]: more data than fits memory, in order: pipelines and readers.
 //! * [`guide::servers`]: beside an async runtime, and in a server.
+//! * [`guide::side_by_side`]: the methods of std's `HashMap`, `HashSet` and `Vec`, and what each is here.
 //! * [`guide::when_slow`]: what to look at when it is not faster.
 //! * [`guide::many_machines`]: the same pipelines on more than one machine.
 //! * [`guide::how_it_works`]: what happens beneath a call.

@@ -10,10 +10,11 @@
 //!
 //! # Pieces and their state
 //!
-//! A call begins with all its items as one piece. A thread gives half of its piece away only when
-//! another thread is idle. If no thread takes that half, the thread that offered it goes on with it
-//! where it had left off. So what is made once for a piece is made **once, and once more for each
-//! piece that another thread took**, however many items there are. That holds for the state of
+//! A call first lays its items out as about 2 × threads pieces. The calling thread goes on from piece
+//! to piece with the same state. A thread that is idle takes a piece, or half of what is left of the
+//! one at work, and begins it with a state of its own. So what is made once for a piece is made
+//! **once, and once more for each piece that another thread took**, however many items there are.
+//! That holds for the state of
 //! [`map_init`](ParallelIterator::map_init), [`map_with`](ParallelIterator::map_with),
 //! `for_each_init`, `for_each_with` and their `try_` forms. It also holds for the accumulators of
 //! [`fold`](ParallelIterator::fold), `fold_with` and their `try_` forms, whatever comes after them,

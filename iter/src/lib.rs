@@ -1,7 +1,7 @@
 //! Parallel iterators and sorts.
 //!
-//! `use tine::prelude::*;` turns `iter()` into `par_iter()`; everything else
-//! reads like the standard library. The traits are in [`iter`]. Custom sources
+//! With the prelude in scope (`use tine::prelude::*;`), write `par_iter()` where
+//! you wrote `iter()`; everything else reads like the standard library. The traits are in [`iter`]. Custom sources
 //! and adapters are written against [`iter::plumbing`]. The types behind
 //! slices, vectors, strings and collections are in modules named after their
 //! standard twins.

@@ -14,14 +14,17 @@
 //!
 //! What sets it apart:
 //!
-//! * **Lock-safe waiting.** A thread that waits runs only what its own wait depends on, so a
-//!   lock, a `RefCell` borrow or a `OnceLock` initialiser held across a call is never met again
-//!   in a stranger's task.
+//! * **Lock-safe waiting.** A thread that waits runs only what its own wait depends on. So a lock, a
+//!   `RefCell` borrow or a `OnceLock` initialiser held across a call does not meet a task of another
+//!   call. The exceptions: [`yield_now`] and [`yield_local`] run other jobs. So does a worker that
+//!   waits for another pool, and a worker of a pool built with
+//!   [`greedy_waiting`](ThreadPoolBuilder::greedy_waiting). And each thread that waits runs the
+//!   closures of a [`broadcast`] that are meant for this very thread.
 //! * **Guests.** An ordinary thread that calls a free function takes a free seat of the global
 //!   pool and works there itself; no thread is woken and none sleeps for a call that is over in
 //!   nanoseconds. See [`ThreadPoolBuilder::guests`].
-//! * **Quiet.** A pool without work uses no processor time, and a thread is woken only for work
-//!   that is worth it.
+//! * **Quiet.** A thread without work spins for about 20 µs at most, then sleeps. It is woken only for
+//!   work that is worth it.
 //!
 //! Which thread runs which closure is told in one table, at [`ThreadPool`].
 //!

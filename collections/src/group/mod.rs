@@ -342,8 +342,8 @@ pub trait ParallelGrouping: ParallelIterator {
     /// assert_eq!(join().anti(), [3]);
     /// ```
     ///
-    /// A [`ParHashMap`] is joined to through `&mut`, and stays what it is. Nothing is
-    /// moved or locked: nobody else can use the map until the join is done.
+    /// A [`ParHashMap`] is joined to through `&mut`, and stays what it is. Nothing is moved or
+    /// locked: the `&mut` keeps every other thread out until the join is done.
     ///
     /// ```
     /// use tine::{ParHashMap, prelude::*};

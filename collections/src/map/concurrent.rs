@@ -29,16 +29,16 @@ use std::mem;
 /// Keep guards short. While a guard is held that was taken without a lock, the first write to each other shard looks at the
 /// slots of all threads, and reads lock. A guard that is forgotten makes this last as long as the map.
 ///
-/// The first write needs the system's call `membarrier`, which was granted when reads stopped to lock. If the
-/// program has forbidden it since, by a filter for system calls, the write panics and changes nothing.
+/// The first write needs the system call `membarrier`. The system granted it when reads stopped locking. If the
+/// program has since forbidden it with a system-call filter, the write panics and changes nothing.
 ///
 /// # Closures, guards and deadlocks
 ///
 /// [`read`](Self::read), [`read_many`](Self::read_many), [`update`](Self::update), [`upsert`](Self::upsert),
-/// [`compute`](Self::compute), [`remove_if`](Self::remove_if) and [`retain`](Self::retain) run
-/// their closure while a shard is locked. Keep it short, and start nothing parallel in it. Guards
-/// ([`get`](Self::get), [`lock`](Self::lock), [`entry`](Self::entry)) lock a shard until they are
-/// dropped; they are here to ease porting.
+/// [`compute`](Self::compute), [`get_or_insert_with`](Self::get_or_insert_with), [`remove_if`](Self::remove_if),
+/// [`retain`](Self::retain) and [`for_each`](Self::for_each) run their closure while a shard is locked. Keep it
+/// short, and start nothing parallel in it. Guards ([`get`](Self::get), [`lock`](Self::lock),
+/// [`entry`](Self::entry)) lock a shard until they are dropped; they are here to ease porting.
 ///
 /// Entering the same map again from inside, where one of the two accesses writes, **panics** at
 /// once, in every build, instead of deadlocking. Reading inside of reading is fine. Two threads can

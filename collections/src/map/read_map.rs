@@ -1,5 +1,5 @@
-//! A map for data that is read all the time and changed now and then: a read writes nothing that
-//! another thread reads.
+//! A map for data that is read all the time and changed now and then: a read writes only to its own
+//! thread's slot, which only writers read.
 //!
 //! Each of its parts is an immutable table behind a pointer. A reader notes in a slot of its own
 //! which table it looks at (`hazard`), and takes no lock. A writer copies the table of one part,
@@ -29,11 +29,12 @@ type Table<K, V> = Whole<(K, V)>;
 /// How many parts one job of a publication changes.
 const AT_ONCE: usize = 8;
 
-/// A map that many threads read without a write to shared memory, and that is changed by
+/// A map that many threads read at the same time without slowing one another, and that is changed by
 /// publishing.
 ///
-/// A read takes no lock and no shared counter: any number of threads read a hot key without taking
-/// its cache line from one another. A change copies the table of one part, a 256th of the map or
+/// A read takes no lock and no shared counter. It writes only to its own thread's slot, which only
+/// writers read. So any number of threads read a hot key without taking its cache line from one
+/// another. A change copies the table of one part, a 256th of the map or
 /// less. So this is for data that is read far more often than it is changed, such as routes, rates,
 /// sessions; if more than about one access in a thousand writes, take [`ParHashMap`]; if none does,
 /// [`FrozenMap`]. Many changes are best [published](Self::publish) together: each part is copied

@@ -23,9 +23,9 @@ use super::{dedup, dispatch, fork, parted, partition, runs, select, stable};
 pub trait ParallelSort<T: Send>: AsMut<[T]> {
     /// Sorts a slice by the bits of its elements, stably.
     ///
-    /// Each element is asked for its bits a few times. Takes room for as many elements as there
-    /// are. Each thread also takes room for the bits and numbers of up to 16,384 elements, twice.
-    /// Without memory it sorts by comparing bits.
+    /// Each element is asked for its bits a few times. Allocates a second buffer of the slice's
+    /// length, plus, per thread, two buffers of bits and indices for up to 16,384 elements. If
+    /// allocation fails, it sorts by comparing bits.
     ///
     /// # Examples
     /// ```

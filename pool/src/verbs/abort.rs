@@ -321,9 +321,9 @@ pub enum First<A, B> {
 /// Waits for the first of two jobs to end, and stops the other one. To be awaited, or
 /// [`join`](Select::join)ed.
 ///
-/// Each job needs a thread of the pool to begin. Where jobs that only a token ends have all of them, no
-/// other job begins, and so none of them is stopped: let such a job call [`yield_now`](crate::yield_now)
-/// in its loop.
+/// Each job needs a thread of the pool to begin. If every thread runs a job that ends only by its token, no
+/// other job can start, so the token is never stopped. Call [`yield_now`](crate::yield_now) in the loop of
+/// such a job.
 ///
 /// ```
 /// # use tine_pool as tine;

@@ -459,7 +459,11 @@ impl<S> ThreadPoolBuilder<S> {
 
     /// Whether ordinary threads may sit on free seats of a global pool and work there themselves
     /// (default: yes). Without effect on other pools, where they never do. `TINE_GUESTS=0` in
-    /// the environment means no.
+    /// the environment means no, if the builder does not say.
+    ///
+    /// They may not, even after `guests(true)`, if the builder sets a thread name, a stack size, a start
+    /// or exit handler, a spawn handler or [`use_current_thread`](Self::use_current_thread): a guest
+    /// would not have what these ask for.
     ///
     /// ```
     /// # use tine_pool as tine;

@@ -80,8 +80,9 @@ pub struct ScopeFifo<'scope> {
 /// scope have ended.
 ///
 /// Tasks may borrow what outlives the scope, and spawn further tasks. The thread that waits runs
-/// the scope's own tasks, newest first, and then helps those that run the rest; it never runs
-/// anything else, so locks held across the call do no harm.
+/// the scope's own tasks, newest first, and then helps the threads that run the rest. It runs nothing
+/// else, apart from the exceptions that [the crate's page](crate) names. So a lock held across the
+/// call does no harm as long as no task of the scope takes it.
 ///
 /// # Panics
 ///

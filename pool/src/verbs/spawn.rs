@@ -218,7 +218,8 @@ pub enum Yield {
 /// Runs one job of the current pool, whatever it is; `None` if the calling thread is no worker.
 ///
 /// The job may be one that waits for what its caller has still to do: a lock that the caller holds, or the next item
-/// of its channel. That job then waits for ever. All other waits run only what they depend on.
+/// of its channel. That job then waits for ever. Other waits run only what they depend on, apart from
+/// the few that [the crate's page](crate) names.
 ///
 /// ```
 /// # use tine_pool as tine;
