@@ -14,12 +14,13 @@ use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
 /// The programs, the first being this one, and what their blocks are called.
-const PROGRAMS: [(&str, &str); 5] = [
+const PROGRAMS: [(&str, &str); 6] = [
     ("tine-bench", "table"),
     ("iterators", "iterators"),
     ("sorts", "sorts"),
     ("algorithms", "algorithms"),
     ("collections", "collections"),
+    ("between", "between"),
 ];
 /// How often a program is asked for a table.
 const ATTEMPTS: usize = 3;
