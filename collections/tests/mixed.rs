@@ -82,11 +82,18 @@ fn step(random: &mut Random, mut map: Map, twin: &mut Twin) -> (&'static str, Ma
             ("par_merge_with, of groups", map)
         }
         6 => {
-            // The other way around: into the map that was just made.
-            let pairs = random.pairs();
+            // The other way around: into a map that was just made, of much in few groups.
+            let keys = [7, 800, 3_000][random.below(3) as usize];
+            let count = 130_000 + random.below(100_000);
+            let pairs: Vec<_> = (0..count).map(|at| (at % keys, [at; 16])).collect();
             let mut other = grouped_at_once(&pairs);
             let mut both = HashMap::new();
             fold(&mut both, &pairs);
+            let fresh: Vec<_> = (0..40_000)
+                .map(|at| (1 << 50 | at, vec![[at; 16]]))
+                .collect();
+            both.extend(fresh.iter().cloned());
+            other.par_extend(fresh.into_par_iter().filter(|_| true));
             for (key, mut values) in twin.drain() {
                 both.entry(key).or_default().append(&mut values);
             }
