@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BinaryHeap, LinkedList, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -177,8 +178,8 @@ fn early_end_of_options_is_early() {
 /// What the first items foretell is taken for room, and given back where it was too much.
 #[test]
 fn room_that_was_foretold_wrongly() {
-    let count = if cfg!(miri) { 5_000 } else { 400_000 };
-    let kept: [fn(usize, usize) -> bool; 6] = [
+    let count = if cfg!(miri) { 3_000 } else { 400_000 };
+    let kinds: [fn(usize, usize) -> bool; 6] = [
         |_, _| true,
         |at, _| at % 3 == 0,
         |at, count| at < count / 50,
@@ -186,10 +187,11 @@ fn room_that_was_foretold_wrongly() {
         |at, count| at < count / 100 || at > count / 2,
         |at, count| at % 2 == 0 || at > count / 3,
     ];
-    for threads in [1, 2, 5] {
+    let few = if cfg!(miri) { 1 } else { 6 };
+    for threads in [2, 1, 5].into_iter().take(few) {
         let pool = ThreadPoolBuilder::new().num_threads(threads);
         let pool = pool.build().expect("a pool");
-        for kept in kept {
+        for &kept in kinds.iter().take(few) {
             let mut alive = Vec::new();
             let twin: Vec<usize> = (0..count).filter(|&at| kept(at, count)).collect();
             pool.install(|| {
@@ -225,6 +227,58 @@ fn room_that_was_foretold_wrongly() {
                 );
             });
             assert!(alive.iter().map(|(at, _)| at).eq(&twin));
+        }
+    }
+}
+
+/// A panic after the first fragment has got its room, and an iterator that lies about its length.
+#[test]
+fn panics_and_lies_in_much_room() {
+    struct Liar(usize, usize);
+    impl Iterator for Liar {
+        type Item = usize;
+        fn next(&mut self) -> Option<usize> {
+            self.0 = self.0.checked_sub(1)?;
+            Some(self.0)
+        }
+        fn size_hint(&self) -> (usize, Option<usize>) {
+            (self.1, Some(self.1))
+        }
+    }
+    let count = if cfg!(miri) { 4_000 } else { 200_000 };
+    for threads in [3, 1] {
+        let pool = ThreadPoolBuilder::new().num_threads(threads);
+        let pool = pool.build().expect("a pool");
+        for at in [count - 1, 1_500, count / 2] {
+            if cfg!(miri) && at < count - 1 {
+                continue;
+            }
+            let one = Arc::new(());
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                pool.install(|| {
+                    let items = (0..count).into_par_iter().filter(|n| n % 7 != 0);
+                    let items = items.flat_map_iter(|n| {
+                        assert!(n < at, "on purpose");
+                        [one.clone(), one.clone()]
+                    });
+                    items.collect::<Vec<_>>()
+                })
+            }));
+            assert!(caught.is_err());
+            assert_eq!(Arc::strong_count(&one), 1);
+        }
+        // Fewer than it says, and more.
+        for (has, says) in [(2, 3), (3, 2), (0, 5), (5, 0)] {
+            let all: Vec<usize> = pool.install(|| {
+                let items = (0..count).into_par_iter();
+                items.flat_map_iter(|_| Liar(has, says)).collect()
+            });
+            assert_eq!(all.len(), has * count);
+            assert!(
+                all.iter()
+                    .enumerate()
+                    .all(|(nth, &n)| n == has - 1 - nth % has.max(1))
+            );
         }
     }
 }
