@@ -356,6 +356,37 @@ impl Call<'_> {
         offsets
     }
 
+    /// The first rank whose word is not that of rank 0. All ranks find the same.
+    pub(crate) fn odd_one(&self) -> Option<usize> {
+        self.words.iter().position(|word| *word != self.words[0])
+    }
+
+    /// Gives up on all ranks if they have brought different words, which are hashes of an argument.
+    pub(crate) fn same_word(&self, of: &str) {
+        if let Some(odd) = self.odd_one() {
+            self.differ(&format!(
+                "all ranks give the same {of}, but rank {odd} gives another than rank 0"
+            ));
+        }
+    }
+
+    /// The same if the words are an argument themselves.
+    pub(crate) fn same_number(&self, of: &str) {
+        if let Some(odd) = self.odd_one() {
+            let (theirs, first) = (self.words[odd], self.words[0]);
+            self.differ(&format!(
+                "all ranks give the same {of}, but rank {odd} gives {theirs} and rank 0 gives \
+                 {first}"
+            ));
+        }
+    }
+
+    /// Gives up: all ranks know in what they differ.
+    fn differ(&self, how: &str) -> ! {
+        let (what, site) = (self.what, self.site);
+        self.give_up(Stop::Common(format!("`{what}` at {site}: {how}")));
+    }
+
     pub(crate) fn all_gather(&self, mine: &[u64]) -> Vec<u64> {
         self.meet(8 * mine.len(), |link| link.all_gather(mine))
     }
