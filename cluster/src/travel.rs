@@ -8,15 +8,17 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::alloc::{Layout, alloc_zeroed};
-use std::any::TypeId;
-use std::cell::RefCell;
-use std::collections::HashSet;
+use std::any::{TypeId, type_name};
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher;
 use std::marker::PhantomData;
 use std::mem;
 use std::slice;
 use std::sync::OnceLock;
 
 use bytemuck::{AnyBitPattern, NoUninit};
+use foldhash::quality::FixedState;
 use tine_collections::raw::expect_fill;
 
 /// A type that can be sent to another rank: serde can write and read it, and it borrows nothing.
@@ -93,29 +95,52 @@ impl<T> Plain<T> {
     }
 }
 
-/// The types that travel as their memory.
+/// The types that travel as their memory, beside the numbers.
 pub(crate) struct Registry {
-    told: RefCell<HashSet<TypeId>>,
+    told: RefCell<HashMap<TypeId, &'static str>>,
+    /// The same for the same types, in whichever order they were told.
+    hash: Cell<u64>,
 }
 
 impl Registry {
     pub(crate) fn new() -> Self {
         Registry {
-            told: RefCell::new(HashSet::new()),
+            told: RefCell::new(HashMap::new()),
+            hash: Cell::new(0),
         }
     }
 
     /// `T` travels as its memory: the bounds are the proof.
     pub(crate) fn tell<T: NoUninit + AnyBitPattern>(&self) {
-        if size_of::<T>() != 0 {
-            self.told.borrow_mut().insert(TypeId::of::<T>());
+        let (id, name) = (TypeId::of::<T>(), type_name::<T>());
+        if size_of::<T>() == 0 || numbers().contains(&id) {
+            return;
+        }
+        if self.told.borrow_mut().insert(id, name).is_none() {
+            let more = FixedState::with_seed(3).hash_one(name);
+            self.hash.set(self.hash.get().wrapping_add(more));
+        }
+    }
+
+    /// A word that is the same on ranks that were told the same types.
+    pub(crate) fn hash(&self) -> u64 {
+        self.hash.get()
+    }
+
+    /// The names of the types that were told.
+    pub(crate) fn names(&self) -> String {
+        let mut names: Vec<&str> = self.told.borrow().values().copied().collect();
+        names.sort_unstable();
+        match names.is_empty() {
+            true => "none".to_owned(),
+            false => names.join(", "),
         }
     }
 
     /// The proof for `T`, if there is one.
     pub(crate) fn plain<T: 'static>(&self) -> Option<Plain<T>> {
         let id = TypeId::of::<T>();
-        let known = numbers().contains(&id) || self.told.borrow().contains(&id);
+        let known = numbers().contains(&id) || self.told.borrow().contains_key(&id);
         known.then_some(Plain(PhantomData))
     }
 }

@@ -1,4 +1,4 @@
-//! What all ranks must give alike is compared: arguments.
+//! What all ranks must give alike is compared: arguments, and the types that travel as their memory.
 
 use crate::files::Dir;
 use std::fs;
@@ -91,4 +91,83 @@ fn files_that_differ_are_an_error_of_all() {
         Ok(())
     })
     .unwrap();
+}
+
+#[test]
+fn plain_on_some_ranks_only_is_told() {
+    let said = failure(3, |c| {
+        c.plain::<[u16; 3]>();
+        if c.rank() == 1 {
+            c.plain::<[f32; 3]>();
+        }
+        c.generate(9, |i| [i as f32; 3]).all_gather();
+        Ok(())
+    });
+    is_told(
+        &said,
+        "all_gather",
+        ": all ranks register the same types by `plain`, but rank 1 registered [f32; 3], [u16; 3] \
+         and rank 0 registered [u16; 3]",
+    );
+    let none = failure(3, |c| {
+        if c.is_root() {
+            c.plain::<[u16; 3]>();
+        }
+        c.barrier();
+        Ok(())
+    });
+    is_told(
+        &none,
+        "barrier",
+        "but rank 1 registered none and rank 0 registered [u16; 3]",
+    );
+    let at_last = failure(3, |c| {
+        if c.rank() == 2 {
+            c.plain::<[u16; 3]>();
+        }
+        Ok(())
+    });
+    assert_eq!(
+        at_last,
+        "rank 0 of 3: at its end: all ranks register the same types by `plain`, but rank 2 \
+         registered [u16; 3] and rank 0 registered none"
+    );
+}
+
+/// In which order, how often, and whether beside types that travel like this anyway, is all the same.
+#[test]
+fn plain_may_be_said_in_any_order() {
+    run_threads(3, |c| {
+        if c.rank() == 1 {
+            c.plain::<u64>();
+            c.plain::<[u16; 0]>();
+            c.plain::<[f32; 3]>();
+            c.plain::<[u16; 3]>();
+        } else {
+            c.plain::<[u16; 3]>();
+            c.plain::<[f32; 3]>();
+            c.plain::<[u16; 3]>();
+        }
+        let points = c.generate(9, |i| [i as f32; 3]).all_gather();
+        assert_eq!(points[8], [8.0; 3]);
+        Ok(())
+    })
+    .unwrap();
+}
+
+/// Ranks that have parted are told so, also if their types differ.
+#[test]
+fn those_that_part_are_told_first() {
+    let said = failure(3, |c| {
+        if c.is_root() {
+            c.plain::<[u16; 3]>();
+            return Ok(());
+        }
+        c.barrier();
+        Ok(())
+    });
+    assert!(
+        said.starts_with("rank 0 of 3: the ranks have parted: rank 0 is at its end"),
+        "{said}"
+    );
 }
