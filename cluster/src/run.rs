@@ -307,6 +307,16 @@ where
     let board = Arc::new(Board::new(ranks));
     let agreed = Mutex::new(None);
     let running = Arc::new(Mutex::new(ranks));
+    // A program does not wait for ranks that compute for long without looking.
+    let others_end = || {
+        let begun = Instant::now();
+        while is_program && *held(&running) > 0 {
+            if begun.elapsed() > GRACE {
+                process::exit(FAILED.into());
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    };
     let life = |me: usize| {
         let link = Threads::new(board.clone(), me);
         let cluster = Cluster::new(Box::new(link), limits);
@@ -325,14 +335,7 @@ where
             return;
         }
         board.fail(&failure.text);
-        // A program does not wait for ranks that compute for long without looking.
-        let begun = Instant::now();
-        while is_program && *held(&running) > 0 {
-            if begun.elapsed() > GRACE {
-                process::exit(FAILED.into());
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
+        others_end();
     };
     let life = &life;
     thread::scope(|scope| {
@@ -340,7 +343,14 @@ where
             let named = thread::Builder::new().name(format!("rank {me}"));
             let begun = named.spawn_scoped(scope, move || life(me));
             if let Err(e) = begun {
-                board.fail(&format!("rank {me} of {ranks} could not be started: {e}"));
+                let why = format!("rank {me} of {ranks} could not be started: {e}");
+                if is_program {
+                    eprintln!("{why}");
+                }
+                board.fail(&why);
+                // Nor do the ranks behind it run.
+                *held(&running) -= ranks - me;
+                others_end();
                 break;
             }
         }
