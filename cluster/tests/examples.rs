@@ -82,6 +82,11 @@ fn the_first_line_says_rank_and_reason() {
         ("error", "rank 1 of 4 failed: ", "disk full"),
         ("agreed", "rank 1 of 4 failed: ", "disk full"),
         (
+            "got over",
+            "rank 2 of 4 failed: ",
+            "disk full (an error of rank 1)",
+        ),
+        (
             "part",
             "rank 0 of 4: the ranks have parted: ranks 0, 1, 2 are in `sum` at ",
             "",
@@ -90,6 +95,11 @@ fn the_first_line_says_rank_and_reason() {
             "leave",
             "rank 0 of 4: the ranks have parted: ranks 0, 1, 2 are in `count` at ",
             "rank 3 is at its end (after 0 collectives)",
+        ),
+        (
+            "plain",
+            "rank 0 of 4: `all_gather` at ",
+            "rank 3 registered [f32; 3] and rank 0 registered none",
         ),
         (
             "bomb",

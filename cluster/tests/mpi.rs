@@ -120,6 +120,12 @@ fn the_first_line_says_rank_and_reason() {
         ("error", 101, "rank 1 of 4 failed: disk full"),
         ("agreed", 101, "rank 1 of 4 failed: disk full"),
         (
+            "got over",
+            101,
+            "rank 2 of 4 failed: disk full (an error of rank 1)",
+        ),
+        ("plain", 101, "rank 0 of 4: `all_gather` at "),
+        (
             "part",
             101,
             "rank 0 of 4: the ranks have parted: ranks 0, 1, 2 are in `sum` at ",
