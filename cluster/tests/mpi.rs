@@ -67,6 +67,23 @@ fn mpirun(options: &[&str], ranks: usize, name: &str, variables: &[(&str, &str)]
     finish(&mut job(options, ranks, name, variables))
 }
 
+/// A job of `verbs` on three ranks, of which the first alone has a variable.
+fn first_has(options: &[&str], name: &str, value: &str) -> Started {
+    let _turn = turn();
+    let first = format!("{name}={value}");
+    let program = example("verbs");
+    let program = program.to_str().unwrap();
+    let mut command = Command::new(mpirun_name());
+    command
+        .args(options)
+        .args(["-n", "1", "env", &first, program, ":"])
+        .args(["-n", "2", "env", "-u", name, program]);
+    if name != "TINE_NUM_THREADS" {
+        command.env("TINE_NUM_THREADS", "1");
+    }
+    finish_within(LIMIT, &mut command)
+}
+
 /// A job that fails, on four ranks. If it did not end in time, its status is 124 or 137.
 fn fails(options: &[&str], fault: &str) -> Started {
     let _turn = turn();
@@ -186,6 +203,15 @@ fn the_launcher_names_the_rank_that_is_gone() {
             assert!(failed.err.contains("memory allocation of "), "{said}");
         }
     }
+}
+
+#[test]
+fn ranks_may_have_different_numbers_of_threads() {
+    let Some(options) = launcher() else { return };
+    let alone = start(&example("verbs"), &[("TINE_RANKS", "1")]);
+    let several = first_has(&options, "TINE_NUM_THREADS", "1");
+    assert_eq!(several.code, Some(0), "{}", several.err);
+    assert_eq!(several.out, alone.out);
 }
 
 #[test]

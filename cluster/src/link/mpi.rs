@@ -161,12 +161,13 @@ impl Mpi {
 
     /// Builds the pool, unless the program has built it or says how many threads it has.
     fn set_threads(&self) {
-        if env::var_os("TINE_NUM_THREADS").is_some() {
-            return;
-        }
+        // All ranks meet here, also those that are told how many threads they have.
         let machine = environment::processor_name().unwrap_or_default();
         let machine = FixedState::with_seed(2).hash_one(machine);
         let machines = self.all_gather(&[machine]);
+        if env::var_os("TINE_NUM_THREADS").is_some() {
+            return;
+        }
         let mine = thread::available_parallelism().map_or(1, usize::from);
         let cores = Cores {
             machine: machine_cores().unwrap_or(mine).max(mine),
