@@ -85,7 +85,7 @@ fn with_mpi<F>(limits: Limits, body: &F) -> ExitCode
 where
     F: Fn(&Cluster) -> Result<(), Error> + Sync,
 {
-    match crate::link::mpi::start() {
+    match crate::link::mpi::start(limits) {
         Ok(link) => sole(Box::new(link), limits, body),
         Err(refusal) => refuse(&refusal),
     }

@@ -214,6 +214,17 @@ fn ranks_may_have_different_numbers_of_threads() {
     assert_eq!(several.out, alone.out);
 }
 
+/// The length of a round decides in which operations the ranks meet.
+#[test]
+fn rounds_that_differ_are_refused() {
+    let Some(options) = launcher() else { return };
+    let refused = first_has(&options, "TINE_ROUND", "4000");
+    assert!(!matches!(refused.code, Some(0 | 124 | 137) | None));
+    let said = "tine-cluster: TINE_ROUND is 4000 bytes on rank 0 and 268435456 bytes on rank 1 of 3: \
+                give all ranks the same.";
+    assert_eq!(first_line(&refused.err), said, "{}", refused.err);
+}
+
 #[test]
 fn wrong_launches_are_refused() {
     if launcher().is_none() {

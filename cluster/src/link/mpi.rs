@@ -22,6 +22,7 @@
 //! `Sync`, since the library's state is in it.
 
 use super::Link;
+use crate::cluster::Limits;
 use crate::fault::{Stop, stop};
 use crate::launch::{Cores, launched, machine_cores, same_make};
 use mpi::Threading;
@@ -55,7 +56,7 @@ pub(crate) struct Mpi {
 }
 
 /// Starts MPI, and a pool with the number of threads that the rank should have.
-pub(crate) fn start() -> Result<Mpi, String> {
+pub(crate) fn start(limits: Limits) -> Result<Mpi, String> {
     let begun = environment::initialize_with_threading(Threading::Funneled);
     let Some((universe, threading)) = begun else {
         return Err("MPI has been started before in this process: call `run` once".to_owned());
@@ -91,7 +92,7 @@ pub(crate) fn start() -> Result<Mpi, String> {
         return refuse(format!("{library} was built without support for threads"));
     }
     if link.size > 1 {
-        if let Err(why) = link.same_program() {
+        if let Err(why) = link.same_start(limits) {
             return refuse(why);
         }
     }
@@ -144,19 +145,28 @@ impl Mpi {
         usize::try_from(answer).expect("ranks are counted from 0 on")
     }
 
-    /// Whether all ranks run the same executable.
-    fn same_program(&self) -> Result<(), String> {
+    /// Whether all ranks run the same executable, with the same limits: these decide how many rounds
+    /// an exchange has.
+    fn same_start(&self, limits: Limits) -> Result<(), String> {
         let program = env::current_exe().and_then(fs::read);
-        let mine = program.map_or(0, |bytes| FixedState::with_seed(1).hash_one(bytes));
-        let all = self.all_gather(&[mine]);
-        match all.iter().position(|other| *other != all[0]) {
-            None => Ok(()),
-            Some(other) => Err(format!(
-                "rank 0 and rank {other} of {} run different programs: copy the same executable to \
-                 all machines",
-                self.size
-            )),
-        }
+        let program = program.map_or(0, |bytes| FixedState::with_seed(1).hash_one(bytes));
+        let all = self.all_gather(&[program, limits.round as u64]);
+        let mut others = all.chunks(2).enumerate();
+        let Some((other, found)) = others.find(|(_, found)| **found != all[..2]) else {
+            return Ok(());
+        };
+        let size = self.size;
+        Err(match found[0] == all[0] {
+            false => format!(
+                "rank 0 and rank {other} of {size} run different programs: copy the same executable \
+                 to all machines"
+            ),
+            true => format!(
+                "TINE_ROUND is {} bytes on rank 0 and {} bytes on rank {other} of {size}: give all \
+                 ranks the same",
+                all[1], found[1]
+            ),
+        })
     }
 
     /// Builds the pool, unless the program has built it or says how many threads it has.
