@@ -359,13 +359,13 @@ impl Call<'_> {
     }
 
     /// The first rank whose word is not that of rank 0. All ranks find the same.
-    pub(crate) fn odd_one(&self) -> Option<usize> {
+    pub(crate) fn odd_rank(&self) -> Option<usize> {
         self.words.iter().position(|word| *word != self.words[0])
     }
 
     /// Gives up on all ranks if they have brought different words, which are hashes of an argument.
     pub(crate) fn same_word(&self, of: &str) {
-        if let Some(odd) = self.odd_one() {
+        if let Some(odd) = self.odd_rank() {
             self.differ(&format!(
                 "all ranks give the same {of}, but rank {odd} gives another than rank 0"
             ));
@@ -374,7 +374,7 @@ impl Call<'_> {
 
     /// The same if the words are an argument themselves.
     pub(crate) fn same_number(&self, of: &str) {
-        if let Some(odd) = self.odd_one() {
+        if let Some(odd) = self.odd_rank() {
             let (theirs, first) = (self.words[odd], self.words[0]);
             self.differ(&format!(
                 "all ranks give the same {of}, but rank {odd} gives {theirs} and rank 0 gives \

@@ -95,7 +95,7 @@ impl Cluster {
         F: Fn(&Path) -> Result<Vec<T>, Error> + Sync + Send,
     {
         let call = self.enter("read_with", Location::caller(), hash_of(files));
-        if let Some(odd) = call.odd_one() {
+        if let Some(odd) = call.odd_rank() {
             let why = format!("rank {odd} names other files than rank 0");
             return Err(Error::agreed(odd, why));
         }

@@ -4,7 +4,7 @@
 //! | a rank | what follows |
 //! |---|---|
 //! | ends well | it waits for the others in the last collective, `the end` |
-//! | returns an error that all ranks know of | as above; then the job fails, and one rank says so: the one that had it, or the first that returns it |
+//! | returns an error that all ranks know of | as above; then the job fails, and one rank says so: the rank that had it, or the first that returns it |
 //! | returns another error, or panics | it says so; the engine ends the others |
 //! | leaves by `process::exit` | it says so; the launcher ends the others |
 //! | is where the others are not | all ranks find out in the next header; rank 0 reports it |
@@ -288,7 +288,7 @@ fn failed_by(first: usize) -> u64 {
     first as u64 + 1
 }
 
-/// The rank that reports the error of rank `first`: that one if it returns it, or else the first
+/// The rank that reports the error of rank `first`: that rank if it returns it, or else the first
 /// that does.
 fn speaker_of(first: usize, ends: &[u64]) -> Option<usize> {
     let word = failed_by(first);
