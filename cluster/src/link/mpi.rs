@@ -84,17 +84,13 @@ pub(crate) fn start(limits: Limits) -> Result<Mpi, String> {
     let library = library.replace("Version:", "");
     let library: Vec<&str> = library.split_whitespace().collect();
     let library = library.join(" ");
-    if let Err(why) = same_make(&ask, link.size, &library) {
-        // The other processes find the same, each by itself, so there is none to end.
-        return Err(why);
-    }
+    // The other processes find the same, each by itself, so there is none to end.
+    same_make(&ask, link.size, &library)?;
     if threading < Threading::Funneled {
         return refuse(format!("{library} was built without support for threads"));
     }
-    if link.size > 1 {
-        if let Err(why) = link.same_start(limits) {
-            return refuse(why);
-        }
+    if let Err(why) = link.same_start(limits) {
+        return refuse(why);
     }
     link.set_threads();
     Ok(link)
@@ -148,6 +144,9 @@ impl Mpi {
     /// Whether all ranks run the same executable, with the same limits: these decide how many rounds
     /// an exchange has.
     fn same_start(&self, limits: Limits) -> Result<(), String> {
+        if self.size == 1 {
+            return Ok(());
+        }
         let program = env::current_exe().and_then(fs::read);
         let program = program.map_or(0, |bytes| FixedState::with_seed(1).hash_one(bytes));
         let all = self.all_gather(&[program, limits.round as u64]);
