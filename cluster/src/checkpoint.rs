@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Parts of a new checkpoint get a name of their own. The manifest is written last, under another
-//! name, and renamed, so at any moment it names parts that are whole. Then the parts of the
-//! checkpoint before are removed.
+//! name, and renamed, so at any moment it names parts that are whole. Then the parts of all
+//! checkpoints before are removed: a job that was killed may have left some.
 #![forbid(unsafe_code)]
 
 use crate::cluster::{Call, Cluster};
@@ -76,8 +76,8 @@ impl<T: Travel> DistVec<T> {
         };
         settled(&call, dir, listed)?;
         if cluster.is_root() && generation > 1 {
-            // What cannot be removed is in no one's way.
-            let _ = remove_generation(dir, generation - 1);
+            // What cannot be removed is in nothing's way.
+            let _ = remove_before(dir, generation);
         }
         Ok(())
     }
@@ -124,7 +124,11 @@ fn settled<T, E: Display>(call: &Call<'_>, dir: &Path, result: Result<T, E>) -> 
 }
 
 fn part_path(dir: &Path, generation: u64, rank: usize) -> PathBuf {
-    dir.join(format!("{generation}-{rank:05}"))
+    dir.join(part_name(generation, rank))
+}
+
+fn part_name(generation: u64, rank: usize) -> String {
+    format!("{generation}-{rank:05}")
 }
 
 /// The generation of the checkpoint there, 0 if there is none. A manifest that cannot be read is an
@@ -147,15 +151,25 @@ fn write_manifest(dir: &Path, generation: u64, name: &str, lens: &[u64]) -> io::
     fs::rename(&hidden, dir.join("manifest"))
 }
 
-fn remove_generation(dir: &Path, generation: u64) -> io::Result<()> {
-    let prefix = format!("{generation}-");
+/// Removes the parts of all checkpoints before this generation.
+fn remove_before(dir: &Path, generation: u64) -> io::Result<()> {
+    let mut removed = Ok(());
     for entry in fs::read_dir(dir)? {
         let name = entry?.file_name();
-        if name.to_str().is_some_and(|name| name.starts_with(&prefix)) {
-            gone(fs::remove_file(dir.join(name)))?;
+        let older = name.to_str().and_then(generation_of);
+        if older.is_some_and(|older| older < generation) {
+            // A part that stays keeps no other.
+            removed = removed.and(gone(fs::remove_file(dir.join(name))));
         }
     }
-    Ok(())
+    removed
+}
+
+/// The generation of a part of this name; `None` if no part has it.
+fn generation_of(name: &str) -> Option<u64> {
+    let (generation, rank) = name.split_once('-')?;
+    let (generation, rank): (u64, usize) = (generation.parse().ok()?, rank.parse().ok()?);
+    (part_name(generation, rank) == name).then_some(generation)
 }
 
 /// A checksum, which differs if bytes were changed or lost.

@@ -1,9 +1,9 @@
 //! A rank's handle on all ranks, and the header with which every collective begins.
 //!
 //! ```text
-//! enter("sort", here, len)    all gather { n-th call, hash of "sort" and here, len }
-//!      all alike  →  Call: the words of all ranks, and the operations of the engine
-//!      otherwise  →  all gather the names, and all stop, each knowing them all
+//! enter("sort", here, len)    all gather { n-th call, hash of "sort", here and the types told to `plain`, len }
+//!      first two alike  →  Call: the words of all ranks, and the operations of the engine
+//!      otherwise        →  all gather the names, and all stop, each knowing them all
 //! ```
 //!
 //! The course of a collective depends only on what all ranks know. So ranks that have passed its
@@ -130,7 +130,8 @@ impl Cluster {
     }
 
     /// Lets values of `T` travel as their memory instead of as blocks that serde writes. All ranks
-    /// do so, before they send any. Numbers, and pairs of them without padding, travel like this
+    /// do so, before they send any, and between the same two collectives; if some do not, the job
+    /// ends in the next collective. Numbers, and pairs of them without padding, travel like this
     /// anyway.
     ///
     /// The bounds are the proof that it is safe; `bytemuck` derives them.
@@ -181,11 +182,12 @@ impl Cluster {
         if self.size() == 1 {
             return call;
         }
-        let place = (what, site.file(), site.line(), site.column());
+        let told = self.inner.registry.hash();
+        let place = (what, site.file(), site.line(), site.column(), told);
         let header = [nth, FixedState::with_seed(0).hash_one(place), word];
         let all = call.all_gather(&header);
         if all.chunks(3).any(|other| other[..2] != header[..2]) {
-            call.part(nth);
+            call.part(nth, told);
         }
         call.words = all.chunks(3).map(|header| header[2]).collect();
         call
@@ -356,6 +358,40 @@ impl Call<'_> {
         offsets
     }
 
+    /// The first rank whose word is not that of rank 0. All ranks find the same.
+    pub(crate) fn odd_rank(&self) -> Option<usize> {
+        self.words.iter().position(|word| *word != self.words[0])
+    }
+
+    /// Gives up on all ranks if they have brought different words, which are hashes of an argument.
+    pub(crate) fn same_word(&self, of: &str) {
+        if let Some(odd) = self.odd_rank() {
+            self.differ(&format!(
+                "all ranks give the same {of}, but rank {odd} gives another than rank 0"
+            ));
+        }
+    }
+
+    /// The same if the words are an argument themselves.
+    pub(crate) fn same_number(&self, of: &str) {
+        if let Some(odd) = self.odd_rank() {
+            let (theirs, first) = (self.words[odd], self.words[0]);
+            self.differ(&format!(
+                "all ranks give the same {of}, but rank {odd} gives {theirs} and rank 0 gives \
+                 {first}"
+            ));
+        }
+    }
+
+    /// Gives up: all ranks know in what they differ.
+    fn differ(&self, how: &str) -> ! {
+        let (what, site) = (self.what, self.site);
+        self.give_up(Stop::Common(match what {
+            THE_END => format!("at its end: {how}"),
+            _ => format!("`{what}` at {site}: {how}"),
+        }));
+    }
+
     pub(crate) fn all_gather(&self, mine: &[u64]) -> Vec<u64> {
         self.meet(8 * mine.len(), |link| link.all_gather(mine))
     }
@@ -469,23 +505,44 @@ impl Call<'_> {
         )));
     }
 
-    /// Ranks are in different collectives: tells all of them which.
-    fn part(&self, nth: u64) -> ! {
+    /// Ranks are in different collectives, or were told different types by `plain`: tells all of
+    /// them which.
+    fn part(&self, nth: u64, told: u64) -> ! {
         let mut name = format!("`{}` at {} (collective {nth})", self.what, self.site);
         if self.what == THE_END {
             name = format!("at its end (after {} collectives)", nth - 1);
         }
         let mut bytes = name.into_bytes();
         bytes.truncate(NAME);
-        let mut words = vec![bytes.len() as u64];
+        let mut words = vec![told, bytes.len() as u64];
         bytes.resize(NAME, 0);
         words.extend(bytes.chunks(8).map(|eight| {
             let eight: [u8; 8] = eight.try_into().expect("names are a multiple of eight");
             u64::from_le_bytes(eight)
         }));
         let all = self.all_gather(&words);
-        let names: Vec<String> = all.chunks(words.len()).map(name_of).collect();
+        let told: Vec<u64> = all.chunks(words.len()).map(|words| words[0]).collect();
+        let names = all.chunks(words.len()).map(|words| name_of(&words[1..]));
+        let names: Vec<String> = names.collect();
+        let odd = told.iter().position(|other| *other != told[0]);
+        if let (Some(odd), true) = (odd, names.iter().all(|name| *name == names[0])) {
+            self.told_apart(odd);
+        }
         self.give_up(Stop::Common(parted(&names)));
+    }
+
+    /// Rank `odd` was told other types by `plain` than rank 0.
+    fn told_apart(&self, odd: usize) -> ! {
+        let mut told = Vec::new();
+        let mine = self.cluster.inner.registry.names();
+        self.each_block(mine.as_bytes(), |_, names| {
+            told.push(String::from_utf8_lossy(names).into_owned());
+        });
+        self.differ(&format!(
+            "all ranks register the same types by `plain`, but rank {odd} registered {} and rank 0 \
+             registered {}",
+            told[odd], told[0]
+        ));
     }
 }
 

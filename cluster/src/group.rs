@@ -168,7 +168,8 @@ impl<I: ParallelIterator> DistIter<I> {
     }
 
     /// The `k` most frequent keys with their counts, on all ranks, most frequent first; of equally
-    /// frequent ones the smaller key first. (C)
+    /// frequent ones the smaller key first. All ranks give the same `k`; if they do not, the job
+    /// ends. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -188,11 +189,13 @@ impl<I: ParallelIterator> DistIter<I> {
         let cluster = counts.cluster().clone();
         let mine = greatest(counts.into_local().into_iter().collect(), k);
         let call = cluster.enter("top_k_by_count", site, k as u64);
+        call.same_number("`k`");
         let all = call.all_gather_values(mine).into_iter().flatten();
         greatest(all.collect(), k)
     }
 
-    /// How many items fall into each of `bins` bins, on all ranks. (C)
+    /// How many items fall into each of `bins` bins, on all ranks. All give the same number of bins;
+    /// if they do not, the job ends. (C)
     ///
     /// # Panics
     /// If `bin` returns `bins` or more.
@@ -213,12 +216,7 @@ impl<I: ParallelIterator> DistIter<I> {
         let (cluster, iter) = self.into_both();
         let mine = iter.histogram(bins, bin);
         let call = cluster.enter("histogram", Location::caller(), bins as u64);
-        if call.words.iter().any(|&other| other != bins as u64) {
-            panic!(
-                "histograms of {:?} bins on the ranks do not add up",
-                call.words
-            );
-        }
+        call.same_number("number of bins");
         let mut counts: Vec<u64> = mine.into_iter().map(|count| count as u64).collect();
         call.all_sum(&mut counts);
         counts.into_iter().map(|count| count as usize).collect()

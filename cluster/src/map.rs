@@ -86,7 +86,7 @@ impl<K, V> DistMap<K, V> {
 }
 
 impl<K: Travel + Eq + Hash, V: Send> DistMap<K, V> {
-    /// The value of a key, on all ranks. All ask for the same key. (C)
+    /// The value of a key, on all ranks. All ask for the same key; if they do not, the job ends. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -103,8 +103,10 @@ impl<K: Travel + Eq + Hash, V: Send> DistMap<K, V> {
         Q: Hash + Eq + ?Sized,
         V: Travel + Clone,
     {
-        let call = self.cluster.enter("get", Location::caller(), 0);
-        let root = owner(hash_of(key), self.cluster.size());
+        let hash = hash_of(key);
+        let call = self.cluster.enter("get", Location::caller(), hash);
+        call.same_word("key");
+        let root = owner(hash, self.cluster.size());
         let mine = self.map.get_cloned(key);
         if self.cluster.size() == 1 {
             return mine;
@@ -301,7 +303,7 @@ impl<K: Travel + Eq + Hash, V: Send> DistMap<K, V> {
     }
 
     /// The `k` entries with the greatest values, on all ranks, greatest first; of equal values the
-    /// smaller key first. (C)
+    /// smaller key first. All ranks give the same `k`; if they do not, the job ends. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {
@@ -317,6 +319,7 @@ impl<K: Travel + Eq + Hash, V: Send> DistMap<K, V> {
         V: Travel + Ord + Clone,
     {
         let call = self.cluster.enter("top_k", Location::caller(), k as u64);
+        call.same_number("`k`");
         let mine = greatest(self.map.into_iter().collect(), k);
         let all = call.all_gather_values(mine).into_iter().flatten();
         greatest(all.collect(), k)

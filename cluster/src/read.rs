@@ -12,6 +12,7 @@
 
 use crate::cluster::{Call, Cluster};
 use crate::fault::Error;
+use crate::owner::hash_of;
 use crate::travel::{Travel, decode, encode};
 use crate::vec::DistVec;
 use std::fs::{self, File};
@@ -64,7 +65,7 @@ impl Cluster {
     /// The result of `read` for each file, in the order of the files. Each file is read by one
     /// rank, and each rank has about equally many bytes. (C)
     ///
-    /// All ranks name the same files.
+    /// All ranks name the same files, in the same order.
     ///
     /// ```
     /// # let dir = std::env::temp_dir().join(format!("tine-files-{}", std::process::id()));
@@ -86,14 +87,18 @@ impl Cluster {
     /// ```
     ///
     /// # Errors
-    /// On all ranks, if any of them cannot read a file.
+    /// On all ranks, if any of them names other files, or cannot read one of its own.
     #[track_caller]
     pub fn read_with<T, F>(&self, files: &[PathBuf], read: F) -> Result<DistVec<T>, Error>
     where
         T: Send,
         F: Fn(&Path) -> Result<Vec<T>, Error> + Sync + Send,
     {
-        let call = self.enter("read_with", Location::caller(), files.len() as u64);
+        let call = self.enter("read_with", Location::caller(), hash_of(files));
+        if let Some(odd) = call.odd_rank() {
+            let why = format!("rank {odd} names other files than rank 0");
+            return Err(Error::agreed(odd, why));
+        }
         let sizes = match self.is_root() {
             true => files.iter().map(|file| len_of(file)).collect(),
             false => Ok(Vec::new()),

@@ -4,7 +4,7 @@
 //! | a rank | what follows |
 //! |---|---|
 //! | ends well | it waits for the others in the last collective, `the end` |
-//! | returns an error that all ranks know of | as above; then the job fails, and the rank that had it says so |
+//! | returns an error that all ranks know of | as above; then the job fails, and one rank says so: the rank that had it, or the first that returns it |
 //! | returns another error, or panics | it says so; the engine ends the others |
 //! | leaves by `process::exit` | it says so; the launcher ends the others |
 //! | is where the others are not | all ranks find out in the next header; rank 0 reports it |
@@ -38,7 +38,8 @@ const GRACE: Duration = Duration::from_secs(2);
 /// as the launcher started, `mpirun` or another.
 ///
 /// The job succeeds if every rank's body returns `Ok`. An error or a panic on any rank ends all of
-/// them with status 101, after a line that names the rank and the reason. `body` may borrow.
+/// them with status 101, after a line that names the rank and the reason. That is so too if all
+/// ranks know of an error, and only some of them return it. `body` may borrow.
 ///
 /// ```
 /// use std::process::ExitCode;
@@ -84,7 +85,7 @@ fn with_mpi<F>(limits: Limits, body: &F) -> ExitCode
 where
     F: Fn(&Cluster) -> Result<(), Error> + Sync,
 {
-    match crate::link::mpi::start() {
+    match crate::link::mpi::start(limits) {
         Ok(link) => sole(Box::new(link), limits, body),
         Err(refusal) => refuse(&refusal),
     }
@@ -208,14 +209,15 @@ where
     AT_WORK.with(|at_work| at_work.0.replace(Some(name.clone())));
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let result = body(cluster);
-        if result
-            .as_ref()
-            .err()
-            .is_none_or(|e| e.agreed_rank().is_some())
-        {
-            cluster.enter(THE_END, Location::caller(), 0);
-        }
-        result
+        let word = match &result {
+            Ok(()) => Some(WELL),
+            Err(error) => error.agreed_rank().map(failed_by),
+        };
+        let ends = word.map(|word| {
+            let call = cluster.enter(THE_END, Location::caller(), word);
+            call.words.clone()
+        });
+        (result, ends)
     }));
     AT_WORK.with(|at_work| at_work.0.take());
     let alone = |text: String| Failure {
@@ -224,15 +226,25 @@ where
         together: false,
     };
     match outcome {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => {
-            let text = format!("{name} failed: {error}");
+        Ok((Ok(()), ends)) => match ends.unwrap_or_default().iter().all(|end| *end == WELL) {
+            true => Ok(()),
+            false => Err(Failure {
+                text: format!("{name} got over an error that another rank returns"),
+                speaker: Speaker::Another,
+                together: true,
+            }),
+        },
+        Ok((Err(error), ends)) => {
+            let mut text = format!("{name} failed: {error}");
             let first = error.agreed_rank();
             let_go(error);
-            let Some(first) = first else {
+            let (Some(first), Some(ends)) = (first, ends) else {
                 return Err(alone(text));
             };
-            let speaker = if first == me {
+            if first != me {
+                text += &format!(" (an error of rank {first})");
+            }
+            let speaker = if speaker_of(first, &ends) == Some(me) {
                 Speaker::Me
             } else {
                 Speaker::Another
@@ -265,6 +277,24 @@ where
                 Err(alone(text))
             }
         },
+    }
+}
+
+/// The word of a rank that ends well, in the header of the last collective.
+const WELL: u64 = 0;
+
+/// The word of a rank that returns an error of rank `first`, of which all ranks know.
+fn failed_by(first: usize) -> u64 {
+    first as u64 + 1
+}
+
+/// The rank that reports the error of rank `first`: that rank if it returns it, or else the first
+/// that does.
+fn speaker_of(first: usize, ends: &[u64]) -> Option<usize> {
+    let word = failed_by(first);
+    match ends.get(first) == Some(&word) {
+        true => Some(first),
+        false => ends.iter().position(|end| *end == word),
     }
 }
 
@@ -307,6 +337,16 @@ where
     let board = Arc::new(Board::new(ranks));
     let agreed = Mutex::new(None);
     let running = Arc::new(Mutex::new(ranks));
+    // A program does not wait for ranks that compute for long without looking.
+    let others_end = || {
+        let begun = Instant::now();
+        while is_program && *held(&running) > 0 {
+            if begun.elapsed() > GRACE {
+                process::exit(FAILED.into());
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    };
     let life = |me: usize| {
         let link = Threads::new(board.clone(), me);
         let cluster = Cluster::new(Box::new(link), limits);
@@ -325,14 +365,7 @@ where
             return;
         }
         board.fail(&failure.text);
-        // A program does not wait for ranks that compute for long without looking.
-        let begun = Instant::now();
-        while is_program && *held(&running) > 0 {
-            if begun.elapsed() > GRACE {
-                process::exit(FAILED.into());
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
+        others_end();
     };
     let life = &life;
     thread::scope(|scope| {
@@ -340,7 +373,14 @@ where
             let named = thread::Builder::new().name(format!("rank {me}"));
             let begun = named.spawn_scoped(scope, move || life(me));
             if let Err(e) = begun {
-                board.fail(&format!("rank {me} of {ranks} could not be started: {e}"));
+                let why = format!("rank {me} of {ranks} could not be started: {e}");
+                if is_program {
+                    eprintln!("{why}");
+                }
+                board.fail(&why);
+                // Nor do the ranks behind it run.
+                *held(&running) -= ranks - me;
+                others_end();
                 break;
             }
         }

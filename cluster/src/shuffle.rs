@@ -17,7 +17,7 @@
 #![forbid(unsafe_code)]
 
 use crate::cluster::Call;
-use crate::travel::{Plain, Travel, decode, encode};
+use crate::travel::{Plain, Travel, decode_items, encode_items};
 use std::{mem, vec};
 use tine_iter::prelude::*;
 
@@ -195,11 +195,11 @@ impl<T: Travel> Leaving for Outgoing<T> {
             return Vec::new();
         }
         let mut count = self.fill.clamp(1, rest.len());
-        let mut block = encode(&rest[..count]);
+        let mut block = encode_items::<T, _>(&rest[..count]);
         while block.len() > limit + limit / 4 && count > 1 {
             count = (count as u128 * limit as u128 / block.len() as u128) as usize;
             count = count.max(1);
-            block = encode(&rest[..count]);
+            block = encode_items::<T, _>(&rest[..count]);
         }
         let next = count as u128 * limit as u128 / block.len().max(1) as u128;
         self.fill = (next as usize).clamp(1, 4 * count);
@@ -216,7 +216,7 @@ impl<T: Travel> Leaving for Outgoing<T> {
 
 impl<T: Travel> Landing for Vec<T> {
     fn take(&mut self, block: &[u8]) {
-        self.append(&mut decode::<Vec<T>>(block));
+        self.append(&mut decode_items::<T>(block));
     }
 }
 

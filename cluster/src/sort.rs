@@ -23,7 +23,7 @@
 
 use crate::cluster::{Call, Site};
 use crate::shuffle::send_cut;
-use crate::travel::{Travel, decode, encode};
+use crate::travel::{Travel, decode, decode_items, encode, encode_items};
 use crate::vec::DistVec;
 use std::cmp::Ordering;
 use std::panic::Location;
@@ -162,7 +162,7 @@ impl<T: Travel + Sync, F: Fn(&T, &T) -> Ordering + Sync> Probe<T> for Items<F> {
     type Shown = T;
 
     fn encode(&self, items: &[&T]) -> Vec<u8> {
-        encode(items)
+        encode_items::<T, _>(items)
     }
 
     fn compare(&self, shown: &T, item: &T) -> Ordering {
@@ -178,7 +178,7 @@ impl<T, K: Ord + Travel + Sync, F: Fn(&T) -> K + Sync> Probe<T> for Keys<F> {
 
     fn encode(&self, items: &[&T]) -> Vec<u8> {
         let keys: Vec<K> = items.iter().map(|item| (self.0)(item)).collect();
-        encode(&keys)
+        encode_items::<K, _>(&keys)
     }
 
     fn compare(&self, shown: &K, item: &T) -> Ordering {
@@ -290,7 +290,7 @@ fn meet<T, P: Probe<T>>(
     let mut offers = Vec::new();
     call.each_block(&mine, |rank, block| {
         let (places, shown): (Vec<usize>, Vec<u8>) = decode(block);
-        let shown: Vec<P::Shown> = decode(&shown);
+        let shown = decode_items::<P::Shown>(&shown);
         let theirs = places.into_iter().zip(shown);
         offers.extend(theirs.map(|(place, shown)| Offer { shown, rank, place }));
     });

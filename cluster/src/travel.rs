@@ -8,22 +8,35 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::alloc::{Layout, alloc_zeroed};
-use std::any::TypeId;
-use std::cell::RefCell;
-use std::collections::HashSet;
+use std::any::{TypeId, type_name};
+use std::borrow::Borrow;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher;
 use std::marker::PhantomData;
 use std::mem;
 use std::slice;
 use std::sync::OnceLock;
 
 use bytemuck::{AnyBitPattern, NoUninit};
+use foldhash::quality::FixedState;
 use tine_collections::raw::expect_fill;
 
 /// A type that can be sent to another rank: serde can write and read it, and it borrows nothing.
 ///
 /// It is implemented for all such types; only serde's own `Serialize` and `Deserialize` have to be
-/// derived. The message's format is not self-describing, so serde's attributes for formats that are
-/// (`flatten`, `untagged`, `skip_serializing_if`) cannot be used.
+/// derived. The message's format, that of bitcode, says nothing of the types in it, and has limits.
+/// The compiler cannot see them. A rank panics as it writes or reads one of these:
+///
+/// * a type that asks the format what comes next, by `deserialize_any`: `serde_json::Value`, an enum
+///   with serde's attribute `tag` or `untagged`, a struct with a field that has `flatten`;
+/// * a field that has `skip_serializing_if`, where it is skipped;
+/// * a variant of an enum behind its first 256;
+/// * more than 65,536 values that take no memory, such as `()`, in one sequence inside of a value. As
+///   items of a vector, any number of them travel;
+/// * a sequence or map whose `Serialize` does not say how long it is, as after `collect_seq` of an
+///   iterator that does not know;
+/// * a type whose `Serialize` writes some values as one type of serde's, and others as another.
 ///
 /// ```
 /// #[derive(serde::Serialize, serde::Deserialize)]
@@ -93,29 +106,52 @@ impl<T> Plain<T> {
     }
 }
 
-/// The types that travel as their memory.
+/// The types that travel as their memory, beside the numbers.
 pub(crate) struct Registry {
-    told: RefCell<HashSet<TypeId>>,
+    told: RefCell<HashMap<TypeId, &'static str>>,
+    /// The same for the same types, in whichever order they were told.
+    hash: Cell<u64>,
 }
 
 impl Registry {
     pub(crate) fn new() -> Self {
         Registry {
-            told: RefCell::new(HashSet::new()),
+            told: RefCell::new(HashMap::new()),
+            hash: Cell::new(0),
         }
     }
 
     /// `T` travels as its memory: the bounds are the proof.
     pub(crate) fn tell<T: NoUninit + AnyBitPattern>(&self) {
-        if size_of::<T>() != 0 {
-            self.told.borrow_mut().insert(TypeId::of::<T>());
+        let (id, name) = (TypeId::of::<T>(), type_name::<T>());
+        if size_of::<T>() == 0 || numbers().contains(&id) {
+            return;
+        }
+        if self.told.borrow_mut().insert(id, name).is_none() {
+            let more = FixedState::with_seed(3).hash_one(name);
+            self.hash.set(self.hash.get().wrapping_add(more));
+        }
+    }
+
+    /// A word that is the same on ranks that were told the same types.
+    pub(crate) fn hash(&self) -> u64 {
+        self.hash.get()
+    }
+
+    /// The names of the types that were told.
+    pub(crate) fn names(&self) -> String {
+        let mut names: Vec<&str> = self.told.borrow().values().copied().collect();
+        names.sort_unstable();
+        match names.is_empty() {
+            true => "none".to_owned(),
+            false => names.join(", "),
         }
     }
 
     /// The proof for `T`, if there is one.
     pub(crate) fn plain<T: 'static>(&self) -> Option<Plain<T>> {
         let id = TypeId::of::<T>();
-        let known = numbers().contains(&id) || self.told.borrow().contains(&id);
+        let known = numbers().contains(&id) || self.told.borrow().contains_key(&id);
         known.then_some(Plain(PhantomData))
     }
 }
@@ -149,6 +185,28 @@ fn numbers() -> &'static HashSet<TypeId> {
     })
 }
 
+/// Items that take no memory are written in rows of so many: bitcode reads no more than twice as
+/// many at once.
+const ROW: usize = 1 << 15;
+
+/// Items of type `T`, or references to them, as a block of bytes.
+pub(crate) fn encode_items<T, I: Borrow<T> + Serialize>(items: &[I]) -> Vec<u8> {
+    if size_of::<T>() == 0 {
+        let rows: Vec<&[I]> = items.chunks(ROW).collect();
+        return encode(&rows);
+    }
+    encode(items)
+}
+
+/// The items of such a block.
+pub(crate) fn decode_items<T: DeserializeOwned>(block: &[u8]) -> Vec<T> {
+    if size_of::<T>() == 0 {
+        let rows: Vec<Vec<T>> = decode(block);
+        return rows.into_iter().flatten().collect();
+    }
+    decode(block)
+}
+
 /// Values as a block of bytes.
 pub(crate) fn encode<T: Serialize + ?Sized>(values: &T) -> Vec<u8> {
     bitcode::serialize(values)
@@ -167,7 +225,12 @@ pub(crate) fn try_decode<T: DeserializeOwned>(block: &[u8]) -> Result<T, bitcode
 
 #[cfg(test)]
 mod tests {
-    use super::{Registry, decode, encode};
+    use super::{ROW, Registry, decode, decode_items, encode, encode_items};
+    use serde::de::{DeserializeOwned, Visitor};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::collections::BTreeMap;
+    use std::fmt;
+    use std::panic::catch_unwind;
 
     #[test]
     fn numbers_and_tight_pairs_are_plain() {
@@ -215,5 +278,149 @@ mod tests {
         );
         let borrowed: Vec<&(String, Option<u8>)> = values.iter().collect();
         assert_eq!(encode(&borrowed), encode(&values));
+    }
+
+    #[test]
+    fn items_without_a_size_come_back() {
+        for count in [0, 1, ROW, ROW + 1, 5 * ROW] {
+            let items = vec![(); count];
+            let borrowed: Vec<&()> = items.iter().collect();
+            let block = encode_items::<(), _>(&items);
+            assert_eq!(decode_items::<()>(&block).len(), count);
+            assert_eq!(encode_items::<(), _>(&borrowed), block);
+        }
+    }
+
+    /// The reason why such values do not travel.
+    fn refused<T: Serialize + DeserializeOwned>(values: impl Fn() -> T) -> String {
+        let there_and_back = || drop(decode::<T>(&encode(&values())));
+        let journey = catch_unwind(std::panic::AssertUnwindSafe(there_and_back));
+        crate::fault::text_of(&*journey.expect_err("such values do not travel"))
+    }
+
+    /// A number that asks the format what comes next.
+    #[derive(Serialize)]
+    struct Any(u64);
+
+    impl<'de> Deserialize<'de> for Any {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Number;
+            impl Visitor<'_> for Number {
+                type Value = Any;
+                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str("a number")
+                }
+                fn visit_u64<E>(self, number: u64) -> Result<Any, E> {
+                    Ok(Any(number))
+                }
+            }
+            deserializer.deserialize_any(Number)
+        }
+    }
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(tag = "kind")]
+    enum Tagged {
+        One { a: u8 },
+        Two { b: String },
+    }
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(tag = "kind", content = "what")]
+    enum Apart {
+        One(u8),
+        Two(String),
+    }
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Untagged {
+        One(u8),
+        Two(String),
+    }
+
+    #[derive(Serialize, Deserialize)]
+    struct Flat {
+        a: u8,
+        #[serde(flatten)]
+        rest: BTreeMap<String, u8>,
+    }
+
+    #[derive(Serialize, Deserialize)]
+    struct Skipped {
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        a: Option<u8>,
+        b: u8,
+    }
+
+    #[derive(Deserialize)]
+    struct Variant(u32);
+
+    impl Serialize for Variant {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_unit_variant("Variant", self.0, "")
+        }
+    }
+
+    #[derive(Deserialize)]
+    struct Endless(Vec<u8>);
+
+    impl Serialize for Endless {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_seq(self.0.iter().filter(|byte| **byte > 0))
+        }
+    }
+
+    /// The list in the docs of `Travel`.
+    #[test]
+    fn what_does_not_travel_is_refused() {
+        let any = "deserialize_any is not supported";
+        let changed = "type changed";
+        let no_length = "sequence must have len";
+        let cases = [
+            (refused(|| vec![Any(1)]), any),
+            (refused(|| vec![Tagged::One { a: 1 }]), any),
+            (
+                refused(|| vec![Tagged::One { a: 1 }, Tagged::Two { b: "b".into() }]),
+                changed,
+            ),
+            (
+                refused(|| vec![Apart::One(1), Apart::Two("b".into())]),
+                changed,
+            ),
+            (refused(|| vec![Untagged::One(1)]), any),
+            (
+                refused(|| vec![Untagged::One(1), Untagged::Two("b".into())]),
+                changed,
+            ),
+            (
+                refused(|| {
+                    let rest = BTreeMap::from([("b".to_owned(), 2)]);
+                    vec![Flat { a: 1, rest }]
+                }),
+                no_length,
+            ),
+            (
+                refused(|| vec![Skipped { a: None, b: 2 }]),
+                "skip field is not supported",
+            ),
+            (
+                refused(|| vec![Variant(256)]),
+                "enums with more than 256 variants are unsupported",
+            ),
+            (
+                refused(|| vec![vec![(); 2 * ROW + 1]]),
+                "too many zero sized types",
+            ),
+            (refused(|| vec![Endless(vec![1, 0, 2])]), no_length),
+        ];
+        for (said, reason) in cases {
+            assert!(said.ends_with(reason), "{said}, not {reason}");
+        }
+        assert!(encode(&vec![Variant(255)]).len() > 1);
+        assert_eq!(
+            decode::<Vec<()>>(&encode(&vec![(); 2 * ROW])).len(),
+            2 * ROW
+        );
     }
 }

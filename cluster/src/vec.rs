@@ -3,7 +3,7 @@
 
 use crate::cluster::{Call, Cluster};
 use crate::shuffle::{rebalanced, send_cut};
-use crate::travel::{Travel, decode, encode};
+use crate::travel::{Travel, decode_items, encode_items};
 use std::fmt;
 use std::panic::Location;
 
@@ -179,12 +179,12 @@ pub(crate) fn all_gathered<T: Travel + Clone>(call: &Call<'_>, part: &[T]) -> Ve
     }
     let Some(plain) = cluster.form::<T>() else {
         let mut all = Vec::new();
-        call.each_block(&encode(part), |rank, block| {
+        call.each_block(&encode_items::<T, _>(part), |rank, block| {
             if rank == cluster.rank() {
                 call.more_room(&mut all, part.len());
                 all.extend_from_slice(part);
             } else {
-                let mut part = decode::<Vec<T>>(block);
+                let mut part = decode_items::<T>(block);
                 call.more_room(&mut all, part.len());
                 all.append(&mut part);
             }

@@ -56,6 +56,19 @@ fn wrong_launches_are_refused() {
     }
 }
 
+/// The system has no room for the stack of a rank's thread.
+#[test]
+#[cfg(target_os = "linux")]
+fn ranks_that_cannot_be_started_are_told() {
+    let stack = (1_usize << (usize::BITS - 4)).to_string();
+    let variables = [("TINE_RANKS", "3"), ("RUST_MIN_STACK", &*stack)];
+    let refused = start(&example("word_count"), &variables);
+    assert_eq!(refused.code, Some(101), "{}", refused.err);
+    assert_eq!(refused.err.lines().count(), 1, "{}", refused.err);
+    let begin = "rank 0 of 3 could not be started: ";
+    assert!(refused.err.starts_with(begin), "{}", refused.err);
+}
+
 /// The table of faults, on ranks that are threads.
 #[test]
 fn the_first_line_says_rank_and_reason() {
@@ -69,6 +82,11 @@ fn the_first_line_says_rank_and_reason() {
         ("error", "rank 1 of 4 failed: ", "disk full"),
         ("agreed", "rank 1 of 4 failed: ", "disk full"),
         (
+            "got over",
+            "rank 2 of 4 failed: ",
+            "disk full (an error of rank 1)",
+        ),
+        (
             "part",
             "rank 0 of 4: the ranks have parted: ranks 0, 1, 2 are in `sum` at ",
             "",
@@ -77,6 +95,11 @@ fn the_first_line_says_rank_and_reason() {
             "leave",
             "rank 0 of 4: the ranks have parted: ranks 0, 1, 2 are in `count` at ",
             "rank 3 is at its end (after 0 collectives)",
+        ),
+        (
+            "plain",
+            "rank 0 of 4: `all_gather` at ",
+            "rank 3 registered [f32; 3] and rank 0 registered none",
         ),
         (
             "bomb",

@@ -67,6 +67,23 @@ fn mpirun(options: &[&str], ranks: usize, name: &str, variables: &[(&str, &str)]
     finish(&mut job(options, ranks, name, variables))
 }
 
+/// A job of `verbs` on three ranks, of which the first alone has a variable.
+fn first_has(options: &[&str], name: &str, value: &str) -> Started {
+    let _turn = turn();
+    let first = format!("{name}={value}");
+    let program = example("verbs");
+    let program = program.to_str().unwrap();
+    let mut command = Command::new(mpirun_name());
+    command
+        .args(options)
+        .args(["-n", "1", "env", &first, program, ":"])
+        .args(["-n", "2", "env", "-u", name, program]);
+    if name != "TINE_NUM_THREADS" {
+        command.env("TINE_NUM_THREADS", "1");
+    }
+    finish_within(LIMIT, &mut command)
+}
+
 /// A job that fails, on four ranks. If it did not end in time, its status is 124 or 137.
 fn fails(options: &[&str], fault: &str) -> Started {
     let _turn = turn();
@@ -119,6 +136,12 @@ fn the_first_line_says_rank_and_reason() {
         ("panic-rank", 101, "rank 2 of 4 panicked at "),
         ("error", 101, "rank 1 of 4 failed: disk full"),
         ("agreed", 101, "rank 1 of 4 failed: disk full"),
+        (
+            "got over",
+            101,
+            "rank 2 of 4 failed: disk full (an error of rank 1)",
+        ),
+        ("plain", 101, "rank 0 of 4: `all_gather` at "),
         (
             "part",
             101,
@@ -180,6 +203,26 @@ fn the_launcher_names_the_rank_that_is_gone() {
             assert!(failed.err.contains("memory allocation of "), "{said}");
         }
     }
+}
+
+#[test]
+fn ranks_may_have_different_numbers_of_threads() {
+    let Some(options) = launcher() else { return };
+    let alone = start(&example("verbs"), &[("TINE_RANKS", "1")]);
+    let several = first_has(&options, "TINE_NUM_THREADS", "1");
+    assert_eq!(several.code, Some(0), "{}", several.err);
+    assert_eq!(several.out, alone.out);
+}
+
+/// The length of a round decides in which operations the ranks meet.
+#[test]
+fn rounds_that_differ_are_refused() {
+    let Some(options) = launcher() else { return };
+    let refused = first_has(&options, "TINE_ROUND", "4000");
+    assert!(!matches!(refused.code, Some(0 | 124 | 137) | None));
+    let said = "tine-cluster: TINE_ROUND is 4000 bytes on rank 0 and 268435456 bytes on rank 1 of 3: \
+                give all ranks the same.";
+    assert_eq!(first_line(&refused.err), said, "{}", refused.err);
 }
 
 #[test]

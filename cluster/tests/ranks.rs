@@ -1,5 +1,7 @@
 //! Every verb on ranks that are threads, against its twin on one machine.
 
+#[path = "ranks/alike.rs"]
+mod alike;
 #[path = "ranks/faults.rs"]
 mod faults;
 #[path = "ranks/files.rs"]

@@ -22,6 +22,7 @@
 //! `Sync`, since the library's state is in it.
 
 use super::Link;
+use crate::cluster::Limits;
 use crate::fault::{Stop, stop};
 use crate::launch::{Cores, launched, machine_cores, same_make};
 use mpi::Threading;
@@ -55,7 +56,7 @@ pub(crate) struct Mpi {
 }
 
 /// Starts MPI, and a pool with the number of threads that the rank should have.
-pub(crate) fn start() -> Result<Mpi, String> {
+pub(crate) fn start(limits: Limits) -> Result<Mpi, String> {
     let begun = environment::initialize_with_threading(Threading::Funneled);
     let Some((universe, threading)) = begun else {
         return Err("MPI has been started before in this process: call `run` once".to_owned());
@@ -83,17 +84,13 @@ pub(crate) fn start() -> Result<Mpi, String> {
     let library = library.replace("Version:", "");
     let library: Vec<&str> = library.split_whitespace().collect();
     let library = library.join(" ");
-    if let Err(why) = same_make(&ask, link.size, &library) {
-        // The other processes find the same, each by itself, so there is none to end.
-        return Err(why);
-    }
+    // The other processes find the same, each by itself, so there is none to end.
+    same_make(&ask, link.size, &library)?;
     if threading < Threading::Funneled {
         return refuse(format!("{library} was built without support for threads"));
     }
-    if link.size > 1 {
-        if let Err(why) = link.same_program() {
-            return refuse(why);
-        }
+    if let Err(why) = link.same_start(limits) {
+        return refuse(why);
     }
     link.set_threads();
     Ok(link)
@@ -144,29 +141,42 @@ impl Mpi {
         usize::try_from(answer).expect("ranks are counted from 0 on")
     }
 
-    /// Whether all ranks run the same executable.
-    fn same_program(&self) -> Result<(), String> {
-        let program = env::current_exe().and_then(fs::read);
-        let mine = program.map_or(0, |bytes| FixedState::with_seed(1).hash_one(bytes));
-        let all = self.all_gather(&[mine]);
-        match all.iter().position(|other| *other != all[0]) {
-            None => Ok(()),
-            Some(other) => Err(format!(
-                "rank 0 and rank {other} of {} run different programs: copy the same executable to \
-                 all machines",
-                self.size
-            )),
+    /// Whether all ranks run the same executable, with the same limits: these decide how many rounds
+    /// an exchange has.
+    fn same_start(&self, limits: Limits) -> Result<(), String> {
+        if self.size == 1 {
+            return Ok(());
         }
+        let program = env::current_exe().and_then(fs::read);
+        let program = program.map_or(0, |bytes| FixedState::with_seed(1).hash_one(bytes));
+        let all = self.all_gather(&[program, limits.round as u64]);
+        let mut others = all.chunks(2).enumerate();
+        let Some((other, found)) = others.find(|(_, found)| **found != all[..2]) else {
+            return Ok(());
+        };
+        let size = self.size;
+        Err(match found[0] == all[0] {
+            false => format!(
+                "rank 0 and rank {other} of {size} run different programs: copy the same executable \
+                 to all machines"
+            ),
+            true => format!(
+                "TINE_ROUND is {} bytes on rank 0 and {} bytes on rank {other} of {size}: give all \
+                 ranks the same",
+                all[1], found[1]
+            ),
+        })
     }
 
     /// Builds the pool, unless the program has built it or says how many threads it has.
     fn set_threads(&self) {
-        if env::var_os("TINE_NUM_THREADS").is_some() {
-            return;
-        }
+        // All ranks meet here, also those that are told how many threads they have.
         let machine = environment::processor_name().unwrap_or_default();
         let machine = FixedState::with_seed(2).hash_one(machine);
         let machines = self.all_gather(&[machine]);
+        if env::var_os("TINE_NUM_THREADS").is_some() {
+            return;
+        }
         let mine = thread::available_parallelism().map_or(1, usize::from);
         let cores = Cores {
             machine: machine_cores().unwrap_or(mine).max(mine),

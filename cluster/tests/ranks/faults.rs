@@ -1,6 +1,7 @@
 //! Panics, errors, early returns and ranks that part, at each collective.
 
 use std::cmp::Reverse;
+use std::sync::Mutex;
 use tine_cluster::{Cluster, Error, ThreadRanks};
 
 /// The answer is of no interest.
@@ -215,6 +216,40 @@ fn agreed_errors_end_well() {
         Ok(())
     });
     ran.unwrap();
+}
+
+/// The rank whose error it was may get over it: one rank that returns it is enough.
+#[test]
+fn agreed_errors_fail_whichever_rank_returns_them() {
+    let agreed = |c: &Cluster| {
+        c.agree(match c.rank() {
+            2 => Err("disk full"),
+            _ => Ok(()),
+        })
+    };
+    for returning in [0, 1, 3] {
+        let said = failure(4, |c| match agreed(c) {
+            Err(error) if c.rank() >= returning && c.rank() != 2 => Err(error),
+            _ => Ok(()),
+        });
+        assert_eq!(
+            said,
+            format!("rank {returning} of 4 failed: disk full (an error of rank 2)")
+        );
+    }
+    // An error of an earlier job, with ranks that this one does not have.
+    let earlier = Mutex::new(None);
+    let ran = tine_cluster::run_threads(4, |c| {
+        let error = agreed(c).unwrap_err();
+        earlier.lock().unwrap().replace(error);
+        Ok(())
+    });
+    ran.unwrap();
+    let said = failure(2, |c| match c.is_root() {
+        true => Err(earlier.lock().unwrap().take().expect("it is there")),
+        false => Ok(()),
+    });
+    assert_eq!(said, "rank 0 of 2 failed: disk full (an error of rank 2)");
 }
 
 #[test]

@@ -198,6 +198,33 @@ fn checkpoints_come_back_on_any_number_of_ranks() {
     }
 }
 
+/// What jobs left that were killed before they had removed the parts of older checkpoints.
+#[test]
+fn parts_of_all_older_checkpoints_are_removed() {
+    let dir = Dir::new();
+    let keep = || run_threads(2, |c| c.generate(100, |i| i).checkpoint(&dir.0)).unwrap();
+    (0..11).for_each(|_| keep());
+    let older = ["1-00000", "2-00007", "9-00001", "10-123456"];
+    let others = [
+        "1-0001",
+        "1-00001.bak",
+        "x-00001",
+        "01-00001",
+        "1-x0001",
+        "12-00007",
+        "-00001",
+        "20-00001",
+    ];
+    for name in older.iter().chain(&others) {
+        fs::write(dir.0.join(name), "left").unwrap();
+    }
+    keep();
+    let mut left: Vec<&str> = vec!["12-00000", "12-00001", "manifest"];
+    left.extend(others);
+    left.sort();
+    assert_eq!(dir.names(), left);
+}
+
 #[test]
 fn damaged_checkpoints_are_told() {
     let dir = Dir::new();

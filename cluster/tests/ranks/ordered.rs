@@ -4,8 +4,10 @@ use crate::kit::{
     RANKS, SPREADS, Spread, numbers, same_and_even, shapes, small_rounds, spread, tagged,
 };
 use quickcheck::quickcheck;
+use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
-use tine_cluster::ThreadRanks;
+use std::hash::Hash;
+use tine_cluster::{Cluster, ThreadRanks, Travel};
 
 #[test]
 fn sorts_of_numbers_are_those_of_one_machine() {
@@ -148,6 +150,55 @@ fn items_of_every_size_travel() {
                 same_and_even(&how.part(c, &wide).rebalance(), &wide, "wide");
             }
         });
+    }
+}
+
+/// A reader of bitcode refuses long rows of them.
+#[test]
+fn any_number_of_items_without_a_size_travels() {
+    const COUNT: usize = 200_000;
+
+    /// Without a size in memory, and with one on its journey.
+    #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(try_from = "String", into = "String")]
+    struct Word;
+    impl From<Word> for String {
+        fn from(_: Word) -> String {
+            "a word".into()
+        }
+    }
+    impl TryFrom<String> for Word {
+        type Error = String;
+        fn try_from(text: String) -> Result<Self, String> {
+            (text == "a word").then_some(Word).ok_or(text)
+        }
+    }
+
+    fn travels<T: Travel + Clone + Ord + Hash + Sync>(c: &Cluster, item: T, how: &str) {
+        let v = || c.generate(COUNT, |_| item.clone());
+        let all_on_last = || {
+            let last = c.rank() + 1 == c.size();
+            c.from_local(vec![item.clone(); if last { COUNT } else { 0 }])
+        };
+        assert_eq!(v().all_gather().len(), COUNT, "{how}");
+        let gathered = v().gather().map(|all| all.len());
+        assert_eq!(gathered, c.is_root().then_some(COUNT), "{how}");
+        for even in [all_on_last().rebalance(), all_on_last().sort()] {
+            assert_eq!(even.local().len(), COUNT / c.size(), "{how}");
+        }
+        let shuffled = v().into_par_iter().shuffle_by(T::clone);
+        assert_eq!(shuffled.len(), COUNT, "{how}");
+        assert_eq!(c.scatter(vec![item.clone(); COUNT]).len(), COUNT, "{how}");
+    }
+    for round in [1024, 256 << 20] {
+        let ran = ThreadRanks::new(2).round(round).run(|c| {
+            travels(c, (), "units");
+            if round > 1024 {
+                travels(c, Word, "words");
+            }
+            Ok(())
+        });
+        ran.unwrap();
     }
 }
 
