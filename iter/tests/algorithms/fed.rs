@@ -103,6 +103,53 @@ fn a_panic_ends_it_and_drops_the_rest() {
     });
 }
 
+/// Many items that were short until then are foretold to last no time.
+#[test]
+fn a_panic_ends_it_before_the_next_item_of_any_thread() {
+    let pool = tine_pool::ThreadPoolBuilder::new()
+        .num_threads(2)
+        .build()
+        .unwrap();
+    let (slow, late) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let over = AtomicBool::new(false);
+    let run = || {
+        for_each_fed(0..200_000, |item: usize, feeder| {
+            // The newest items come first: these feed for a while, and both threads come by.
+            if item > 100_000 {
+                return std::hint::black_box(());
+            }
+            if over.load(SeqCst) {
+                late.fetch_add(1, SeqCst);
+                std::thread::sleep(Duration::from_millis(1));
+                return;
+            }
+            match slow.fetch_add(1, SeqCst) {
+                0 => {
+                    // Until another thread is at it, too.
+                    for _ in 0..1_000 {
+                        if slow.load(SeqCst) > 1 {
+                            break;
+                        }
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                    over.store(true, SeqCst);
+                    panic!("on purpose");
+                }
+                _ => {
+                    while !over.load(SeqCst) {
+                        std::thread::yield_now();
+                    }
+                }
+            }
+            feeder.feed_all(None);
+        })
+    };
+    assert!(panics(|| pool.install(run)));
+    let late = late.into_inner();
+    // Those that looked just before the panic was noted.
+    assert!(late <= 4, "{late} items began after the panic");
+}
+
 /// Two items that wait for each other, fed by one.
 #[test]
 fn an_item_that_blocks_does_not_hold_up_the_others() {
