@@ -84,7 +84,8 @@ impl Timeline {
         &self.lanes
     }
 
-    /// Events that were not kept, because there were too many.
+    /// Events that were not kept, because there were too many: those of other recordings at the same time
+    /// take room too.
     ///
     /// ```
     /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
@@ -171,7 +172,8 @@ impl Lane {
         self.moments.iter().map(|moment| of(moment.what)).sum()
     }
 
-    /// The longest block of a loop that it ran between two looks at other threads.
+    /// The longest block of a loop that it ran between two looks at other threads, as far as it lies within
+    /// the recording.
     ///
     /// ```
     /// use tine::prelude::*;
