@@ -15,6 +15,8 @@ use tine_pool::trace::{self, Act, Event, What};
 pub struct Timeline {
     pub(super) took: u64,
     pub(super) lanes: Vec<Lane>,
+    /// How many seats the pool has that the call was made in; `None` if it was made in none.
+    pub(super) seats: Option<usize>,
     missed: usize,
 }
 
@@ -59,6 +61,7 @@ impl Timeline {
         Self {
             took,
             lanes: placed.into_iter().map(|(_, lane)| lane).collect(),
+            seats: None,
             missed,
         }
     }

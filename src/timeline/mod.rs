@@ -29,6 +29,7 @@ pub use lanes::{Lane, Timeline};
 pub use report::Report;
 use std::thread;
 use tine_pool::trace::Recording;
+use tine_pool::{current_num_threads, current_thread_index};
 
 /// Runs `work`. Returns its result, and what all threads of all pools did meanwhile.
 ///
@@ -41,11 +42,15 @@ use tine_pool::trace::Recording;
 /// assert_eq!(timeline.missed(), 0);
 /// ```
 pub fn record<R>(work: impl FnOnce() -> R) -> (R, Timeline) {
+    // Outside of a pool the global one is not asked yet: `work` may be what makes it.
+    let seats = current_thread_index().map(|_| current_num_threads());
     let recording = Recording::new();
     let result = work();
     let (took, lanes) = recording.end();
     let caller = thread::current();
-    (result, Timeline::new(took, lanes, caller.name()))
+    let mut timeline = Timeline::new(took, lanes, caller.name());
+    timeline.seats = seats;
+    (result, timeline)
 }
 
 /// Runs `work` and prints, to the standard error, where its time went: an answer to "why is this
