@@ -481,7 +481,7 @@ pub trait ParallelSliceMut<T: Send> {
     ///
     /// Takes room for all keys with their numbers, and for as many elements as there are. If the
     /// keys are primitives, takes two records for each element instead: its key, and the element or
-    /// its number if it is larger than 32 bytes.
+    /// its number if it is larger than 32 bytes. Without memory for the second, sorts the first in place.
     ///
     /// ```
     /// use tine::prelude::*;
