@@ -15,6 +15,8 @@ use tine_pool::trace::{self, Act, Event, What};
 pub struct Timeline {
     pub(super) took: u64,
     pub(super) lanes: Vec<Lane>,
+    /// How many seats the pool has that the call was made in; `None` if it was made in none.
+    pub(super) seats: Option<usize>,
     missed: usize,
 }
 
@@ -59,6 +61,7 @@ impl Timeline {
         Self {
             took,
             lanes: placed.into_iter().map(|(_, lane)| lane).collect(),
+            seats: None,
             missed,
         }
     }
@@ -84,7 +87,8 @@ impl Timeline {
         &self.lanes
     }
 
-    /// Events that were not kept, because there were too many.
+    /// Events that were not kept, because there were too many: those of other recordings at the same time
+    /// take room too.
     ///
     /// ```
     /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
@@ -171,7 +175,8 @@ impl Lane {
         self.moments.iter().map(|moment| of(moment.what)).sum()
     }
 
-    /// The longest block of a loop that it ran between two looks at other threads.
+    /// The longest block of a loop that it ran between two looks at other threads, as far as it lies within
+    /// the recording.
     ///
     /// ```
     /// use tine::prelude::*;

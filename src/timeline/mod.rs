@@ -29,6 +29,7 @@ pub use lanes::{Lane, Timeline};
 pub use report::Report;
 use std::thread;
 use tine_pool::trace::Recording;
+use tine_pool::{current_num_threads, current_thread_index};
 
 /// Runs `work`. Returns its result, and what all threads of all pools did meanwhile.
 ///
@@ -41,11 +42,15 @@ use tine_pool::trace::Recording;
 /// assert_eq!(timeline.missed(), 0);
 /// ```
 pub fn record<R>(work: impl FnOnce() -> R) -> (R, Timeline) {
+    // Outside of a pool the global one is not asked yet: `work` may be what makes it.
+    let seats = current_thread_index().map(|_| current_num_threads());
     let recording = Recording::new();
     let result = work();
     let (took, lanes) = recording.end();
     let caller = thread::current();
-    (result, Timeline::new(took, lanes, caller.name()))
+    let mut timeline = Timeline::new(took, lanes, caller.name());
+    timeline.seats = seats;
+    (result, timeline)
 }
 
 /// Runs `work` and prints, to the standard error, where its time went: an answer to "why is this
@@ -92,5 +97,67 @@ impl Timeline {
     /// ```
     pub fn to_chrome_trace(&self) -> String {
         chrome::trace(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    use std::time::{Duration, Instant};
+    use tine_iter::prelude::*;
+
+    /// The events of a recording, and how many it missed.
+    fn recorded(work: impl FnOnce()) -> (usize, usize) {
+        let recording = Recording::new();
+        work();
+        let (_, lanes) = recording.end();
+        let events = lanes.iter().map(|lane| lane.events.len()).sum();
+        (events, lanes.iter().map(|lane| lane.missed).sum())
+    }
+
+    #[test]
+    fn a_recording_that_begins_while_another_ends() {
+        let over = &AtomicBool::new(false);
+        thread::scope(|s| {
+            s.spawn(|| {
+                while !over.load(Relaxed) {
+                    drop(Recording::new());
+                }
+            });
+            let end = Instant::now() + Duration::from_secs(1);
+            let mut lost = 0;
+            while Instant::now() < end {
+                let (events, _) = recorded(|| {
+                    tine_pool::join(|| (), || ());
+                });
+                lost += usize::from(events == 0);
+            }
+            over.store(true, Relaxed);
+            assert_eq!(lost, 0, "recordings of a call without its events");
+        });
+    }
+
+    #[test]
+    fn a_block_of_another_recording_counts_for_that() {
+        let pool = tine_pool::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build()
+            .unwrap();
+        let sum = |n: u32, nap| {
+            let nap = |n| {
+                thread::sleep(Duration::from_millis(nap));
+                n
+            };
+            pool.install(|| (0..n).into_par_iter().map(nap).sum::<u32>())
+        };
+        let ((), outer) = record(|| {
+            sum(4, 50);
+            let (_, inner) = record(|| sum(4, 1));
+            let longest = inner.lanes().iter().map(Lane::longest_block).max();
+            assert!(longest <= Some(inner.took()), "{longest:?}");
+        });
+        let longest = outer.lanes().iter().map(Lane::longest_block).max();
+        assert!(longest >= Some(Duration::from_millis(25)), "{longest:?}");
     }
 }

@@ -5,6 +5,7 @@ use crate::timeline::lanes::{Lane, Timeline};
 use crate::timeline::spans;
 use std::fmt;
 use std::time::Duration;
+use tine_pool::loops::global_threads;
 
 /// A recording in numbers, with advice. Its `Display` is a few lines of text.
 ///
@@ -19,7 +20,8 @@ use std::time::Duration;
 pub struct Report {
     /// How long it took.
     pub took: Duration,
-    /// How many seats the global pool has.
+    /// How many seats the pool has that the recorded call was made in, or else the global pool. Seats of other
+    /// pools are not counted, though what their threads did is.
     pub seats: usize,
     /// How many cores were at work on average: busy time divided by the time taken.
     pub effective_cores: f64,
@@ -39,7 +41,8 @@ pub struct Report {
 
 impl Report {
     pub(super) fn new(timeline: &Timeline) -> Self {
-        let (took, seats) = (timeline.took(), tine_pool::current_num_threads());
+        let took = timeline.took();
+        let seats = timeline.seats.unwrap_or_else(global_threads);
         let busy: Duration = timeline.lanes().iter().map(Lane::busy).sum();
         let sum = |of: fn(&Lane) -> usize| timeline.lanes().iter().map(of).sum();
         let blocks = timeline.lanes().iter().map(Lane::longest_block);
@@ -156,6 +159,22 @@ mod tests {
             idle: Duration::from_millis(10),
             alone: Duration::from_millis(3),
         }
+    }
+
+    #[test]
+    fn seats_are_those_of_the_pool_that_the_call_was_made_in() {
+        let pool = |n| {
+            let pool = tine_pool::ThreadPoolBuilder::new().num_threads(n).build();
+            pool.unwrap()
+        };
+        let (three, five) = (pool(3), pool(5));
+        let record = || crate::timeline::record(|| ()).1;
+        let (inside, outside) = (three.install(record), record());
+        assert_eq!(inside.report().seats, 3);
+        assert_eq!(five.install(|| inside.report()).seats, 3);
+        let global = tine_pool::current_num_threads();
+        assert_eq!(outside.report().seats, global);
+        assert_eq!(five.install(|| outside.report()).seats, global);
     }
 
     #[test]

@@ -30,12 +30,16 @@ impl<I> PanicFuse<I> {
 struct Fuse<'f>(&'f AtomicBool);
 
 /// Goes with each piece, and blows the fuse if that unwinds.
-struct Wire<'f>(&'f AtomicBool);
+struct Wire<'f> {
+    blown: &'f AtomicBool,
+    /// The thread unwinds, and runs the piece in a destructor. That the piece unwinds too is then not seen.
+    unwinds: bool,
+}
 
 impl Drop for Wire<'_> {
     fn drop(&mut self) {
-        if thread::panicking() {
-            self.0.store(true, Relaxed);
+        if thread::panicking() && !self.unwinds {
+            self.blown.store(true, Relaxed);
         }
     }
 }
@@ -47,7 +51,10 @@ impl<'f, T> Each<T> for Fuse<'f> {
     const ENDS: bool = true;
 
     fn start(&self) -> Wire<'f> {
-        Wire(self.0)
+        Wire {
+            blown: self.0,
+            unwinds: thread::panicking(),
+        }
     }
 
     #[inline]

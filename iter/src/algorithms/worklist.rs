@@ -10,7 +10,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-use tine_pool::loops::{Pace, Seed, Step, check, look};
+use tine_pool::loops::{Due, Pace, Seed, Step, check, is_under, look};
 use tine_pool::{Scope, scope};
 
 /// Even a shorter stack is taken to stand for this many items still to come.
@@ -141,8 +141,8 @@ impl<F> Work<F> {
         let mut feeder = Feeder { stack };
         let over = Over(&self.over);
         let mut batch = Vec::new();
+        let mut due = is_under().then(Due::now);
         while !feeder.stack.is_empty() && !self.over.load(Relaxed) {
-            check();
             let likely = feeder.stack.len().max(AT_LEAST);
             let items = match pace.next(likely) {
                 Step::Share => {
@@ -153,11 +153,17 @@ impl<F> Work<F> {
                 }
                 Step::Run(items) => items,
             };
+            // Items may last far longer than those that foretold how many to run: so there is a look
+            // before each.
             if items < BATCH {
                 for _ in 0..items {
                     let Some(item) = feeder.stack.pop() else {
                         break;
                     };
+                    look_at(&mut due);
+                    if self.over.load(Relaxed) {
+                        break;
+                    }
                     (self.op)(item, &mut feeder);
                 }
                 continue;
@@ -167,9 +173,13 @@ impl<F> Work<F> {
             for _ in 0..items / BATCH {
                 let from = feeder.stack.len().saturating_sub(BATCH);
                 batch.extend(feeder.stack.drain(from..));
-                batch
-                    .drain(..)
-                    .for_each(|item| (self.op)(item, &mut feeder));
+                look_at(&mut due);
+                for item in batch.drain(..) {
+                    if self.over.load(Relaxed) {
+                        break;
+                    }
+                    (self.op)(item, &mut feeder);
+                }
             }
         }
         pace.flush();
@@ -189,6 +199,14 @@ impl<F> Work<F> {
             self.untaken.fetch_sub(1, Relaxed);
             self.run(older, seed.grow(), scope);
         });
+    }
+}
+
+/// Looks at the tokens that the thread works under, if there are any and it is time to.
+#[inline]
+fn look_at(due: &mut Option<Due>) {
+    if due.as_mut().is_some_and(Due::tick) {
+        check();
     }
 }
 

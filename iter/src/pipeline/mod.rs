@@ -46,8 +46,9 @@
 //!
 //! # Panics
 //!
-//! When a closure, the source, or the destructor of an item panics, nothing more is begun, all items
-//! are dropped, and the panic goes on to the caller.
+//! When a closure, the source, or the destructor of an item panics, no further batch is drawn, and none is taken
+//! up. A batch that another thread has in hand, or draws at that time, goes on until it comes to the next stage that takes
+//! one item at a time, or to the end. Then all items are dropped, and the panic goes on to the caller.
 //!
 //! [`par_bridge_ordered`]: crate::iter::ParallelBridge::par_bridge_ordered
 #![forbid(unsafe_code)]

@@ -245,8 +245,8 @@ impl<R: Read + Send> Supply for Reading<R> {
                 return Some(Ok(place.block(cutter, buffer, end)));
             }
             known = full;
-            // Two more: they may be those that end a line.
-            if full > settings.longest.saturating_add(2) {
+            // Whether a record is too long whose end is found, the walk through the block sees.
+            if full > settings.longest.saturating_add(cutter.end_len()) {
                 return Some(Err(place.error(Fault::TooLong(settings.longest))));
             }
             if full == buffer.bytes.len() {

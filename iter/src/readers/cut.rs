@@ -26,6 +26,9 @@ pub trait Cutter: Send + Sync {
         (end > 0).then_some(end)
     }
 
+    /// An end is found at the latest when this many bytes behind the record are there.
+    fn end_len(&self) -> usize;
+
     /// How many records end in `bytes`.
     fn count(&self, bytes: &[u8]) -> u64 {
         let (mut count, mut at) = (0, 0);
@@ -104,6 +107,10 @@ impl Cutter for LineEnd {
         rfind(b'\n', &bytes[known..]).map(|at| known + at + 1)
     }
 
+    fn end_len(&self) -> usize {
+        b"\r\n".len()
+    }
+
     fn count(&self, bytes: &[u8]) -> u64 {
         tally(b'\n', bytes)
     }
@@ -169,6 +176,10 @@ impl Cutter for Separator {
         }
     }
 
+    fn end_len(&self) -> usize {
+        self.bytes.len()
+    }
+
     fn count(&self, bytes: &[u8]) -> u64 {
         if let [byte] = self.bytes[..] {
             return tally(byte, bytes);
@@ -180,6 +191,9 @@ impl Cutter for Separator {
         count
     }
 }
+
+/// How far behind a record a closure may look for what tells that it has ended.
+const AHEAD: usize = 64 << 10;
 
 /// Records whose length a closure tells.
 #[derive(Clone, Copy, Debug)]
@@ -198,5 +212,9 @@ impl<F: Fn(&[u8]) -> Option<usize> + Send + Sync> Cutter for ByLength<F> {
         );
         let (record, next) = (length, length);
         Some(Cut { record, next })
+    }
+
+    fn end_len(&self) -> usize {
+        AHEAD
     }
 }

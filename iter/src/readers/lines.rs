@@ -85,7 +85,9 @@ pub trait ParallelRead: Sized {
     /// returns the length of the record, or `None` if its end is not among them. What it never finds
     /// an end of is the last record.
     ///
-    /// `cutter` is called twice for each record, once while other threads cannot read on.
+    /// `cutter` is called twice for each record, once while other threads cannot read on. It may look
+    /// behind the record for what tells that it has ended. If a record has nearly as many bytes as it
+    /// [may have](Lines::longest), that must be in the next 64 KiB.
     ///
     /// ```
     /// use tine::readers::ParallelRead;

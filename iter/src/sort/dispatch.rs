@@ -207,7 +207,7 @@ where
     };
     if const { ASKED == ONCE } {
         let threads = keyed::threads(v.len());
-        return keyed::sort(v, threads, &bits, None::<&fn(&mut [T])>);
+        return keyed::sort::<true, _, _, _, _>(v, threads, &bits, None::<&fn(&mut [T])>);
     }
     by_bits::<ASKED, _, _, _, _>(v, &bits, order)
 }

@@ -41,8 +41,7 @@ where
     merge::copy_out(filled, places, grain);
 }
 
-/// As [`by`], where `order[at]` is the index of the element for `at`. Without memory for the
-/// detour, elements follow one another round their cycles.
+/// As [`by`], where `order[at]` is the index of the element for `at`. Works without memory for the detour, too.
 ///
 /// # Safety
 /// `order` is a permutation of the indices of `v`.
@@ -51,13 +50,24 @@ pub(super) unsafe fn by_order<T: Send>(v: &mut [T], order: &mut [usize], grain: 
         // SAFETY: the caller vouches for the order.
         return unsafe { by(v, room.room(), grain, &|at| order[at]) };
     }
+    round(v, order, |&from| from, |place, from| *place = from);
+}
+
+/// The same in place, where the indices are `get(&order[at])`: elements follow one another round their
+/// cycles. `set` changes an index.
+pub(super) fn round<T, R>(
+    v: &mut [T],
+    order: &mut [R],
+    get: impl Fn(&R) -> usize,
+    set: impl Fn(&mut R, usize),
+) {
     for at in 0..v.len() {
         // An exchange may have moved the element away. The order says where to.
-        let mut from = order[at];
+        let mut from = get(&order[at]);
         while from < at {
-            from = order[from];
+            from = get(&order[from]);
         }
-        order[at] = from;
+        set(&mut order[at], from);
         v.swap(at, from);
     }
 }

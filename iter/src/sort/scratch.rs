@@ -87,7 +87,7 @@ fn refused(_: usize) -> bool {
 }
 
 #[cfg(test)]
-pub(crate) use starve::{refused, starve};
+pub(crate) use starve::{refused, starve, starve_after};
 
 /// Tests take the memory away to see the sorts do without.
 #[cfg(test)]
@@ -97,14 +97,22 @@ mod starve {
 
     static TURN: Mutex<()> = Mutex::new(());
     static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
+    /// How many scratches beyond the limit are granted all the same.
+    static GRANTED: AtomicUsize = AtomicUsize::new(0);
 
     pub(crate) fn refused(bytes: usize) -> bool {
-        bytes > LIMIT.load(Relaxed)
+        let one_less = |left: usize| left.checked_sub(1);
+        bytes > LIMIT.load(Relaxed) && GRANTED.fetch_update(Relaxed, Relaxed, one_less).is_err()
     }
 
     /// Runs `f` while every scratch of more than `limit` bytes is refused, on all threads. One
     /// caller at a time. A caller that needs the memory passes no limit.
     pub(crate) fn starve(limit: usize, f: impl FnOnce()) {
+        starve_after(0, limit, f);
+    }
+
+    /// The same behind the first `granted` of them.
+    pub(crate) fn starve_after(granted: usize, limit: usize, f: impl FnOnce()) {
         struct Reset;
         impl Drop for Reset {
             fn drop(&mut self) {
@@ -113,6 +121,7 @@ mod starve {
         }
         let _turn = TURN.lock();
         let _reset = Reset;
+        GRANTED.store(granted, Relaxed);
         LIMIT.store(limit, Relaxed);
         f();
     }

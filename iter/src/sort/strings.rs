@@ -63,7 +63,7 @@ fn sort_from<T: Bytes>(v: &mut [T], depth: usize, words: u32, threads: usize) ->
             stable::sort_by(tied, &compare);
         }
     };
-    keyed::sort(v, threads, &word, Some(&ties))
+    keyed::sort::<false, _, _, _, _>(v, threads, &word, Some(&ties))
 }
 
 fn tail<T: Bytes>(value: &T, depth: usize) -> &[u8] {

@@ -2,7 +2,7 @@
 //! once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering::Relaxed};
 
 use tine_iter::iter::Either;
 use tine_iter::prelude::*;
@@ -467,4 +467,25 @@ fn every_closure() {
             );
         }
     }
+}
+
+/// A destructor that runs while its thread unwinds sees all items of a loop in which nothing panics.
+#[test]
+fn panic_fuse_in_a_destructor_while_the_thread_unwinds() {
+    struct Late<'l>(&'l AtomicUsize);
+    impl Drop for Late<'_> {
+        fn drop(&mut self) {
+            let items = (0..10_000_usize).into_par_iter().with_max_len(10);
+            self.0.store(items.panic_fuse().map(|_| 1).sum(), Relaxed);
+        }
+    }
+    crate::in_pools(|| {
+        let seen = AtomicUsize::new(0);
+        let unwinds = catch_unwind(AssertUnwindSafe(|| {
+            let _late = Late(&seen);
+            resume_unwind(Box::new(OnPurpose));
+        }));
+        assert!(unwinds.is_err());
+        assert_eq!(seen.into_inner(), 10_000);
+    });
 }

@@ -103,6 +103,50 @@ fn a_panic_ends_it_and_drops_the_rest() {
     });
 }
 
+/// Items that were short until then are foretold to last no time, and run many in a row.
+#[test]
+fn a_panic_ends_it_before_the_next_item_of_any_thread() {
+    let pool = tine_pool::ThreadPoolBuilder::new()
+        .num_threads(2)
+        .build()
+        .unwrap();
+    let worked = [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let (leads, over, late) = (
+        AtomicBool::new(false),
+        AtomicBool::new(false),
+        AtomicUsize::new(0),
+    );
+    let run = || {
+        for_each_fed(0..2_000_000, |_: usize, _| {
+            let thread = tine_pool::current_thread_index().unwrap();
+            if over.load(SeqCst) {
+                if late.fetch_add(1, SeqCst) < 12 {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+                return;
+            }
+            worked[thread].fetch_add(1, SeqCst);
+            let other = &worked[1 - thread];
+            if other.load(SeqCst) > 0 && !leads.swap(true, SeqCst) {
+                // Until the other thread is in the midst of many.
+                let (before, mut looks) = (other.load(SeqCst), 0);
+                while other.load(SeqCst) < before + 100_000 && looks < 10_000 {
+                    std::thread::sleep(Duration::from_micros(100));
+                    looks += 1;
+                }
+                over.store(true, SeqCst);
+                bomb(0, 0);
+            }
+        })
+    };
+    let panicked = panics(|| pool.install(run));
+    // On a busy machine the other thread may come too late.
+    assert_eq!(panicked, leads.into_inner());
+    let late = late.into_inner();
+    // Those that were begun before the panic was noted.
+    assert!(late <= 8, "{late} items began after the panic");
+}
+
 /// Two items that wait for each other, fed by one.
 #[test]
 fn an_item_that_blocks_does_not_hold_up_the_others() {

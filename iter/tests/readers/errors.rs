@@ -113,6 +113,56 @@ fn lines_that_are_too_long() {
     });
 }
 
+/// What ends a record does not count, however long it is and wherever a read breaks off.
+#[test]
+fn records_of_the_greatest_length() {
+    in_pools_of(POOLS, || {
+        for separator in ["-", "--", "-----", "-+-+-+-+-"] {
+            for block in 1..40 {
+                let records = |longest: usize| {
+                    let bytes = format!("{}{separator}y", "x".repeat(longest));
+                    let read = bytes.as_bytes().par_records(separator).longest(10);
+                    let lying = over(&bytes).par_records(separator).longest(10);
+                    let read = read.block_size(block).count();
+                    assert_eq!(read.is_ok(), lying.block_size(block).count().is_ok());
+                    read
+                };
+                assert_eq!(records(10).unwrap(), 2);
+                assert_eq!(place(&records(11).unwrap_err()).1, 1);
+            }
+        }
+    });
+}
+
+/// A closure may look at what comes behind a record.
+#[test]
+fn closures_that_look_ahead() {
+    // A record begins with a `>` behind a line feed, or at the beginning.
+    let cutter = |bytes: &[u8]| {
+        bytes
+            .windows(5)
+            .position(|w| w == b"\n>>>>")
+            .map(|at| at + 1)
+    };
+    in_pools_of(POOLS, move || {
+        for block in 1..40 {
+            let records = |longest: usize| {
+                let bytes = format!(">>>>{}\n>>>>y\n", "x".repeat(longest - 5));
+                let read = bytes.as_bytes().par_records_by(cutter).longest(10);
+                read.block_size(block).count()
+            };
+            assert_eq!(records(10).unwrap(), 2);
+            assert_eq!(place(&records(11).unwrap_err()).1, 1);
+        }
+        // Of a record that is far too long only the beginning is read.
+        let mut reader = Long(usize::MAX);
+        let records = reader.by_ref().par_records_by(|_| None).longest(1 << 20);
+        let error = records.count().unwrap_err();
+        assert_eq!(place(&error), (ErrorKind::InvalidData, 1, 0));
+        assert!(usize::MAX - reader.0 <= 4 << 20);
+    });
+}
+
 #[test]
 fn the_first_error_wins() {
     in_pools_of(POOLS, || {

@@ -560,6 +560,12 @@ pub fn publish(wakes: bool) {
     });
 }
 
+/// How many threads the global pool has, wherever this is called.
+#[must_use]
+pub fn global_threads() -> usize {
+    pool::global().len()
+}
+
 /// When a loop over items one by one is to look at a token: about every ten microseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Due {

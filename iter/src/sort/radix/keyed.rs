@@ -13,9 +13,9 @@ use tine_pool::current_num_threads;
 use tine_pool::loops::requested;
 
 use super::plain;
-use super::word::{Keyed, RadixBits};
+use super::word::{Keyed, RadixBits, Record};
 use crate::sort::runs::{self, Run};
-use crate::sort::{fork, permute, scratch::Scratch};
+use crate::sort::{fork, inplace, permute, scratch::Scratch};
 
 /// Shorter slices are better off with a comparison sort.
 pub(crate) const SHORTEST: usize = if cfg!(miri) { 128 } else { 1024 };
@@ -39,19 +39,16 @@ pub(crate) fn threads(len: usize) -> usize {
 /// What a record carries besides its key.
 trait Load: Copy + Send + Sync {
     fn pack<T>(index: usize, value: &T) -> Self;
-    /// Gives each place of `v` the value that the record of that place carries.
+    /// Gives each place of `v` the value that the record of that place carries. The records keep their keys.
     ///
     /// # Safety
     /// The loads are those that were packed from `v`, each once, and `v` has not
     /// been written since.
     unsafe fn unpack<T: Send, B: RadixBits>(
-        records: &[Keyed<B, Self>],
+        records: &mut [Keyed<B, Self>],
         v: &mut [T],
-        room: &mut [MaybeUninit<T>],
         grain: usize,
     );
-    /// The room that `unpack` needs for `len` values.
-    fn room(len: usize) -> usize;
 }
 
 /// The element itself, as the bytes it is made of.
@@ -69,12 +66,12 @@ impl<const WORDS: usize> Load for Inline<WORDS> {
     }
 
     unsafe fn unpack<T: Send, B: RadixBits>(
-        records: &[Keyed<B, Self>],
+        records: &mut [Keyed<B, Self>],
         v: &mut [T],
-        _: &mut [MaybeUninit<T>],
         grain: usize,
     ) {
         assert!(size_of::<T>() <= size_of::<Self>(), "packed by its size");
+        let records = &*records;
         fork::each_slice(v, grain, &|at, piece: &mut [T]| {
             for (place, record) in piece.iter_mut().zip(&records[at..]) {
                 let from = record.load.as_ptr().cast::<MaybeUninit<u8>>();
@@ -84,10 +81,6 @@ impl<const WORDS: usize> Load for Inline<WORDS> {
                 unsafe { ptr::copy_nonoverlapping(from, to, size_of::<T>()) };
             }
         });
-    }
-
-    fn room(_: usize) -> usize {
-        0
     }
 }
 
@@ -99,23 +92,29 @@ impl Load for u32 {
 
     // SAFETY: the duties are those that the trait states.
     unsafe fn unpack<T: Send, B: RadixBits>(
-        records: &[Keyed<B, Self>],
+        records: &mut [Keyed<B, Self>],
         v: &mut [T],
-        room: &mut [MaybeUninit<T>],
         grain: usize,
     ) {
+        let Some(mut room) = Scratch::new(v.len()) else {
+            let index = |record: &Keyed<B, u32>| record.load as usize;
+            return permute::round(v, records, index, |record, from| record.load = from as u32);
+        };
+        let records = &*records;
         // SAFETY: the caller's records name each element once.
-        unsafe { permute::by(v, room, grain, &|at| records[at].load as usize) };
-    }
-
-    fn room(len: usize) -> usize {
-        len
+        unsafe { permute::by(v, room.room(), grain, &|at| records[at].load as usize) };
     }
 }
 
 /// Sorts `v` by key, stably; returns `false` if there is no memory for that. Then calls `ties` for
-/// every stretch of two or more elements with one key.
-pub(crate) fn sort<T, B, F, E>(v: &mut [T], threads: usize, key: &F, ties: Option<&E>) -> bool
+/// every stretch of two or more elements with one key. No key is asked for `ONCE` and then not used: if there is
+/// memory for one record of each element, but not for two, these are sorted in place.
+pub(crate) fn sort<const ONCE: bool, T, B, F, E>(
+    v: &mut [T],
+    threads: usize,
+    key: &F,
+    ties: Option<&E>,
+) -> bool
 where
     T: Send,
     B: RadixBits,
@@ -124,19 +123,24 @@ where
 {
     // The conditions are `const` so that only one of the five is compiled.
     if const { align_of::<T>() > 8 || size_of::<T>() > 32 } {
-        with_load::<u32, _, _, _, _>(v, threads, key, ties)
+        with_load::<ONCE, u32, _, _, _, _>(v, threads, key, ties)
     } else if const { size_of::<T>() <= 8 } {
-        with_load::<Inline<1>, _, _, _, _>(v, threads, key, ties)
+        with_load::<ONCE, Inline<1>, _, _, _, _>(v, threads, key, ties)
     } else if const { size_of::<T>() <= 16 } {
-        with_load::<Inline<2>, _, _, _, _>(v, threads, key, ties)
+        with_load::<ONCE, Inline<2>, _, _, _, _>(v, threads, key, ties)
     } else if const { size_of::<T>() <= 24 } {
-        with_load::<Inline<3>, _, _, _, _>(v, threads, key, ties)
+        with_load::<ONCE, Inline<3>, _, _, _, _>(v, threads, key, ties)
     } else {
-        with_load::<Inline<4>, _, _, _, _>(v, threads, key, ties)
+        with_load::<ONCE, Inline<4>, _, _, _, _>(v, threads, key, ties)
     }
 }
 
-fn with_load<L, T, B, F, E>(v: &mut [T], threads: usize, key: &F, ties: Option<&E>) -> bool
+fn with_load<const ONCE: bool, L, T, B, F, E>(
+    v: &mut [T],
+    threads: usize,
+    key: &F,
+    ties: Option<&E>,
+) -> bool
 where
     L: Load,
     T: Send,
@@ -164,18 +168,17 @@ where
             return true;
         }
         None => {
-            let Some(mut other) = Scratch::new(v.len()) else {
-                return false;
-            };
-            let Some(mut room) = Scratch::new(L::room(v.len())) else {
-                return false;
-            };
-            plain::sort_by_way_of(records, other.room(), threads);
+            // The condition is `const` so that only what is asked for is compiled.
+            match Scratch::new(v.len()) {
+                Some(mut other) => plain::sort_by_way_of(records, other.room(), threads),
+                None if const { !ONCE } => return false,
+                None => in_place(records, grain),
+            }
             if requested() {
                 return true;
             }
             // SAFETY: the records were packed from `v` above and only sorted.
-            unsafe { L::unpack(records, v, room.room(), grain) };
+            unsafe { L::unpack(records, v, grain) };
         }
     }
     if let Some(ties) = ties {
@@ -221,6 +224,22 @@ where
         );
         first && second
     }
+}
+
+/// Sorts records without further memory, stably.
+fn in_place<R: Record>(v: &mut [R], grain: usize) {
+    let mid = v.len() / 2;
+    if mid == 0 {
+        return;
+    }
+    let (left, right) = v.split_at_mut(mid);
+    if left.len() < grain {
+        in_place(left, grain);
+        in_place(right, grain);
+    } else {
+        halves(|| in_place(left, grain), || in_place(right, grain));
+    }
+    inplace::merge(v, mid, &|a: &R, b: &R| a.bits().cmp(&b.bits()));
 }
 
 /// Calls `f` for every stretch of `v` whose records have one key.

@@ -11,7 +11,7 @@ use super::{PATTERNS, Random, SLOW, pattern, with_threads};
 use crate::prelude::*;
 use crate::smallest::Smallest;
 use crate::sort::radix::{keyed, scattered};
-use crate::sort::scratch::{Scratch, starve};
+use crate::sort::scratch::{Scratch, starve, starve_after};
 use crate::sort::{
     ParallelDedup, ParallelSort, par_sort_by, par_sort_by_cached_key, par_sort_by_key,
     par_sort_unstable_by, par_sort_unstable_by_key, spread, stable, unstable,
@@ -207,7 +207,7 @@ const WAYS: [(&str, Act); 6] = [
             fuse.burn();
             *a.key
         };
-        keyed::sort(v, 2, &key, None::<&fn(&mut [Counted<'_>])>);
+        keyed::sort::<true, _, _, _, _>(v, 2, &key, None::<&fn(&mut [Counted<'_>])>);
     }),
 ];
 
@@ -367,6 +367,39 @@ fn keys_that_lie() {
             assert_eq!(calls.load(Relaxed), len, "each key is extracted once");
         });
     }
+}
+
+/// However much memory there is, for elements that records hold and for those that they only number.
+#[test]
+fn cached_keys_are_asked_for_once_and_sorted_stably() {
+    fn check<T: Copy + Send + Sync>(pack: fn(u64, usize) -> T, unpack: fn(&T) -> (u64, usize)) {
+        for name in ["random", "sorted", "reversed", "few"] {
+            for len in [2000, 5000, 60_000] {
+                let keys = pattern(name, len);
+                let v: Vec<T> = (0..len).map(|at| pack(keys[at], at)).collect();
+                let mut expected: Vec<_> = v.iter().map(unpack).collect();
+                expected.sort();
+                for granted in 0..4 {
+                    let calls = AtomicUsize::new(0);
+                    let key = |value: &T| {
+                        calls.fetch_add(1, Relaxed);
+                        unpack(value).0
+                    };
+                    let mut v = v.clone();
+                    starve_after(granted, 1 << 12, || par_sort_by_cached_key(&mut v, &key));
+                    assert_eq!(calls.load(Relaxed), len, "{name} {len} {granted}");
+                    assert!(
+                        v.iter().map(unpack).eq(expected.iter().copied()),
+                        "{name} {len}"
+                    );
+                }
+            }
+        }
+    }
+    with_threads(4, || {
+        check(|key, at| (key, at), |&pair| pair);
+        check(|key, at| (key, at, [0_u64; 5]), |&(key, at, _)| (key, at));
+    });
 }
 
 /// Elements that may be their own keys.

@@ -434,8 +434,10 @@ pub trait ParallelSliceMut<T: Send> {
     /// Sorts the slice by `compare`, keeping equal elements in their order.
     ///
     /// If `compare` panics, or is no total order, the slice holds its elements
-    /// in some order. Takes room for as many elements as there are; without it,
-    /// merges in place.
+    /// in some order. If it is no total order, the panic hook may be called although this does not panic:
+    /// std's sort, which it uses for parts of the slice, may panic, and that is caught.
+    ///
+    /// Takes room for as many elements as there are; without it, merges in place.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -481,7 +483,7 @@ pub trait ParallelSliceMut<T: Send> {
     ///
     /// Takes room for all keys with their numbers, and for as many elements as there are. If the
     /// keys are primitives, takes two records for each element instead: its key, and the element or
-    /// its number if it is larger than 32 bytes.
+    /// its number if it is larger than 32 bytes. Without memory for the second, sorts the first in place.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -522,7 +524,8 @@ pub trait ParallelSliceMut<T: Send> {
     /// order.
     ///
     /// If `compare` panics, or is no total order, the slice holds its elements
-    /// in some order.
+    /// in some order. If it is no total order, the panic hook may be called although this does not panic, as
+    /// in [`par_sort_by`](ParallelSliceMut::par_sort_by).
     ///
     /// ```
     /// use tine::prelude::*;

@@ -6,14 +6,16 @@
 
 use crate::base::clock;
 use crate::base::trace::event::{Act, Event, What};
+use std::iter;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many recordings are under way. Relaxed: a thread that sees it late misses a moment.
+/// How many recordings are under way. It changes while the lists are locked, so that none begins between
+/// the end of the last and the clearing of the lists. Relaxed: a thread that sees it late misses a moment.
 static RECORDINGS: AtomicUsize = AtomicUsize::new(0);
 /// The lists of all threads that have written one since the first recording began.
 static LISTS: Mutex<Vec<Arc<Mutex<List>>>> = Mutex::new(Vec::new());
-/// Most events in one list: 24 bytes each.
+/// Most events in one list: 32 bytes each where an address has eight.
 const ROOM: usize = 1 << 20;
 
 thread_local! {
@@ -26,7 +28,28 @@ struct List {
     name: Option<String>,
     events: Vec<(u64, usize, What)>,
     missed: usize,
-    longest_block: u64,
+    blocks: Blocks,
+}
+
+/// Blocks of loops: when each ended, and how long it took. Later ones are shorter. A block goes when one as long
+/// follows it: recordings end after both, so whenever one began, it holds as much of the later block.
+#[derive(Debug, Default)]
+struct Blocks(Vec<(u64, u64)>);
+
+impl Blocks {
+    fn note(&mut self, ended: u64, ticks: u64) {
+        while self.0.pop_if(|&mut (_, before)| before <= ticks).is_some() {}
+        self.0.push((ended, ticks));
+    }
+
+    /// The longest part of a block in the time from `begun` to `end`.
+    fn longest(&self, begun: u64, end: u64) -> u64 {
+        let within = |&(ended, ticks): &(u64, u64)| {
+            let from = ended.saturating_sub(ticks).max(begun);
+            ended.min(end).saturating_sub(from)
+        };
+        self.0.iter().map(within).max().unwrap_or_default()
+    }
 }
 
 fn register() -> Arc<Mutex<List>> {
@@ -92,10 +115,8 @@ fn write(seat: usize, what: What) {
 #[inline]
 pub(crate) fn block(ticks: u64) {
     if recording() {
-        let _ = LIST.try_with(|list| {
-            let mut list = lock(list);
-            list.longest_block = list.longest_block.max(ticks);
-        });
+        let now = clock::now();
+        let _ = LIST.try_with(|list| lock(list).blocks.note(now, ticks));
     }
 }
 
@@ -104,6 +125,8 @@ pub(crate) fn block(ticks: u64) {
 #[must_use]
 pub struct Recording {
     begun: u64,
+    /// How many events each list had missed before: lists keep their places while a recording runs.
+    missed: Vec<usize>,
 }
 
 /// What one thread did during the recording.
@@ -115,7 +138,7 @@ pub struct Lane {
     pub events: Vec<Event>,
     /// The number of events that found no room.
     pub missed: usize,
-    /// The longest block of a loop, in nanoseconds.
+    /// The longest block of a loop, in nanoseconds, as far as it lies within the recording.
     pub longest_block: u64,
 }
 
@@ -123,8 +146,10 @@ impl Recording {
     /// Begins to record.
     #[allow(clippy::new_without_default)] // a default that changes the world would surprise
     pub fn new() -> Self {
+        let lists = lock(&LISTS);
         RECORDINGS.fetch_add(1, Ordering::Relaxed);
         Self {
+            missed: lists.iter().map(|list| lock(list).missed).collect(),
             begun: clock::now(),
         }
     }
@@ -133,12 +158,17 @@ impl Recording {
     pub fn end(self) -> (u64, Vec<Lane>) {
         let took = clock::since(self.begun);
         let lists = lock(&LISTS);
-        let lanes = lists.iter().map(|list| self.lane(&lock(list), took));
-        let lanes = lanes.filter(|lane| !lane.events.is_empty()).collect();
+        let before = self.missed.iter().copied().chain(iter::repeat(0));
+        let lanes = lists.iter().zip(before).map(|(list, before)| {
+            let list = lock(list);
+            self.lane(&list, took, list.missed - before)
+        });
+        let lanes = lanes.filter(|lane| !lane.events.is_empty() || lane.missed > 0);
+        let lanes = lanes.collect();
         (clock::nanos(took), lanes)
     }
 
-    fn lane(&self, list: &List, took: u64) -> Lane {
+    fn lane(&self, list: &List, took: u64, missed: usize) -> Lane {
         let while_recorded =
             |&&(at, ..): &&(u64, usize, What)| at >= self.begun && at - self.begun <= took;
         let events = list.events.iter().filter(while_recorded);
@@ -150,17 +180,17 @@ impl Recording {
         Lane {
             name: list.name.clone(),
             events: events.map(event).collect(),
-            missed: list.missed,
-            longest_block: clock::nanos(list.longest_block),
+            missed,
+            longest_block: clock::nanos(list.blocks.longest(self.begun, self.begun + took)),
         }
     }
 }
 
 impl Drop for Recording {
     fn drop(&mut self) {
+        let mut lists = lock(&LISTS);
         if RECORDINGS.fetch_sub(1, Ordering::Relaxed) == 1 {
             // No recording reads them any more. Lists whose thread has ended are removed.
-            let mut lists = lock(&LISTS);
             lists.retain(|list| Arc::strong_count(list) > 1);
             for list in lists.iter() {
                 let mut list = lock(list);
@@ -171,5 +201,50 @@ impl Drop for Recording {
                 };
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_misses_what_comes_while_it_runs() {
+        let event = |_| moment(0, What::Offer(1));
+        let first = Recording::new();
+        (0..ROOM + 3).for_each(event);
+        let second = Recording::new();
+        (0..4).for_each(event);
+        let counts = |recording: Recording| {
+            let (_, lanes) = recording.end();
+            let events: usize = lanes.iter().map(|lane| lane.events.len()).sum();
+            (events, lanes.iter().map(|lane| lane.missed).sum())
+        };
+        assert_eq!(counts(second), (0, 4));
+        assert_eq!(counts(first), (ROOM, 7));
+    }
+
+    #[test]
+    fn the_longest_block_of_any_time() {
+        // Blocks that lie behind each other, and some within others, as in nested loops.
+        let mut state = 9_u64;
+        let mut next = |below: u64| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            (state >> 33) % below
+        };
+        let (mut all, mut blocks, mut now) = (Vec::new(), Blocks::default(), 1);
+        for _ in 0..200 {
+            now += next(20);
+            let ticks = next(60).min(now);
+            blocks.note(now, ticks);
+            all.push((now, ticks));
+            for begun in 0..=now {
+                let within =
+                    |&(ended, ticks): &(u64, u64)| ended.saturating_sub((ended - ticks).max(begun));
+                let longest = all.iter().map(within).max();
+                assert_eq!(Some(blocks.longest(begun, now)), longest);
+            }
+        }
+        assert!(blocks.0.len() <= 60);
     }
 }
