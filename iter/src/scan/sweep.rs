@@ -408,7 +408,10 @@ where
             acc,
         };
         let folder = folder.consume_iter(run);
-        (folder, items.len() == 0)
+        let all = items.len() == 0;
+        // Before the return: the folder is not dropped if a destructor panics after it.
+        drop(items);
+        (folder, all)
     }
 }
 
@@ -499,6 +502,8 @@ impl<P: Producer<Item: Clone>> Slot<P> {
             None => into::<_, _, C, EXCLUSIVE>(folder, self.kept.drain(..), op, acc),
         };
         self.value = all.then(|| tally.take());
+        // Before the return, as above.
+        drop(tally);
         folder
     }
 
