@@ -259,6 +259,39 @@ fn several_threads_share_a_static_pool_without_threads() {
     );
 }
 
+/// The only thread that the pool has waits for a lock. A caller that holds the lock gets a spare thread, though a seat
+/// is free: no thread will ever sit there.
+#[test]
+fn a_smaller_pool_whose_threads_are_all_blocked_gets_a_spare_one() {
+    static POOL: StaticPool = StaticPool::new(2);
+    static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    with_threads(
+        "a_smaller_pool_whose_threads_are_all_blocked_gets_a_spare_one",
+        2,
+        || {
+            // While the pool starts its threads, only one may be started.
+            let (leave, stay) = mpsc::channel::<()>();
+            let other = thread::spawn(move || ignore(stay.recv()));
+            assert_eq!(POOL.broadcast(|_| ()).len(), 2);
+            assert_eq!(POOL.stats().refused_threads, 1);
+            drop(leave);
+            other.join().unwrap();
+            thread::sleep(Duration::from_millis(50));
+            for _ in 0..3 {
+                let held = LOCK.lock().unwrap();
+                let (tell, told) = mpsc::channel();
+                POOL.spawn(move || {
+                    tell.send(()).unwrap();
+                    drop(LOCK.lock().unwrap());
+                });
+                told.recv().unwrap();
+                assert_eq!(POOL.install(|| fib(5)), 5);
+                drop(held);
+            }
+        },
+    );
+}
+
 #[test]
 fn a_pool_that_cannot_be_built_leaves_nothing_behind() {
     with_threads(
