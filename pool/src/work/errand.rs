@@ -380,7 +380,7 @@ impl<'a> Outside<'a> {
     fn stands_still(&mut self) -> bool {
         // A stale token may have cut the sleep short.
         let now = clock::now();
-        if now.saturating_sub(self.at) < clock::ticks(LOOK.as_nanos() as u64) / 2 {
+        if !clock::have_passed(clock::ticks(LOOK.as_nanos() as u64) / 2, self.at, now) {
             return false;
         }
         self.at = now;
