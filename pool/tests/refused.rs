@@ -259,6 +259,39 @@ fn several_threads_share_a_static_pool_without_threads() {
     );
 }
 
+/// The only thread that the pool has waits for a lock. A caller that holds the lock gets a spare thread, though a seat
+/// is free: no thread will ever sit there.
+#[test]
+fn a_smaller_pool_whose_threads_are_all_blocked_gets_a_spare_one() {
+    static POOL: StaticPool = StaticPool::new(2);
+    static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    with_threads(
+        "a_smaller_pool_whose_threads_are_all_blocked_gets_a_spare_one",
+        2,
+        || {
+            // While the pool starts its threads, only one may be started.
+            let (leave, stay) = mpsc::channel::<()>();
+            let other = thread::spawn(move || ignore(stay.recv()));
+            assert_eq!(POOL.broadcast(|_| ()).len(), 2);
+            assert_eq!(POOL.stats().refused_threads, 1);
+            drop(leave);
+            other.join().unwrap();
+            thread::sleep(Duration::from_millis(50));
+            for _ in 0..3 {
+                let held = LOCK.lock().unwrap();
+                let (tell, told) = mpsc::channel();
+                POOL.spawn(move || {
+                    tell.send(()).unwrap();
+                    drop(LOCK.lock().unwrap());
+                });
+                told.recv().unwrap();
+                assert_eq!(POOL.install(|| fib(5)), 5);
+                drop(held);
+            }
+        },
+    );
+}
+
 #[test]
 fn a_pool_that_cannot_be_built_leaves_nothing_behind() {
     with_threads(
@@ -288,6 +321,70 @@ fn a_pool_that_cannot_be_built_leaves_nothing_behind() {
                 .build_global()
                 .unwrap();
             assert_eq!(fib(12), 144);
+        },
+    );
+}
+
+/// From now on the system refuses this process the barrier for all threads, as some sandboxes do.
+#[cfg(target_arch = "x86_64")]
+fn refuse_barriers() {
+    let code = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+    let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+    let mut filter = [
+        // The number of the call.
+        code((libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16, 0, 0, 0),
+        code(
+            (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
+            0,
+            1,
+            libc::SYS_membarrier as u32,
+        ),
+        code((libc::BPF_RET | libc::BPF_K) as u16, 0, 0, refuse),
+        code(
+            (libc::BPF_RET | libc::BPF_K) as u16,
+            0,
+            0,
+            libc::SECCOMP_RET_ALLOW,
+        ),
+    ];
+    let program = libc::sock_fprog {
+        len: filter.len() as u16,
+        filter: filter.as_mut_ptr(),
+    };
+    // SAFETY: takes numbers.
+    let failed = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
+    assert_eq!(failed, 0, "{}", std::io::Error::last_os_error());
+    let filter = libc::PR_SET_SECCOMP;
+    // SAFETY: reads the program, which lives as long as this frame.
+    let failed = unsafe { libc::prctl(filter, libc::SECCOMP_MODE_FILTER, &raw const program) };
+    assert_eq!(failed, 0, "{}", std::io::Error::last_os_error());
+}
+
+/// Without the barrier no thread can publish what a stuck owner has left private. So nothing is left private that
+/// another may wait for, also at a site that is known to be short.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn halves_may_wait_for_each_other_where_barriers_are_refused() {
+    with_threads(
+        "halves_may_wait_for_each_other_where_barriers_are_refused",
+        8,
+        || {
+            refuse_barriers();
+            // Asked once, it is known.
+            assert!(!tine_pool::loops::barrier_everywhere());
+            let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+            // One site for both.
+            let both = |wait: bool| {
+                let (tell, told) = mpsc::channel();
+                join(
+                    move || ignore(!wait || told.recv().is_ok()),
+                    move || ignore(tell.send(())),
+                )
+            };
+            for _ in 0..200 {
+                pool.install(|| (0..100).for_each(|_| ignore(both(false))));
+                pool.install(|| both(true));
+            }
         },
     );
 }

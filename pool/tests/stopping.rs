@@ -70,6 +70,33 @@ fn parents_stop_children_and_not_the_other_way() {
     assert!(root.clone().is_stopped() && root.child().is_stopped());
 }
 
+/// Of threads that stop a token at once, or it and a child of it, each finds all children stopped when it is done.
+#[test]
+fn each_of_two_threads_that_stop_a_token_has_stopped_it() {
+    within(|| {
+        for round in 0..200 {
+            let root = StopToken::new();
+            let line: Vec<_> = (0..200)
+                .scan(root.child(), |last, _| {
+                    *last = last.child();
+                    Some(last.clone())
+                })
+                .collect();
+            let start = Barrier::new(2);
+            thread::scope(|s| {
+                for first in [&root, &line[round % 100]] {
+                    let (start, last) = (&start, &line[199]);
+                    s.spawn(move || {
+                        start.wait();
+                        first.stop();
+                        assert!(last.is_stopped(), "in round {round}");
+                    });
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn a_token_reaches_grandchildren_whose_parents_were_dropped() {
     let root = StopToken::new();

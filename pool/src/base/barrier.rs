@@ -66,6 +66,11 @@ pub(crate) fn is_there() -> bool {
     }
 }
 
+/// Whether it is known not to be there. Off Linux it is known when the pool is compiled.
+pub(crate) fn is_refused() -> bool {
+    !sys::MAY_PASS_BARRIERS || state() > THERE
+}
+
 /// Called by the builder of a pool.
 pub(crate) fn register_if_alone() {
     // Under decided schedules nothing is slow, and how soon the system forgets a thread must not count.

@@ -18,6 +18,12 @@ pub(crate) fn since(start: u64) -> u64 {
     now().saturating_sub(start)
 }
 
+/// Whether this many ticks have passed from `start` to `now`. If the counter was set back meanwhile, as while a machine
+/// sleeps, they have: no thread waits for it to come there again.
+pub(crate) fn have_passed(ticks: u64, start: u64, now: u64) -> bool {
+    now.wrapping_sub(start) >= ticks
+}
+
 /// Nanoseconds since some point in time, by the system's clock: not cheap, but right.
 pub(crate) fn wall() -> u64 {
     wall::nanos()
@@ -122,7 +128,13 @@ mod wall {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::rate_by;
+    use super::{have_passed, rate_by};
+
+    #[test]
+    fn a_wait_is_over_where_the_clock_was_set_back() {
+        assert!(!have_passed(10, 1001, 1009) && have_passed(10, 1001, 1011));
+        assert!(have_passed(10, 1001, 999));
+    }
 
     /// Whenever the thread is kept from running, and once more later, the rate is about right.
     #[test]

@@ -30,7 +30,9 @@ impl Yields {
     }
 
     fn are_dear(&self, now: u64) -> bool {
-        now < self.dear_until.load(Ordering::Relaxed)
+        let until = self.dear_until.load(Ordering::Relaxed);
+        // If it is farther off, the clock was set back.
+        now < until && until - now <= clock::ticks(DEAR)
     }
 
     /// One took this number of ticks. Says whether that was long.
@@ -53,7 +55,8 @@ impl Yields {
 pub(crate) struct Patience<'a> {
     yields: &'a Yields,
     rounds: u32,
-    until: u64,
+    /// When the rounds were over; 0 before that.
+    start: u64,
     nanos: u64,
     /// When the last yield began; 0 before the first.
     yielded: u64,
@@ -64,7 +67,7 @@ impl<'a> Patience<'a> {
         Self {
             yields,
             rounds: 0,
-            until: 0,
+            start: 0,
             nanos,
             yielded: 0,
         }
@@ -88,11 +91,12 @@ impl<'a> Patience<'a> {
             return true;
         }
         let now = clock::now();
-        if self.until == 0 {
-            self.until = now + clock::ticks(self.nanos);
+        if self.start == 0 {
+            self.start = now;
         }
         let slow = self.yielded != 0 && self.yields.took(now.saturating_sub(self.yielded), now);
-        if slow || now >= self.until || self.yields.are_dear(now) {
+        let over = clock::have_passed(clock::ticks(self.nanos), self.start, now);
+        if slow || over || self.yields.are_dear(now) {
             return false;
         }
         self.yielded = now;

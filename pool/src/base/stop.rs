@@ -2,19 +2,22 @@
 //! thread works under.
 //!
 //! A token is one word that is looked at, and a list that is not. `stop` sets the word first, then
-//! takes children and wakers out of the list, stops the children and wakes the wakers. A thread that
+//! does the same to the children in the list, takes them out, and wakes the wakers. A thread that
 //! adds to the list looks at the word *after* that: either `stop` finds what was added, or the look finds the
 //! word set. The two go by the lock of the list, so no order of the word matters to that.
 //!
-//! The tokens that a thread works under are a [`Chain`], innermost first. A look at it is a look at each.
+//! The tokens that a thread works under are a [`Chain`], innermost first. A look at it is a look at each. A token
+//! that stops with one further in, or that stops with no other but its parent, is left out: a job that starts
+//! its successor under its own token is one of a million, and its look is as short as that of the first.
 #![forbid(unsafe_code)]
 
 use crate::base::clock;
 use crate::base::unwind::{self, Payload};
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::iter;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::thread;
@@ -64,7 +67,7 @@ struct Inner {
 /// What is to be told.
 #[derive(Default)]
 struct Ties {
-    /// The token was stopped, and what was in the lists is taken out. They stay empty, so that no
+    /// The token was stopped, and what is in the lists will be taken out. Nothing comes in again, so that no
     /// place is given away again while its old key is about.
     over: bool,
     children: Places<Weak<Inner>>,
@@ -75,6 +78,8 @@ struct Ties {
 const NOWHERE: usize = usize::MAX;
 /// Lists up to this length keep their memory when they are empty.
 const KEPT: usize = 64;
+/// So many of a token's ancestors are known to stop it, itself included. To look at one more does no harm.
+const NEAR: usize = 64;
 
 /// Values, each by the number of its place. Vectors take half as long to compile as a tree.
 struct Places<T> {
@@ -157,30 +162,54 @@ impl Inner {
     }
 
     fn stop(self: &Arc<Self>) {
-        let mut family = vec![Arc::clone(self)];
-        while let Some(next) = family.pop() {
+        let (mut family, mut wakers) = (vec![Arc::clone(self)], Vec::new());
+        let mut at = 0;
+        while let Some(next) = family.get(at).map(Arc::clone) {
             // Release: pairs with `is_stopped`.
-            if next.stopped.swap(true, Ordering::Release) {
-                continue;
-            }
+            next.stopped.swap(true, Ordering::Release);
             let mut ties = next.ties();
             ties.over = true;
-            let children = std::mem::take(&mut ties.children);
-            let wakers = std::mem::take(&mut ties.wakers);
-            drop(ties);
-            family.extend(
-                children
-                    .all
-                    .into_iter()
-                    .flatten()
-                    .filter_map(|child| child.upgrade()),
-            );
-            for waker in wakers.all.into_iter().flatten() {
-                // The waker is the user's code: outside of the lock, and its panic concerns no caller of this.
-                if let Err(panic) = unwind::catch(|| waker.wake()) {
-                    unwind::discard(panic);
-                }
+            let children = ties.children.all.iter().flatten();
+            family.extend(children.filter_map(Weak::upgrade));
+            wakers.push(std::mem::take(&mut ties.wakers));
+            at += 1;
+        }
+        // Not before: another thread that stops one of them meanwhile finds those that are still to be told.
+        for told in &family {
+            told.ties().children = Places::default();
+        }
+        for waker in wakers.into_iter().flat_map(|wakers| wakers.all).flatten() {
+            // The waker is the user's code: outside of the lock, and its panic concerns no caller of this.
+            if let Err(panic) = unwind::catch(|| waker.wake()) {
+                unwind::discard(panic);
             }
+        }
+    }
+
+    /// Whether this is `other` or a near descendant of it, and so stops with it.
+    fn stops_with(self: &Arc<Self>, other: &Arc<Self>) -> bool {
+        iter::successors(Some(self), |token| token.parent.as_ref())
+            .take(NEAR)
+            .any(|token| Arc::ptr_eq(token, other))
+    }
+
+    /// The token that is as good as this one to look at, if any is to be: the caller has a reference to this one, and looks at
+    /// a token of the deadline `earliest` anyway. A token that no other has a reference to, and whose own deadline is
+    /// not before that one, stops with its parent alone.
+    fn needed(self: &Arc<Self>, earliest: u64) -> Option<&Arc<Self>> {
+        let mut token = self;
+        loop {
+            let later = token.parent.as_ref().map_or(NEVER, |p| p.deadline);
+            if Arc::strong_count(token) > 1 || token.deadline < later.min(earliest) {
+                return Some(token);
+            }
+            // Acquire: pairs with the Release by which a thread that had a reference gave it back. If it stopped
+            // the token before, this sees that.
+            fence(Ordering::Acquire);
+            if token.stopped.load(Ordering::Relaxed) {
+                return Some(token);
+            }
+            token = token.parent.as_ref()?;
         }
     }
 }
@@ -420,26 +449,74 @@ impl fmt::Debug for WhenStopped {
 /// The tokens that a piece of work is under, innermost first; and a panic of the user's that had to
 /// give way to an end that was under way already.
 #[derive(Clone)]
-pub(crate) struct Chain(Arc<Link>);
+pub(crate) struct Chain(Arc<Work>);
 
-struct Link {
-    token: StopToken,
-    outer: Option<Chain>,
+struct Work {
+    tokens: Arc<Link>,
     /// Whether work ends at its own word alone.
     quiet: bool,
     panic: Mutex<Option<Payload>>,
 }
 
+/// A token, and those further out.
+struct Link {
+    token: Arc<Inner>,
+    outer: Option<Arc<Link>>,
+}
+
+impl Link {
+    /// This one and those further out, but for those that are not needed around `inner`.
+    fn around(self: &Arc<Self>, inner: &Arc<Inner>) -> Option<Arc<Self>> {
+        let all: Vec<_> = self.outwards().collect();
+        let (mut kept, mut earliest) = (None::<Arc<Self>>, inner.deadline);
+        for link in all.into_iter().rev() {
+            let Some(token) = link.token.needed(earliest) else {
+                continue;
+            };
+            if inner.stops_with(token) {
+                continue;
+            }
+            earliest = earliest.min(token.deadline);
+            let outer = kept.as_ref().map(Arc::as_ptr);
+            let same =
+                Arc::ptr_eq(token, &link.token) && link.outer.as_ref().map(Arc::as_ptr) == outer;
+            kept = Some(match same {
+                true => Arc::clone(link),
+                false => Arc::new(Self {
+                    token: Arc::clone(token),
+                    outer: kept,
+                }),
+            });
+        }
+        kept
+    }
+
+    fn outwards(self: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
+        iter::successors(Some(self), |link| link.outer.as_ref())
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // As many as there are, link by link: not each inside of the drop of the next.
+        let mut outer = self.outer.take();
+        while let Some(mut link) = outer.and_then(Arc::into_inner) {
+            outer = link.outer.take();
+        }
+    }
+}
+
 impl Chain {
     /// `token`, inside of what the calling thread is under.
     pub(crate) fn inside(token: StopToken, outer: Option<Chain>) -> Self {
-        Self::new(token, outer, false)
+        let token = token.inner;
+        let outer = outer.and_then(|outer| outer.0.tokens.around(&token));
+        Self::new(Arc::new(Link { token, outer }), false)
     }
 
-    fn new(token: StopToken, outer: Option<Chain>, quiet: bool) -> Self {
-        Self(Arc::new(Link {
-            token,
-            outer,
+    fn new(tokens: Arc<Link>, quiet: bool) -> Self {
+        Self(Arc::new(Work {
+            tokens,
             quiet,
             panic: Mutex::default(),
         }))
@@ -447,24 +524,17 @@ impl Chain {
 
     /// The same tokens, for work that ends by itself.
     pub(crate) fn fork(&self) -> Self {
-        Self::new(self.0.token.clone(), self.0.outer.clone(), self.0.quiet)
+        Self::new(Arc::clone(&self.0.tokens), self.0.quiet)
     }
 
     /// The same tokens, for work that no look ends: it asks [`requested`] where it may end.
     pub(crate) fn quietly(&self) -> Self {
-        Self::new(self.0.token.clone(), self.0.outer.clone(), true)
+        Self::new(Arc::clone(&self.0.tokens), true)
     }
 
     /// Whether any of the tokens is stopped.
     pub(crate) fn is_stopped(&self) -> bool {
-        let mut at = Some(self);
-        while let Some(chain) = at {
-            if chain.0.token.is_stopped() {
-                return true;
-            }
-            at = chain.0.outer.as_ref();
-        }
-        false
+        self.0.tokens.outwards().any(|link| link.token.is_stopped())
     }
 
     /// The panic that had to give way.
@@ -479,7 +549,8 @@ impl Chain {
 
 impl fmt::Debug for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Chain").field(&self.0.token).finish()
+        let stopped = self.is_stopped();
+        f.debug_tuple("Chain").field(&stopped).finish()
     }
 }
 

@@ -90,6 +90,9 @@ mod membarrier {
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
 
+    /// Whether the system may grant them.
+    pub(crate) const MAY_PASS_BARRIERS: bool = true;
+
     /// Registers the process for barriers; says whether it may pass them.
     pub(crate) fn register_for_barriers() -> bool {
         membarrier(REGISTER)
@@ -108,6 +111,7 @@ mod membarrier {
 
 #[cfg(not(all(target_os = "linux", not(miri))))]
 mod membarrier {
+    pub(crate) const MAY_PASS_BARRIERS: bool = false;
     pub(crate) fn register_for_barriers() -> bool {
         false
     }
@@ -119,7 +123,9 @@ mod membarrier {
     }
 }
 
-pub(crate) use membarrier::{has_one_thread, pass_barrier_everywhere, register_for_barriers};
+pub(crate) use membarrier::{
+    MAY_PASS_BARRIERS, has_one_thread, pass_barrier_everywhere, register_for_barriers,
+};
 
 /// Whether this process is the one in which something began. A child made by `fork` has only the
 /// thread that called it.

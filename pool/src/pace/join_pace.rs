@@ -75,7 +75,7 @@ pub(crate) fn decide(push: Push, watched: impl Fn() -> bool) -> Offer {
 
 /// Whether a request may be answered now, if the last one was at `answered`.
 pub(crate) fn is_due(now: u64, answered: u64) -> bool {
-    now.saturating_sub(answered) >= clock::ticks(ANSWER)
+    clock::have_passed(clock::ticks(ANSWER), answered, now)
 }
 
 /// How many of the private jobs are published for a request.

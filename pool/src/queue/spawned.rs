@@ -298,7 +298,8 @@ impl Spawned {
             // Acquire: as in `make_room`.
             top = self.top(Ordering::Acquire);
             let taken = before.to(top.index()) as u64;
-            if clock::since(start) > clock::ticks(GRACE + taken * QUICK) {
+            let most = clock::ticks(GRACE + taken * QUICK);
+            if clock::have_passed(most, start, clock::now()) {
                 break;
             }
         }

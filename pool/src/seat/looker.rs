@@ -1,15 +1,22 @@
 //! Which sleeping thread looks after the others: at most one, in turns.
+//!
+//! It publishes the private jobs of a stuck owner, but only where the system has a barrier for all threads. Without
+//! one it is *blind*: it looks for what was forgotten, and no thread may rely on it.
 #![forbid(unsafe_code)]
 
 use super::Seat;
+use crate::base::barrier;
 use crate::base::sync::{AtomicUsize, Ordering};
 
 /// The looker's place.
 #[derive(Debug)]
 pub(crate) struct Looker(
-    /// One more than the index of the seat whose thread it is, 0 for none.
+    /// One more than the index of the seat whose thread it is, 0 for none; and [`BLIND`].
     AtomicUsize,
 );
+
+/// It can publish nothing. The sign, so that one comparison tells whether there is one that can.
+const BLIND: usize = 1 << (usize::BITS - 1);
 
 impl Looker {
     pub(crate) fn new() -> Self {
@@ -18,12 +25,24 @@ impl Looker {
 
     /// Makes this seat's thread the looker, if there is none.
     pub(crate) fn try_become(&self, seat: &Seat) -> bool {
+        let blind = if barrier::is_refused() { BLIND } else { 0 };
         // Relaxed, here and below: a looker that is missed for a moment costs time alone.
         self.seat().is_none()
             && self
                 .0
-                .compare_exchange(0, seat.index + 1, Ordering::Relaxed, Ordering::Relaxed)
+                .compare_exchange(
+                    0,
+                    blind | (seat.index + 1),
+                    Ordering::Relaxed,
+                    Ordering::Relaxed,
+                )
                 .is_ok()
+    }
+
+    /// Whether there is one that publishes for others.
+    #[inline]
+    pub(crate) fn sees(&self) -> bool {
+        self.0.load(Ordering::Relaxed).cast_signed() > 0
     }
 
     /// Whether it is this one.
@@ -33,7 +52,7 @@ impl Looker {
 
     /// The seat whose thread it is.
     pub(crate) fn seat(&self) -> Option<usize> {
-        self.0.load(Ordering::Relaxed).checked_sub(1)
+        (self.0.load(Ordering::Relaxed) & !BLIND).checked_sub(1)
     }
 
     /// The looker stops.

@@ -244,6 +244,11 @@ impl Seat {
         self.word.load().is_held()
     }
 
+    /// Whether it has no thread, and no other sits there.
+    pub(crate) fn is_vacant(&self) -> bool {
+        self.word.load().holder() == Holder::Vacant
+    }
+
     /// What the thread does that sits here, as the system sees it. The calling thread is one that waits: it may
     /// hold a seat that it stands aside from.
     #[cold]

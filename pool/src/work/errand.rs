@@ -375,28 +375,31 @@ impl<'a> Outside<'a> {
         }
     }
 
-    /// Whether there is no free seat, and all seats are stuck as far as can be told.
+    /// Whether there is no free seat, and all seats are stuck as far as can be told. One without a thread is no free seat:
+    /// nothing begins there unless an ordinary thread comes.
     fn stands_still(&mut self) -> bool {
         // A stale token may have cut the sleep short.
         let now = clock::now();
-        if now.saturating_sub(self.at) < clock::ticks(LOOK.as_nanos() as u64) / 2 {
+        if !clock::have_passed(clock::ticks(LOOK.as_nanos() as u64) / 2, self.at, now) {
             return false;
         }
         self.at = now;
         let seats = self.shared.seats.first();
-        let held = seats.iter().all(Seat::is_held);
+        let held = || seats.iter().filter(|seat| seat.is_held());
+        let vacant = seats.iter().filter(|seat| seat.is_vacant()).count();
+        let stuck = held().count() > 0 && held().count() + vacant == seats.len();
         let count = |sum: u64, seat: &Seat| {
             sum.wrapping_add(u64::from(seat.begun()))
                 .wrapping_add(seat.counters.guests.get())
         };
         let now = self.shared.seats.iter().fold(0, count);
         let before = self.seen.replace(now);
-        if !held || before != Some(now) {
+        if !stuck || before != Some(now) {
             (self.still, self.waiting) = (0, 0);
             return false;
         }
         self.still += 1;
-        let doing = seats.iter().map(Seat::doing).max();
+        let doing = held().map(Seat::doing).max();
         let waiting = doing == Some(Doing::Waits);
         self.waiting = if waiting { self.waiting + 1 } else { 0 };
         match doing {

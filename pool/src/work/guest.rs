@@ -107,7 +107,7 @@ fn needs_thread(shared: &Shared, seat: &Seat) -> bool {
 #[cold]
 fn find_seat(shared: &Shared) -> Option<&Seat> {
     let (seats, last) = (shared.seats.first(), LAST.get() % shared.len());
-    let mut until = None;
+    let mut start = None;
     loop {
         let mut seats = seats.iter().skip(last).chain(seats.iter().take(last));
         if let Some(seat) = seats.find(|seat| shared.sleep.sit_down(seat)) {
@@ -117,7 +117,7 @@ fn find_seat(shared: &Shared) -> Option<&Seat> {
             return None;
         }
         let now = clock::now();
-        if now >= *until.get_or_insert(now + clock::ticks(LOOK)) {
+        if clock::have_passed(clock::ticks(LOOK), *start.get_or_insert(now), now) {
             return None;
         }
         for _ in 0..8 {

@@ -242,7 +242,8 @@ impl Worker<'_> {
             let (now, published) = self.look_after_others();
             looks = if now == activity { looks + 1 } else { 0 };
             activity = now;
-            if looks == LOOKS_AT_REST {
+            // Where the barrier was refused, it begins anew, as one that none relies on.
+            if looks == LOOKS_AT_REST || barrier::is_refused() {
                 shared.looker.stop();
             }
             // Under decided schedules a look makes good no wake-up that was lost: see `Worker::nap`.

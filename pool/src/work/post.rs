@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::shared::Shared;
+use crate::base::barrier;
 use crate::base::sync::{Ordering, fence, yield_now};
 use crate::base::trace::{self, What};
 use crate::queue::job::Parcel;
@@ -55,11 +56,11 @@ impl Shared {
         false
     }
 
-    /// Whether a thread looks after owners that are stuck beside private work, or one will as soon as any could.
-    /// `own` is the caller's seat.
+    /// Whether a thread looks after owners that are stuck beside private work, or one will as soon as any could. Where
+    /// the system is known to have no barrier for it, none does. `own` is the caller's seat.
     #[inline]
     pub(crate) fn is_watched(&self, own: Option<&Seat>) -> bool {
-        self.looker.seat().is_some() || self.will_be_watched(own)
+        self.looker.sees() || self.will_be_watched(own)
     }
 
     /// Whether no thread sleeps that could look after others: one that goes to sleep from here on does. A
@@ -67,6 +68,9 @@ impl Shared {
     /// are asked to see to it. A caller without a seat is not sure of the seats as they are now.
     #[cold]
     fn will_be_watched(&self, own: Option<&Seat>) -> bool {
+        if barrier::is_refused() {
+            return false;
+        }
         let is_own = |seat: &&Seat| own.is_some_and(|own| own.index == seat.index);
         let mut guests = false;
         for other in self.seats.iter().filter(|seat| !is_own(seat)) {
