@@ -130,3 +130,22 @@ fn a_bounded_job_is_not_begun_under_a_stopped_token() {
         assert_eq!(begun.load(SeqCst), 0);
     }
 }
+
+/// Once `shutdown` has returned, nothing of the pool is left, its handlers included.
+#[test]
+fn shutdown_waits_until_the_handlers_are_dropped() {
+    within(|| {
+        for _ in 0..500 {
+            let held = Arc::new(());
+            let (start, exit) = (Arc::clone(&held), Arc::clone(&held));
+            let pool = ThreadPoolBuilder::new()
+                .num_threads(4)
+                .start_handler(move |_| drop(Arc::clone(&start)))
+                .exit_handler(move |_| drop(Arc::clone(&exit)))
+                .build()
+                .unwrap();
+            pool.shutdown();
+            assert_eq!(Arc::strong_count(&held), 1);
+        }
+    });
+}

@@ -280,13 +280,15 @@ fn a_smaller_pool_whose_threads_are_all_blocked_gets_a_spare_one() {
             for _ in 0..3 {
                 let held = LOCK.lock().unwrap();
                 let (tell, told) = mpsc::channel();
-                POOL.spawn(move || {
+                let job = POOL.spawn_join(move || {
                     tell.send(()).unwrap();
                     drop(LOCK.lock().unwrap());
                 });
                 told.recv().unwrap();
                 assert_eq!(POOL.install(|| fib(5)), 5);
                 drop(held);
+                // The thread is free again: a lock is not handed to the thread that has waited longest.
+                job.join().unwrap();
             }
         },
     );

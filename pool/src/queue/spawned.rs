@@ -50,6 +50,16 @@ const LARGE: usize = 1 << 14;
 const QUICK: u64 = 150;
 const GRACE: u64 = 50_000;
 
+/// No buffer has more slots: the distance between two indices is below 2^31, and a greater one would count as none.
+const MOST: usize = 1 << 30;
+
+/// The end of the process: a panic would leave the job uncounted, which a scope waits for.
+#[cold]
+fn too_many() -> ! {
+    eprintln!("tine: more than {MOST} spawned jobs wait on one thread; aborting");
+    std::process::abort();
+}
+
 /// One pushed job and what it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
@@ -280,6 +290,9 @@ impl Spawned {
         // SAFETY: `own` is the owner's.
         self.own.with_mut(|own| unsafe { (*own).top = top.index() });
         if top.to(bottom) as usize >= len {
+            if len >= MOST {
+                too_many();
+            }
             // SAFETY: the caller holds the seat.
             unsafe { self.resize(len * 2, top, bottom) };
         }

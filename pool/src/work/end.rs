@@ -4,11 +4,12 @@
 //! the caller that shuts the pool down waits until the last one has.
 #![forbid(unsafe_code)]
 
+use super::lifetime::Counted;
 use super::shared::Shared;
 use crate::base::sync::{Ordering, fence};
 use crate::seat::Seat;
 use crate::seat::word::{Holder, Step};
-use std::sync::PoisonError;
+use std::sync::Arc;
 
 impl Shared {
     /// From now on the pool is over once there is nothing left to do.
@@ -112,31 +113,17 @@ impl Shared {
     }
 
     pub(crate) fn count_thread(&self, started: bool) {
-        let mut alive = self
-            .lifetime
-            .alive
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *alive = if started { *alive + 1 } else { *alive - 1 };
-        if *alive == 0 {
-            self.lifetime.ended.notify_all();
-        }
+        self.lifetime.threads.count(started);
+    }
+
+    /// The count of a thread that lives, to be given back once it has let go of the pool.
+    pub(super) fn counted(&self) -> Counted {
+        Counted(Arc::clone(&self.lifetime.threads))
     }
 
     /// Waits until all threads have ended.
     pub(crate) fn wait_until_ended(&self) {
-        let mut alive = self
-            .lifetime
-            .alive
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        while *alive > 0 {
-            alive = self
-                .lifetime
-                .ended
-                .wait(alive)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
+        self.lifetime.threads.wait_until_ended();
     }
 
     /// Whether the system refused every thread, so that only guests work here.

@@ -23,11 +23,21 @@ const PASSES: u32 = 16;
 impl Worker<'_> {
     /// Takes any job at all.
     pub(crate) fn take_any(&self) -> Option<Entry> {
-        self.take_mail()
+        self.take_letter()
             .or_else(|| self.take_outside_at_intervals())
             .or_else(|| self.take_own())
             .or_else(|| self.steal_any())
             .or_else(|| self.take_outside())
+    }
+
+    /// Takes a letter. A thread that searched may have been relied on for a job that lies beside it, and the letter may
+    /// take long, or wait for that job: so another thread is woken for the job.
+    fn take_letter(&self) -> Option<Entry> {
+        let letter = self.take_mail()?;
+        if self.shared.jobs() > 0 {
+            self.wake_one();
+        }
+        Some(letter)
     }
 
     /// Takes the job spawned last on this seat.

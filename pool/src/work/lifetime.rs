@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::base::sync::{AtomicBool, AtomicUsize};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// How far it has come.
 #[derive(Debug)]
@@ -14,9 +14,49 @@ pub(crate) struct Lifetime {
     pub(super) over: AtomicBool,
     /// Threads that the system refused.
     pub(super) refused: AtomicUsize,
-    /// Threads that have not ended yet.
-    pub(super) alive: Mutex<usize>,
-    pub(super) ended: Condvar,
+    pub(super) threads: Arc<Threads>,
+}
+
+/// The threads that have not ended yet. Apart from the pool, so that a thread lets go of that before it is counted out.
+#[derive(Debug, Default)]
+pub(crate) struct Threads {
+    alive: Mutex<usize>,
+    ended: Condvar,
+}
+
+impl Threads {
+    fn alive(&self) -> MutexGuard<'_, usize> {
+        self.alive.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn count(&self, started: bool) {
+        let mut alive = self.alive();
+        *alive = if started { *alive + 1 } else { *alive - 1 };
+        if *alive == 0 {
+            self.ended.notify_all();
+        }
+    }
+
+    /// Waits until there are none.
+    pub(super) fn wait_until_ended(&self) {
+        let mut alive = self.alive();
+        while *alive > 0 {
+            alive = self
+                .ended
+                .wait(alive)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// A thread that was counted, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Counted(pub(super) Arc<Threads>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.count(false);
+    }
 }
 
 impl Lifetime {
@@ -26,8 +66,7 @@ impl Lifetime {
             ending: AtomicBool::new(false),
             over: AtomicBool::new(false),
             refused: AtomicUsize::new(0),
-            alive: Mutex::new(0),
-            ended: Condvar::new(),
+            threads: Arc::default(),
         }
     }
 }

@@ -11,6 +11,7 @@ use std::thread;
 
 /// Works on seat `index` until the pool ends.
 pub(crate) fn live(shared: Arc<Shared>, index: usize) {
+    let counted = shared.counted();
     let seat = &shared.seats[index];
     let guard = AbortOnUnwind;
     seat.notes.thread.set(running::me());
@@ -31,7 +32,9 @@ pub(crate) fn live(shared: Arc<Shared>, index: usize) {
         worker.go();
     });
     guard.disarm();
-    shared.count_thread(false);
+    // First: what the pool's handlers have captured may go with it, and `shutdown` returns after that.
+    drop(shared);
+    drop(counted);
 }
 
 /// Runs a handler; its panic goes to the panic handler.
