@@ -346,8 +346,8 @@ fn room_that_was_asked_for_stays() {
     // Entries of few hashes lie side by side, and each removal leaves a trace.
     let map = ParHashMap::with_capacity_and_hasher(448, BuildHasherDefault::<Coarse>::default());
     let room = map.capacity();
-    (0..448).for_each(|key| drop(map.insert(key, 0)));
-    (100..448).for_each(|key| drop(map.remove(&key)));
+    (0..448).for_each(|key| _ = map.insert(key, 0));
+    (100..448).for_each(|key| _ = map.remove(&key));
     map.clear();
     assert!(
         map.is_empty() && map.capacity() >= room,
