@@ -185,7 +185,7 @@ fn numbers() -> &'static HashSet<TypeId> {
     })
 }
 
-/// Items that take no memory are written in rows of so many: bitcode reads no more than twice as
+/// Items that take no memory are written in rows of this number: bitcode reads no more than twice as
 /// many at once.
 const ROW: usize = 1 << 15;
 

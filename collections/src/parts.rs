@@ -43,8 +43,8 @@ pub(crate) fn part_of(hash: u64, count: usize) -> usize {
     (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 44) as usize & (count - 1)
 }
 
-/// What was cut into `count` parts, and each part of that again into those of its parts that are in it, in
-/// the order of the numbers of the latter: those of one part are `count` numbers apart.
+/// The tables of a whole that was cut twice, in the order of their numbers. `parts` has one vector for each of N large parts.
+/// The numbers of the tables in one large part are N apart, as [`part_of`] has it.
 pub(crate) fn interleave<T>(parts: Vec<Vec<T>>) -> Vec<T> {
     let all = parts.iter().map(Vec::len).sum();
     let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();

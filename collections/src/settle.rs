@@ -393,7 +393,7 @@ mod tests {
         assert_eq!(settled.whole().concat(), "a0a1b0b1b2b3b4b5b6");
     }
 
-    /// Empty gaps, each at the place of another, in so many that they are sorted otherwise than by insertion.
+    /// Empty gaps, each at the place of another, more of them than are sorted by insertion.
     #[test]
     fn many_gaps_are_empty() {
         let gaps: Vec<_> = (0..100)

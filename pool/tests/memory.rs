@@ -2,37 +2,14 @@
 //! after a burst it keeps next to nothing.
 
 mod common;
+#[path = "common/counting.rs"]
+mod counting;
 
 use common::{Watch, ignore, until};
-use std::alloc::{GlobalAlloc, Layout, System};
+use counting::{BYTES, CALLS};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use tine_pool::{ThreadPool, join};
-
-/// Counts what passes through it.
-struct Counting;
-
-static CALLS: AtomicUsize = AtomicUsize::new(0);
-static BYTES: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: handed on to the system's allocator, which keeps the contract.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        CALLS.fetch_add(1, Relaxed);
-        BYTES.fetch_add(layout.size(), Relaxed);
-        // SAFETY: the caller's duty is the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        BYTES.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller's duty is the same.
-        unsafe { System.dealloc(memory, layout) };
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// The tests count what the whole process does, so one at a time.
 static ALONE: Mutex<()> = Mutex::new(());

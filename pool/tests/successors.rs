@@ -2,40 +2,19 @@
 //! have been, each looks at as few tokens as the first, and they leave nothing behind.
 
 mod common;
+#[path = "common/counting.rs"]
+mod counting;
 
 use common::Watch;
-use std::alloc::{GlobalAlloc, Layout, System};
+use counting::BYTES;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 use tine_pool::{
     AbortOnDrop, Bounded, StopToken, join, scope_with, spawn, spawn_async, spawn_async_with,
     spawn_join, spawn_join_with, stop, with_token,
 };
-
-/// Counts what passes through it.
-struct Counting;
-
-static BYTES: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: handed on to the system's allocator, which keeps the contract.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        BYTES.fetch_add(layout.size(), Relaxed);
-        // SAFETY: the caller's duty is the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        BYTES.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller's duty is the same.
-        unsafe { System.dealloc(memory, layout) };
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// The tests count what the whole process has, so they run in turn.
 static ALONE: Mutex<()> = Mutex::new(());

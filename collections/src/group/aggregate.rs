@@ -30,19 +30,20 @@ pub trait Aggregate<T>: Send + Sync {
     /// The result.
     fn finish(&self, state: Self::State) -> Self::Out;
 
-    /// Whether a state is the result already.
+    /// Whether a state is the result already, so that `State` and `Out` are one type.
     const DONE: bool = true;
-    /// What holds states as what holds results: the same, where a state is the result already.
+    /// The same value, of a type with results in place of states. `None` if not `DONE`.
     fn done<H: Hole>(states: H::Of<Self::State>) -> Option<H::Of<Self::Out>>;
 }
 
-/// A type with a hole in it, for another type.
+/// A type constructor, such as "a vector of X" for any X. With it, a generic function can say that a value which holds
+/// states is one that holds results, though only each aggregate knows that the two are one type.
 pub trait Hole {
-    /// The type with `X` in its hole.
+    /// The type for this `X`.
     type Of<X>;
 }
 
-/// A map's tables, with a hole for the values.
+/// The tables of a map whose values are X.
 struct Values<K>(PhantomData<K>);
 
 impl<K> Hole for Values<K> {
@@ -251,13 +252,13 @@ impl<T, F: Fn(&T) -> f64 + Send + Sync> Aggregate<T> for Mean<F> {
     }
 }
 
-/// Makes one element after another of what holds tuples of states a result.
+/// Turns a value that holds tuples of states into one that holds tuples of results, an element of the tuple at a time.
 macro_rules! one_by_one {
     ($Holder:ident, $states:ident, [$($before:ident)*],) => {
         Some($states)
     };
     ($Holder:ident, $states:ident, [$($before:ident)*], $name:ident $($after:ident)*) => {{
-        /// A hole in the place of one element.
+        /// What `O` is for a tuple, for one element of it.
         struct At<O, $($before,)* $($after),*>(PhantomData<(O, $($before,)* $($after),*)>);
 
         impl<O: Hole, $($before,)* $($after),*> Hole for At<O, $($before,)* $($after),*> {
@@ -298,7 +299,7 @@ macro_rules! lists {
             const DONE: bool = $($name::DONE)&&*;
 
             fn done<Holder: Hole>(states: Holder::Of<Self::State>) -> Option<Holder::Of<Self::Out>> {
-                // Before any of them: there is no way back from half of it.
+                // Asked first: with some elements turned, `states` could not be given back.
                 if !Self::DONE {
                     return None;
                 }

@@ -64,7 +64,7 @@ impl<K, R> Source<K, R> {
     }
 }
 
-/// How many slots a part of at most so many keys has: at least one stays free.
+/// How many slots a part of at most N keys has: at least one stays free.
 fn room_for(most: usize) -> usize {
     2 * most + 1
 }

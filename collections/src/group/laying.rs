@@ -112,7 +112,8 @@ impl<K, T> Rows<K, T> {
         })
     }
 
-    /// As tables of a map, each group a vector: this is one of `parts` parts, and the map has `count` times as many.
+    /// The groups of this part as `count` tables of a map, each group a vector. There are `parts` parts, so the map has
+    /// `parts * count` tables.
     pub(super) fn into_tables(
         self,
         parts: usize,

@@ -18,7 +18,7 @@ use tine_iter::iter::plumbing::{Consumer, Folder, UnindexedConsumer};
 
 /// How many lookups wait for memory at the same time.
 const AHEAD: usize = 32;
-/// A table of so many bytes is in the cache after a few lookups.
+/// A table of at most this number of bytes comes into the cache with its first lookups.
 const NEAR: usize = 4 << 20;
 
 /// Items that wait, each with its hash and its key.

@@ -1,7 +1,8 @@
 //! Sets as sets: comparing two, and making a third from them.
 //!
 //! The first set is walked shard by shard, and the second is asked about each item. Both only read,
-//! so no order of locks can deadlock. The items of a third set lie in shards as those of the first.
+//! so no order of locks can deadlock. The third set has its items in the same shards as the first, or in
+//! one if they are few.
 #![forbid(unsafe_code)]
 
 use super::ParHashSet;
@@ -12,15 +13,17 @@ use std::hash::{BuildHasher, Hash};
 use std::mem;
 use std::ops::{BitAnd, BitOr, BitXor, Sub};
 
-/// Items, and which of them were looked for.
+/// Clones of a set's items, shard by shard, and which of them are chosen.
 struct Shared<T> {
     items: Vec<T>,
+    /// For each item whether it is chosen.
     chosen: Vec<bool>,
-    /// How many of each shard.
+    /// For each shard how many of its items are chosen.
     counts: Vec<usize>,
 }
 
 impl<T> Shared<T> {
+    /// The counts, and the items that are chosen.
     fn into_items(self) -> (Vec<usize>, impl Iterator<Item = T>) {
         let all = self.items.into_iter().zip(self.chosen);
         (
@@ -69,8 +72,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
             .all(|table| table.iter().all(|(item, ())| test(item)))
     }
 
-    /// Clones of items, among them those that `other` has, or those that it has not: which those are, and of each
-    /// shard how many.
+    /// Chooses the items that `other` has (or, if not `has`, those that it has not).
     fn shared<Z: BuildHasher>(&self, other: &ParHashSet<T, Z>, has: bool) -> Shared<T>
     where
         T: Clone,
@@ -122,7 +124,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         }
     }
 
-    /// The same in a set of their own.
+    /// The items that [`shared`](Self::shared) chooses, in a set of their own.
     fn selected<Z: BuildHasher>(&self, other: &ParHashSet<T, Z>, has: bool) -> Self
     where
         T: Clone,

@@ -213,9 +213,13 @@ pub trait Consumer<Item>: Send + Sized {
         0
     }
 
-    /// Says that there are so many items, before the first. Only called on a consumer that says `ADVANCES`.
+    /// Tells the consumer, before the first item, how many items its source has. The consumer may ignore it.
+    ///
+    /// Only called on a consumer that says `ADVANCES`.
     #[doc(hidden)]
-    fn expect(&mut self, _items: usize) {}
+    fn expect(&mut self, items: usize) {
+        let _ = items;
+    }
 
     /// A folder for the next `index` items, and a consumer for the rest. The folder is the given
     /// one, if that has just finished the items before.

@@ -255,7 +255,7 @@ fn keys_that_lie() {
     });
 }
 
-/// With so many buckets the elements are sorted, and asked once more for where each number begins. What is returned
+/// With more than 4096 buckets the elements are sorted, and asked once more for where each number begins. What is returned
 /// says the truth about the last answers.
 #[test]
 fn keys_that_lie_in_the_end() {

@@ -272,7 +272,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         }
     }
 
-    /// Folds a part, of so many, into tables: into as many as make [`breadth()`] in all. Keys that own memory and were there
+    /// Folds one of `parts` parts into tables: into as many as make [`breadth()`] in all. Keys that own memory and were there
     /// before are handed back.
     fn fold_part<G: Tag>(
         &self,

@@ -4,8 +4,8 @@
 //! A lone fragment becomes the result without a copy. Small fragments are joined as soon as their
 //! pieces are neighbours, so that a thousand pieces of one item do not become a thousand vectors.
 //!
-//! The first fragment gets room for all items, once there are enough of them to foretell how many will come. What
-//! other threads make is moved behind it then.
+//! Once the first fragment has enough items to foretell how many will come in all, it gets room for all of them. The
+//! fragments of other threads are moved behind it in the end.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -33,10 +33,11 @@ const BLOCK: usize = 64 << 10;
 /// one begun, twice as large, up to a limit.
 const KEPT: usize = 128 << 10;
 
-/// What so many items foretell is believed, with this part more for chance. What a fragment grows by at once is at most
-/// this number of times what it holds.
+/// From this number of collected items on, they foretell how many will come in all.
 const ENOUGH: usize = 1 << 10;
+/// The first fragment gets room for one Nth more than is foretold, since chance varies the number; this is N.
 const SPARE: usize = 8;
+/// A fragment grows to at most N times its room in one step; this is N.
 const FURTHEST: usize = 64;
 
 /// Large enough for huge pages without loss at the ends.
@@ -288,21 +289,24 @@ pub(crate) struct Fragments<T> {
     pace: Pace,
 }
 
-/// How many of the items that are consumed have been, and what they came to.
+/// How many items of the source the collecting piece has consumed, and how long the first fragment was at each time.
 #[derive(Default)]
 struct Pace {
-    /// How many there are in all; 0 if that is not known.
+    /// The number of the source's items; 0 if it is not known.
     all: usize,
-    /// How many were consumed before the block that is consumed now, and how many this one has.
+    /// The number of items that were consumed before the present block.
     gone: usize,
+    /// The number of items in the present block.
     block: usize,
-    /// The length of the first fragment before all of them, and before this block.
+    /// The length of the first fragment when the source began.
     start: usize,
+    /// The length of the first fragment when the present block began.
     len: usize,
 }
 
 impl Pace {
-    /// The length that the first fragment will have when all items are consumed, or 0 if it is too early to tell.
+    /// The length that the first fragment would have with all that the source's items come to, or 0 if it is too early to
+    /// tell.
     fn foretold(&self) -> usize {
         let made = self.len - self.start;
         if made < ENOUGH || self.gone == 0 {
@@ -316,7 +320,7 @@ impl Pace {
 }
 
 impl<T> Fragments<T> {
-    /// So many items are to be consumed.
+    /// A source of this number of items begins.
     fn expect(&mut self, items: usize) {
         if self.before.is_empty() {
             let len = self.last.len();
@@ -329,7 +333,7 @@ impl<T> Fragments<T> {
         }
     }
 
-    /// The next `count` of them are consumed now.
+    /// The next block begins, of `count` of the source's items.
     #[inline]
     fn go_to(&mut self, count: usize) {
         let pace = &mut self.pace;
@@ -439,7 +443,7 @@ impl<T: Send> Fragments<T> {
             } else if self.before[0].capacity() >= len {
                 *target = self.before.pop_front().unwrap_or_default();
             }
-            // More came at the beginning than later.
+            // Fewer items came than were foretold: the room that is not needed is given back.
             if target.capacity() / 2 > len.max(ENOUGH) {
                 target.shrink_to(len);
             }
