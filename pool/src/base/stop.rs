@@ -6,9 +6,9 @@
 //! adds to the list looks at the word *after* that: either `stop` finds what was added, or the look finds the
 //! word set. The two go by the lock of the list, so no order of the word matters to that.
 //!
-//! The tokens that a thread works under are a [`Chain`], innermost first. A look at it is a look at each. A token
-//! that stops with one further in, or that stops with no other but its parent, is left out: a job that starts
-//! its successor under its own token is one of a million, and its look is as short as that of the first.
+//! The tokens that a thread works under are a [`Chain`], innermost first. A look at it is a look at each. A token is left
+//! out if one further in stops with it, or if it can stop only with its parent, which is in the chain. So where each
+//! job starts its successor under its own token, the millionth job looks at as few tokens as the first.
 #![forbid(unsafe_code)]
 
 use crate::base::clock;
@@ -78,7 +78,8 @@ struct Ties {
 const NOWHERE: usize = usize::MAX;
 /// Lists up to this length keep their memory when they are empty.
 const KEPT: usize = 64;
-/// So many of a token's ancestors are known to stop it, itself included. To look at one more does no harm.
+/// To find out whether one token stops with another, N generations are looked at; this is N. A token that is not found stays
+/// in the chain, which does no harm.
 const NEAR: usize = 64;
 
 /// Values, each by the number of its place. Vectors take half as long to compile as a tree.
@@ -193,9 +194,9 @@ impl Inner {
             .any(|token| Arc::ptr_eq(token, other))
     }
 
-    /// The token that is as good as this one to look at, if any is to be: the caller has a reference to this one, and looks at
-    /// a token of the deadline `earliest` anyway. A token that no other has a reference to, and whose own deadline is
-    /// not before that one, stops with its parent alone.
+    /// The token to look at in place of this one: itself or an ancestor, or `None` if no look is needed. The caller has a
+    /// reference to this token, and looks at another with the deadline `earliest` anyway. A token to which only the
+    /// caller has a reference, and whose deadline is not before `earliest`, stops only with its parent.
     fn needed(self: &Arc<Self>, earliest: u64) -> Option<&Arc<Self>> {
         let mut token = self;
         loop {
@@ -498,7 +499,7 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // As many as there are, link by link: not each inside of the drop of the next.
+        // In a loop: were each link dropped inside of the drop of the one before it, a long chain would overflow the stack.
         let mut outer = self.outer.take();
         while let Some(mut link) = outer.and_then(Arc::into_inner) {
             outer = link.outer.take();
