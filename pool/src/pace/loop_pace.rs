@@ -446,6 +446,12 @@ impl Pace {
 
     /// The call has come to its end.
     pub(crate) fn conclude(&self) {
+        self.conclude_by(|| clock::nanos(clock::since(self.start)));
+    }
+
+    /// The same, if the loop took the nanoseconds that `took` says: it is asked only where they count.
+    #[inline]
+    fn conclude_by(&self, took: impl FnOnce() -> u64) {
         let Some(class) = self.class() else {
             return;
         };
@@ -455,7 +461,7 @@ impl Pace {
             }
         // A very short one was looked after in vain if no thread came, though some had nothing to do.
         } else if self.taken || (self.idlers && self.whole < profit::FIRST_CLASS) {
-            let took = clock::nanos(clock::since(self.start));
+            let took = took();
             // What takes longer than any of them is a short one no more, or was interrupted.
             if took < profit::SHORT {
                 class.shared(self.whole, took);

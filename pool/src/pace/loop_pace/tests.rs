@@ -265,10 +265,9 @@ fn short(site: usize, len: usize, nanos: u64, view: &Eight) -> bool {
     assert_ne!(shares, pace.alone);
     pace.drop_notes();
     (pace.items, pace.ticks) = (len, clock::ticks(nanos));
-    pace.start = clock::now() - pace.ticks;
     pace.taken = shares;
     pace.flush();
-    pace.conclude();
+    pace.conclude_by(|| nanos);
     shares
 }
 
@@ -331,9 +330,8 @@ fn very_short_loops_that_no_thread_takes_are_not_shared() {
         if !pace.alone {
             pace.next(10, &view);
             pace.drop_notes();
-            pace.start = clock::now() - clock::ticks(10_000);
         }
-        pace.conclude();
+        pace.conclude_by(|| 10_000);
         pace.alone
     };
     assert!(run(Demand::None), "the first");
