@@ -657,10 +657,9 @@ fn counting_owned_keys() {
                 _ => &fuse.drop,
             };
             counter.store(after, Ordering::Relaxed);
-            assert!(
-                blows(|| keys.into_par_iter().count_items()),
-                "{which} {after}"
-            );
+            let blew = blows(|| keys.into_par_iter().count_items());
+            // Each key is hashed once at least. How often it is hashed again depends on the way taken.
+            assert!(blew || after >= count as isize, "{which} {after}");
             fuse.mend();
             assert_eq!(Arc::strong_count(&fuse), 1, "{which} {after}");
         }
