@@ -110,6 +110,7 @@ where
         share: count
             .filter(|&count| threads > 1 && count >= SHARED)
             .map(|count| count / threads),
+        expected: count.unwrap_or(usize::MAX),
         two: threads == 2,
         workers: AtomicUsize::new(0),
         scattered: AtomicBool::new(false),

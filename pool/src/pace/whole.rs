@@ -15,6 +15,8 @@ const CLASSES: [u64; COUNT] = [500_000, 1_500_000, 3_000_000];
 /// was shared. This is that time, and N.
 const LOOK: u64 = 8_000_000;
 const SELDOM: u64 = 1024;
+/// A shared call that took half as long again as one thread does counts as this number of tries in vain.
+const CLEAR: u32 = 3;
 /// After the first call that one thread does, it does this number more.
 const AGAIN: u32 = 1;
 
@@ -85,7 +87,8 @@ impl Whole {
             class.rest(AGAIN);
         } else {
             self.entry.doubt(false);
-            class.shared(self.known, nanos);
+            let clear = nanos / 3 * 2 > self.known;
+            (0..if clear { CLEAR } else { 1 }).for_each(|_| class.shared(self.known, nanos));
         }
     }
 
@@ -111,7 +114,7 @@ impl Whole {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::super::profit::{REST, TRIES};
-    use super::{AGAIN, Whole, site_costs};
+    use super::{AGAIN, CLEAR, Whole, site_costs};
 
     const THREADS: usize = 16;
 
@@ -138,6 +141,15 @@ mod tests {
         assert!(call(bad, 50_000_000, 0));
         assert!(site_costs::entry(bad).predict(1_000) < Some(1_100_000));
         assert!(!call(bad, 1_000_000, 900_000));
+    }
+
+    #[test]
+    fn what_is_clearly_in_vain_is_not_tried_as_often() {
+        let site = 0x51_8ea0;
+        assert!(!call(site, 0, 1_400_000));
+        assert!((0..=AGAIN).all(|_| call(site, 1_000_000, 0)));
+        assert!((0..TRIES / CLEAR).all(|_| !call(site, 0, 1_600_000)));
+        assert!(call(site, 1_000_000, 0));
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub(super) struct Plan<'a, F, S> {
     pub(super) alone: bool,
     /// How many items each thread would have if all did as many; `None` if that is not known.
     pub(super) share: Option<usize>,
+    /// How many items come, `usize::MAX` if that is not known.
+    pub(super) expected: usize,
     /// Whether two threads fold: then no third one waits while two tables become one.
     pub(super) two: bool,
     /// How many workers have begun. A hint.
@@ -120,6 +122,12 @@ impl<G, K, R, A> Share<G, K, R, A> {
 }
 
 impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
+    /// With what items are folded.
+    #[inline]
+    pub(super) fn with(&self) -> (&F, &S, usize) {
+        (self.fold, self.hasher, self.expected)
+    }
+
     fn rehash(&self) -> impl Fn(&(F::Key, F::Sum)) -> u64 + '_ {
         |(key, _)| self.hasher.hash_one(key)
     }

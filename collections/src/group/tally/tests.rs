@@ -55,6 +55,7 @@ fn check<G: Tag>(keys: &[u64], workers: usize, parts: usize, block: usize) -> Ma
         parts,
         alone: false,
         share: Some(keys.len() / workers),
+        expected: keys.len(),
         two: false,
         workers: AtomicUsize::new(0),
         scattered: AtomicBool::new(false),

@@ -39,16 +39,20 @@ const GUESSED: usize = 16;
 /// A table with no more entries than this is small.
 const HANDFUL: usize = 256;
 
+/// With what items are folded, and how many of them all workers together get at most.
+type With<'a, F, S> = (&'a F, &'a S, usize);
+
 /// Folds one item into a table, after that number of others; `true` if its key is new there. A call would copy the key several times.
 #[inline(always)]
 fn add<F: Fold, S: BuildHasher>(
-    (fold, hasher): (&F, &S),
+    with: With<'_, F, S>,
     sums: &mut Sums<F>,
     spent: &mut Spent<'_, F::Key>,
     hash: u64,
     (key, raw): (F::Key, F::Raw),
     seen: usize,
 ) -> bool {
+    let (fold, _, _) = with;
     match sums.find_mut(hash, |(k, _)| *k == key) {
         Some((_, sum)) => {
             fold.add(sum, raw);
@@ -56,7 +60,7 @@ fn add<F: Fold, S: BuildHasher>(
             false
         }
         None => {
-            insert::<F, S>(sums, hash, (key, fold.start(raw)), hasher, seen);
+            insert::<F, S>(with, sums, hash, (key, fold.start(raw)), seen);
             true
         }
     }
@@ -65,14 +69,15 @@ fn add<F: Fold, S: BuildHasher>(
 /// The most that a full table of N keys gets room for is this number of times N more: what is made is kept.
 const MOST: usize = 3;
 
-/// Apart, so that the loop around `add` is short. A full table gets room for the keys that the items `seen` foretell.
+/// Apart, so that the loop around `add` is short. A full table gets room for the keys that the items `seen` foretell, but for no
+/// more than the items that are still to come.
 #[cold]
 #[inline(never)]
 fn insert<F: Fold, S: BuildHasher>(
+    (_, hasher, expected): With<'_, F, S>,
     sums: &mut Sums<F>,
     hash: u64,
     entry: (F::Key, F::Sum),
-    hasher: &S,
     seen: usize,
 ) {
     let rehash = |(key, _): &(F::Key, F::Sum)| hasher.hash_one(key);
@@ -80,7 +85,8 @@ fn insert<F: Fold, S: BuildHasher>(
         // Larger ones are given up, or double.
         let most = TABLE_BYTES / mem::size_of::<(F::Key, F::Sum)>().max(1);
         let most = most.saturating_sub(sums.len()).min(MOST * sums.len());
-        let more = headroom(sums.len(), seen).min(most);
+        let rest = expected.saturating_sub(seen);
+        let more = headroom(sums.len(), seen).min(rest).min(most);
         // Nothing was ever removed from it one by one, so growing loses nothing if a hasher panics.
         grow(sums, more.max(1), rehash).expect("capacity overflow, or no memory for the entries");
     }
@@ -101,7 +107,7 @@ struct Around<'t, 'a, K> {
 /// hold its place, and what else it needs, in memory, wherever it is not inlined.)
 #[inline(never)] // the compiler knows that nothing else uses an argument
 fn fold_block<F: Fold, S: BuildHasher>(
-    with: (&F, &S),
+    with: With<'_, F, S>,
     sums: &mut Sums<F>,
     spent: &mut Spent<'_, F::Key>,
     count: usize,
@@ -120,7 +126,7 @@ fn fold_block<F: Fold, S: BuildHasher>(
 /// Folds items into a table. Stops at `settled` items, or if it gets too large.
 #[inline(never)] // as above
 fn fold_all<F: Fold, S: BuildHasher>(
-    with: (&F, &S),
+    with: With<'_, F, S>,
     sums: &mut Sums<F>,
     around: &mut Around<'_, '_, F::Key>,
     items: &mut impl Iterator<Item = F::Item>,
@@ -145,13 +151,13 @@ fn fold_all<F: Fold, S: BuildHasher>(
 /// Folds items into a table with a hot table in front. Stops if one of the two should not go on.
 #[inline(never)] // as above
 fn fold_hot<F: Fold, S: BuildHasher>(
-    with: (&F, &S),
+    with: With<'_, F, S>,
     hot: &mut Hot<F::Key, F::Sum>,
     sums: &mut Sums<F>,
     around: &mut Around<'_, '_, F::Key>,
     items: &mut impl Iterator<Item = F::Item>,
 ) -> ControlFlow<Stop> {
-    let (fold, hasher) = with;
+    let (fold, hasher, _) = with;
     let mut nth = around.count;
     let stopped = items.try_for_each(|item| {
         let (key, raw) = fold.read(item, nth);
@@ -261,9 +267,8 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             self.consider();
         }
         if self.is_calm(&items) {
-            let Plan { fold, hasher, .. } = *self.plan;
             let (sums, count) = (&mut self.table, self.done.count);
-            self.done.count = fold_block((fold, hasher), sums, &mut self.spent, count, items);
+            self.done.count = fold_block(self.plan.with(), sums, &mut self.spent, count, items);
             return;
         }
         loop {
@@ -303,14 +308,13 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
     /// Folds items into the table until something has to be decided.
     #[inline]
     fn fold(&mut self, items: &mut impl Iterator<Item = F::Item>) -> ControlFlow<Stop> {
-        let Plan { fold, hasher, .. } = *self.plan;
         let mut around = Around {
             limit: self.limit,
             count: self.done.count,
             settled: self.settled(),
             spent: &mut self.spent,
         };
-        let (with, sums) = ((fold, hasher), &mut self.table);
+        let (with, sums) = (self.plan.with(), &mut self.table);
         let stopped = match &mut self.hot {
             Some(hot) => fold_hot(with, hot, sums, &mut around, items),
             None => fold_all(with, sums, &mut around, items),
