@@ -4,8 +4,8 @@
 //! cargo run --release --example sharing [bytes]
 //! ```
 //!
-//! prints the best of 20 runs of each, beside the sequential loop. The page "sharing mutable
-//! state" of the guide says when to take which.
+//! prints the best of 20 runs of each, beside the sequential loop. The page `tine::guide::sharing` says when to
+//! take which.
 
 use std::error::Error;
 use std::sync::Mutex;

@@ -70,6 +70,7 @@
 //! * [`guide::servers`]: beside an async runtime, and in a server.
 //! * [`guide::side_by_side`]: the methods of std's `HashMap`, `HashSet` and `Vec`, and what each is here.
 //! * [`guide::when_slow`]: what to look at when it is not faster.
+//! * [`guide::when_stuck`]: what to look at when it hangs.
 //! * [`guide::many_machines`]: the same pipelines on more than one machine.
 //! * [`guide::how_it_works`]: what happens beneath a call.
 //!

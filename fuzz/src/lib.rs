@@ -1,4 +1,4 @@
-//! What the fuzz targets run: bytes that somebody invented become operations, and the answers are
+//! What the fuzz targets run: bytes that the fuzzer invented become operations, and the answers are
 //! compared with those of a model. CONTRIBUTING.md says how they are run.
 //!
 //! The files in `seeds/` are where the fuzzer starts from. They are run by `cargo test` too.

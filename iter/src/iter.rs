@@ -26,7 +26,7 @@
 //! a state before an adapter that moves positions (`zip`, `rev` …); accumulators before a search
 //! (`find_any` …); and consumers from outside this crate.
 //!
-//! The clones of `map_with`, `fold_with` and their kin are made by one thread at a time, since the
+//! The clones of `map_with`, `fold_with` and their variants are made by one thread at a time, since the
 //! value need not be `Sync`. So `clone` must not wait in a way that runs other work meanwhile: for
 //! another pool, by `yield_now`, or in a pool with `greedy_waiting`. That work may be another piece
 //! of the same loop, which waits for the clone, and then both wait for ever. The closures of

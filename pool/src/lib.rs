@@ -21,18 +21,19 @@
 //!   [`greedy_waiting`](ThreadPoolBuilder::greedy_waiting). And each thread that waits runs the
 //!   closures of a [`broadcast`] that are meant for this very thread.
 //! * **Guests.** An ordinary thread that calls a free function takes a free seat of the global
-//!   pool and works there itself; no thread is woken and none sleeps for a call that is over in
-//!   nanoseconds. See [`ThreadPoolBuilder::guests`].
+//!   pool and works there itself. It needs no message to another thread. See
+//!   [`ThreadPoolBuilder::guests`].
 //! * **Quiet.** A thread without work spins for about 20 µs at most, then sleeps. It is woken only for
-//!   work that is worth it.
+//!   work that is worth it. A new call site wakes a sleeper for its first few joins; once its calls are known to be short,
+//!   it wakes none.
 //!
 //! Which thread runs which closure is told in one table, at [`ThreadPool`].
 //!
 //! # Limits
 //!
-//! * A worker that blocks outside this library (on a channel, say) for a job that no other thread is
-//!   free to run waits for ever: no other thread's wait will pick that job up. The remedy is
-//!   [`blocking`], inside which another thread takes its place; or
+//! * A worker may block outside this library (on a channel, say) for a job that no other thread is free to run. Then it
+//!   waits for ever: waiting threads do not run unrelated jobs, so no thread will run that one. The remedy is
+//!   [`blocking`], inside which another thread takes the worker's place; or
 //!   [`ThreadPoolBuilder::greedy_waiting`].
 //! * Joins nested more than 4096 deep on one thread run in sequence.
 

@@ -1,5 +1,5 @@
 //! Pages to read: what to choose, how to move here, how to share state, how to live beside an async
-//! runtime, what to do when it is slow, and how it works.
+//! runtime, what to do when it is slow or stuck, and how it works.
 //
 // The examples of some pages need the collections: without them these pages are not tested.
 #![forbid(unsafe_code)]
@@ -39,3 +39,6 @@ pub mod streaming {}
 
 #[doc = include_str!("when_slow.md")]
 pub mod when_slow {}
+
+#[doc = include_str!("when_stuck.md")]
+pub mod when_stuck {}

@@ -13,6 +13,7 @@ fn name(house: &Crate) -> &'static str {
         "iter/src" => "tine-iter",
         "collections/src" => "tine-collections",
         "src" => "tine",
+        "cluster/src" => "tine-cluster",
         shim => shim,
     }
 }

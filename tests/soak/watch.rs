@@ -51,7 +51,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn report(steps: &[Step], painters: &[Painter]) {
-    say("soak: somebody stands still\n");
+    say("soak: a thread stands still\n");
     for (actor, (what, seats, since)) in steps.iter().enumerate() {
         let since = since.elapsed().as_secs();
         say(&format!(

@@ -2,7 +2,7 @@
 
 use tine_cluster::{Cluster, DistVec, ThreadRanks, Travel};
 
-/// So many ranks a test is run with.
+/// The numbers of ranks that each test is run with.
 pub(crate) const RANKS: &[usize] = &[1, 2, 3, 5, 8];
 
 /// Runs `body` with rounds of 1 KiB, so that exchanges take many.

@@ -75,8 +75,8 @@ pub trait ParallelGrouping: ParallelIterator {
         )
     }
 
-    /// Folds the items of each key. `fold` adds an item to a sum, the first of which `init`
-    /// returns. `combine` adds to a sum another one, of later items.
+    /// Folds the items of each key. `init` makes an empty accumulator, `fold` adds an item, and `combine` appends the
+    /// accumulator of later items.
     ///
     /// For the result to be the same on any number of threads, `combine` must agree with `fold`:
     /// folding some items and then others is the same as combining the two. It need not be

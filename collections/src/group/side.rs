@@ -45,7 +45,7 @@ use tine_iter::iter::ParallelIterator;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "items cannot be joined on `{Self}`",
-    note = "a `ParHashMap` that nobody else uses meanwhile: `join_on(&mut map, …)`",
+    note = "a `ParHashMap` that no other code uses meanwhile: `join_on(&mut map, …)`",
     note = "one that is only read from now on: `let frozen = map.freeze();`, then `join_on(&frozen, …)`",
     note = "items that are no map yet: `join_by(items, key, key_of_the_items)`"
 )]

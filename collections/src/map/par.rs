@@ -197,7 +197,7 @@ impl<'a, K, V> ParIter<'a, K, V> {
     message = "a `{Self}` behind `&` cannot be walked in parallel: other threads may be changing it",
     label = "this needs `&mut`, or the map or set by value",
     note = "built and only read from now on: `let frozen = map.freeze();`, then `frozen.par_iter()`",
-    note = "nobody else is using it: `(&mut map).into_par_iter()`, or `map.par_iter()` on a `let mut map`"
+    note = "no other code is using it: `(&mut map).into_par_iter()`, or `map.par_iter()` on a `let mut map`"
 )]
 pub trait WalkShared {}
 

@@ -32,7 +32,7 @@ use std::thread;
 /// A stem with more entries than this is crowded.
 pub(crate) const CROWD: usize = 2048;
 
-/// So many entries are dropped by one thread.
+/// The number of entries up to which one thread drops them.
 const ALONE: usize = if cfg!(miri) { 1 << 5 } else { 1 << 16 };
 
 /// A table under its lock, on a cache line of its own.

@@ -1,4 +1,4 @@
-//! [`ParVec`] itself.
+//! `ParVec`: the type, its pushes and reads.
 #![forbid(unsafe_code)]
 
 use super::buckets::Buckets;
@@ -13,7 +13,7 @@ use std::thread;
 /// A vector that any number of threads push to at once, without a lock.
 ///
 /// Its storage grows in buckets, each twice the last, so values never move: a reference stays valid
-/// for as long as it shares the vector. An index that [`push`](Self::push) has returned names its
+/// as long as the vector is borrowed. An index that [`push`](Self::push) has returned names its
 /// value for good.
 ///
 /// Threads that push values one by one contend for the next index: eight of them may be slower than

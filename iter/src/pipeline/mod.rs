@@ -18,12 +18,12 @@
 //! The same stages follow [`par_bridge_ordered`], which draws items singly, and the lines of a reader
 //! ([`ParallelRead::par_lines`](crate::readers::ParallelRead::par_lines)).
 //!
-//! # Who runs what
+//! # Which thread runs what
 //!
 //! The caller and the threads of its pool carry items along, each as far as it can. No thread waits
-//! inside a pipeline: where there is nothing to do, for the source is slow or the limit is reached, a
-//! thread goes back to its pool, and is called again when there is. So a source that waits, for a
-//! channel or a socket, keeps one thread, and a pool of one thread runs everything in sequence.
+//! inside a pipeline: if the source is slow or the limit is reached, a thread returns to the pool and is called
+//! back later. Only a source that itself waits, for a channel or a socket, keeps one thread. A pool of one thread runs
+//! everything in sequence.
 //!
 //! The source is asked for one item at a time by one thread at a time, and not always the same one.
 //!

@@ -148,7 +148,7 @@ impl<'b> ParallelRead for InMemory<'b> {
 
 /// The lines or records of something, for closures that run in parallel.
 ///
-/// It is made by [`ParallelRead`]. What `map` and its kin return is a [`Pipeline`], whose errors are
+/// It is made by [`ParallelRead`]. What `map` and the other adapters return is a [`Pipeline`], whose errors are
 /// [`io::Error`]s.
 #[must_use = "nothing is read until the pipeline is run"]
 pub struct Lines<S, C = LineEnd, V = AsText> {

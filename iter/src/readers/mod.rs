@@ -1,6 +1,6 @@
 //! Readers: the lines and records of files, sockets and bytes, worked on in parallel.
 //!
-//! [`ParallelRead`] adds `par_lines` and its kin to everything that can be read. A reader is read in
+//! [`ParallelRead`] adds `par_lines` and its variants to everything that can be read. A reader is read in
 //! blocks that end where a record ends, by one thread at a time; the records of a block are worked on
 //! by one thread, while other threads work on other blocks. Closures are given records that borrow from
 //! their block: nothing is copied, and no line costs an allocation. What they make goes on through a

@@ -1,4 +1,4 @@
-//! Worklists.
+//! `for_each_fed`: worklists whose items feed further items.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

@@ -1,4 +1,4 @@
-//! Lines.
+//! `par_lines` and `par_byte_lines` of readers, against std's `lines`.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read};

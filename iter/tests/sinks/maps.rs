@@ -1,4 +1,4 @@
-//! Trees and tables.
+//! Collecting into std's `BTreeMap`, `HashMap` and their sets.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

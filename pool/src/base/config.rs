@@ -29,9 +29,11 @@ pub(crate) fn wakes_elsewhere() -> bool {
     on == 1
 }
 
-/// Whether a variable of the environment leaves on what it can turn off.
+/// Whether a variable of the environment leaves on what it can turn off. Upper and lower case are the same.
 fn is_on(value: &str) -> bool {
-    !matches!(value.trim(), "0" | "false" | "no" | "off")
+    !["0", "false", "no", "off"]
+        .iter()
+        .any(|off| value.trim().eq_ignore_ascii_case(off))
 }
 
 pub(crate) type PanicHandler = Box<dyn Fn(Payload) + Send + Sync>;
@@ -149,5 +151,20 @@ impl fmt::Debug for Settings {
             .field("start_handler", &set(&self.handlers.start))
             .field("exit_handler", &set(&self.handlers.exit))
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_on;
+
+    #[test]
+    fn switches_are_turned_off_in_any_case() {
+        for off in ["0", "false", "False", "FALSE", "no", "No", "off", " OFF\n"] {
+            assert!(!is_on(off), "{off:?}");
+        }
+        for on in ["", "1", "true", "on", "yes", "00", "none"] {
+            assert!(is_on(on), "{on:?}");
+        }
     }
 }

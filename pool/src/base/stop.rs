@@ -261,10 +261,9 @@ impl StopToken {
 
     /// A child that also counts as stopped once this time has passed.
     ///
-    /// No thread waits for that: the clock is read by each thread that looks at the token, and that is any loop or
-    /// computation that works under it, about every three microseconds. The first look that comes too
-    /// late stops the token, which wakes its futures and stops its children, as [`stop`](Self::stop)
-    /// does. If no thread looks, nothing happens.
+    /// No timer runs. A loop under the token reads the clock about every 3 µs. The first read after the deadline stops the
+    /// token, which wakes its futures and stops its children, as [`stop`](Self::stop) does. If nothing runs under the
+    /// token, nothing happens.
     ///
     /// ```
     /// # use tine_pool as tine;

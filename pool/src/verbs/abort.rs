@@ -17,7 +17,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
 /// Starts a job under `token`, as [`with_token`] runs it: once the token is stopped, it ends at its next
-/// parallel call; if it has not begun, it never does.
+/// parallel call. If it has not begun, it never begins. If it makes no parallel call after the stop, it returns its result
+/// in `Ok`, as usual.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -43,7 +44,7 @@ where
 /// result any more.
 ///
 /// The job works under a token of its own. Once the handle is dropped it ends at its next parallel call, or
-/// between two blocks of a loop, which is about three microseconds later; one that has not begun never does.
+/// between two blocks of a loop, which is about three microseconds later. A job that has not begun never begins.
 ///
 /// ```
 /// # use tine_pool as tine;

@@ -7,8 +7,8 @@ use crate::work::worker::Worker;
 /// Calls `op`, which may block outside this library: on a channel, a lock, a file. While it does,
 /// another thread works in place of this one.
 ///
-/// A worker that blocks keeps what is pushed on its seat from no thread, but it does no work; if all
-/// do so for something that only a job yet to be run will bring, they wait for ever. Inside `op`
+/// Other threads can still take the jobs of a blocked worker, but it runs none itself. If every worker waits for a
+/// job that has not begun, the pool deadlocks. Inside `op`
 /// the calling thread is no worker: it has no index, its pending work is open to all, and the
 /// pool has one more seat for as long as it takes, with a *spare thread* on it. On a thread that
 /// is no worker, this is a plain call.

@@ -463,7 +463,7 @@ impl<S> ThreadPoolBuilder<S> {
     ///
     /// They may not, even after `guests(true)`, if the builder sets a thread name, a stack size, a start
     /// or exit handler, a spawn handler or [`use_current_thread`](Self::use_current_thread): a guest
-    /// would not have what these ask for.
+    /// would not have what these ask for. On Linux, a thread with less than 7/8 of 2 MiB of stack left is never a guest.
     ///
     /// ```
     /// # use tine_pool as tine;

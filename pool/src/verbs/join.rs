@@ -48,10 +48,10 @@ impl FnContext {
 
 /// Runs two closures, at the same time if a thread is free, and returns both results.
 ///
-/// If no other thread has begun `b` when `a` is done, `b` runs on this thread after `a`; so a join
-/// costs next to nothing where there is nothing to share, and may be used at every level of a
-/// recursion. While it waits, the thread runs pieces of `b` alone, so a lock held across the
-/// call cannot be met again in a stranger's task.
+/// If no other thread has begun `b` when `a` is done, `b` runs on this thread after `a`. So a join inside a
+/// parallel call costs a few nanoseconds when nothing is shared, and may be used at every level of a recursion.
+/// While it waits, the thread runs pieces of `b` alone, apart from the exceptions on [the crate's page](crate). So a
+/// lock held across the call cannot be met again in a stranger's task.
 ///
 /// # Panics
 ///

@@ -12,6 +12,17 @@ use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
 impl ThreadPool {
+    /// What each thread of this pool does at the moment, in words. See [`picture()`].
+    ///
+    /// ```
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert!(pool.picture().contains("seat   1"));
+    /// ```
+    pub fn picture(&self) -> String {
+        Picture(self.shared()).to_string()
+    }
+
     /// What gives a picture of this pool, for as long as there is one to give: it does not keep
     /// the pool alive.
     #[doc(hidden)]
@@ -21,8 +32,21 @@ impl ThreadPool {
     }
 }
 
-/// A picture of the global pool, which it makes if there is none yet.
-#[doc(hidden)]
+/// What each thread of the global pool does at the moment, in words: for a program that hangs.
+///
+/// The first line counts threads and jobs, and each further line is a seat: its index, which thread holds it, the jobs that
+/// lie there, and which seats wait for it. The text is for people, and its form may change in any version. A
+/// picture of a pool at work is blurred, since the pool goes on meanwhile; that of a pool that hangs is sharp. The global pool is made if
+/// there is none yet.
+///
+/// [`ThreadPool::picture`] shows another pool.
+///
+/// ```
+/// # use tine_pool as tine;
+/// tine::join(|| (), || ());
+/// let picture = tine::picture();
+/// assert!(picture.contains("seat   0"));
+/// ```
 #[inline]
 pub fn picture() -> String {
     Picture(pool::global()).to_string()

@@ -117,9 +117,12 @@ pub fn current_num_threads() -> usize {
     with_current(|shared, _| shared.len())
 }
 
-/// The index of the seat that the calling thread holds, less than [`current_num_threads`] but
-/// where a spare seat is open: for [`blocking`](crate::blocking()), or for an ordinary thread's call that found
-/// every seat blocked. `None` if it holds none. No two closures that run at the same time in one pool see the same.
+/// The index of the seat that the calling thread holds, or `None` if it holds none. No two closures that run at the
+/// same time in one pool see the same index.
+///
+/// It is usually less than [`current_num_threads`]; on a spare seat it is equal or greater. Spare seats are opened
+/// for [`blocking`](crate::blocking()), and for calls of ordinary threads that find every seat taken while no job has
+/// begun for some time: 2 s on Linux, about 30 ms there if all holders of seats sleep, 200 ms on other systems.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -160,8 +163,8 @@ pub fn max_num_threads() -> usize {
 ///
 /// A child process that `fork` makes has none of them: there, the methods that would need them
 /// panic, and dropping the pool does nothing. (The global pool is made anew in such a child when it
-/// is first used. A child must not return into a parallel call that it was made in. The threads of
-/// a child's pools have no name. A closure there that starts a thread with std may wait for ever: std
+/// is first used. If you fork inside a parallel call, the child must `exec` or exit; it must not return from that call.
+/// The threads of a child's pools have no name. A closure there that starts a thread with std may wait for ever: std
 /// takes a lock as a thread begins, and a thread of the parent may have held it.)
 ///
 /// Closures given to its methods run on these threads, and what they call in turn, `join` or a

@@ -8,7 +8,7 @@ use std::fmt;
 
 pub use crate::base::stop::{StopToken, WhenStopped};
 
-/// A computation was stopped before its end. `so_far` is what it had come to, where that is something.
+/// A computation was stopped before its end. `so_far` holds the partial result, if there is one.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -37,10 +37,10 @@ impl<T: fmt::Debug> std::error::Error for Stopped<T> {}
 /// not begun, jobs that are spawned inside, and what runs inside in another pool. They end by unwinding,
 /// so everything is dropped, once; items and tasks that have begun run to their end, and a sort that is
 /// ended leaves all elements in its slice, in some order. Code of yours that takes long without a parallel
-/// call may ask [`requested`](requested()). Where nothing of `op` makes a parallel call after the token was stopped,
-/// its result is given as if it had not been.
+/// call may ask [`requested`](requested()). If `op` makes no parallel call after the stop, `with_token` returns its
+/// result in `Ok`, as usual.
 ///
-/// In calls of `with_token` inside of one another, each token ends what is inside of its own call.
+/// Calls of `with_token` may be nested: each token ends what is inside of its own call.
 /// A token that is stopped already keeps `op` from being called.
 ///
 /// Where panics abort (`panic = "abort"`, and wasm) nothing can unwind: there, a call that has begun runs to its
