@@ -5,7 +5,7 @@ use crate::map::table::grow;
 use hashbrown::HashTable;
 use std::slice;
 
-/// Room for the rows to come, estimated from the rows so far. The number of rows that met their own
+/// Room for the rows to come, estimated from the rows so far: how many of them met their own
 /// key shows how many keys there are, if all keys are equally frequent. If they are not, the
 /// estimate is too low, and the table grows once more.
 pub(crate) struct Foresight {
@@ -53,17 +53,10 @@ impl Foresight {
         }
     }
 
-    /// The number of keys to expect of all rows, after `met` of those seen found their key.
-    fn keys(&self, met: usize) -> usize {
-        let again = self.seen.saturating_sub(met) as f64;
-        if again == 0.0 {
-            return self.rows;
-        }
-        // Of `seen` draws from `all` equal keys `seen² / (2 all)` are repeats, as long as repeats
-        // are few.
-        let all = self.seen as f64 * self.seen as f64 / (2.0 * again);
-        let share = 1.0 - (-(self.rows as f64) / all).exp();
-        ((all * share) as usize).min(self.rows)
+    /// The number of keys to expect of all rows, of which those seen had `found` different ones.
+    fn keys(&self, found: usize) -> usize {
+        let found = found.min(self.seen);
+        found + new_keys(self.seen, found, self.rows.saturating_sub(self.seen))
     }
 }
 
@@ -133,7 +126,28 @@ pub(crate) fn new_keys(seen: usize, keys: usize, rest: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{LIGHT, headroom, new_keys, room_for};
+    use super::{Foresight, LIGHT, headroom, new_keys, room_for};
+
+    /// However many rows share a key, room is for the keys.
+    #[test]
+    fn room_follows_the_keys_and_not_the_rows() {
+        let keys = 10_000_usize;
+        for rows in [20_000, 160_000, 1_000_000, 100_000_000, 1 << 40] {
+            let mut foresight = Foresight::new(rows);
+            foresight.seen = rows / 16;
+            let found = keys as f64 * (1.0 - f64::exp(-(foresight.seen as f64) / keys as f64));
+            let all = keys as f64 * (1.0 - f64::exp(-(rows as f64) / keys as f64));
+            let told = foresight.keys(found as usize) as f64;
+            assert!(
+                (0.8 * all..1.2 * all).contains(&told),
+                "{told} of {all}, {rows} rows"
+            );
+        }
+        let mut foresight = Foresight::new(1000);
+        foresight.seen = 62;
+        assert_eq!(foresight.keys(62), 1000, "all new");
+        assert_eq!(foresight.keys(100), 1000, "more than were seen");
+    }
 
     /// Full tables of equally frequent keys.
     #[test]

@@ -34,19 +34,25 @@ pub(crate) fn drop_ahead<K: Hash>(row: &mut Vec<K>) {
     }
 }
 
-/// Where the key's memory is, if it hands any to a hasher; 0 otherwise.
-pub(crate) fn place<K: Hash>(key: &K) -> usize {
-    let mut finder = Finder(0);
+/// Where the key's memory is, if it hands any to a hasher, else 0; and whether what it hands over may be all that it owns.
+pub(crate) fn place<K: Hash>(key: &K) -> (usize, bool) {
+    let mut finder = Finder { at: 0, pieces: 0 };
     key.hash(&mut finder);
-    finder.0
+    // A piece of memory has an address, a length, and a capacity, and may stand beside a number.
+    let is_all = mem::size_of::<K>() <= 4 * mem::size_of::<usize>() * finder.pieces;
+    (finder.at, is_all)
 }
 
-/// A hasher that reads nothing: it notes where the last bytes are that it is given.
-struct Finder(usize);
+/// A hasher that reads nothing: it notes where the last bytes are that it is given, and how many pieces it is given.
+struct Finder {
+    at: usize,
+    pieces: usize,
+}
 
 impl Hasher for Finder {
     fn write(&mut self, bytes: &[u8]) {
-        self.0 = bytes.as_ptr().addr();
+        self.at = bytes.as_ptr().addr();
+        self.pieces += 1;
     }
     fn write_u8(&mut self, _: u8) {}
     fn write_u16(&mut self, _: u16) {}

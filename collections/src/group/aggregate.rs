@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::fold::Fold;
+use super::sums_at_once;
 use super::tally::tables_into;
 use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
@@ -11,6 +12,7 @@ use hashbrown::HashTable;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::marker::PhantomData;
+use std::mem;
 use std::ops::AddAssign;
 use tine_iter::iter::ParallelIterator;
 
@@ -508,11 +510,6 @@ impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
     {
         let hasher = DefaultHashBuilder::default();
         let wanted = self.wanted;
-        let fold = All {
-            key: self.key,
-            wanted: &wanted,
-            item: PhantomData,
-        };
         let finished = |states: HashTable<(K, A::State)>| {
             let mut table = HashTable::with_capacity(states.len());
             for (key, state) in states {
@@ -522,13 +519,22 @@ impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
             }
             table
         };
-        let mut shards = tables_into(self.items, &fold, &hasher, |states| {
+        let made = |states| {
             Shards::of(if const { A::DONE } {
                 A::done::<Values<K>>(states).expect("states are results")
             } else {
                 par_map(states, &finished)
             })
-        });
+        };
+        let (key, wanted, item) = (self.key, &wanted, PhantomData);
+        let mut shards = if const { mem::needs_drop::<I::Item>() && sums_at_once::<I::Item, A::State>() }
+        {
+            let fold = AtOnce { key, wanted, item };
+            tables_into(self.items, &fold, &hasher, made)
+        } else {
+            let fold = All { key, wanted, item };
+            tables_into(self.items, &fold, &hasher, made)
+        };
         shards.share_end();
         ParHashMap { shards, hasher }
     }
@@ -569,6 +575,50 @@ where
     #[inline]
     fn add(&self, state: &mut A::State, item: T) {
         self.wanted.add(state, &item);
+    }
+
+    #[inline]
+    fn merge(&self, state: &mut A::State, later: A::State) {
+        self.wanted.merge(state, later);
+    }
+}
+
+/// The same, with states made of items as soon as these are read.
+struct AtOnce<'a, T, F, A> {
+    key: F,
+    wanted: &'a A,
+    item: PhantomData<fn(T)>,
+}
+
+impl<T, K, F, A> Fold for AtOnce<'_, T, F, A>
+where
+    T: Send,
+    K: Eq + Hash + Send,
+    F: Fn(&T) -> K + Sync,
+    A: Aggregate<T>,
+{
+    type Item = T;
+    type Key = K;
+    type Raw = A::State;
+    type Sum = A::State;
+
+    #[inline]
+    fn read(&self, item: T, _: usize) -> (K, A::State) {
+        let key = (self.key)(&item);
+        let state = self.wanted.start(&item);
+        // Should this panic, key and state are dropped too.
+        drop(item);
+        (key, state)
+    }
+
+    #[inline]
+    fn start(&self, state: A::State) -> A::State {
+        state
+    }
+
+    #[inline]
+    fn add(&self, state: &mut A::State, later: A::State) {
+        self.wanted.merge(state, later);
     }
 
     #[inline]

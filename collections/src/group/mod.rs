@@ -45,6 +45,10 @@ use tine_iter::slice::ParallelSliceMut;
 /// Values of a key come in the order of the input, whatever the number of threads. The order of the
 /// *keys* of a map is not specified.
 ///
+/// What is scattered stays in memory until all items have come: for each item its key, and its sum or the item itself. A sum
+/// that owns nothing and is no larger than an item takes the place of an item that owns memory, so the item is dropped at
+/// once. Where there are few keys, memory goes with their number.
+///
 /// ```
 /// use tine::prelude::*;
 ///
@@ -102,7 +106,7 @@ pub trait ParallelGrouping: ParallelIterator {
         O: Fn(&mut A, Self::Item) + Sync,
         C: Fn(&mut A, A) + Sync,
     {
-        if const { sums_are_small::<Self::Item, A>() } {
+        if const { sums_at_once::<Self::Item, A>() } {
             let read = |item| {
                 let key = key(&item);
                 let mut sum = init();
@@ -466,11 +470,11 @@ where
 }
 
 /// Whether an item may as well become a sum as soon as it is read. Plain sums that are no larger than
-/// items are as cheap to scatter, and an item that is a reference points to what was just read: later,
-/// it would be fetched again, at random.
-const fn sums_are_small<T, A>() -> bool {
-    let plain = !mem::needs_drop::<T>() && !mem::needs_drop::<A>();
-    plain && mem::size_of::<A>() <= mem::size_of::<T>() && mem::size_of::<A>() <= 16
+/// items are as cheap to scatter. An item that is a reference points to what was just read: later,
+/// it would be fetched again, at random. One that owns memory would keep it until all items have come.
+const fn sums_at_once<T, A>() -> bool {
+    let small = mem::size_of::<A>() <= 16 || mem::needs_drop::<T>();
+    !mem::needs_drop::<A>() && mem::size_of::<A>() <= mem::size_of::<T>() && small
 }
 
 /// Counts occurrences.

@@ -149,6 +149,8 @@ mod tests {
         check(map, "extended one table in parallel");
         map.reserve(few as usize);
         check(map, "reserved in one table");
+        map.clear();
+        check(map, "cleared in one table");
         let map = &mut pairs(many).collect::<Vec<_>>().into_par_iter().collect();
         check(map, "collected many in parallel");
     }

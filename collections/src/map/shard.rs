@@ -423,7 +423,9 @@ impl<T> Shards<T> {
         if !self.is_wide() {
             let (mut table, _) = self.stem.0.write(self.front(id));
             if !self.is_wide() {
-                return visit(&mut table);
+                visit(&mut table);
+                self.stem.1.draw(&table);
+                return;
             }
         }
         for (nth, shard) in self.wide.get().into_iter().flatten().enumerate() {
@@ -501,7 +503,8 @@ impl<T> Drop for Shards<T> {
         if let Some(wide) = self.wide.take() {
             let tables = wide.into_iter().map(|shard| shard.0.into_inner());
             let tables: Vec<_> = tables.collect();
-            match self.end {
+            // A thread that holds a shard of some map begins nothing that another thread may take part in.
+            match self.end.filter(|_| !is_inside()) {
                 Some(end) if tables.iter().map(HashTable::len).sum::<usize>() > ALONE => {
                     end(tables)
                 }

@@ -13,25 +13,17 @@ use std::hash::{BuildHasher, Hash};
 use std::mem;
 use std::ops::{BitAnd, BitOr, BitXor, Sub};
 
-/// Clones of a set's items, shard by shard, and which of them are chosen.
-struct Shared<T> {
+/// Clones of the items of a set that are chosen, shard by shard.
+struct Chosen<T> {
     items: Vec<T>,
-    /// For each item whether it is chosen.
-    chosen: Vec<bool>,
     /// For each shard how many of its items are chosen.
     counts: Vec<usize>,
 }
 
-impl<T> Shared<T> {
-    /// The counts, and the items that are chosen.
-    fn into_items(self) -> (Vec<usize>, impl Iterator<Item = T>) {
-        let all = self.items.into_iter().zip(self.chosen);
-        (
-            self.counts,
-            all.filter_map(|(item, chosen)| chosen.then_some(item)),
-        )
-    }
-}
+/// Items of at most this number of bytes that own nothing are cloned before it is known whether they are chosen.
+const SMALL: usize = 64;
+/// Once this many are cloned, they are looked up.
+const MANY: usize = 1 << 12;
 
 impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Whether all items of this set are in the other.
@@ -73,70 +65,50 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     }
 
     /// Chooses the items that `other` has (or, if not `has`, those that it has not).
-    fn shared<Z: BuildHasher>(&self, other: &ParHashSet<T, Z>, has: bool) -> Shared<T>
+    fn chosen<Z: BuildHasher>(&self, other: &ParHashSet<T, Z>, has: bool) -> Chosen<T>
     where
         T: Clone,
     {
-        let mut items: Vec<T> = Vec::new();
-        let mut counts = Vec::new();
-        let mut more = |chosen: &mut dyn Iterator<Item = &T>| {
-            let before = items.len();
-            items.extend(chosen.cloned());
-            counts.push(items.len() - before);
+        let mut chosen = Chosen {
+            items: Vec::new(),
+            counts: Vec::new(),
         };
-        if const { mem::needs_drop::<T>() } {
+        if const { mem::needs_drop::<T>() || mem::size_of::<T>() > SMALL } {
             for table in self.map.shards.walk() {
+                let before = chosen.items.len();
                 let all = table.iter().map(|(item, ())| item);
-                more(&mut all.filter(|item| other.contains(*item) == has));
+                let these = all.filter(|item| other.contains(*item) == has);
+                chosen.items.extend(these.cloned());
+                chosen.counts.push(chosen.items.len() - before);
             }
-            let chosen = vec![true; items.len()];
-            return Shared {
-                items,
-                chosen,
-                counts,
-            };
+            return chosen;
         }
         // To look an item up while a shard is held takes longer than to clone such items.
+        let (mut clones, mut lens) = (Vec::new(), Vec::new());
         for table in self.map.shards.walk() {
-            more(&mut table.iter().map(|(item, ())| item));
+            clones.extend(table.iter().map(|(item, ())| item).cloned());
+            lens.push(table.len());
+            drop(table);
+            if clones.len() >= MANY {
+                chosen.choose(&mut clones, &mut lens, other, has);
+            }
         }
-        let chosen: Vec<bool> = if other.map.shards.is_wide() {
-            other
-                .contains_many(&items)
-                .map(|there| there == has)
-                .collect()
-        } else {
-            items
-                .iter()
-                .map(|item| other.contains(item) == has)
-                .collect()
-        };
-        let mut rest = &chosen[..];
-        for count in &mut counts {
-            let (these, behind) = rest.split_at(*count);
-            *count = these.iter().filter(|&&chosen| chosen).count();
-            rest = behind;
-        }
-        Shared {
-            items,
-            chosen,
-            counts,
-        }
+        chosen.choose(&mut clones, &mut lens, other, has);
+        chosen
     }
 
-    /// The items that [`shared`](Self::shared) chooses, in a set of their own.
+    /// The items that [`chosen`](Self::chosen) chooses, in a set of their own.
     fn selected<Z: BuildHasher>(&self, other: &ParHashSet<T, Z>, has: bool) -> Self
     where
         T: Clone,
         S: Clone,
     {
-        let mut shared = self.shared(other, has);
-        let all = shared.counts.iter().sum();
-        if all <= CROWD {
-            shared.counts = vec![all];
+        let Chosen { items, mut counts } = self.chosen(other, has);
+        if items.len() <= CROWD {
+            counts = vec![items.len()];
         }
         let hasher = self.hasher();
-        let (counts, mut items) = shared.into_items();
+        let mut items = items.into_iter();
         let table = |count: usize| {
             let mut table = HashTable::with_capacity(count);
             for item in items.by_ref().take(count) {
@@ -217,10 +189,41 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         S: Clone,
     {
         let mut either = self.difference(other);
-        for item in other.shared(self, false).into_items().1 {
+        for item in other.chosen(self, false).items {
             either.map.insert_mut(item, ());
         }
         either
+    }
+}
+
+impl<T: Eq + Hash> Chosen<T> {
+    /// Adds those of the clones that `other` has (or has not): of each shard the number that `lens` has.
+    fn choose<Z: BuildHasher>(
+        &mut self,
+        clones: &mut Vec<T>,
+        lens: &mut Vec<usize>,
+        other: &ParHashSet<T, Z>,
+        has: bool,
+    ) {
+        let is_chosen: Vec<bool> = if other.map.shards.is_wide() {
+            other
+                .contains_many(&*clones)
+                .map(|there| there == has)
+                .collect()
+        } else {
+            clones
+                .iter()
+                .map(|item| other.contains(item) == has)
+                .collect()
+        };
+        let mut all = clones.drain(..).zip(is_chosen);
+        for len in lens.drain(..) {
+            let before = self.items.len();
+            let these = all.by_ref().take(len);
+            self.items
+                .extend(these.filter_map(|(item, is_chosen)| is_chosen.then_some(item)));
+            self.counts.push(self.items.len() - before);
+        }
     }
 }
 

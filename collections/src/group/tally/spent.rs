@@ -7,6 +7,9 @@
 //! made them: then the source of the keys has given its memory back, and a large piece that comes back to glibc while
 //! many small ones are free costs as much as all their drops. If they weigh too much, or the system has no memory for
 //! that, each row is dropped while no other thread drops one.
+//!
+//! What a key weighs is what it hands to a hasher. Where a key seems to own more than that, none is kept; and a drop that takes
+//! as long as that of a large piece is no sign that threads wait for each other.
 #![forbid(unsafe_code)]
 
 use crate::farewell::Kept;
@@ -39,6 +42,8 @@ const TRIAL: usize = 32;
 const SLOWED: usize = 4;
 /// A drop that takes longer is slow, besides what two looks at the clock take.
 const SLOW: Duration = Duration::from_nanos(30);
+/// One that takes longer than this is slow for what it drops.
+const HEAVY: Duration = Duration::from_micros(1);
 
 /// What the workers of one call know of each other's drops.
 #[derive(Default)]
@@ -152,10 +157,10 @@ impl<'a, K: Hash> Spent<'a, K> {
                 }
             }
             Way::Looking { last, looks } => {
-                let place = place(&key);
+                let (place, is_all) = place(&key);
                 drop(key);
                 self.count = 0;
-                if place == 0 || place == *last {
+                if !is_all || place == *last {
                     self.due = TIMED.0;
                     self.way = Way::Timed {
                         timed: 0,
@@ -169,9 +174,11 @@ impl<'a, K: Hash> Spent<'a, K> {
                 }
             }
             Way::Timed { timed, slow, limit } => {
+                let (_, is_all) = place(&key);
                 let start = Instant::now();
                 drop(key);
-                *slow += usize::from(start.elapsed() > *limit);
+                let took = start.elapsed();
+                *slow += usize::from(took > *limit && took < HEAVY);
                 *timed += 1;
                 self.due = if *timed < TRIAL { TIMED.0 } else { TIMED.1 };
                 self.count = 0;
@@ -180,7 +187,10 @@ impl<'a, K: Hash> Spent<'a, K> {
                     self.drops.slow.store(true, Ordering::Relaxed);
                 }
                 if self.drops.slow.load(Ordering::Relaxed) {
-                    self.keep();
+                    match is_all {
+                        true => self.keep(),
+                        false => (self.way, self.due) = (Way::InRows, ROW),
+                    }
                 }
             }
             Way::Kept(room) => {

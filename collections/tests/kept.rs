@@ -1,0 +1,170 @@
+//! How much is kept until a call ends: keys and items that own memory, clones, room in tables.
+
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use tine_collections::prelude::*;
+use tine_collections::{ParHashMap, ParHashSet};
+use tine_iter::prelude::*;
+
+/// How many values are alive, and how many were at most.
+#[derive(Default)]
+struct Census {
+    alive: AtomicUsize,
+    most: AtomicUsize,
+}
+
+/// One of them.
+struct Alive<'a>(&'a Census);
+
+impl Census {
+    fn born(&self) -> Alive<'_> {
+        let alive = self.alive.fetch_add(1, Relaxed) + 1;
+        self.most.fetch_max(alive, Relaxed);
+        Alive(self)
+    }
+}
+
+impl Drop for Alive<'_> {
+    fn drop(&mut self) {
+        self.0.alive.fetch_sub(1, Relaxed);
+    }
+}
+
+const ITEMS: usize = if cfg!(miri) { 3_000 } else { 20_000 };
+
+fn two_threads(work: impl FnOnce() + Send) {
+    let pool = tine_pool::ThreadPoolBuilder::new().num_threads(2);
+    pool.build().unwrap().install(work);
+}
+
+/// A key that owns much, of which its hash says nothing.
+struct Document<'a> {
+    id: usize,
+    _text: Vec<u8>,
+    _alive: Alive<'a>,
+}
+
+impl Hash for Document<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id.hash(state);
+    }
+}
+
+impl PartialEq for Document<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Document<'_> {}
+
+#[test]
+fn keys_that_own_more_than_they_say_are_not_kept() {
+    let census = Census::default();
+    let document = |id| Document {
+        id: id % 50,
+        _text: vec![0; 200_000],
+        _alive: census.born(),
+    };
+    two_threads(|| {
+        for _ in 0..3 {
+            let counts = (0..ITEMS).into_par_iter().map(document).count_items();
+            assert_eq!(counts.len(), 50);
+            assert_eq!(counts.sum_of_counts(), ITEMS);
+        }
+    });
+    let most = census.most.load(Relaxed);
+    assert!(most < ITEMS / 2, "{most} alive");
+    assert_eq!(census.alive.load(Relaxed), 0);
+}
+
+trait Counts {
+    fn sum_of_counts(&self) -> usize;
+}
+
+impl<K: Eq + Hash> Counts for ParHashMap<K, usize> {
+    fn sum_of_counts(&self) -> usize {
+        let mut sum = 0;
+        self.for_each(|_, count| sum += count);
+        sum
+    }
+}
+
+/// Sums that own nothing are made of items at once, also where keys are many and nothing is folded before the end.
+#[test]
+fn items_are_not_kept_where_sums_would_do() {
+    let census = Census::default();
+    let item = |id: usize| (id, vec![1_u8; 10], census.born());
+    two_threads(|| {
+        let items = || (0..ITEMS).into_par_iter().map(item);
+        let sums = items().fold_by(
+            |item| item.0,
+            || 0,
+            |sum, item| *sum += item.1.len(),
+            |sum, more| *sum += more,
+        );
+        assert_eq!(sums.len(), ITEMS);
+        let results = items()
+            .aggregate_by(|item| item.0)
+            .count()
+            .sum(|item| item.1.len())
+            .finish();
+        assert_eq!(results.len(), ITEMS);
+        assert_eq!(results.get_cloned(&7), Some((1, 10)));
+    });
+    let most = census.most.load(Relaxed);
+    assert!(most < ITEMS / 4, "{most} alive");
+    assert_eq!(census.alive.load(Relaxed), 0);
+}
+
+static CLONES: AtomicUsize = AtomicUsize::new(0);
+
+/// Large, and owns nothing.
+#[derive(PartialEq, Eq, Hash)]
+struct Large([u64; 100]);
+
+#[expect(
+    clippy::expl_impl_clone_on_copy,
+    reason = "it is not `Copy`, and counts"
+)]
+impl Clone for Large {
+    fn clone(&self) -> Self {
+        CLONES.fetch_add(1, Relaxed);
+        Large(self.0)
+    }
+}
+
+#[test]
+fn large_values_are_cloned_only_where_they_are_chosen() {
+    let large = |n: u64| Large([n; 100]);
+    let all: ParHashSet<Large> = (0..5_000).map(large).collect();
+    let few: ParHashSet<Large> = (4_998..5_001).map(large).collect();
+    let before = CLONES.load(Relaxed);
+    assert_eq!(all.intersection(&few).len(), 2);
+    assert_eq!(CLONES.load(Relaxed) - before, 2);
+    assert_eq!(few.difference(&all).len(), 1);
+    assert_eq!(CLONES.load(Relaxed) - before, 3);
+}
+
+/// However often the same keys come.
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn room_in_a_map_follows_its_keys() {
+    let keys = 20_000;
+    let key = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20 & 0xFFFF_FFFF;
+    for rows in [200_000_u64, 3_000_000] {
+        let pairs = || (0..rows).into_par_iter().map(|n| (key(n * n) % keys, n));
+        let map = pairs().collect::<ParHashMap<u64, u64>>();
+        assert!(map.len() <= keys as usize);
+        assert!(
+            map.capacity() <= 4 * map.len(),
+            "{} for {}",
+            map.capacity(),
+            map.len()
+        );
+        let counts = pairs().count_by(|pair| pair.0);
+        assert_eq!(counts.len(), map.len());
+        assert!(counts.capacity() <= 4 * map.len(), "{}", counts.capacity());
+    }
+}
