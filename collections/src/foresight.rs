@@ -55,7 +55,9 @@ impl Foresight {
 
     /// The number of keys to expect of all rows, of which those seen had `found` different ones.
     fn keys(&self, found: usize) -> usize {
-        let found = found.min(self.seen);
+        if found >= self.seen {
+            return self.rows;
+        }
         found + new_keys(self.seen, found, self.rows.saturating_sub(self.seen))
     }
 }
