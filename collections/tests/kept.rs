@@ -124,10 +124,6 @@ static CLONES: AtomicUsize = AtomicUsize::new(0);
 #[derive(PartialEq, Eq, Hash)]
 struct Large([u64; 100]);
 
-#[expect(
-    clippy::expl_impl_clone_on_copy,
-    reason = "it is not `Copy`, and counts"
-)]
 impl Clone for Large {
     fn clone(&self) -> Self {
         CLONES.fetch_add(1, Relaxed);
