@@ -18,7 +18,7 @@ use std::fmt;
 use std::iter;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -153,6 +153,13 @@ impl Inner {
         self.stopped.load(Ordering::Acquire) || (self.deadline != NEVER && self.is_late())
     }
 
+    /// The same, and stops nothing.
+    fn is_due(&self) -> bool {
+        // Relaxed: hands nothing over.
+        self.stopped.load(Ordering::Relaxed)
+            || (self.deadline != NEVER && clock::wall() >= self.deadline)
+    }
+
     #[inline(never)]
     fn is_late(self: &Arc<Self>) -> bool {
         let late = clock::wall() >= self.deadline;
@@ -179,12 +186,8 @@ impl Inner {
         for told in &family {
             told.ties().children = Places::default();
         }
-        for waker in wakers.into_iter().flat_map(|wakers| wakers.all).flatten() {
-            // The waker is the user's code: outside of the lock, and its panic concerns no caller of this.
-            if let Err(panic) = unwind::catch(|| waker.wake()) {
-                unwind::discard(panic);
-            }
-        }
+        let wakers = wakers.into_iter().flat_map(|wakers| wakers.all);
+        wake(wakers.flatten().collect());
     }
 
     /// Whether this is `other` or a near descendant of it, and so stops with it.
@@ -212,6 +215,23 @@ impl Inner {
             }
             token = token.parent.as_ref()?;
         }
+    }
+}
+
+/// Wakers are the user's code: they run outside of all locks, and under no token, for one of them may just have been
+/// stopped. Their panics concern no caller of `stop`.
+fn wake(wakers: Vec<Waker>) {
+    let mut wakers = wakers.into_iter();
+    let mut wake = || {
+        for waker in wakers.by_ref() {
+            if let Err(panic) = unwind::catch(|| waker.wake()) {
+                unwind::discard(panic);
+            }
+        }
+    };
+    match SHELTER.get() {
+        Some(sheltered) if is_bound() => sheltered(&mut wake),
+        _ => wake(),
     }
 }
 
@@ -538,6 +558,11 @@ impl Chain {
         self.0.tokens.outwards().any(|link| link.token.is_stopped())
     }
 
+    /// The same, and stops none of them: no code of the user's is called.
+    fn is_due(&self) -> bool {
+        self.0.tokens.outwards().any(|link| link.token.is_due())
+    }
+
     /// The panic that had to give way.
     pub(crate) fn take_panic(&self) -> Option<Payload> {
         self.panic().take()
@@ -550,8 +575,7 @@ impl Chain {
 
 impl fmt::Debug for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stopped = self.is_stopped();
-        f.debug_tuple("Chain").field(&stopped).finish()
+        f.debug_tuple("Chain").field(&self.is_due()).finish()
     }
 }
 
@@ -564,6 +588,12 @@ thread_local! {
     static CURRENT: RefCell<Option<Chain>> = const { RefCell::new(None) };
     static PANIC: Cell<Panic> = const { Cell::new(Panic { before: false, ending: false }) };
 }
+
+/// Calls its argument under no token. The seat of the calling thread is told as well, and so it comes from a layer
+/// above.
+pub(crate) type Shelter = fn(&mut dyn FnMut());
+/// Set before any thread works under a token.
+static SHELTER: OnceLock<Shelter> = OnceLock::new();
 
 /// What looks on a thread have to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -630,8 +660,9 @@ pub(crate) fn innermost() -> Option<Chain> {
     CURRENT.try_with(|at| at.borrow().clone()).ok().flatten()
 }
 
-/// From now on the calling thread works under `chain`.
-pub(crate) fn replace(chain: Option<Chain>) -> Before {
+/// From now on the calling thread works under `chain`. `shelter` is the way to work under none meanwhile.
+pub(crate) fn replace(chain: Option<Chain>, shelter: Shelter) -> Before {
+    SHELTER.get_or_init(|| shelter);
     let before = thread::panicking();
     let panic = PANIC.replace(Panic {
         before,
@@ -685,10 +716,10 @@ fn check_now() {
         // That end was caught.
         set_ending(false);
     }
-    let stopped = CURRENT
-        .try_with(|at| at.borrow().as_ref().is_some_and(Chain::is_stopped))
-        .unwrap_or(false);
-    if stopped && !is_unwinding() {
+    // A token that is late is stopped when nothing is borrowed any more: that calls wakers, which may come under other tokens.
+    let due = |at: &RefCell<Option<Chain>>| at.borrow().as_ref().filter(|c| c.is_due()).cloned();
+    let due = CURRENT.try_with(due).ok().flatten();
+    if due.is_some_and(|chain| chain.is_stopped()) && !is_unwinding() {
         resume(Box::new(Unwound));
     }
 }

@@ -22,13 +22,13 @@ pub(crate) struct Under {
 
 impl Under {
     pub(crate) fn new(chain: Option<Chain>) -> Self {
+        let before = Some(stop::replace(chain.clone(), |op| sheltered(op)));
         Worker::with(|worker| {
             if let Some(worker) = worker {
                 let depth = worker.nested().depth();
-                worker.seat.tokens.push(depth, chain.clone());
+                worker.seat.tokens.push(depth, chain);
             }
         });
-        let before = Some(stop::replace(chain));
         Worker::show_front();
         Self { before }
     }

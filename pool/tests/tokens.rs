@@ -1,0 +1,103 @@
+//! Tokens where they meet user code of other kinds: wakers, quiet calls, destructors.
+#![forbid(unsafe_code)]
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Barrier};
+use std::task::{Context, Wake, Waker};
+use std::time::Duration;
+use tine_pool::{StopToken, Stopped, ThreadPool, ThreadPoolBuilder, join, stop, with_token};
+
+mod common;
+use common::Watch;
+
+/// Ends the process if `op` hangs.
+fn within<R>(op: impl FnOnce() -> R) -> R {
+    let _watch = Watch::new("tokens");
+    op()
+}
+
+fn pool(threads: usize) -> ThreadPool {
+    ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .unwrap()
+}
+
+fn for_ever() {
+    loop {
+        join(|| (), || ());
+    }
+}
+
+/// Two halves that meet, so that each is on a thread of its own, and that make parallel calls there.
+fn meet() {
+    let both = Barrier::new(2);
+    let half = || {
+        both.wait();
+        join(|| (), || ());
+    };
+    join(half, half);
+}
+
+/// Calls `op`, and counts how often it was called and came to its end.
+struct Calls<F>(F, AtomicUsize);
+
+impl<F: Fn()> Calls<F> {
+    fn new(op: F) -> Arc<Self> {
+        Arc::new(Self(op, AtomicUsize::new(0)))
+    }
+
+    fn count(&self) -> usize {
+        self.1.load(SeqCst)
+    }
+}
+
+impl<F: Fn() + Send + Sync + 'static> Wake for Calls<F> {
+    fn wake(self: Arc<Self>) {
+        (self.0)();
+        self.1.fetch_add(1, SeqCst);
+    }
+}
+
+/// A waker is code of the user's: what it calls works as anywhere else, and leaves what its thread is under as it was.
+#[test]
+fn a_waker_may_call_whatever_it_likes() {
+    let pool = pool(2);
+    let other = Arc::new(self::pool(1));
+    let ways: [Arc<dyn Fn() + Send + Sync>; 5] = [
+        Arc::new(|| stop::sheltered(|| ())),
+        Arc::new(|| assert_eq!(with_token(&StopToken::new(), || 1), Ok(1))),
+        Arc::new(|| _ = tine_pool::yield_now()),
+        Arc::new(move || other.install(|| ())),
+        Arc::new(meet),
+    ];
+    for late in [true, false] {
+        for (n, way) in ways.iter().enumerate() {
+            let way = Arc::clone(way);
+            let calls = Calls::new(move || way());
+            let waker = Waker::from(Arc::clone(&calls));
+            let mut context = Context::from_waker(&waker);
+            let token = match late {
+                true => StopToken::new().with_timeout(Duration::from_millis(5)),
+                false => StopToken::new(),
+            };
+            let mut stopped = pin!(token.stopped());
+            assert!(stopped.as_mut().poll(&mut context).is_pending());
+            within(|| {
+                pool.install(|| {
+                    let ended = with_token(&token, || {
+                        if !late {
+                            token.stop();
+                        }
+                        for_ever();
+                    });
+                    assert_eq!(ended, Err(Stopped::default()));
+                    assert_eq!(calls.count(), 1, "way {n}, late: {late}");
+                    (0..5).for_each(|_| meet());
+                });
+            });
+        }
+    }
+}
