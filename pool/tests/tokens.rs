@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
-use tine_pool::{StopToken, Stopped, ThreadPool, ThreadPoolBuilder, join, stop, with_token};
+use tine_pool::{
+    StopToken, Stopped, ThreadPool, ThreadPoolBuilder, join, spawn_async_with, stop, with_token,
+};
 
 mod common;
 use common::Watch;
@@ -100,4 +102,36 @@ fn a_waker_may_call_whatever_it_likes() {
             });
         }
     }
+}
+
+/// Work under a child finds that the time of its parent is up: so it is for the parent's own futures.
+#[test]
+fn a_deadline_that_passes_under_a_child_wakes_the_futures_of_its_token() {
+    let soon = || StopToken::new().with_timeout(Duration::from_millis(10));
+    let polled = |token: &StopToken, run: &dyn Fn()| {
+        let calls = Calls::new(|| ());
+        let waker = Waker::from(Arc::clone(&calls));
+        let mut stopped = pin!(token.stopped());
+        let poll = stopped.as_mut().poll(&mut Context::from_waker(&waker));
+        if poll.is_pending() {
+            within(run);
+            assert_eq!(calls.count(), 1);
+        }
+    };
+    let token = soon();
+    polled(&token, &|| {
+        let ended = spawn_async_with(&token, for_ever).join();
+        assert!(ended.unwrap().is_err());
+    });
+    let token = soon();
+    polled(&token, &|| {
+        let inner = token.child().with_timeout(Duration::from_secs(3600));
+        assert!(with_token(&inner.child(), for_ever).is_err());
+    });
+    // No token is stopped whose own time is not up.
+    let whole = StopToken::new();
+    let hour = whole.with_timeout(Duration::from_secs(3600));
+    let late = hour.with_timeout(Duration::ZERO);
+    assert!(late.child().is_stopped() && late.is_stopped());
+    assert!(!hour.is_stopped() && !whole.is_stopped());
 }

@@ -162,9 +162,16 @@ impl Inner {
 
     #[inline(never)]
     fn is_late(self: &Arc<Self>) -> bool {
-        let late = clock::wall() >= self.deadline;
+        let now = clock::wall();
+        let late = now >= self.deadline;
         if late {
-            self.stop();
+            // A parent whose time is up may never be looked at itself. A deadline is that of the parents too, so no
+            // parent is late whose child is not.
+            let mut outermost = self;
+            while let Some(parent) = outermost.parent.as_ref().filter(|p| now >= p.deadline) {
+                outermost = parent;
+            }
+            outermost.stop();
         }
         late
     }
@@ -282,7 +289,7 @@ impl StopToken {
     /// A child that also counts as stopped once this time has passed.
     ///
     /// No thread waits for that: the clock is read by each thread that looks at the token, and that is any loop or
-    /// computation that works under it, about every three microseconds. The first look that comes too
+    /// computation that works under it or a child of it, about every three microseconds. The first look that comes too
     /// late stops the token, which wakes its futures and stops its children, as [`stop`](Self::stop)
     /// does. If no thread looks, nothing happens.
     ///
