@@ -1,6 +1,7 @@
 //! Tokens where they meet user code of other kinds: wakers, quiet calls, destructors.
 #![forbid(unsafe_code)]
 
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -8,7 +9,8 @@ use std::sync::{Arc, Barrier};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 use tine_pool::{
-    StopToken, Stopped, ThreadPool, ThreadPoolBuilder, join, spawn_async_with, stop, with_token,
+    StopToken, Stopped, ThreadPool, ThreadPoolBuilder, join, loops, spawn_async_with, stop,
+    with_token,
 };
 
 mod common;
@@ -134,4 +136,45 @@ fn a_deadline_that_passes_under_a_child_wakes_the_futures_of_its_token() {
     let late = hour.with_timeout(Duration::ZERO);
     assert!(late.child().is_stopped() && late.is_stopped());
     assert!(!hour.is_stopped() && !whole.is_stopped());
+}
+
+/// A call that no look ends asks whether it is to stop, wherever its parts run.
+#[test]
+fn a_quiet_call_takes_its_token_to_other_threads() {
+    let (here, there) = (pool(2), pool(2));
+    let asked = |ask: &(dyn Fn(&StopToken) -> bool + Sync)| {
+        let token = StopToken::new();
+        let told = Cell::new(None);
+        let result = with_token(&token, || {
+            loops::quietly(|| told.set(Some(ask(&token))));
+        });
+        assert_eq!(result, Err(Stopped::default()));
+        told.get()
+    };
+    let stopped = |token: &StopToken| {
+        token.stop();
+        // It is not ended here.
+        meet();
+        loops::requested()
+    };
+    let ways: [&(dyn Fn(&StopToken) -> bool + Sync); 4] = [
+        &|token| here.install(|| stopped(token)),
+        &|token| here.install(|| there.install(|| stopped(token))),
+        &|token| {
+            let mut told = false;
+            here.in_place_scope(|s| s.spawn(|_| told = stopped(token)));
+            told
+        },
+        &|token| {
+            token.stop();
+            here.broadcast(|_| loops::requested()) == [true; 2]
+        },
+    ];
+    within(|| {
+        for (n, way) in ways.iter().enumerate() {
+            assert_eq!(asked(way), Some(true), "way {n}");
+            let told = here.install(|| with_token(&StopToken::new(), || stop::requested()));
+            assert_eq!(told, Ok(false));
+        }
+    });
 }

@@ -647,7 +647,7 @@ fn is_unwinding() -> bool {
     thread::panicking() && (!panic.before || panic.ending)
 }
 
-/// What the calling thread works under, to be handed to another; while it unwinds: nothing, since a
+/// What the calling thread works under, to be handed to work that it does not wait for; while it unwinds: nothing, since a
 /// destructor that computes is not to be ended.
 #[inline]
 pub(crate) fn current() -> Option<Chain> {
@@ -657,8 +657,12 @@ pub(crate) fn current() -> Option<Chain> {
     to_go_on_with()
 }
 
-/// The same, quiet or not.
+/// The same, quiet or not, for a part of what it does itself: what is quiet here is quiet there.
+#[inline]
 pub(crate) fn to_go_on_with() -> Option<Chain> {
+    if !is_bound() {
+        return None;
+    }
     innermost().filter(|_| !is_unwinding())
 }
 

@@ -192,7 +192,7 @@ fn run_on_all<R: Send>(
 ) -> Vec<R> {
     let threads = shared.len();
     let results: Vec<_> = (0..threads).map(|_| Mutex::new(None)).collect();
-    let chain = stop::current();
+    let chain = stop::to_go_on_with();
     let run = |index: usize| {
         let result = unwind::catch(|| {
             apart(chain.clone(), || {

@@ -185,7 +185,7 @@ fn errand(
     let (latch, begun, tag) = (Latch::new(parker), AtomicBool::new(false), tag::errand());
     let op = Cell::new(Some(op));
     let result = Cell::new(None);
-    let chain = stop::current();
+    let chain = stop::to_go_on_with();
     let body = || {
         begun.store(true, Ordering::Relaxed);
         let run = || {
