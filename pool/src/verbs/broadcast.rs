@@ -245,7 +245,12 @@ fn run_on_all<R: Send>(
         }
     }
     if let Some(payload) = panic {
-        drop(values);
+        // One by one: the drops of values are the user's code, and a second panic cannot be passed on.
+        for value in values {
+            if let Err(second) = unwind::catch(|| drop(value)) {
+                stop::set_aside(chain.as_ref(), &payload, second);
+            }
+        }
         stop::resume(payload);
     }
     values
