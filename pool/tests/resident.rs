@@ -1,9 +1,12 @@
 //! Threads that become a worker for good in the midst of something else: of a scope, of a call under a token.
 #![forbid(unsafe_code)]
 
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
-use tine_pool::{StopToken, ThreadPool, ThreadPoolBuilder, Yield, join, stop, with_token};
+use std::time::Duration;
+use tine_pool::{
+    StopToken, ThreadPool, ThreadPoolBuilder, Yield, in_place_scope, join, stop, with_token,
+};
 
 mod common;
 use common::Watch;
@@ -40,7 +43,36 @@ fn asked(between: impl Fn() + Sync) -> [(bool, bool); 2] {
     [a, b]
 }
 
+#[test]
+fn a_scope_ends_whose_thread_has_become_a_worker_meanwhile() {
+    within(|| {
+        let mut pool = None;
+        in_place_scope(|s| {
+            s.spawn(|_| thread::sleep(Duration::from_millis(100)));
+            pool = Some(resident(2));
+        });
+        assert_eq!(pool.unwrap().current_thread_index(), Some(0));
+    });
+}
+
 /// What a task waits for, its scope's owner is now to do.
+#[test]
+fn a_scope_ends_whose_tasks_wait_for_its_thread() {
+    for threads in [1, 2] {
+        within(|| {
+            let (send, receive) = mpsc::channel::<Arc<ThreadPool>>();
+            in_place_scope(|s| {
+                s.spawn(move |_| {
+                    let pool = receive.recv().unwrap();
+                    assert_eq!(pool.broadcast(|c| c.index()).len(), threads);
+                    assert_eq!(pool.install(|| join(|| 1, || 2)), (1, 2));
+                });
+                send.send(Arc::new(resident(threads))).unwrap();
+            });
+        });
+    }
+}
+
 #[test]
 fn a_thread_that_becomes_a_worker_under_a_token_has_others_see_its_tokens() {
     within(|| {
