@@ -3,8 +3,9 @@
 //!
 //! A token is one word that is looked at, and a list that is not. `stop` sets the word first, then
 //! does the same to the children in the list, takes them out, and wakes the wakers. A thread that
-//! adds to the list looks at the word *after* that: either `stop` finds what was added, or the look finds the
-//! word set. The two go by the lock of the list, so no order of the word matters to that.
+//! adds to the list asks under the same lock whether `stop` has been there: either `stop` finds what was added, or
+//! the thread is told. So no order of the word matters to that. A child has its first reference before it is added, or
+//! `stop` could find it and not get at it: `models/stop.rs`.
 //!
 //! The tokens that a thread works under are a [`Chain`], innermost first. A look at it is a look at each. A token is left
 //! out if one further in stops with it, or if it can stop only with its parent, which is in the chain. So where each
@@ -17,7 +18,7 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::iter;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::thread;
@@ -60,7 +61,7 @@ struct Inner {
     deadline: u64,
     parent: Option<Arc<Inner>>,
     /// By what the parent knows it.
-    key: usize,
+    key: AtomicUsize,
     ties: Mutex<Ties>,
 }
 
@@ -117,28 +118,27 @@ impl<T> Places<T> {
 
 impl Inner {
     fn new(deadline: u64, parent: Option<Arc<Inner>>) -> Arc<Self> {
-        let inner = |key, parent| Self {
+        let child = Arc::new(Self {
             stopped: AtomicBool::new(false),
             deadline,
             parent,
-            key,
+            key: AtomicUsize::new(NOWHERE),
             ties: Mutex::default(),
-        };
-        let Some(parent) = parent else {
-            return Arc::new(inner(NOWHERE, None));
-        };
-        let child = Arc::new_cyclic(|weak| {
-            let mut ties = parent.ties();
-            let key = match ties.over {
-                true => NOWHERE,
-                false => ties.children.insert(weak.clone()),
-            };
-            drop(ties);
-            inner(key, Some(Arc::clone(&parent)))
         });
-        // After the child is in the list: see the head of this file.
-        if parent.is_stopped() {
-            child.stop();
+        if let Some(parent) = &child.parent {
+            let over = {
+                let mut ties = parent.ties();
+                if !ties.over {
+                    let key = ties.children.insert(Arc::downgrade(&child));
+                    // Relaxed: the thread that drops the child had a reference, and so all that was done here.
+                    child.key.store(key, Ordering::Relaxed);
+                }
+                ties.over
+            };
+            // Not only if it is over: a thread that sees its parent stopped sees the child stopped.
+            if over || parent.is_stopped() {
+                child.stop();
+            }
         }
         child
     }
@@ -247,13 +247,13 @@ impl Drop for Inner {
         let Some(mut parent) = self.parent.take() else {
             return;
         };
-        parent.ties().children.remove(self.key);
+        parent.ties().children.remove(*self.key.get_mut());
         // A long line of ancestors goes one by one, not each inside of the drop of the next.
         while let Some(mut last) = Arc::into_inner(parent) {
             let Some(next) = last.parent.take() else {
                 return;
             };
-            next.ties().children.remove(last.key);
+            next.ties().children.remove(*last.key.get_mut());
             parent = next;
         }
     }
@@ -449,7 +449,7 @@ impl Future for WhenStopped {
         };
         drop(ties);
         drop(old);
-        // After the waker is in the list: see the head of this file.
+        // Not only if it was over: a thread that sees its token stopped does not wait.
         match this.token.is_stopped() {
             true => Poll::Ready(()),
             false => Poll::Pending,
