@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
@@ -173,8 +174,62 @@ fn a_quiet_call_takes_its_token_to_other_threads() {
     within(|| {
         for (n, way) in ways.iter().enumerate() {
             assert_eq!(asked(way), Some(true), "way {n}");
-            let told = here.install(|| with_token(&StopToken::new(), || stop::requested()));
+            let told = here.install(|| with_token(&StopToken::new(), stop::requested));
             assert_eq!(told, Ok(false));
         }
     });
+}
+
+/// A computation that a destructor makes while its thread unwinds may have a time limit.
+#[test]
+fn a_destructor_may_set_itself_a_deadline_while_it_unwinds() {
+    struct Flushes<'a>(&'a Cell<bool>);
+    impl Drop for Flushes<'_> {
+        fn drop(&mut self) {
+            let soon = StopToken::new().with_timeout(Duration::from_millis(5));
+            self.0.set(with_token(&soon, for_ever).is_err());
+        }
+    }
+    let ended = Cell::new(false);
+    let unwinds = || {
+        let _flushes = Flushes(&ended);
+        panic!("on purpose");
+    };
+    let result = within(|| catch_unwind(AssertUnwindSafe(unwinds)));
+    let result: Result<(), _> = result;
+    assert!(result.is_err() && ended.get());
+}
+
+/// A panic inside of a destructor that runs while its thread unwinds, past a value that computes under the stopped token:
+/// the thread cannot know of that panic, and so the value says that it is not to be ended.
+#[test]
+fn what_a_panic_inside_of_a_destructor_drops_may_compute_where_it_is_sheltered() {
+    struct Computes<'a>(&'a Cell<bool>);
+    impl Drop for Computes<'_> {
+        fn drop(&mut self) {
+            self.0.set(stop::sheltered(|| join(|| 1, || 2)) == (1, 2));
+        }
+    }
+    struct Panics<'a>(&'a Cell<bool>);
+    impl Drop for Panics<'_> {
+        fn drop(&mut self) {
+            let token = StopToken::new();
+            let panics = || {
+                let _computes = Computes(self.0);
+                token.stop();
+                resume_unwind(Box::new("the new one"));
+            };
+            let result = catch_unwind(AssertUnwindSafe(|| with_token(&token, panics)));
+            let result: Result<Result<(), _>, _> = result;
+            assert_eq!(result.unwrap_err().downcast_ref(), Some(&"the new one"));
+        }
+    }
+    let computed = Cell::new(false);
+    let unwinds = || {
+        let _panics = Panics(&computed);
+        resume_unwind(Box::new("the old one"));
+    };
+    let result: Result<(), _> = catch_unwind(AssertUnwindSafe(unwinds));
+    assert_eq!(result.unwrap_err().downcast_ref(), Some(&"the old one"));
+    assert!(computed.get());
 }

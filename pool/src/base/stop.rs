@@ -642,6 +642,10 @@ pub(crate) fn is_bound() -> bool {
 }
 
 /// Whether the calling thread unwinds, as far as it can be told: then it must not be ended by a second panic.
+///
+/// If it was unwinding before, a panic of the user's that has begun since cannot be told from the one before. Were it taken
+/// for granted, what a destructor computes under a deadline of its own would never end; so it is not, and an end
+/// that meets such a panic in a further destructor aborts, as [`with_token`](crate::with_token) says.
 fn is_unwinding() -> bool {
     let panic = PANIC.get();
     thread::panicking() && (!panic.before || panic.ending)
