@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use tine_pool::{
-    Bounded, StopToken, Stopped, ThreadPool, ThreadPoolBuilder, join, scope, with_token,
+    Bounded, BroadcastContext, StopToken, Stopped, ThreadPool, ThreadPoolBuilder, join, scope,
+    with_token,
 };
 
 mod common;
@@ -101,6 +102,54 @@ fn a_panic_beside_an_end_that_comes_from_another_thread_counts() {
     let result = within(|| catch_unwind(AssertUnwindSafe(|| pool.install(run))));
     let payload = result.expect_err("the panic counts");
     assert_eq!(payload.downcast_ref(), Some(&"on purpose"));
+}
+
+/// The others' results are dropped, and their drops panic too. The first panic is the one that counts; an end counts
+/// for less than any.
+#[test]
+fn a_broadcast_passes_its_panic_on_though_drops_of_results_panic() {
+    struct Bad;
+    impl Drop for Bad {
+        fn drop(&mut self) {
+            resume_unwind(Box::new("a drop"));
+        }
+    }
+    let pool = pool(3);
+    let all = |first: &(dyn Fn() -> Bad + Sync)| {
+        let one = |context: BroadcastContext<'_>| match context.index() {
+            0 => first(),
+            _ => Bad,
+        };
+        let result = within(|| catch_unwind(AssertUnwindSafe(|| pool.broadcast(one))));
+        let payload = result.map(std::mem::forget).expect_err("it panics");
+        *payload.downcast_ref::<&str>().expect("by its own panic")
+    };
+    let first = all(&|| resume_unwind(Box::new("a closure")));
+    assert_eq!(first, "a closure");
+
+    let (token, begun) = (StopToken::new(), AtomicUsize::new(0));
+    let ends = || {
+        token.stop();
+        join(|| (), || ());
+        Bad
+    };
+    let one = |context: BroadcastContext<'_>| match context.index() {
+        0 => {
+            // The others are begun by then: one that is not would be ended too.
+            while begun.load(SeqCst) < 2 {
+                thread::yield_now();
+            }
+            ends()
+        }
+        _ => {
+            begun.fetch_add(1, SeqCst);
+            Bad
+        }
+    };
+    let under = || with_token(&token, || pool.broadcast(one));
+    let result = within(|| catch_unwind(AssertUnwindSafe(under)));
+    let payload = result.map(std::mem::forget).expect_err("a drop panics");
+    assert_eq!(payload.downcast_ref(), Some(&"a drop"));
 }
 
 #[test]

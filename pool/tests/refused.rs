@@ -28,17 +28,22 @@ fn with_threads(test: &str, more: u32, body: impl FnOnce()) {
         drop(watch);
         return;
     }
-    let child = Command::new(std::env::current_exe().unwrap())
+    let child = child(test, more).output().unwrap();
+    let said = [child.stdout, child.stderr].map(|s| String::from_utf8_lossy(&s).into_owned());
+    assert!(child.status.success(), "{}{}", said[0], said[1]);
+    assert!(said[0].contains("1 passed"), "no such test: {test}");
+}
+
+/// The process in which the test runs again.
+fn child(test: &str, more: u32) -> Command {
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env(CHILD, more.to_string())
         .env("TINE_NUM_THREADS", "4")
         // The address sanitizer's own look for leaks wants a thread.
-        .env("ASAN_OPTIONS", "detect_leaks=0")
-        .output()
-        .unwrap();
-    let said = [child.stdout, child.stderr].map(|s| String::from_utf8_lossy(&s).into_owned());
-    assert!(child.status.success(), "{}{}", said[0], said[1]);
-    assert!(said[0].contains("1 passed"), "no such test: {test}");
+        .env("ASAN_OPTIONS", "detect_leaks=0");
+    child
 }
 
 /// From now on the process may have this many threads more than it has.
@@ -325,6 +330,43 @@ fn a_pool_that_cannot_be_built_leaves_nothing_behind() {
             assert_eq!(fib(12), 144);
         },
     );
+}
+
+/// A guest has the only seat, so the sender reads its letter itself, where it is no worker. The panic there is the
+/// pool's business and not the sender's: that thread may send at the same time what lies on its stack.
+#[test]
+fn a_letter_that_its_sender_reads_panics_into_the_pool() {
+    static POOL: StaticPool = StaticPool::new(1);
+    const TEST: &str = "a_letter_that_its_sender_reads_panics_into_the_pool";
+    let body = || {
+        let (sit, sits) = mpsc::channel();
+        let (leave, stay) = mpsc::channel::<()>();
+        thread::scope(|s| {
+            s.spawn(move || {
+                POOL.install(move || {
+                    sit.send(()).unwrap();
+                    ignore(stay.recv());
+                });
+            });
+            sits.recv().unwrap();
+            assert_eq!(POOL.stats().refused_threads, 1);
+            let send = || POOL.spawn_broadcast(|_| std::panic::resume_unwind(Box::new(())));
+            let sent = std::panic::catch_unwind(send);
+            eprintln!("the sender goes on: {}", sent.is_ok());
+            drop(leave);
+        });
+    };
+    if std::env::var_os(CHILD).is_some() {
+        return with_threads(TEST, 1, body);
+    }
+    // The pool has no handler, and so the process ends.
+    let child = child(TEST, 1).output().unwrap();
+    let said = String::from_utf8_lossy(&child.stderr);
+    assert!(
+        !child.status.success() && !said.contains("goes on"),
+        "{said}"
+    );
+    assert!(said.contains("no panic handler was set"), "{said}");
 }
 
 /// From now on the system refuses this process the barrier for all threads, as some sandboxes do.

@@ -3,8 +3,9 @@
 //!
 //! A token is one word that is looked at, and a list that is not. `stop` sets the word first, then
 //! does the same to the children in the list, takes them out, and wakes the wakers. A thread that
-//! adds to the list looks at the word *after* that: either `stop` finds what was added, or the look finds the
-//! word set. The two go by the lock of the list, so no order of the word matters to that.
+//! adds to the list asks under the same lock whether `stop` has been there: either `stop` finds what was added, or
+//! the thread is told. So no order of the word matters to that. A child has its first reference before it is added, or
+//! `stop` could find it and not get at it: `models/stop.rs`.
 //!
 //! The tokens that a thread works under are a [`Chain`], innermost first. A look at it is a look at each. A token is left
 //! out if one further in stops with it, or if it can stop only with its parent, which is in the chain. So where each
@@ -17,8 +18,8 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::iter;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -60,7 +61,7 @@ struct Inner {
     deadline: u64,
     parent: Option<Arc<Inner>>,
     /// By what the parent knows it.
-    key: usize,
+    key: AtomicUsize,
     ties: Mutex<Ties>,
 }
 
@@ -117,28 +118,27 @@ impl<T> Places<T> {
 
 impl Inner {
     fn new(deadline: u64, parent: Option<Arc<Inner>>) -> Arc<Self> {
-        let inner = |key, parent| Self {
+        let child = Arc::new(Self {
             stopped: AtomicBool::new(false),
             deadline,
             parent,
-            key,
+            key: AtomicUsize::new(NOWHERE),
             ties: Mutex::default(),
-        };
-        let Some(parent) = parent else {
-            return Arc::new(inner(NOWHERE, None));
-        };
-        let child = Arc::new_cyclic(|weak| {
-            let mut ties = parent.ties();
-            let key = match ties.over {
-                true => NOWHERE,
-                false => ties.children.insert(weak.clone()),
-            };
-            drop(ties);
-            inner(key, Some(Arc::clone(&parent)))
         });
-        // After the child is in the list: see the head of this file.
-        if parent.is_stopped() {
-            child.stop();
+        if let Some(parent) = &child.parent {
+            let over = {
+                let mut ties = parent.ties();
+                if !ties.over {
+                    let key = ties.children.insert(Arc::downgrade(&child));
+                    // Relaxed: the thread that drops the child had a reference, and so all that was done here.
+                    child.key.store(key, Ordering::Relaxed);
+                }
+                ties.over
+            };
+            // Not only if it is over: a thread that sees its parent stopped sees the child stopped.
+            if over || parent.is_stopped() {
+                child.stop();
+            }
         }
         child
     }
@@ -153,11 +153,25 @@ impl Inner {
         self.stopped.load(Ordering::Acquire) || (self.deadline != NEVER && self.is_late())
     }
 
+    /// The same, and stops nothing.
+    fn is_due(&self) -> bool {
+        // Relaxed: hands nothing over.
+        self.stopped.load(Ordering::Relaxed)
+            || (self.deadline != NEVER && clock::wall() >= self.deadline)
+    }
+
     #[inline(never)]
     fn is_late(self: &Arc<Self>) -> bool {
-        let late = clock::wall() >= self.deadline;
+        let now = clock::wall();
+        let late = now >= self.deadline;
         if late {
-            self.stop();
+            // A parent whose time is up may never be looked at itself. A deadline is that of the parents too, so no
+            // parent is late whose child is not.
+            let mut outermost = self;
+            while let Some(parent) = outermost.parent.as_ref().filter(|p| now >= p.deadline) {
+                outermost = parent;
+            }
+            outermost.stop();
         }
         late
     }
@@ -179,12 +193,8 @@ impl Inner {
         for told in &family {
             told.ties().children = Places::default();
         }
-        for waker in wakers.into_iter().flat_map(|wakers| wakers.all).flatten() {
-            // The waker is the user's code: outside of the lock, and its panic concerns no caller of this.
-            if let Err(panic) = unwind::catch(|| waker.wake()) {
-                unwind::discard(panic);
-            }
-        }
+        let wakers = wakers.into_iter().flat_map(|wakers| wakers.all);
+        wake(wakers.flatten().collect());
     }
 
     /// Whether this is `other` or a near descendant of it, and so stops with it.
@@ -215,18 +225,35 @@ impl Inner {
     }
 }
 
+/// Wakers are the user's code: they run outside of all locks, and under no token, for one of them may just have been
+/// stopped. Their panics concern no caller of `stop`.
+fn wake(wakers: Vec<Waker>) {
+    let mut wakers = wakers.into_iter();
+    let mut wake = || {
+        for waker in wakers.by_ref() {
+            if let Err(panic) = unwind::catch(|| waker.wake()) {
+                unwind::discard(panic);
+            }
+        }
+    };
+    match SHELTER.get() {
+        Some(sheltered) if is_bound() => sheltered(&mut wake),
+        _ => wake(),
+    }
+}
+
 impl Drop for Inner {
     fn drop(&mut self) {
         let Some(mut parent) = self.parent.take() else {
             return;
         };
-        parent.ties().children.remove(self.key);
+        parent.ties().children.remove(*self.key.get_mut());
         // A long line of ancestors goes one by one, not each inside of the drop of the next.
         while let Some(mut last) = Arc::into_inner(parent) {
             let Some(next) = last.parent.take() else {
                 return;
             };
-            next.ties().children.remove(last.key);
+            next.ties().children.remove(*last.key.get_mut());
             parent = next;
         }
     }
@@ -261,9 +288,9 @@ impl StopToken {
 
     /// A child that also counts as stopped once this time has passed.
     ///
-    /// No timer runs. A loop under the token reads the clock about every 3 µs. The first read after the deadline stops the
-    /// token, which wakes its futures and stops its children, as [`stop`](Self::stop) does. If nothing runs under the
-    /// token, nothing happens.
+    /// No timer runs. A loop that works under the token, or under a child of it, reads the clock about every 3 µs. The first
+    /// read after the deadline stops the token, which wakes its futures and stops its children, as [`stop`](Self::stop)
+    /// does. If nothing runs under the token, nothing happens.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -421,7 +448,7 @@ impl Future for WhenStopped {
         };
         drop(ties);
         drop(old);
-        // After the waker is in the list: see the head of this file.
+        // Not only if it was over: a thread that sees its token stopped does not wait.
         match this.token.is_stopped() {
             true => Poll::Ready(()),
             false => Poll::Pending,
@@ -537,6 +564,11 @@ impl Chain {
         self.0.tokens.outwards().any(|link| link.token.is_stopped())
     }
 
+    /// The same, and stops none of them: no code of the user's is called.
+    fn is_due(&self) -> bool {
+        self.0.tokens.outwards().any(|link| link.token.is_due())
+    }
+
     /// The panic that had to give way.
     pub(crate) fn take_panic(&self) -> Option<Payload> {
         self.panic().take()
@@ -549,8 +581,7 @@ impl Chain {
 
 impl fmt::Debug for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stopped = self.is_stopped();
-        f.debug_tuple("Chain").field(&stopped).finish()
+        f.debug_tuple("Chain").field(&self.is_due()).finish()
     }
 }
 
@@ -563,6 +594,12 @@ thread_local! {
     static CURRENT: RefCell<Option<Chain>> = const { RefCell::new(None) };
     static PANIC: Cell<Panic> = const { Cell::new(Panic { before: false, ending: false }) };
 }
+
+/// Calls its argument under no token. The seat of the calling thread is told as well, and so it comes from a layer
+/// above.
+pub(crate) type Shelter = fn(&mut dyn FnMut());
+/// Set before any thread works under a token.
+static SHELTER: OnceLock<Shelter> = OnceLock::new();
 
 /// What looks on a thread have to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -604,12 +641,16 @@ pub(crate) fn is_bound() -> bool {
 }
 
 /// Whether the calling thread unwinds, as far as it can be told: then it must not be ended by a second panic.
+///
+/// If it was unwinding before, a panic of the user's that has begun since cannot be told from the one before. Were it taken
+/// for granted, what a destructor computes under a deadline of its own would never end; so it is not, and an end
+/// that meets such a panic in a further destructor aborts, as [`with_token`](crate::with_token) says.
 fn is_unwinding() -> bool {
     let panic = PANIC.get();
     thread::panicking() && (!panic.before || panic.ending)
 }
 
-/// What the calling thread works under, to be handed to another; while it unwinds: nothing, since a
+/// What the calling thread works under, to be handed to work that it does not wait for; while it unwinds: nothing, since a
 /// destructor that computes is not to be ended.
 #[inline]
 pub(crate) fn current() -> Option<Chain> {
@@ -619,8 +660,12 @@ pub(crate) fn current() -> Option<Chain> {
     to_go_on_with()
 }
 
-/// The same, quiet or not.
+/// The same, quiet or not, for a part of what it does itself: what is quiet here is quiet there.
+#[inline]
 pub(crate) fn to_go_on_with() -> Option<Chain> {
+    if !is_bound() {
+        return None;
+    }
     innermost().filter(|_| !is_unwinding())
 }
 
@@ -629,8 +674,9 @@ pub(crate) fn innermost() -> Option<Chain> {
     CURRENT.try_with(|at| at.borrow().clone()).ok().flatten()
 }
 
-/// From now on the calling thread works under `chain`.
-pub(crate) fn replace(chain: Option<Chain>) -> Before {
+/// From now on the calling thread works under `chain`. `shelter` is the way to work under none meanwhile.
+pub(crate) fn replace(chain: Option<Chain>, shelter: Shelter) -> Before {
+    SHELTER.get_or_init(|| shelter);
     let before = thread::panicking();
     let panic = PANIC.replace(Panic {
         before,
@@ -684,10 +730,10 @@ fn check_now() {
         // That end was caught.
         set_ending(false);
     }
-    let stopped = CURRENT
-        .try_with(|at| at.borrow().as_ref().is_some_and(Chain::is_stopped))
-        .unwrap_or(false);
-    if stopped && !is_unwinding() {
+    // A token that is late is stopped when nothing is borrowed any more: that calls wakers, which may come under other tokens.
+    let due = |at: &RefCell<Option<Chain>>| at.borrow().as_ref().filter(|c| c.is_due()).cloned();
+    let due = CURRENT.try_with(due).ok().flatten();
+    if due.is_some_and(|chain| chain.is_stopped()) && !is_unwinding() {
         resume(Box::new(Unwound));
     }
 }

@@ -24,6 +24,7 @@ mod slab;
 mod sleep;
 mod spares;
 mod spawned;
+mod stop;
 
 use crate::base::park::{Lease, Parker};
 use crate::base::sync::Ordering::Relaxed;

@@ -107,6 +107,11 @@ impl Latch {
         (self.state.load(Ordering::Relaxed) == SLEEPING).then_some(self.sleeper)
     }
 
+    /// Whether this is what its waiter sleeps on.
+    pub(crate) fn wakes(&self, parker: &Parker) -> bool {
+        std::ptr::eq(self.sleeper, parker)
+    }
+
     /// Sleeps until set, doing nothing else.
     #[cfg(loom)]
     pub(crate) fn wait(&self) {

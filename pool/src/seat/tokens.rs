@@ -54,6 +54,15 @@ impl Tokens {
         drop(last);
     }
 
+    /// Nothing is left of all stretches but this one, if it is one. The holder's alone; it has pushed nothing.
+    pub(crate) fn begin(&self, below: Option<Option<Chain>>) {
+        let first = below.map(|chain| Stretch { depth: 0, chain });
+        let count = usize::from(first.is_some());
+        let old = std::mem::replace(&mut *self.stretches(), first.into_iter().collect());
+        self.count.store(count, Ordering::Relaxed);
+        drop(old);
+    }
+
     fn add(&self, n: usize) {
         let count = self.count.load(Ordering::Relaxed);
         self.count.store(count.wrapping_add(n), Ordering::Relaxed);

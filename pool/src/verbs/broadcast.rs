@@ -7,7 +7,7 @@
 
 use super::pool::{self, ThreadPool};
 use crate::base::stop::{self, Chain};
-use crate::base::unwind::{self, Payload};
+use crate::base::unwind::{self, AbortOnUnwind, Payload};
 use crate::queue::job::{AtRest, Borrowed, QueuedJob};
 use crate::queue::latch::CountLatch;
 use crate::work::attend::read_letters;
@@ -192,7 +192,7 @@ fn run_on_all<R: Send>(
 ) -> Vec<R> {
     let threads = shared.len();
     let results: Vec<_> = (0..threads).map(|_| Mutex::new(None)).collect();
-    let chain = stop::current();
+    let chain = stop::to_go_on_with();
     let run = |index: usize| {
         let result = unwind::catch(|| {
             apart(chain.clone(), || {
@@ -208,6 +208,7 @@ fn run_on_all<R: Send>(
     let bodies: Vec<_> = (0..threads).map(|index| move || run(index)).collect();
     let jobs = bodies.iter().map(|body| Borrowed::new(0, body, &latch));
     let jobs: Vec<_> = jobs.collect();
+    let guard = AbortOnUnwind;
     for (index, job) in jobs.iter().enumerate() {
         // SAFETY: jobs, bodies and all that they borrow stay until the latch is set, which is
         // waited for below without unwinding; `op` is `Sync` and results are `Send`.
@@ -222,6 +223,7 @@ fn run_on_all<R: Send>(
         unsafe { CountLatch::decrement(&raw const latch, 1) };
     }
     wait(&latch);
+    guard.disarm();
     let results = results
         .into_iter()
         .map(|r| r.into_inner().unwrap_or_else(PoisonError::into_inner));
@@ -243,7 +245,12 @@ fn run_on_all<R: Send>(
         }
     }
     if let Some(payload) = panic {
-        drop(values);
+        // One by one: the drops of values are the user's code, and a second panic cannot be passed on.
+        for value in values {
+            if let Err(second) = unwind::catch(|| drop(value)) {
+                stop::set_aside(chain.as_ref(), &payload, second);
+            }
+        }
         stop::resume(payload);
     }
     values
@@ -252,8 +259,9 @@ fn run_on_all<R: Send>(
 fn spawn_broadcast_in(shared: &Shared, op: impl Fn(BroadcastContext<'_>) + Send + Sync + 'static) {
     let op = Arc::new(op);
     let chain = stop::current();
+    let pool = shared.keep();
     let letter = || {
-        let op = Arc::clone(&op);
+        let (op, pool) = (Arc::clone(&op), Arc::clone(&pool));
         let chain = chain.as_ref().map(Chain::fork);
         move |context: BroadcastContext<'_>| {
             // The closure goes inside: its drop may panic as well.
@@ -261,11 +269,9 @@ fn spawn_broadcast_in(shared: &Shared, op: impl Fn(BroadcastContext<'_>) + Send 
                 let op = op;
                 ended(chain, || op(context));
             });
+            // Where it is read for a thread that is not there, the reader is no worker, or one of another pool.
             if let Err(payload) = called {
-                Worker::with(|worker| match worker {
-                    Some(worker) => worker.shared.handle_panic(payload),
-                    None => unwind::resume(payload),
-                });
+                pool.handle_panic(payload);
             }
         }
     };

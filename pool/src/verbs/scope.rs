@@ -489,7 +489,7 @@ impl<'scope> Base<'scope> {
             bounded: AtomicBool::new(false),
             body_ended: AtomicBool::new(false),
             panic,
-            chain: stop::current(),
+            chain: stop::to_go_on_with(),
             marker: PhantomData,
         }
     }

@@ -50,6 +50,10 @@ impl<T: fmt::Debug> std::error::Error for Stopped<T> {}
 ///
 /// A panic of `op` goes on here, also where the token was stopped at the same time.
 ///
+/// A destructor that runs while its thread unwinds may call this too, and `op` ends there as elsewhere. But if `op` panics
+/// there, and a value that is dropped by that panic makes a parallel call once the token is stopped, the process aborts:
+/// the thread cannot tell the new panic from the old one, and ends the call. Such a value may use [`sheltered`].
+///
 /// ```
 /// # use tine_pool as tine;
 /// use tine::{StopToken, join, with_token};

@@ -5,6 +5,7 @@ use super::shared::Shared;
 use super::under::sheltered;
 use super::worker::Worker;
 use crate::base::sync::{Ordering, fence, yield_now};
+use crate::base::unwind::AbortOnUnwind;
 use crate::queue::injector::Batch;
 use crate::queue::job::{self, Taken};
 use crate::seat::Seat;
@@ -87,9 +88,11 @@ fn read_for_nobody(shared: &Shared, index: usize) {
         };
         // It is no part of what this thread works under.
         sheltered(|| {
+            let guard = AbortOnUnwind;
             // SAFETY: letters come out of the mailbox, each to one taker. All are broadcasts', which
             // know their index, catch their panics and have no use for `by`.
             unsafe { job::execute(letter.job, by) };
+            guard.disarm();
         });
     }
 }

@@ -25,7 +25,7 @@ use crate::base::park::{Lease, Parker};
 use crate::base::running::Doing;
 use crate::base::stop;
 use crate::base::sync::{AtomicBool, Ordering};
-use crate::base::unwind;
+use crate::base::unwind::{self, AbortOnUnwind};
 use crate::queue::job::Borrowed;
 use crate::queue::latch::Latch;
 use crate::queue::spawned::Entry;
@@ -185,7 +185,7 @@ fn errand(
     let (latch, begun, tag) = (Latch::new(parker), AtomicBool::new(false), tag::errand());
     let op = Cell::new(Some(op));
     let result = Cell::new(None);
-    let chain = stop::current();
+    let chain = stop::to_go_on_with();
     let body = || {
         begun.store(true, Ordering::Relaxed);
         let run = || {
@@ -312,16 +312,35 @@ pub(crate) fn wait_for_scope(shared: &Shared, tag: u64, latch: &Latch) {
     });
     if !back {
         Worker::with(|elsewhere| match elsewhere {
-            Some(worker) => wait_abroad(worker, latch),
+            Some(worker) if latch.wakes(worker.seat.wait_parker()) => wait_abroad(worker, latch),
+            Some(worker) => wait_beside(shared, worker, latch),
             None => wait_outside(shared, latch),
         });
     }
 }
 
+/// Waits for a latch that was made before the calling thread became this worker, and so wakes another parker than the one
+/// that its seat's news do. So it looks at home once in a while for what only this thread may do.
+#[cold]
+fn wait_beside(shared: &Shared, worker: &Worker<'_>, latch: &Latch) {
+    let guard = AbortOnUnwind;
+    wait_meanwhile(shared, latch, || {
+        worker.read_mail();
+        while !latch.is_set() && worker.run_any() {}
+    });
+    guard.disarm();
+}
+
 /// Waits for a latch that jobs of `shared` will set; the calling thread is no worker.
 pub(crate) fn wait_outside(shared: &Shared, latch: &Latch) {
+    wait_meanwhile(shared, latch, || ());
+}
+
+/// The same, and calls `look` once in a while.
+fn wait_meanwhile(shared: &Shared, latch: &Latch, look: impl Fn()) {
     let mut outside = Outside::new(shared);
     while !latch.wait_for(LOOK) {
+        look();
         if shared.has_work() && outside.stands_still() {
             outside.call_help();
         }

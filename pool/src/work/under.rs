@@ -13,37 +13,46 @@ use super::worker::{Worker, tag};
 use crate::base::stop::{self, Before, Chain};
 use crate::base::unwind::{self, Payload};
 use crate::queue::spawned::Entry;
+use crate::seat::Seat;
+use std::ptr;
 
 /// Has the calling thread work under certain tokens, or none, for as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Under {
     before: Option<Before>,
+    /// The seat that knows of it; only its address is looked at.
+    seat: *const Seat,
 }
 
 impl Under {
     pub(crate) fn new(chain: Option<Chain>) -> Self {
-        Worker::with(|worker| {
-            if let Some(worker) = worker {
+        let before = Some(stop::replace(chain.clone(), |op| sheltered(op)));
+        let seat = Worker::with(|worker| {
+            worker.map_or(ptr::null(), |worker| {
                 let depth = worker.nested().depth();
-                worker.seat.tokens.push(depth, chain.clone());
-            }
+                worker.seat.tokens.push(depth, chain);
+                worker.seat
+            })
         });
-        let before = Some(stop::replace(chain));
         Worker::show_front();
-        Self { before }
+        Self { before, seat }
     }
 }
 
 impl Drop for Under {
     fn drop(&mut self) {
         Worker::with(|worker| {
-            if let Some(worker) = worker {
+            let new = worker.filter(|worker| !ptr::eq(worker.seat, self.seat));
+            if let (Some(worker), None) = (worker, new) {
                 worker.seat.tokens.pop();
             }
+            if let Some(before) = self.before.take() {
+                stop::put_back(before);
+            }
+            if let Some(worker) = new {
+                worker.begin_under();
+            }
         });
-        if let Some(before) = self.before.take() {
-            stop::put_back(before);
-        }
         Worker::show_front();
     }
 }
@@ -100,6 +109,13 @@ pub(crate) fn shelter() -> Option<Under> {
 }
 
 impl Worker<'_> {
+    /// The calling thread has become this worker for good, perhaps in the midst of calls under tokens. What they work
+    /// under lies below all that it will do here.
+    pub(super) fn begin_under(&self) {
+        let below = stop::is_bound().then(stop::innermost);
+        self.seat.tokens.begin(below);
+    }
+
     /// Runs a job where tokens come into it.
     #[cold]
     #[inline(never)]

@@ -549,6 +549,7 @@ pub(crate) fn join_for_good(shared: &Arc<Shared>, index: usize) -> bool {
         guest: false,
     }));
     std::mem::forget(Sitting::new(worker));
+    worker.begin_under();
     // Kept for ever, since other destructors of the thread may still use the pool. The list only
     // shows leak detectors where they are. It has no lock: a child that was forked while another
     // thread held it would wait for ever.
