@@ -512,6 +512,40 @@ fn scans_retains_and_shuffles_that_are_stopped() {
     });
 }
 
+/// The leaves of a tree whose cuts are fixed are no reason to go on.
+#[test]
+fn a_stop_ends_a_deterministic_loop_between_slow_items() {
+    let ended = |run: &dyn Fn(&StopToken, &(dyn Fn(u32) -> u32 + Sync)) -> bool| {
+        let (token, after) = (StopToken::new(), AtomicUsize::new(0));
+        let slow = |n| {
+            if token.is_stopped() {
+                after.fetch_add(1, Relaxed);
+            }
+            thread::sleep(Duration::from_micros(200));
+            if n == 5 {
+                token.stop();
+            }
+            n
+        };
+        assert!(run(&token, &slow));
+        // A thread may have looked just before.
+        let after = after.into_inner();
+        assert!(after <= tine::current_num_threads(), "{after}");
+    };
+    in_pools(|| {
+        let items = || (0..20_000_u32).into_par_iter().deterministic();
+        ended(&|token, slow| items().map(slow).until(token).sum::<u32>().is_err());
+        ended(&|token, slow| {
+            let folded = items().fold(|| 0, |sum, n| sum + slow(n));
+            folded.until(token).sum::<u32>().is_err()
+        });
+        ended(&|token, slow| {
+            let counted = items().filter(|&n| slow(n) > 7).until(token).count();
+            counted.is_err()
+        });
+    });
+}
+
 #[test]
 fn an_until_under_a_token() {
     let (outer, inner) = (StopToken::new(), StopToken::new());

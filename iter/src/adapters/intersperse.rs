@@ -125,6 +125,7 @@ impl<T: Clone + Send, C: UnindexedConsumer<T>> Consumer<T> for Sparse<C, T> {
 
     const ADVANCES: bool = C::ADVANCES;
     const ENDS: bool = C::ENDS;
+    const STEADY: bool = C::STEADY;
 
     fn worth(&self) -> u64 {
         self.base.worth()

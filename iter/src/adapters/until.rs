@@ -343,7 +343,7 @@ impl<'u, T, C: Consumer<T>> Consumer<T> for CutConsumer<'u, C> {
 
     const ADVANCES: bool = C::ADVANCES;
     const RESUMES: bool = C::RESUMES;
-    // That it may be full at any time is no reason to expect it.
+    // That it may be full at any time, and so is not steady, is no reason to expect it.
     const ENDS: bool = C::ENDS;
 
     fn worth(&self) -> u64 {

@@ -73,6 +73,7 @@ impl<'g, T, G: Gather<T>, C: Consumer<G::Out>> Consumer<T> for GatherConsumer<'g
     /// many short pieces are better than few long ones.
     const ADVANCES: bool = C::ADVANCES && (G::ENDS || !C::ENDS);
     const ENDS: bool = G::ENDS || C::ENDS;
+    const STEADY: bool = !G::ENDS && C::STEADY;
 
     fn worth(&self) -> u64 {
         self.base.worth()

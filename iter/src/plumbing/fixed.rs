@@ -7,6 +7,8 @@
 //! Four short leaves run abreast, an item of each in turn. So an addition that waits for the one
 //! before holds up only its own leaf. A folder sees no difference: its items come one by one.
 
+use std::ops::ControlFlow::{Break, Continue};
+
 use tine_pool::loops::{self, Timer};
 
 use super::fork::both;
@@ -133,7 +135,7 @@ where
     reducer.reduce(a, b)
 }
 
-/// Whether every leaf takes its items one by one, to the end.
+/// Whether every leaf takes its items one by one, to the end unless a token is stopped.
 fn one_by_one<P: Producer, C: Consumer<P::Item>>() -> bool {
     C::ADVANCES && !C::ENDS
 }
@@ -150,8 +152,21 @@ where
         return producer.fold_with(Looked::new(folder)).complete();
     }
     if one_by_one::<P, C>() {
-        let all = producer.into_iter().fold(folder, Folder::consume);
-        return all.complete();
+        let mut items = producer.into_iter();
+        if const { C::STEADY } {
+            return items.fold(folder, Folder::consume).complete();
+        }
+        let fed = items.try_fold(folder, |folder, item| {
+            let folder = folder.consume(item);
+            match folder.full() {
+                true => Break(folder),
+                false => Continue(folder),
+            }
+        });
+        // Before there is a result: should a destructor panic, the folder is dropped too.
+        drop(items);
+        let (Break(folder) | Continue(folder)) = fed;
+        return folder.complete();
     }
     producer.fold_with(folder).complete()
 }

@@ -197,12 +197,13 @@ pub trait Consumer<Item>: Send + Sized {
     #[doc(hidden)]
     const ADVANCES: bool = false;
 
-    /// Whether `full` can ever return `true`. Only asked of a consumer that `ADVANCES`.
+    /// Whether items are expected to fill it, as those of a search do. One that is not `STEADY` may be full all the
+    /// same, by what has nothing to do with the items. Only asked of a consumer that `ADVANCES`.
     #[doc(hidden)]
     const ENDS: bool = false;
 
-    /// Whether `full` never returns `true`, so that a piece may as well be run as one block. Only asked
-    /// of a consumer that `ADVANCES`.
+    /// Whether it is known that `full` never returns `true`, so that a piece may as well be run as one block.
+    /// Only asked of a consumer that `ADVANCES`.
     #[doc(hidden)]
     const STEADY: bool = false;
 

@@ -4,7 +4,7 @@
 //! is through, so that a long file is read into a few buffers again and again.
 #![forbid(unsafe_code)]
 
-use super::cut::Cutter;
+use super::cut::{Cutter, Last};
 use super::error::{Fault, ReadError, Tally};
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
@@ -30,6 +30,8 @@ pub struct Block<B> {
     pub(super) bytes: B,
     /// How many of the bytes are records.
     pub(super) len: usize,
+    /// How many of the bytes were looked at for the ends of these records. To find them again takes as many.
+    pub(super) seen: usize,
     /// Which block it is, how many bytes and (if that is asked for) records come before it.
     pub(super) index: usize,
     pub(super) offset: u64,
@@ -74,25 +76,42 @@ impl Place {
         }
     }
 
-    /// A block of the first `len` of `bytes`, which begins here; the place is moved behind it.
-    fn block<B: AsRef<[u8]>, C: Cutter>(&mut self, cutter: &C, bytes: B, len: usize) -> Block<B> {
-        let records = if self.settings.numbered {
-            cutter.count(&bytes.as_ref()[..len])
-        } else {
-            0
+    /// A block of those of the first `seen` of `bytes` that are records, as `last` says; it begins here. The
+    /// place is moved behind it.
+    fn block<B: AsRef<[u8]>, C: Cutter>(
+        &mut self,
+        cutter: &C,
+        bytes: B,
+        seen: usize,
+        last: Last,
+    ) -> Block<B> {
+        let len = last.end;
+        let count = || cutter.count(&bytes.as_ref()[..len]);
+        let records = match self.settings.numbered {
+            true => last.records.unwrap_or_else(count),
+            false => 0,
         };
         let block = Block {
-            bytes,
-            len,
-            index: self.index,
-            offset: self.offset,
-            records: self.records,
-            tally: self.tally.clone(),
+            seen,
+            ..self.last_block(bytes, len)
         };
         self.index += 1;
         self.offset += len as u64;
         self.records += records;
         block
+    }
+
+    /// The block behind which there is nothing: all of the first `len` of `bytes`.
+    fn last_block<B>(&self, bytes: B, len: usize) -> Block<B> {
+        Block {
+            bytes,
+            len,
+            seen: len,
+            index: self.index,
+            offset: self.offset,
+            records: self.records,
+            tally: self.tally.clone(),
+        }
     }
 
     /// What is wrong with the record that begins here.
@@ -217,8 +236,7 @@ impl<R: Read + Send> Supply for Reading<R> {
             match reader.read(&mut buffer.bytes[full..]) {
                 Ok(0) => {
                     // What has no end is a record all the same.
-                    let last = place.block(cutter, buffer, full);
-                    return (full > 0).then_some(Ok(last));
+                    return (full > 0).then(|| Ok(place.last_block(buffer, full)));
                 }
                 Ok(more) => {
                     assert!(
@@ -229,20 +247,20 @@ impl<R: Read + Send> Supply for Reading<R> {
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => {
-                    let Some(end) = cutter.last(&buffer.bytes[..full], known) else {
+                    let Some(last) = cutter.last(&buffer.bytes[..full], known) else {
                         return Some(Err(place.error(Fault::Io(error))));
                     };
                     self.error = Some(error);
-                    return Some(Ok(place.block(cutter, buffer, end)));
+                    return Some(Ok(place.block(cutter, buffer, full, last)));
                 }
             }
             if full < buffer.bytes.len() && !settings.prompt {
                 continue;
             }
-            if let Some(end) = cutter.last(&buffer.bytes[..full], known) {
-                self.rest.extend_from_slice(&buffer.bytes[end..full]);
+            if let Some(last) = cutter.last(&buffer.bytes[..full], known) {
+                self.rest.extend_from_slice(&buffer.bytes[last.end..full]);
                 self.reader = Some(reader);
-                return Some(Ok(place.block(cutter, buffer, end)));
+                return Some(Ok(place.block(cutter, buffer, full, last)));
             }
             known = full;
             // Whether a record is too long whose end is found, the walk through the block sees.
@@ -274,15 +292,17 @@ impl<'b> Supply for Lying<'b> {
     fn next_block<C: Cutter>(&mut self, cutter: &C, place: &mut Place) -> Option<Found<&'b [u8]>> {
         let all = self.bytes.len();
         let (mut look, mut known) = (place.settings.block.min(all), 0);
-        let end = loop {
-            match cutter.last(&self.bytes[..look], known) {
-                Some(end) => break end,
-                None if look == all => break all,
-                None => (look, known) = (look.saturating_mul(2).min(all), look),
+        loop {
+            if let Some(last) = cutter.last(&self.bytes[..look], known) {
+                let seen = &self.bytes[..look];
+                self.bytes = &self.bytes[last.end..];
+                return Some(Ok(place.block(cutter, seen, look, last)));
             }
-        };
-        let (block, rest) = self.bytes.split_at(end);
-        self.bytes = rest;
-        (end > 0).then(|| Ok(place.block(cutter, block, end)))
+            if look == all {
+                let bytes = mem::take(&mut self.bytes);
+                return (all > 0).then(|| Ok(place.last_block(bytes, all)));
+            }
+            (look, known) = (look.saturating_mul(2).min(all), look);
+        }
     }
 }

@@ -10,33 +10,45 @@ pub struct Cut {
     pub(super) next: usize,
 }
 
+/// Where the last record of some bytes ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Last {
+    /// Where the next one begins.
+    pub(super) end: usize,
+    /// How many records end there and before, if they were counted on the way.
+    pub(super) records: Option<u64>,
+}
+
+impl Last {
+    fn uncounted(end: usize) -> Self {
+        let records = None;
+        Last { end, records }
+    }
+}
+
 /// What finds the ends of records.
 pub trait Cutter: Send + Sync {
-    /// Where the first record ends, if its end is in `bytes`.
+    /// Where the first record ends, if its end can be told from `bytes`.
     fn first(&self, bytes: &[u8]) -> Option<Cut>;
 
-    /// Where the last record ends whose end is in `bytes`, and the next one begins; `None` if there is
-    /// none. No end was found when there were only `known` bytes.
-    fn last(&self, bytes: &[u8], known: usize) -> Option<usize> {
+    /// Where the last record ends whose end can be told from `bytes`, and the next one begins; `None` if
+    /// there is none. No end was found when there were only `known` bytes.
+    fn last(&self, bytes: &[u8], known: usize) -> Option<Last> {
         let _ = known;
-        let mut end = 0;
+        let (mut records, mut end) = (0, 0);
         while let Some(cut) = self.first(&bytes[end..]) {
-            end += cut.next;
+            (records, end) = (records + 1, end + cut.next);
         }
-        (end > 0).then_some(end)
+        let records = Some(records);
+        (end > 0).then_some(Last { end, records })
     }
 
     /// An end is found at the latest when this many bytes behind the record are there.
     fn end_len(&self) -> usize;
 
-    /// How many records end in `bytes`.
-    fn count(&self, bytes: &[u8]) -> u64 {
-        let (mut count, mut at) = (0, 0);
-        while let Some(cut) = self.first(&bytes[at..]) {
-            (count, at) = (count + 1, at + cut.next);
-        }
-        count
-    }
+    /// How many records end in `bytes`, which end where a record does. Only asked if
+    /// [`last`](Cutter::last) has not counted them.
+    fn count(&self, bytes: &[u8]) -> u64;
 }
 
 /// How many bytes are looked at together where the byte is far.
@@ -103,8 +115,9 @@ impl Cutter for LineEnd {
         })
     }
 
-    fn last(&self, bytes: &[u8], known: usize) -> Option<usize> {
-        rfind(b'\n', &bytes[known..]).map(|at| known + at + 1)
+    fn last(&self, bytes: &[u8], known: usize) -> Option<Last> {
+        let at = rfind(b'\n', &bytes[known..])?;
+        Some(Last::uncounted(known + at + 1))
     }
 
     fn end_len(&self) -> usize {
@@ -154,14 +167,15 @@ impl Cutter for Separator {
         Some(Cut { record, next })
     }
 
-    fn last(&self, bytes: &[u8], known: usize) -> Option<usize> {
+    fn last(&self, bytes: &[u8], known: usize) -> Option<Last> {
         let long = self.bytes.len();
         if self.overlaps {
-            let mut end = 0;
+            let (mut records, mut end) = (0, 0);
             while let Some(at) = self.find(&bytes[end..]) {
-                end += at + long;
+                (records, end) = (records + 1, end + at + long);
             }
-            return (end > 0).then_some(end);
+            let records = Some(records);
+            return (end > 0).then_some(Last { end, records });
         }
         // The separator may have begun in what is known.
         let from = known.saturating_sub(long - 1);
@@ -170,7 +184,7 @@ impl Cutter for Separator {
         loop {
             let at = from + rfind(last, &bytes[from..to])?;
             if bytes[from..=at].ends_with(&self.bytes) {
-                return Some(at + 1);
+                return Some(Last::uncounted(at + 1));
             }
             to = at;
         }
@@ -216,5 +230,9 @@ impl<F: Fn(&[u8]) -> Option<usize> + Send + Sync> Cutter for ByLength<F> {
 
     fn end_len(&self) -> usize {
         AHEAD
+    }
+
+    fn count(&self, _: &[u8]) -> u64 {
+        unreachable!("the records were counted when the last of them was looked for")
     }
 }

@@ -172,17 +172,19 @@ impl Place {
         (cutter, longest): (&C, usize),
         op: impl FnOnce(V::Of<'_>) -> R,
     ) -> Option<Result<R, ReadError>> {
-        let bytes = &block.bytes.as_ref()[self.at..block.len];
-        if bytes.is_empty() {
+        // As when the block was cut, all that was seen is looked at: an end may be told by what lies behind it.
+        let bytes = &block.bytes.as_ref()[self.at..block.seen];
+        let left = block.len - self.at;
+        if left == 0 {
             block.tally.note(block.index, self.records);
             return None;
         }
-        // In the last block the last record may have no end.
-        let whole = bytes.len();
-        let Cut { record, next } = cutter.first(bytes).unwrap_or(Cut {
-            record: whole,
-            next: whole,
-        });
+        // In the last block the last record may have no end. A cutter that answers otherwise than before cuts
+        // nothing off that lies behind the block.
+        let (record, next) = match cutter.first(bytes) {
+            Some(Cut { record, next }) => (record.min(left), next.min(left)),
+            None => (left, left),
+        };
         if record > longest {
             return Some(Err(self.error(block, Fault::TooLong(longest))));
         }

@@ -393,11 +393,11 @@ fn into<I, O, C, const EXCLUSIVE: bool>(
     acc: &mut Tally<I::Item>,
 ) -> (C::Folder, bool)
 where
-    I: ExactSizeIterator<Item: Clone>,
+    I: Iterator<Item: Clone>,
     O: Operation<I::Item>,
     C: Consumer<I::Item>,
 {
-    if C::ADVANCES && !C::ENDS {
+    if C::ADVANCES && C::STEADY {
         let run = Run::<_, _, _, EXCLUSIVE> { items, op, acc };
         (folder.consume_block(run), true)
     } else {
@@ -408,7 +408,8 @@ where
             acc,
         };
         let folder = folder.consume_iter(run);
-        let all = items.len() == 0;
+        // The iterators of others need not know their length. Until a folder is full, it takes all there are.
+        let all = items.size_hint().1 == Some(0) || !folder.full();
         // Before the return: the folder is not dropped if a destructor panics after it.
         drop(items);
         (folder, all)
@@ -478,7 +479,7 @@ impl<P: Producer<Item: Clone>> Slot<P> {
         } else if last {
             kept.extend(items);
         } else {
-            kept.reserve(items.len());
+            kept.reserve(items.size_hint().0);
             self.value = Some(items.fold(op.identity(), |tally, item| {
                 kept.push(item.clone());
                 op.join(tally, item)
@@ -535,6 +536,7 @@ where
 
     const ADVANCES: bool = C::ADVANCES;
     const ENDS: bool = C::ENDS;
+    const STEADY: bool = C::STEADY;
 
     fn worth(&self) -> u64 {
         self.base.worth()

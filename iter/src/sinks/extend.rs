@@ -71,6 +71,22 @@ impl<T: Send> ParallelExtend<T> for LinkedList<T> {
     }
 }
 
+/// Which of sorted keys share a place in a tree. Their order alone decides that.
+#[derive(Default)]
+struct Places {
+    /// Whether some have a place each and are equal all the same. Of those the trees of `std` would leave keys out
+    /// when they are built at once.
+    at_odds: bool,
+}
+
+impl Places {
+    fn are_same<K: Ord>(&mut self, later: &K, first: &K) -> bool {
+        let same = later.cmp(first).is_eq();
+        self.at_odds |= !same && later == first;
+        same
+    }
+}
+
 /// Keys keep their place and get the last value, as with `insert`. An empty map
 /// is built at once from items that are sorted in parallel.
 impl<K: Ord + Send, V: Send> ParallelExtend<(K, V)> for BTreeMap<K, V> {
@@ -79,14 +95,18 @@ impl<K: Ord + Send, V: Send> ParallelExtend<(K, V)> for BTreeMap<K, V> {
         if self.is_empty() {
             let mut items = items.into_vec();
             par_sort_by(&mut items, &|a: &(K, V), b: &(K, V)| a.0.cmp(&b.0));
+            let mut places = Places::default();
             items.dedup_by(|later, first| {
-                let same = later.0 == first.0;
+                let same = places.are_same(&later.0, &first.0);
                 if same {
                     swap(&mut later.1, &mut first.1);
                 }
                 same
             });
-            *self = items.into_iter().collect();
+            match places.at_odds {
+                false => *self = items.into_iter().collect(),
+                true => self.extend(items),
+            }
         } else {
             items.into_vecs().for_each(|some| self.extend(some));
         }
@@ -100,8 +120,12 @@ impl<T: Ord + Send> ParallelExtend<T> for BTreeSet<T> {
         if self.is_empty() {
             let mut items = items.into_vec();
             par_sort(&mut items);
-            items.dedup_by(|later, first| later == first);
-            *self = items.into_iter().collect();
+            let mut places = Places::default();
+            items.dedup_by(|later, first| places.are_same(later, first));
+            match places.at_odds {
+                false => *self = items.into_iter().collect(),
+                true => self.extend(items),
+            }
         } else {
             items.into_vecs().for_each(|some| self.extend(some));
         }

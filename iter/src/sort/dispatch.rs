@@ -201,7 +201,7 @@ where
     if v.len() < keyed::SHORTEST {
         return false;
     }
-    let bits = |value: &T| {
+    let bits = move |value: &T| {
         // SAFETY: `kind` has found `K` to be a primitive.
         image.of(unsafe { raw::<K, W>(&key(value)) })
     };

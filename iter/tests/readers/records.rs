@@ -3,7 +3,7 @@
 use quickcheck::QuickCheck;
 use tine_iter::readers::{ParallelRead, over};
 
-use crate::feeds::Drops;
+use crate::feeds::{Breaks, Drops};
 use crate::kit::{POOLS, in_pools_of, panics};
 
 /// What lies between separators, from the left; nothing behind the last one is no record.
@@ -140,4 +140,108 @@ fn cutters_that_lie() {
         let all = over(&bytes).par_records_by(moody).block_size(64);
         assert_eq!(all.map(<[u8]>::len).sum::<usize>().unwrap(), 1000);
     });
+}
+
+/// What a cutter makes of all bytes at once: the records, the last of which may have no end.
+fn all_cut(bytes: &[u8], cutter: impl Fn(&[u8]) -> Option<usize>) -> Vec<Vec<u8>> {
+    let mut expected = Vec::new();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (record, more) = rest.split_at(cutter(rest).unwrap_or(rest.len()));
+        expected.push(record.to_vec());
+        rest = more;
+    }
+    expected
+}
+
+/// A cutter may need bytes behind the record. It cuts alike wherever the blocks end.
+#[test]
+fn cutters_that_look_behind_the_record() {
+    fn check(bytes: Vec<u8>, sizes: Vec<usize>, block: usize, ahead: usize) -> bool {
+        let bytes: Vec<u8> = bytes.iter().map(|b| b"\n>ab"[*b as usize % 4]).collect();
+        let sizes: Vec<usize> = sizes.iter().map(|n| n % 5 + 1).chain([1]).collect();
+        let (block, ahead) = (block % 40 + 1, ahead % 12);
+        // The record ends with a line feed, and that many bytes are behind it.
+        let far = |bytes: &[u8]| {
+            let end = 1 + bytes.iter().position(|&b| b == b'\n')?;
+            (bytes.len() >= end + ahead).then_some(end)
+        };
+        // The next record begins with this sign.
+        let sign = |bytes: &[u8]| Some(1 + bytes.windows(2).position(|two| two == b"\n>")?);
+        alike(&bytes, &sizes, block, &far) && alike(&bytes, &sizes, block, &sign)
+    }
+    fn alike(
+        bytes: &[u8],
+        sizes: &[usize],
+        block: usize,
+        cutter: &(impl Fn(&[u8]) -> Option<usize> + Send + Sync),
+    ) -> bool {
+        let expected = all_cut(bytes, cutter);
+        let numbered: Vec<_> = (0..).zip(expected.clone()).collect();
+        let read = || {
+            let drops = Drops::new(bytes, sizes, 0);
+            drops.par_records_by(cutter).block_size(block)
+        };
+        let lying = || over(bytes).par_records_by(cutter).block_size(block);
+        let owned = <[u8]>::to_vec;
+        let pair = |(n, record): (u64, &[u8])| (n, record.to_vec());
+        let push = |mut all: Vec<Vec<u8>>, record: &[u8]| {
+            all.push(record.to_vec());
+            all
+        };
+        let folded: Vec<Vec<Vec<u8>>> = lying().fold(Vec::new, push).collect().unwrap();
+        read().map(owned).collect::<Vec<_>>().unwrap() == expected
+            && read().prompt().map(owned).collect::<Vec<_>>().unwrap() == expected
+            && lying().map(owned).collect::<Vec<_>>().unwrap() == expected
+            && folded.concat() == expected
+            && read().numbered().map(pair).collect::<Vec<_>>().unwrap() == numbered
+            && lying().numbered().map(pair).collect::<Vec<_>>().unwrap() == numbered
+    }
+    QuickCheck::new()
+        .tests(500)
+        .quickcheck(check as fn(Vec<u8>, Vec<usize>, usize, usize) -> bool);
+}
+
+/// A reader fails: what comes before is cut by what was read, also behind the record.
+#[test]
+fn cutters_that_look_behind_see_what_was_read_before_an_error() {
+    let cutter = |bytes: &[u8]| {
+        let end = 1 + bytes.iter().position(|&b| b == b'\n')?;
+        (bytes.len() >= end + 8).then_some(end)
+    };
+    let bytes = b"one\n".repeat(10);
+    let seen = std::sync::Mutex::new(Vec::new());
+    let records = Breaks(&bytes, false).par_records_by(cutter);
+    let failed = records.for_each(|record| seen.lock().unwrap().push(record.to_vec()));
+    assert!(failed.is_err());
+    assert_eq!(*seen.lock().unwrap(), vec![b"one\n".to_vec(); 8]);
+}
+
+/// Each record is cut once before its block goes off and once when it is walked through, numbered or not.
+#[test]
+fn cutters_are_called_twice_for_each_record() {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    let bytes = b"nine more".repeat(1000);
+    let calls = AtomicUsize::new(0);
+    let cutter = |bytes: &[u8]| {
+        calls.fetch_add(1, Relaxed);
+        (bytes.len() >= 9).then_some(9)
+    };
+    let block = 900;
+    let records = over(&bytes).par_records_by(cutter).block_size(block);
+    assert_eq!(records.count().unwrap(), 1000);
+    let plain = calls.swap(0, Relaxed);
+    let records = over(&bytes).par_records_by(cutter).block_size(block);
+    let numbered = records.numbered().map(|(n, _)| n);
+    assert!(
+        numbered
+            .collect::<Vec<_>>()
+            .unwrap()
+            .into_iter()
+            .eq(0..1000)
+    );
+    let numbered = calls.into_inner();
+    // A block is asked once more for what is behind its last record.
+    assert!(plain <= 2 * (1000 + bytes.len() / block), "{plain}");
+    assert_eq!(numbered, plain);
 }

@@ -1,7 +1,16 @@
 //! As many items as a `usize` counts, and searches that end early.
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
+use std::time::Duration;
+
+use tine_iter::iter::ParallelUntil;
+use tine_iter::iter::plumbing::{
+    Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, bridge,
+};
 use tine_iter::prelude::*;
 use tine_iter::scan::{ParallelScan, ParallelScanMut};
+use tine_pool::{StopToken, current_num_threads};
 
 use crate::in_pools;
 
@@ -162,6 +171,199 @@ fn a_total_is_whole_or_none() {
             for at in [0, len / 2, len - len / 100, len - 2, len - 1] {
                 check(len, size, at + 1, at);
             }
+        }
+    });
+}
+
+/// The same where a token ends it, whose stop no consumer foresees.
+#[test]
+fn a_total_is_whole_or_none_where_a_token_is_stopped() {
+    const OLD: u64 = u64::MAX;
+    let len = if cfg!(miri) { 100 } else { 10_000 };
+    let ones = vec![1_u64; len as usize];
+    let add = |a: u64, b: u64| a + b;
+    in_pools(&|| {
+        for last in [2, len / 3, len - 1, len] {
+            for size in [7, len as usize] {
+                let (mut walked, mut kept) = (OLD, OLD);
+                let token = StopToken::new();
+                let stop = |n: u64| {
+                    if n == last {
+                        token.stop();
+                    }
+                };
+                let scan = ones.par_iter().copied().scan_inclusive(|| 0, add);
+                let scan = scan.blocks_of(size).total(&mut walked);
+                let _ = scan.until(&token).for_each(stop);
+                assert!([len, OLD].contains(&walked), "{walked} of {len}");
+
+                let token = StopToken::new();
+                let stop = |n: u64| {
+                    if n == last {
+                        token.stop();
+                    }
+                };
+                let items = ones.clone().into_par_iter().map(|n| n);
+                let scan = items.scan_inclusive(|| 0, add).blocks_of(size);
+                let _ = scan.total(&mut kept).until(&token).for_each(stop);
+                assert!([len, OLD].contains(&kept), "{kept} of {len}");
+            }
+        }
+    });
+}
+
+/// Between two slow items a token is looked at.
+#[test]
+fn a_token_ends_a_scan_between_slow_items() {
+    in_pools(&|| {
+        let token = StopToken::new();
+        let after = AtomicUsize::new(0);
+        let slow = |n: u64| {
+            if token.is_stopped() {
+                after.fetch_add(1, Relaxed);
+            }
+            thread::sleep(Duration::from_micros(200));
+            if n >= 5 {
+                token.stop();
+            }
+        };
+        let sums = (0..20_000_u64)
+            .into_par_iter()
+            .scan_inclusive(|| 0, |a, b| a + b);
+        assert!(sums.until(&token).for_each(slow).is_err());
+        // A thread may have looked just before.
+        assert!(after.into_inner() <= current_num_threads());
+    });
+}
+
+/// Numbers whose iterator says less of its length than it should.
+struct Vague(u64, u64);
+
+struct VagueIter(std::ops::Range<u64>);
+
+impl Iterator for VagueIter {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        self.0.next()
+    }
+}
+
+impl DoubleEndedIterator for VagueIter {
+    fn next_back(&mut self) -> Option<u64> {
+        self.0.next_back()
+    }
+}
+
+impl ExactSizeIterator for VagueIter {}
+
+impl Producer for Vague {
+    type Item = u64;
+    type IntoIter = VagueIter;
+
+    fn into_iter(self) -> VagueIter {
+        VagueIter(self.0..self.1)
+    }
+
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let mid = self.0 + index as u64;
+        (Vague(self.0, mid), Vague(mid, self.1))
+    }
+}
+
+impl ParallelIterator for Vague {
+    type Item = u64;
+
+    fn drive_unindexed<C: UnindexedConsumer<u64>>(self, consumer: C) -> C::Result {
+        bridge(self, consumer)
+    }
+
+    fn opt_len(&self) -> Option<usize> {
+        Some(self.len())
+    }
+}
+
+impl IndexedParallelIterator for Vague {
+    fn len(&self) -> usize {
+        (self.1 - self.0) as usize
+    }
+
+    fn drive<C: Consumer<u64>>(self, consumer: C) -> C::Result {
+        bridge(self, consumer)
+    }
+
+    fn with_producer<CB: ProducerCallback<u64>>(self, callback: CB) -> CB::Output {
+        callback.callback(self)
+    }
+}
+
+/// Counts items, of each piece up to this many and one more. It knows nothing of blocks.
+#[derive(Clone, Copy)]
+struct UpTo(u64);
+
+struct Counting(u64, UpTo);
+
+impl Consumer<u64> for UpTo {
+    type Folder = Counting;
+    type Reducer = UpTo;
+    type Result = u64;
+
+    fn split_at(self, _: usize) -> (Self, Self, UpTo) {
+        (self, self, self)
+    }
+
+    fn into_folder(self) -> Counting {
+        Counting(0, self)
+    }
+
+    fn full(&self) -> bool {
+        false
+    }
+}
+
+impl Folder<u64> for Counting {
+    type Result = u64;
+
+    fn consume(self, _: u64) -> Self {
+        Counting(self.0 + 1, self.1)
+    }
+
+    fn complete(self) -> u64 {
+        self.0
+    }
+
+    fn full(&self) -> bool {
+        self.0 > self.1.0
+    }
+}
+
+impl Reducer<u64> for UpTo {
+    fn reduce(self, left: u64, right: u64) -> u64 {
+        left + right
+    }
+}
+
+/// A source of others whose iterators have no exact length is scanned all the same, and a total is whole or none.
+#[test]
+fn a_source_whose_iterators_do_not_know_their_length() {
+    in_pools(&|| {
+        let len = if cfg!(miri) { 100 } else { 10_000_u64 };
+        let all = len * (len - 1) / 2;
+        for size in [7, len as usize] {
+            let (mut total, mut found) = (u64::MAX, u64::MAX);
+            let scan = || {
+                Vague(0, len)
+                    .scan_inclusive(|| 0, |a, b| a + b)
+                    .blocks_of(size)
+            };
+            let taken = scan().total(&mut total).drive(UpTo(u64::MAX));
+            assert_eq!((taken, total), (len, all));
+            let taken = scan().total(&mut found).drive(UpTo(9));
+            assert!(9 < taken && taken <= len, "{taken}");
+            assert!([all, u64::MAX].contains(&found), "{found}");
+            let mut sums = Vec::new();
+            scan().collect_into_vec(&mut sums);
+            assert_eq!((sums.len(), sums.last()), (len as usize, Some(&all)));
         }
     });
 }

@@ -101,6 +101,67 @@ as_by_insert! {
     hash_map_by_other_hasher: HashMap<Key, u8, Fixed>, hash_set_by_other_hasher: HashSet<Key, Fixed>;
 }
 
+/// Keys whose `==` asks for the marks too, or for the keys alone, and whose order is the other way about.
+macro_rules! at_odds {
+    ($($Key:ident: $same:expr, $order:expr;)*) => {$(
+        #[derive(Clone, Copy, Debug)]
+        struct $Key(Key);
+
+        impl PartialEq for $Key {
+            fn eq(&self, other: &Self) -> bool {
+                let same: fn(&Key) -> (u8, u16) = $same;
+                same(&self.0) == same(&other.0)
+            }
+        }
+
+        impl Eq for $Key {}
+
+        impl PartialOrd for $Key {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl Ord for $Key {
+            fn cmp(&self, other: &Self) -> Ordering {
+                let order: fn(&Key) -> (u8, u16) = $order;
+                order(&self.0).cmp(&order(&other.0))
+            }
+        }
+    )*};
+}
+
+at_odds! {
+    Finer: |key| (key.key, key.mark), |key| (key.key, 0);
+    Coarser: |key| (key.key, 0), |key| (key.key, key.mark);
+}
+
+/// A tree asks for the order of its keys alone, whatever `==` says of them.
+macro_rules! by_order {
+    ($Key:ident, $keys:expr) => {{
+        let keys: Vec<$Key> = $keys.iter().map(|&key| $Key(key)).collect();
+        let (mut map, mut set) = (BTreeMap::new(), BTreeSet::new());
+        for (n, &key) in keys.iter().enumerate() {
+            map.insert(key, n);
+            set.insert(key);
+        }
+        let pairs = keys.par_iter().copied().enumerate();
+        let made: BTreeMap<$Key, usize> = pairs.map(|(n, key)| (key, n)).collect();
+        let made_set: BTreeSet<$Key> = hidden(keys).collect();
+        let entry = |(key, n): (&$Key, &usize)| (key.0.key, key.0.mark, *n);
+        let mark = |key: &$Key| (key.0.key, key.0.mark);
+        made.iter().map(entry).eq(map.iter().map(entry))
+            && made_set.iter().map(mark).eq(set.iter().map(mark))
+    }};
+}
+
+quickcheck! {
+    fn trees_ask_for_the_order_alone(keys: Vec<Key>) -> bool {
+        let few: Vec<Key> = keys.iter().map(|key| Key { key: key.key % 4, mark: key.mark % 4 }).collect();
+        by_order!(Finer, few) && by_order!(Coarser, few)
+    }
+}
+
 #[test]
 fn large_tables_and_trees() {
     in_pools(|| {

@@ -10,10 +10,10 @@ use std::ptr;
 
 use crate::plumbing::halves;
 use tine_pool::current_num_threads;
-use tine_pool::loops::requested;
+use tine_pool::loops::{quietly, requested};
 
-use super::plain;
 use super::word::{Keyed, RadixBits, Record};
+use super::{extract, plain};
 use crate::sort::runs::{self, Run};
 use crate::sort::{fork, inplace, permute, scratch::Scratch};
 
@@ -118,7 +118,7 @@ pub(crate) fn sort<const ONCE: bool, T, B, F, E>(
 where
     T: Send,
     B: RadixBits,
-    F: Fn(&T) -> B + Sync,
+    F: Fn(&T) -> B + Copy + Send + Sync,
     E: Fn(&mut [T]) + Sync,
 {
     // The conditions are `const` so that only one of the five is compiled.
@@ -145,22 +145,43 @@ where
     L: Load,
     T: Send,
     B: RadixBits,
-    F: Fn(&T) -> B + Sync,
+    F: Fn(&T) -> B + Copy + Send + Sync,
     E: Fn(&mut [T]) + Sync,
 {
     if u32::try_from(v.len()).is_err() {
         return false;
     }
-    let grain = fork::grain(v.len(), threads);
     let Some(mut scratch) = Scratch::<Keyed<B, L>>::new(v.len()) else {
         return false;
     };
     let room = scratch.room();
-    if !extract(0, v, room, grain, key) {
-        return true;
-    }
+    let key = *key;
+    extract::each(v, room, move |at, value: &T| Keyed {
+        key: key(value),
+        load: L::pack(at, value),
+    });
     // SAFETY: `extract` has written every one of the records.
     let records = unsafe { &mut *(ptr::from_mut(room) as *mut [Keyed<B, L>]) };
+    quietly(|| by_records::<ONCE, _, _, _, _>(v, records, threads, ties))
+}
+
+/// Sorts `v` by its records, as [`sort`] does.
+fn by_records<const ONCE: bool, L, T, B, E>(
+    v: &mut [T],
+    records: &mut [Keyed<B, L>],
+    threads: usize,
+    ties: Option<&E>,
+) -> bool
+where
+    L: Load,
+    T: Send,
+    B: RadixBits,
+    E: Fn(&mut [T]) + Sync,
+{
+    if requested() {
+        return true;
+    }
+    let grain = fork::grain(v.len(), threads);
     match runs::whole(records, &|a, b| a.key.cmp(&b.key)) {
         Some(Run::Ascending) => {}
         Some(Run::Descending) => {
@@ -185,45 +206,6 @@ where
         each_tie(v, records, grain, ties);
     }
     true
-}
-
-/// Writes a record for every element. Returns `false` if it did not, since the thread is to stop.
-fn extract<L, T, B, F>(
-    at: usize,
-    v: &mut [T],
-    room: &mut [MaybeUninit<Keyed<B, L>>],
-    grain: usize,
-    key: &F,
-) -> bool
-where
-    L: Load,
-    T: Send,
-    B: RadixBits,
-    F: Fn(&T) -> B + Sync,
-{
-    assert_eq!(v.len(), room.len());
-    if requested() {
-        false
-    } else if v.len() <= grain {
-        for (i, (value, place)) in v.iter().zip(room.iter_mut()).enumerate() {
-            let key = key(value);
-            place.write(Keyed {
-                key,
-                load: L::pack(at + i, value),
-            });
-        }
-        true
-    } else {
-        let mid = v.len() / 2;
-        let (v0, v1) = v.split_at_mut(mid);
-        let (r0, r1) = room.split_at_mut(mid);
-        let (mut first, mut second) = (false, false);
-        halves(
-            || first = extract(at, v0, r0, grain, key),
-            || second = extract(at + mid, v1, r1, grain, key),
-        );
-        first && second
-    }
 }
 
 /// Sorts records without further memory, stably.

@@ -4,6 +4,7 @@ mod alone;
 pub(crate) mod counted;
 mod cut;
 mod elements;
+mod extract;
 mod joined;
 pub(crate) mod key;
 pub(crate) mod keyed;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod hostile;
+mod keys;
 mod kin;
 mod matrix;
 mod seen;
