@@ -368,7 +368,7 @@ impl<I: IndexedParallelIterator> DistIter<I> {
     #[track_caller]
     pub fn enumerate(self) -> DistIter<impl IndexedParallelIterator<Item = (usize, I::Item)>> {
         let (cluster, iter) = self.into_both();
-        let call = cluster.enter("enumerate", Location::caller(), iter.len() as u64);
+        let call = cluster.enter::<()>("enumerate", Location::caller(), iter.len() as u64);
         let before = call.offsets()[cluster.rank()];
         drop(call);
         let iter = iter.enumerate().map(move |(at, item)| (before + at, item));

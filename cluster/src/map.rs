@@ -63,7 +63,9 @@ impl<K, V> DistMap<K, V> {
     #[track_caller]
     pub fn len(&self) -> usize {
         let here = Location::caller();
-        let call = self.cluster.enter("map len", here, self.map.len() as u64);
+        let call = self
+            .cluster
+            .enter::<()>("map len", here, self.map.len() as u64);
         call.total()
     }
 
@@ -80,7 +82,7 @@ impl<K, V> DistMap<K, V> {
         let here = Location::caller();
         let call = self
             .cluster
-            .enter("map is_empty", here, self.map.len() as u64);
+            .enter::<()>("map is_empty", here, self.map.len() as u64);
         call.total() == 0
     }
 }
@@ -104,7 +106,7 @@ impl<K: Travel + Eq + Hash, V: Send> DistMap<K, V> {
         V: Travel + Clone,
     {
         let hash = hash_of(key);
-        let call = self.cluster.enter("get", Location::caller(), hash);
+        let call = self.cluster.enter::<V>("get", Location::caller(), hash);
         call.same_word("key");
         let root = owner(hash, self.cluster.size());
         let mine = self.map.get_cloned(key);
@@ -318,7 +320,9 @@ impl<K: Travel + Eq + Hash, V: Send> DistMap<K, V> {
         K: Ord + Clone,
         V: Travel + Ord + Clone,
     {
-        let call = self.cluster.enter("top_k", Location::caller(), k as u64);
+        let call = self
+            .cluster
+            .enter::<(K, V)>("top_k", Location::caller(), k as u64);
         call.same_number("`k`");
         let mine = greatest(self.map.into_iter().collect(), k);
         let all = call.all_gather_values(mine).into_iter().flatten();

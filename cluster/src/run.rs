@@ -214,7 +214,7 @@ where
             Err(error) => error.agreed_rank().map(failed_by),
         };
         let ends = word.map(|word| {
-            let call = cluster.enter(THE_END, Location::caller(), word);
+            let call = cluster.enter::<()>(THE_END, Location::caller(), word);
             call.words.clone()
         });
         (result, ends)

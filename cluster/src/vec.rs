@@ -65,7 +65,9 @@ impl<T> DistVec<T> {
     #[track_caller]
     pub fn len(&self) -> usize {
         let here = Location::caller();
-        let call = self.cluster.enter("len", here, self.part.len() as u64);
+        let call = self
+            .cluster
+            .enter::<()>("len", here, self.part.len() as u64);
         call.total()
     }
 
@@ -80,7 +82,9 @@ impl<T> DistVec<T> {
     #[track_caller]
     pub fn is_empty(&self) -> bool {
         let here = Location::caller();
-        let call = self.cluster.enter("is_empty", here, self.part.len() as u64);
+        let call = self
+            .cluster
+            .enter::<()>("is_empty", here, self.part.len() as u64);
         call.total() == 0
     }
 
@@ -96,7 +100,9 @@ impl<T> DistVec<T> {
     #[track_caller]
     pub fn offset(&self) -> usize {
         let here = Location::caller();
-        let call = self.cluster.enter("offset", here, self.part.len() as u64);
+        let call = self
+            .cluster
+            .enter::<()>("offset", here, self.part.len() as u64);
         call.offsets()[self.cluster.rank()]
     }
 }
@@ -116,7 +122,7 @@ impl<T: Travel> DistVec<T> {
     #[track_caller]
     pub fn rebalance(self) -> Self {
         let (cluster, part) = self.into_both();
-        let call = cluster.enter("rebalance", Location::caller(), part.len() as u64);
+        let call = cluster.enter::<T>("rebalance", Location::caller(), part.len() as u64);
         let part = match cluster.size() {
             1 => part,
             _ => rebalanced(&call, part),
@@ -140,7 +146,7 @@ impl<T: Travel> DistVec<T> {
     #[track_caller]
     pub fn gather(self) -> Option<Vec<T>> {
         let (cluster, part) = self.into_both();
-        let call = cluster.enter("gather", Location::caller(), part.len() as u64);
+        let call = cluster.enter::<T>("gather", Location::caller(), part.len() as u64);
         if cluster.size() == 1 {
             return Some(part);
         }
@@ -166,7 +172,7 @@ impl<T: Travel> DistVec<T> {
         let here = Location::caller();
         let call = self
             .cluster
-            .enter("all_gather", here, self.part.len() as u64);
+            .enter::<T>("all_gather", here, self.part.len() as u64);
         all_gathered(&call, &self.part)
     }
 }

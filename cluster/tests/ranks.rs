@@ -16,3 +16,5 @@ mod ordered;
 mod sums;
 #[path = "ranks/user.rs"]
 mod user;
+#[path = "ranks/watch.rs"]
+mod watch;

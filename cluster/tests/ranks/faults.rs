@@ -1,8 +1,10 @@
 //! Panics, errors, early returns and ranks that part, at each collective.
 
+use crate::files::Dir;
+use crate::watch::{LESS, ThreadRanks, run_threads};
 use std::cmp::Reverse;
 use std::sync::Mutex;
-use tine_cluster::{Cluster, Error, ThreadRanks};
+use tine_cluster::{Cluster, Error};
 
 /// The answer is of no interest.
 fn done<T>(_: T) {}
@@ -211,7 +213,7 @@ fn agreed_errors_end_well() {
     });
     assert_eq!(said, "rank 1 of 4 failed: no file 1");
     // One that is looked at and got over ends nothing.
-    let ran = tine_cluster::run_threads(4, |c| {
+    let ran = run_threads(4, |c| {
         assert!(c.agree(Err::<(), _>(c.rank())).is_err());
         Ok(())
     });
@@ -239,7 +241,7 @@ fn agreed_errors_fail_whichever_rank_returns_them() {
     }
     // An error of an earlier job, with ranks that this one does not have.
     let earlier = Mutex::new(None);
-    let ran = tine_cluster::run_threads(4, |c| {
+    let ran = run_threads(4, |c| {
         let error = agreed(c).unwrap_err();
         earlier.lock().unwrap().replace(error);
         Ok(())
@@ -522,4 +524,77 @@ fn caught_failures_of_others_are_theirs() {
         });
         assert_eq!(said, "rank 3 of 4 panicked: the third");
     }
+}
+
+/// A closure's thread may have a handle of its own, and an item's `Display` finds it: no collective
+/// begins in the midst of another.
+#[test]
+fn collectives_within_others_are_refused() {
+    use std::cell::RefCell;
+    use std::fmt;
+
+    thread_local! {
+        static HANDLE: RefCell<Option<Cluster>> = const { RefCell::new(None) };
+    }
+    struct Sly;
+    impl fmt::Display for Sly {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            HANDLE.with_borrow(|c| {
+                if let Some(c) = c {
+                    c.barrier();
+                }
+            });
+            f.write_str("an item")
+        }
+    }
+
+    let dir = Dir::new();
+    for ranks in [1, 3] {
+        let said = failure(ranks, |c| {
+            HANDLE.set(Some(c.clone()));
+            let part = if c.is_root() { vec![Sly] } else { vec![] };
+            c.from_local(part).write_parts(&dir.0)
+        });
+        let (begin, rest) = said.split_once(": `barrier` at ").expect(&said);
+        assert!(["the only rank", "rank 0 of 3"].contains(&begin), "{said}");
+        let (inner, outer) = rest
+            .split_once(" is called in the midst of `write_parts` at ")
+            .expect(&said);
+        assert!(
+            inner.contains("faults.rs:") && outer.contains("faults.rs:"),
+            "{said}"
+        );
+    }
+}
+
+/// With a limit of a few milliseconds, in a process of its own: this test, started again.
+#[test]
+#[cfg(unix)]
+fn jobs_that_stand_still_are_ended() {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Command;
+
+    if std::env::var_os(LESS).is_some() {
+        done(run_threads(2, |c| {
+            while c.rank() == 1 {
+                std::thread::park();
+            }
+            c.barrier();
+            Ok(())
+        }));
+        return;
+    }
+    let name = "faults::jobs_that_stand_still_are_ended";
+    let mut again = Command::new(std::env::current_exe().unwrap());
+    let again = again
+        .args([name, "--exact"])
+        .env(LESS, "50")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(
+        said.contains(&format!("{name}: a job stands still")),
+        "{said}"
+    );
+    assert!(again.status.signal().is_some(), "{}", again.status);
 }

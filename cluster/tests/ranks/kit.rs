@@ -1,6 +1,7 @@
 //! Inputs, spread over ranks in many ways.
 
-use tine_cluster::{Cluster, DistVec, ThreadRanks, Travel};
+use crate::watch::ThreadRanks;
+use tine_cluster::{Cluster, DistVec, Travel};
 
 /// So many ranks a test is run with.
 pub(crate) const RANKS: &[usize] = &[1, 2, 3, 5, 8];
