@@ -48,6 +48,15 @@ impl<I> DistIter<I> {
     }
 
     /// The ranks that run it.
+    ///
+    /// ```
+    /// tine_cluster::run_threads(2, |c| {
+    ///     let v = c.generate(10, |i| i);
+    ///     let odd = v.par_iter().filter(|n| *n % 2 == 1);
+    ///     assert_eq!((odd.cluster().size(), odd.cluster().rank()), (2, c.rank()));
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
     pub fn cluster(&self) -> &Cluster {
         &self.cluster
     }

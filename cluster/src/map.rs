@@ -37,6 +37,14 @@ impl<K, V> DistMap<K, V> {
     }
 
     /// The ranks of the map.
+    ///
+    /// ```
+    /// tine_cluster::run_threads(2, |c| {
+    ///     let counts = c.generate(10, |i| i).into_par_iter().count_by(|n| n % 3);
+    ///     assert_eq!((counts.cluster().size(), counts.cluster().rank()), (2, c.rank()));
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
     pub fn cluster(&self) -> &Cluster {
         &self.cluster
     }
@@ -47,6 +55,15 @@ impl<K, V> DistMap<K, V> {
     }
 
     /// This rank's part, taken out.
+    ///
+    /// ```
+    /// tine_cluster::run_threads(2, |c| {
+    ///     let counts = c.generate(10, |i| i).into_par_iter().count_by(|n| n % 3);
+    ///     let parts = c.from_local(vec![counts.into_local().len()]);
+    ///     assert_eq!(parts.all_gather().iter().sum::<usize>(), 3);
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
     pub fn into_local(self) -> ParHashMap<K, V> {
         self.map
     }

@@ -45,11 +45,28 @@ impl<T> DistVec<T> {
     }
 
     /// This rank's part, to change.
+    ///
+    /// ```
+    /// tine_cluster::run_threads(3, |c| {
+    ///     let mut v = c.generate(5, |i| i);
+    ///     v.local_mut().iter_mut().for_each(|n| *n *= 10);
+    ///     assert_eq!(v.all_gather(), [0, 10, 20, 30, 40]);
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
     pub fn local_mut(&mut self) -> &mut [T] {
         &mut self.part
     }
 
     /// This rank's part, taken out.
+    ///
+    /// ```
+    /// tine_cluster::run_threads(2, |c| {
+    ///     let part: Vec<usize> = c.generate(5, |i| i).into_local();
+    ///     assert_eq!(part, [vec![0, 1], vec![2, 3, 4]][c.rank()]);
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
     pub fn into_local(self) -> Vec<T> {
         self.part
     }
