@@ -288,20 +288,20 @@ fn measured((row, way): (&str, Way)) -> f64 {
 
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = env::args().skip(1).filter(|a| a != "--bench").collect();
-    if let [child, kind, row] = &arguments[..] {
-        if child == "--child" {
-            if kind == "one" {
-                println!("{}", median(one(row)));
-                return ExitCode::SUCCESS;
-            }
-            return tine_cluster::run(|c| {
-                let time = median(many(c, row));
-                if c.is_root() {
-                    println!("{time}");
-                }
-                Ok(())
-            });
+    if let [child, kind, row] = &arguments[..]
+        && child == "--child"
+    {
+        if kind == "one" {
+            println!("{}", median(one(row)));
+            return ExitCode::SUCCESS;
         }
+        return tine_cluster::run(|c| {
+            let time = median(many(c, row));
+            if c.is_root() {
+                println!("{time}");
+            }
+            Ok(())
+        });
     }
     arguments.retain(|a| !a.starts_with('-'));
     let wanted = |row: &&Row| {

@@ -12,13 +12,15 @@
 
 use crate::cluster::{Call, Cluster};
 use crate::fault::Error;
+use crate::owner::hash_of;
+use crate::read::from_root;
 use crate::travel::{Travel, encode, try_decode};
 use crate::vec::DistVec;
 use crate::write::{gone, write_file};
 use std::any::type_name;
 use std::fmt::Display;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +31,8 @@ const TITLE: &str = "tine-cluster checkpoint 1";
 
 impl<T: Travel> DistVec<T> {
     /// Keeps the vector in a directory that all ranks see. Replaces what was kept there. (C)
+    ///
+    /// All ranks give the same name of the directory.
     ///
     /// A job that is killed meanwhile leaves the old checkpoint in place.
     ///
@@ -48,19 +52,22 @@ impl<T: Travel> DistVec<T> {
     /// ```
     ///
     /// # Errors
-    /// On all ranks, if any of them cannot write.
+    /// On all ranks, if any of them gives another name or cannot write, or if what was kept there
+    /// before cannot be read.
     #[track_caller]
     pub fn checkpoint(&self, dir: impl AsRef<Path>) -> Result<(), Error> {
         let dir = dir.as_ref();
         let cluster = self.cluster();
-        let len = self.local().len() as u64;
-        let call = cluster.enter("checkpoint", Location::caller(), len);
+        let call = cluster.enter::<T>("checkpoint", Location::caller(), hash_of(dir));
+        call.same_names("another directory")?;
         let before = match cluster.is_root() {
             true => generation_before(dir),
             false => Ok(0),
         };
         let before = settled(&call, dir, before)?;
-        let generation = 1 + call.all_gather(&[before])[0];
+        let known = call.all_gather(&[before, self.local().len() as u64]);
+        let generation = 1 + known[0];
+        let lens: Vec<u64> = known.chunks(2).map(|rank| rank[1]).collect();
         let made = fs::create_dir_all(dir);
         let part = part_path(dir, generation, cluster.rank());
         let all = |out: &mut dyn Write| write_blocks(out, self.local());
@@ -71,7 +78,7 @@ impl<T: Travel> DistVec<T> {
             return Err(error);
         }
         let listed = match cluster.is_root() {
-            true => write_manifest(dir, generation, type_name::<T>(), &call.words),
+            true => write_manifest(dir, generation, type_name::<T>(), &lens),
             false => Ok(()),
         };
         settled(&call, dir, listed)?;
@@ -86,18 +93,28 @@ impl<T: Travel> DistVec<T> {
 impl Cluster {
     /// The vector that was kept in a directory, in even parts, on any number of ranks. (C)
     ///
+    /// All ranks give the same name of the directory. Rank 0 looks for what was kept there; every
+    /// rank reads its part of it.
+    ///
     /// The type is compared by its path. A type that changed its fields and kept its path is most
     /// often found out, for blocks have no names of fields in them: then this is an error. It may
     /// also be read as other values, so give such a type a new name.
     ///
     /// # Errors
-    /// On all ranks, if nothing was kept there, or a vector of another type, or if it cannot be
+    /// On all ranks, if any of them gives another name, if nothing was kept there, or a vector of another type, or if it cannot be
     /// read.
     #[track_caller]
     pub fn restore<T: Travel>(&self, dir: impl AsRef<Path>) -> Result<DistVec<T>, Error> {
         let dir = dir.as_ref();
-        let call = self.enter("restore", Location::caller(), 0);
-        let manifest = Manifest::read(dir).and_then(|manifest| {
+        let call = self.enter::<T>("restore", Location::caller(), hash_of(dir));
+        call.same_names("another directory")?;
+        // Another job may put another in its place: all ranks go by what rank 0 has read.
+        let text = match self.is_root() {
+            true => Manifest::text(dir),
+            false => Ok(String::new()),
+        };
+        let text = from_root(&call, call.settle(text)?);
+        let manifest = Manifest::read(dir, &text).and_then(|manifest| {
             let kept = &manifest.type_name;
             if kept == type_name::<T>() {
                 return Ok(manifest);
@@ -131,12 +148,13 @@ fn part_name(generation: u64, rank: usize) -> String {
     format!("{generation}-{rank:05}")
 }
 
-/// The generation of the checkpoint there, 0 if there is none. A manifest that cannot be read is an
-/// error: its parts would be overwritten.
+/// The generation of the checkpoint there, 0 if there is none. A manifest that cannot be read or
+/// looked at is an error: its parts would be overwritten.
 fn generation_before(dir: &Path) -> Result<u64, Error> {
-    match dir.join("manifest").exists() {
-        true => Ok(Manifest::read(dir)?.generation),
-        false => Ok(0),
+    // A link is there, wherever it leads.
+    match fs::symlink_metadata(dir.join("manifest")) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(0),
+        _ => Ok(Manifest::read(dir, &Manifest::text(dir)?)?.generation),
     }
 }
 
@@ -205,11 +223,14 @@ struct Manifest {
 }
 
 impl Manifest {
-    fn read(dir: &Path) -> Result<Self, Error> {
+    fn text(dir: &Path) -> Result<String, Error> {
         let path = dir.join("manifest");
-        let text = fs::read_to_string(&path)
-            .map_err(|e| Error::new(format!("{}: {e}", path.display())))?;
-        Manifest::parse(&text)
+        fs::read_to_string(&path).map_err(|e| Error::new(format!("{}: {e}", path.display())))
+    }
+
+    fn read(dir: &Path, text: &str) -> Result<Self, Error> {
+        let path = dir.join("manifest");
+        Manifest::parse(text)
             .ok_or_else(|| Error::new(format!("{}: this is no checkpoint", path.display())))
     }
 

@@ -1,10 +1,13 @@
 //! A rank's handle on all ranks, and the header with which every collective begins.
 //!
 //! ```text
-//! enter("sort", here, len)    all gather { n-th call, hash of "sort", here and the types told to `plain`, len }
+//! enter("sort", here, len)    all gather { n-th call, hash of what is to be alike, len }
 //!      first two alike  →  Call: the words of all ranks, and the operations of the engine
 //!      otherwise        →  all gather the names, and all stop, each knowing them all
 //! ```
+//!
+//! To be alike are the name "sort", the place, the type of the items, the types told to `plain`, and
+//! the lengths given to `generate` since the header before.
 //!
 //! The course of a collective depends only on what all ranks know. So ranks that have passed its
 //! header meet in every operation up to the next header. Ranks that have parted meet in that
@@ -16,9 +19,11 @@ use crate::link::Link;
 use crate::stats::{Counts, Stats};
 use crate::travel::{Plain, Registry, Travel, decode, encode};
 use bytemuck::{AnyBitPattern, NoUninit};
+use std::any::type_name;
 use std::cell::{Cell, RefCell};
 use std::fmt::{self, Display, Write};
 use std::hash::BuildHasher;
+use std::mem;
 use std::panic::Location;
 use std::rc::Rc;
 use std::thread;
@@ -28,6 +33,9 @@ use foldhash::quality::FixedState;
 
 /// The bytes of a collective's name when ranks have parted.
 const NAME: usize = 248;
+
+/// So many of the lengths asked for are named when they differ.
+const ASKED: usize = 8;
 
 /// A rank's handle on all ranks of the job, from [`run`](crate::run).
 ///
@@ -62,10 +70,49 @@ struct Inner {
     limits: Limits,
     calls: Cell<u64>,
     stats: RefCell<Stats>,
+    /// What was asked for without a collective, since the last header.
+    asked: RefCell<Asked>,
+    /// The collective that this rank is in.
+    within: Cell<Option<(&'static str, Site)>>,
     /// Whether this rank waits in the engine.
     waiting: Cell<bool>,
     /// The reason why this rank takes part in nothing any more.
     over: RefCell<Option<Stop>>,
+}
+
+/// Lengths that all ranks must ask for alike, in order.
+#[derive(Default)]
+struct Asked {
+    hash: u64,
+    first: Vec<usize>,
+    more: usize,
+}
+
+impl Asked {
+    fn note(&mut self, len: usize) {
+        self.hash = FixedState::with_seed(4).hash_one((self.hash, len));
+        match self.first.len() < ASKED {
+            true => self.first.push(len),
+            false => self.more += 1,
+        }
+    }
+}
+
+impl Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.first.is_empty() {
+            return f.write_str("nothing");
+        }
+        for (nth, len) in self.first.iter().enumerate() {
+            let comma = if nth == 0 { "" } else { ", " };
+            let noun = if *len == 1 { "item" } else { "items" };
+            write!(f, "{comma}{len} {noun}")?;
+        }
+        match self.more {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
 }
 
 /// How much may be under way at once.
@@ -98,6 +145,8 @@ impl Cluster {
                 limits,
                 calls: Cell::new(0),
                 stats: RefCell::new(Stats::default()),
+                asked: RefCell::new(Asked::default()),
+                within: Cell::new(None),
                 waiting: Cell::new(false),
                 over: RefCell::new(None),
             }),
@@ -166,10 +215,22 @@ impl Cluster {
         (len as u128 * rank as u128 / self.size() as u128) as usize
     }
 
-    /// Begins a collective.
-    pub(crate) fn enter(&self, what: &'static str, site: Site, word: u64) -> Call<'_> {
+    /// Notes a length that all ranks ask for alike. The next header compares it.
+    pub(crate) fn ask(&self, len: usize) {
+        if self.size() > 1 {
+            self.inner.asked.borrow_mut().note(len);
+        }
+    }
+
+    /// Begins a collective, in which a `T` travels.
+    pub(crate) fn enter<T: ?Sized>(&self, what: &'static str, site: Site, word: u64) -> Call<'_> {
         if let Some(why) = &*self.inner.over.borrow() {
             stop(why.clone());
+        }
+        if let Some((outer, at)) = self.inner.within.get() {
+            let why = format!("`{what}` at {site} is called in the midst of `{outer}` at {at}");
+            *self.inner.over.borrow_mut() = Some(Stop::Alone(why.clone()));
+            stop(Stop::Alone(why));
         }
         let nth = self.inner.calls.get() + 1;
         self.inner.calls.set(nth);
@@ -182,12 +243,18 @@ impl Cluster {
         if self.size() == 1 {
             return call;
         }
-        let told = self.inner.registry.hash();
-        let place = (what, site.file(), site.line(), site.column(), told);
+        let asked = mem::take(&mut *self.inner.asked.borrow_mut());
+        let alike = Alike {
+            told: self.inner.registry.hash(),
+            travels: type_name::<T>(),
+            asked,
+        };
+        let place = (what, site.file(), site.line(), site.column());
+        let place = (place, alike.words());
         let header = [nth, FixedState::with_seed(0).hash_one(place), word];
         let all = call.all_gather(&header);
         if all.chunks(3).any(|other| other[..2] != header[..2]) {
-            call.part(nth, told);
+            call.part(nth, &alike);
         }
         call.words = all.chunks(3).map(|header| header[2]).collect();
         call
@@ -198,6 +265,7 @@ impl Cluster {
             cluster: self,
             what,
             site,
+            outer: self.inner.within.replace(Some((what, site))),
             words,
             panicked: thread::panicking(),
         }
@@ -206,7 +274,7 @@ impl Cluster {
     /// Waits until all ranks have come here. (C)
     #[track_caller]
     pub fn barrier(&self) {
-        self.enter("barrier", Location::caller(), 0);
+        self.enter::<()>("barrier", Location::caller(), 0);
     }
 
     /// Makes an error on any rank an error on all of them, so that all return together. (C)
@@ -228,7 +296,7 @@ impl Cluster {
     /// If any rank has an error.
     #[track_caller]
     pub fn agree<T, E: Display>(&self, result: Result<T, E>) -> Result<T, Error> {
-        let call = self.enter("agree", Location::caller(), u64::from(result.is_err()));
+        let call = self.enter::<()>("agree", Location::caller(), u64::from(result.is_err()));
         call.agree(result)
     }
 
@@ -243,7 +311,7 @@ impl Cluster {
     /// ```
     #[track_caller]
     pub fn broadcast<T: Travel>(&self, on_root: T) -> T {
-        let call = self.enter("broadcast", Location::caller(), 0);
+        let call = self.enter::<T>("broadcast", Location::caller(), 0);
         if self.size() == 1 {
             return on_root;
         }
@@ -276,6 +344,8 @@ pub(crate) struct Call<'c> {
     pub(crate) cluster: &'c Cluster,
     what: &'static str,
     site: Site,
+    /// What the rank was in before: nothing, or the same collective.
+    outer: Option<(&'static str, Site)>,
     /// The word that each rank brought.
     pub(crate) words: Vec<u64>,
     /// Whether the thread was unwinding when the call began.
@@ -287,6 +357,7 @@ pub(crate) struct Call<'c> {
 impl Drop for Call<'_> {
     fn drop(&mut self) {
         let inner = &self.cluster.inner;
+        inner.within.set(self.outer);
         if !thread::panicking() || self.panicked || self.cluster.size() == 1 {
             return;
         }
@@ -372,7 +443,18 @@ impl Call<'_> {
         }
     }
 
-    /// The same if the words are an argument themselves.
+    /// An error of all ranks if they have brought different words, which are hashes of names.
+    pub(crate) fn same_names(&self, other: &str) -> Result<(), Error> {
+        match self.odd_rank() {
+            Some(odd) => {
+                let why = format!("rank {odd} names {other} than rank 0");
+                Err(Error::agreed(odd, why))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Gives up if the words differ, which are an argument themselves.
     pub(crate) fn same_number(&self, of: &str) {
         if let Some(odd) = self.odd_rank() {
             let (theirs, first) = (self.words[odd], self.words[0]);
@@ -505,44 +587,78 @@ impl Call<'_> {
         )));
     }
 
-    /// Ranks are in different collectives, or were told different types by `plain`: tells all of
-    /// them which.
-    fn part(&self, nth: u64, told: u64) -> ! {
+    /// Ranks are in different collectives, or differ in something else that is to be alike: tells
+    /// all of them how.
+    fn part(&self, nth: u64, mine: &Alike) -> ! {
         let mut name = format!("`{}` at {} (collective {nth})", self.what, self.site);
         if self.what == THE_END {
             name = format!("at its end (after {} collectives)", nth - 1);
         }
         let mut bytes = name.into_bytes();
         bytes.truncate(NAME);
-        let mut words = vec![told, bytes.len() as u64];
+        let mut words = mine.words().to_vec();
+        words.push(bytes.len() as u64);
         bytes.resize(NAME, 0);
         words.extend(bytes.chunks(8).map(|eight| {
             let eight: [u8; 8] = eight.try_into().expect("names are a multiple of eight");
             u64::from_le_bytes(eight)
         }));
         let all = self.all_gather(&words);
-        let told: Vec<u64> = all.chunks(words.len()).map(|words| words[0]).collect();
-        let names = all.chunks(words.len()).map(|words| name_of(&words[1..]));
-        let names: Vec<String> = names.collect();
-        let odd = told.iter().position(|other| *other != told[0]);
-        if let (Some(odd), true) = (odd, names.iter().all(|name| *name == names[0])) {
-            self.told_apart(odd);
+        let all: Vec<&[u64]> = all.chunks(words.len()).collect();
+        let names: Vec<String> = all.iter().map(|words| name_of(&words[ALIKE..])).collect();
+        if names.iter().any(|name| *name != names[0]) {
+            self.give_up(Stop::Common(parted(&names)));
         }
+        let texts = [
+            (
+                "all ranks register the same types by `plain`, but",
+                "registered",
+                self.cluster.inner.registry.names(),
+            ),
+            (
+                "all ranks give the same type, but",
+                "gives",
+                mine.travels.to_owned(),
+            ),
+            (
+                "all ranks call `generate` alike, but since the collective before",
+                "asked for",
+                mine.asked.to_string(),
+            ),
+        ];
+        for (at, (rule, verb, text)) in texts.into_iter().enumerate() {
+            if let Some(odd) = all.iter().position(|words| words[at] != all[0][at]) {
+                let mut texts = Vec::new();
+                self.each_block(text.as_bytes(), |_, text| {
+                    texts.push(String::from_utf8_lossy(text).into_owned());
+                });
+                let (theirs, first) = (&texts[odd], &texts[0]);
+                self.differ(&format!(
+                    "{rule} rank {odd} {verb} {theirs} and rank 0 {verb} {first}"
+                ));
+            }
+        }
+        // What differs was cut off at the end of the names.
         self.give_up(Stop::Common(parted(&names)));
     }
+}
 
-    /// Rank `odd` was told other types by `plain` than rank 0.
-    fn told_apart(&self, odd: usize) -> ! {
-        let mut told = Vec::new();
-        let mine = self.cluster.inner.registry.names();
-        self.each_block(mine.as_bytes(), |_, names| {
-            told.push(String::from_utf8_lossy(names).into_owned());
-        });
-        self.differ(&format!(
-            "all ranks register the same types by `plain`, but rank {odd} registered {} and rank 0 \
-             registered {}",
-            told[odd], told[0]
-        ));
+/// What must be alike on all ranks beside the place.
+struct Alike {
+    /// A hash of the types told to `plain`.
+    told: u64,
+    /// The name of the type that travels.
+    travels: &'static str,
+    asked: Asked,
+}
+
+/// The words of [`Alike`].
+const ALIKE: usize = 3;
+
+impl Alike {
+    fn words(&self) -> [u64; ALIKE] {
+        let travels = FixedState::with_seed(5).hash_one(self.travels);
+        [self.told, travels, self.asked.hash]
     }
 }
 

@@ -10,6 +10,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::io::{self, Write};
 use std::mem::forget;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -131,6 +132,12 @@ pub(crate) enum Stop {
 /// Unwinds without a message.
 pub(crate) fn stop(why: Stop) -> ! {
     resume_unwind(Box::new(why))
+}
+
+/// Writes a line to the standard error output. Where that is full or closed, nothing is said, and
+/// nothing panics: the other ranks must still be ended.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// What a panic was about.

@@ -99,6 +99,8 @@ impl<I: IndexedParallelIterator<Item: Travel>> Deterministic<I> {
 
     /// The items put together by `f`, beginning with those of `identity`. (C)
     ///
+    /// All ranks give the same `identity`, which is not compared.
+    ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
     ///     let max = c.generate(9, |i| i as f64).into_par_iter().deterministic();
@@ -138,7 +140,7 @@ impl<I: IndexedParallelIterator<Item: Travel>> Deterministic<I> {
 
     fn climb<B: Verb<I::Item>>(self, what: &'static str, site: Site, verb: &B) -> B::Value {
         let (cluster, iter) = self.base.into_both();
-        let call = cluster.enter(what, site, iter.len() as u64);
+        let call = cluster.enter::<(I::Item, B::Value)>(what, site, iter.len() as u64);
         if cluster.size() == 1 {
             return verb.run(iter.deterministic());
         }

@@ -50,12 +50,12 @@ impl<I: ParallelIterator> DistIter<I> {
         let (cluster, iter) = self.into_both();
         let ranks = cluster.size();
         if ranks == 1 {
-            cluster.enter(what, site, 0);
+            cluster.enter::<K>(what, site, 0);
             return DistMap::new(cluster, iter.count_by(key));
         }
         let count = |dealer: &mut Dealer<K, usize>, item| dealer.count(key(&item));
         let dealt = deal(iter, ranks, count);
-        let call = cluster.enter(what, site, 0);
+        let call = cluster.enter::<K>(what, site, 0);
         sent_counts(&call, dealt)
     }
 
@@ -78,11 +78,11 @@ impl<I: ParallelIterator> DistIter<I> {
         let (cluster, iter) = self.into_both();
         let ranks = cluster.size();
         if ranks == 1 {
-            cluster.enter("count_items", site, 0);
+            cluster.enter::<I::Item>("count_items", site, 0);
             return DistMap::new(cluster, count_keys(iter));
         }
         let dealt = deal(iter, ranks, Dealer::<I::Item, usize>::count);
-        let call = cluster.enter("count_items", site, 0);
+        let call = cluster.enter::<I::Item>("count_items", site, 0);
         sent_counts(&call, dealt)
     }
 
@@ -109,13 +109,13 @@ impl<I: ParallelIterator> DistIter<I> {
         let (cluster, iter) = self.into_both();
         let ranks = cluster.size();
         if ranks == 1 {
-            cluster.enter("count_refs", site, 0);
+            cluster.enter::<Q::Owned>("count_refs", site, 0);
             let counts = count_keys(iter).into_par_iter();
             let counts = counts.map(|(key, count)| (key.to_owned(), count));
             return DistMap::new(cluster, counts.collect());
         }
         let dealt = deal(iter, ranks, Dealer::<Q::Owned, usize>::count_ref);
-        let call = cluster.enter("count_refs", site, 0);
+        let call = cluster.enter::<Q::Owned>("count_refs", site, 0);
         sent_counts(&call, dealt)
     }
 
@@ -151,7 +151,7 @@ impl<I: ParallelIterator> DistIter<I> {
         let (cluster, iter) = self.into_both();
         let ranks = cluster.size();
         if ranks == 1 {
-            cluster.enter("fold_by", site, 0);
+            cluster.enter::<(K, A)>("fold_by", site, 0);
             return DistMap::new(cluster, iter.fold_by(key, init, fold, combine));
         }
         let first = |item| {
@@ -161,7 +161,7 @@ impl<I: ParallelIterator> DistIter<I> {
         };
         let add = |dealer: &mut Dealer<K, A>, item| dealer.add(key(&item), item, &first, &fold);
         let (_, sums) = deal(iter, ranks, add);
-        let call = cluster.enter("fold_by", site, 0);
+        let call = cluster.enter::<(K, A)>("fold_by", site, 0);
         let sums = send_pairs(&call, sums);
         drop(call);
         DistMap::new(cluster, combined(sums, &combine))
@@ -188,7 +188,7 @@ impl<I: ParallelIterator> DistIter<I> {
         let counts = self.counted("top_k_by_count", site, key);
         let cluster = counts.cluster().clone();
         let mine = greatest(counts.into_local().into_iter().collect(), k);
-        let call = cluster.enter("top_k_by_count", site, k as u64);
+        let call = cluster.enter::<K>("top_k_by_count", site, k as u64);
         call.same_number("`k`");
         let all = call.all_gather_values(mine).into_iter().flatten();
         greatest(all.collect(), k)
@@ -215,7 +215,7 @@ impl<I: ParallelIterator> DistIter<I> {
     {
         let (cluster, iter) = self.into_both();
         let mine = iter.histogram(bins, bin);
-        let call = cluster.enter("histogram", Location::caller(), bins as u64);
+        let call = cluster.enter::<()>("histogram", Location::caller(), bins as u64);
         call.same_number("number of bins");
         let mut counts: Vec<u64> = mine.into_iter().map(|count| count as u64).collect();
         call.all_sum(&mut counts);
@@ -279,11 +279,11 @@ impl<I: ParallelIterator<Item: Travel>> DistIter<I> {
     {
         let (cluster, iter) = self.into_both();
         if cluster.size() == 1 {
-            cluster.enter(what, site, 0);
+            cluster.enter::<I::Item>(what, site, 0);
             return DistVec::new(cluster, iter.collect());
         }
         let parts = dealt(iter, cluster.size(), hash);
-        let call = cluster.enter(what, site, 0);
+        let call = cluster.enter::<I::Item>(what, site, 0);
         let items = send_items(&call, parts);
         drop(call);
         DistVec::new(cluster, items)
@@ -349,11 +349,11 @@ impl<I: ParallelIterator<Item: Travel>> DistIter<I> {
         let site = Location::caller();
         let (cluster, iter) = self.into_both();
         if cluster.size() == 1 {
-            cluster.enter("distinct", site, 0);
+            cluster.enter::<I::Item>("distinct", site, 0);
             return DistVec::new(cluster, iter.distinct());
         }
         let items: Vec<I::Item> = iter.collect();
-        let call = cluster.enter("distinct", site, items.len() as u64);
+        let call = cluster.enter::<I::Item>("distinct", site, items.len() as u64);
         let items = first_of_each(&call, items);
         drop(call);
         DistVec::new(cluster, items)

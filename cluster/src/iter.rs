@@ -48,6 +48,15 @@ impl<I> DistIter<I> {
     }
 
     /// The ranks that run it.
+    ///
+    /// ```
+    /// tine_cluster::run_threads(2, |c| {
+    ///     let v = c.generate(10, |i| i);
+    ///     let odd = v.par_iter().filter(|n| *n % 2 == 1);
+    ///     assert_eq!((odd.cluster().size(), odd.cluster().rank()), (2, c.rank()));
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
     pub fn cluster(&self) -> &Cluster {
         &self.cluster
     }
@@ -368,7 +377,7 @@ impl<I: IndexedParallelIterator> DistIter<I> {
     #[track_caller]
     pub fn enumerate(self) -> DistIter<impl IndexedParallelIterator<Item = (usize, I::Item)>> {
         let (cluster, iter) = self.into_both();
-        let call = cluster.enter("enumerate", Location::caller(), iter.len() as u64);
+        let call = cluster.enter::<()>("enumerate", Location::caller(), iter.len() as u64);
         let before = call.offsets()[cluster.rank()];
         drop(call);
         let iter = iter.enumerate().map(move |(at, item)| (before + at, item));

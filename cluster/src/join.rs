@@ -214,7 +214,7 @@ where
     K: Hash,
 {
     let ranks = cluster.size();
-    let call = cluster.enter(what, site, bytes_of(cluster, &right));
+    let call = cluster.enter::<(L, R)>(what, site, bytes_of(cluster, &right));
     if ranks == 1 {
         return vec![(left, right)];
     }

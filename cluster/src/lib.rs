@@ -40,6 +40,8 @@
 //!
 //! * Methods that are marked **(C)** are collectives: all ranks call them, in the same order, from
 //!   the same line of the program. If some do not, the job ends and says which rank was where.
+//! * [`Cluster::generate`] sends nothing, and yet all ranks call it alike, with the same length. The
+//!   next collective ends the job if they do not.
 //! * Methods called `local…` never communicate.
 //! * Closures should not use [`Cluster::rank`] for data: the answer would depend on the number of
 //!   ranks.

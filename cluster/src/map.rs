@@ -37,6 +37,14 @@ impl<K, V> DistMap<K, V> {
     }
 
     /// The ranks of the map.
+    ///
+    /// ```
+    /// tine_cluster::run_threads(2, |c| {
+    ///     let counts = c.generate(10, |i| i).into_par_iter().count_by(|n| n % 3);
+    ///     assert_eq!((counts.cluster().size(), counts.cluster().rank()), (2, c.rank()));
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
     pub fn cluster(&self) -> &Cluster {
         &self.cluster
     }
@@ -47,6 +55,15 @@ impl<K, V> DistMap<K, V> {
     }
 
     /// This rank's part, taken out.
+    ///
+    /// ```
+    /// tine_cluster::run_threads(2, |c| {
+    ///     let counts = c.generate(10, |i| i).into_par_iter().count_by(|n| n % 3);
+    ///     let parts = c.from_local(vec![counts.into_local().len()]);
+    ///     assert_eq!(parts.all_gather().iter().sum::<usize>(), 3);
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
     pub fn into_local(self) -> ParHashMap<K, V> {
         self.map
     }
@@ -63,7 +80,9 @@ impl<K, V> DistMap<K, V> {
     #[track_caller]
     pub fn len(&self) -> usize {
         let here = Location::caller();
-        let call = self.cluster.enter("map len", here, self.map.len() as u64);
+        let call = self
+            .cluster
+            .enter::<()>("map len", here, self.map.len() as u64);
         call.total()
     }
 
@@ -80,7 +99,7 @@ impl<K, V> DistMap<K, V> {
         let here = Location::caller();
         let call = self
             .cluster
-            .enter("map is_empty", here, self.map.len() as u64);
+            .enter::<()>("map is_empty", here, self.map.len() as u64);
         call.total() == 0
     }
 }
@@ -104,7 +123,7 @@ impl<K: Travel + Eq + Hash, V: Send> DistMap<K, V> {
         V: Travel + Clone,
     {
         let hash = hash_of(key);
-        let call = self.cluster.enter("get", Location::caller(), hash);
+        let call = self.cluster.enter::<V>("get", Location::caller(), hash);
         call.same_word("key");
         let root = owner(hash, self.cluster.size());
         let mine = self.map.get_cloned(key);
@@ -318,7 +337,9 @@ impl<K: Travel + Eq + Hash, V: Send> DistMap<K, V> {
         K: Ord + Clone,
         V: Travel + Ord + Clone,
     {
-        let call = self.cluster.enter("top_k", Location::caller(), k as u64);
+        let call = self
+            .cluster
+            .enter::<(K, V)>("top_k", Location::caller(), k as u64);
         call.same_number("`k`");
         let mine = greatest(self.map.into_iter().collect(), k);
         let all = call.all_gather_values(mine).into_iter().flatten();

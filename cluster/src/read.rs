@@ -26,7 +26,7 @@ impl Cluster {
     /// The lines of all files that a pattern names, file by file in the order of their names, in
     /// parts of about equally many bytes. (C)
     ///
-    /// Rank 0 looks for the files; every rank reads its part of them, by the same paths. Lines are
+    /// All ranks give the same pattern. Rank 0 looks for the files; every rank reads its part of them, by the same paths. Lines are
     /// UTF-8, and end with `\n` or `\r\n`.
     ///
     /// ```
@@ -46,10 +46,12 @@ impl Cluster {
     /// ```
     ///
     /// # Errors
-    /// On all ranks, if no file is found, or any rank cannot read its part.
+    /// On all ranks, if any of them gives another pattern, if no file is found, or if any rank cannot
+    /// read its part.
     #[track_caller]
     pub fn read_lines(&self, pattern: &str) -> Result<DistVec<String>, Error> {
-        let call = self.enter("read_lines", Location::caller(), 0);
+        let call = self.enter::<()>("read_lines", Location::caller(), hash_of(pattern));
+        call.same_names("another pattern")?;
         let found = match self.is_root() {
             true => look_for(pattern),
             false => Ok(Vec::new()),
@@ -94,11 +96,8 @@ impl Cluster {
         T: Send,
         F: Fn(&Path) -> Result<Vec<T>, Error> + Sync + Send,
     {
-        let call = self.enter("read_with", Location::caller(), hash_of(files));
-        if let Some(odd) = call.odd_rank() {
-            let why = format!("rank {odd} names other files than rank 0");
-            return Err(Error::agreed(odd, why));
-        }
+        let call = self.enter::<()>("read_with", Location::caller(), hash_of(files));
+        call.same_names("other files")?;
         let sizes = match self.is_root() {
             true => files.iter().map(|file| len_of(file)).collect(),
             false => Ok(Vec::new()),
@@ -118,7 +117,7 @@ impl Cluster {
 }
 
 /// The value of rank 0.
-fn from_root<T: Travel>(call: &Call<'_>, mine: T) -> T {
+pub(crate) fn from_root<T: Travel>(call: &Call<'_>, mine: T) -> T {
     if call.cluster.size() == 1 {
         return mine;
     }

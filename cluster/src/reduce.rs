@@ -23,7 +23,7 @@ impl<I: ParallelIterator> DistIter<I> {
     ) -> std::vec::IntoIter<V> {
         let (cluster, iter) = self.into_both();
         let value = mine(iter);
-        let call = cluster.enter(what, site, 0);
+        let call = cluster.enter::<V>(what, site, 0);
         call.all_gather_values(value).into_iter()
     }
 
@@ -39,7 +39,9 @@ impl<I: ParallelIterator> DistIter<I> {
     pub fn count(self) -> usize {
         let (cluster, iter) = self.into_both();
         let mine = iter.count() as u64;
-        cluster.enter("count", Location::caller(), mine).total()
+        cluster
+            .enter::<()>("count", Location::caller(), mine)
+            .total()
     }
 
     /// Whether `f` is true of any item. (C)
@@ -54,7 +56,7 @@ impl<I: ParallelIterator> DistIter<I> {
     pub fn any(self, f: impl Fn(I::Item) -> bool + Sync + Send) -> bool {
         let (cluster, iter) = self.into_both();
         let mine = u64::from(iter.any(f));
-        cluster.enter("any", Location::caller(), mine).total() > 0
+        cluster.enter::<()>("any", Location::caller(), mine).total() > 0
     }
 
     /// Whether `f` is true of all items. (C)
@@ -69,7 +71,7 @@ impl<I: ParallelIterator> DistIter<I> {
     pub fn all(self, f: impl Fn(I::Item) -> bool + Sync + Send) -> bool {
         let (cluster, iter) = self.into_both();
         let mine = u64::from(!iter.all(f));
-        cluster.enter("all", Location::caller(), mine).total() == 0
+        cluster.enter::<()>("all", Location::caller(), mine).total() == 0
     }
 
     /// The sum of the items. (C)
@@ -108,6 +110,9 @@ impl<I: ParallelIterator> DistIter<I> {
 
 impl<I: ParallelIterator<Item: Travel>> DistIter<I> {
     /// The items combined by `f`, beginning with those of `identity`. (C)
+    ///
+    /// Every rank begins with it, so it must change no item that it is combined with, and be the same
+    /// on all ranks. It is not compared.
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {

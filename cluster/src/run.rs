@@ -11,7 +11,7 @@
 #![forbid(unsafe_code)]
 
 use crate::cluster::{Cluster, Limits, THE_END};
-use crate::fault::{Error, Stop, let_go, text_of};
+use crate::fault::{Error, Stop, let_go, say, text_of};
 use crate::launch::{Engine, engine, limits};
 use crate::link::Link;
 use crate::link::alone::Alone;
@@ -97,7 +97,7 @@ fn with_mpi<F>(_: Limits, _: &F) -> ExitCode {
 }
 
 fn refuse(why: &str) -> ExitCode {
-    eprintln!("tine-cluster: {why}.");
+    say(&format!("tine-cluster: {why}."));
     ExitCode::from(FAILED)
 }
 
@@ -214,7 +214,7 @@ where
             Err(error) => error.agreed_rank().map(failed_by),
         };
         let ends = word.map(|word| {
-            let call = cluster.enter(THE_END, Location::caller(), word);
+            let call = cluster.enter::<()>(THE_END, Location::caller(), word);
             call.words.clone()
         });
         (result, ends)
@@ -318,7 +318,7 @@ where
         return ExitCode::SUCCESS;
     };
     if failure.speaker == Speaker::Me {
-        eprintln!("{}", failure.text);
+        say(&failure.text);
     } else if !failure.together {
         // Time for the rank that reports.
         thread::sleep(GRACE);
@@ -358,7 +358,7 @@ where
             return;
         }
         if is_program {
-            eprintln!("{}", failure.text);
+            say(&failure.text);
         }
         if failure.together {
             *held(&agreed) = Some(failure.text);
@@ -375,7 +375,7 @@ where
             if let Err(e) = begun {
                 let why = format!("rank {me} of {ranks} could not be started: {e}");
                 if is_program {
-                    eprintln!("{why}");
+                    say(&why);
                 }
                 board.fail(&why);
                 // Nor do the ranks behind it run.
@@ -407,7 +407,7 @@ struct AtWork(RefCell<Option<String>>);
 impl Drop for AtWork {
     fn drop(&mut self) {
         if let Some(name) = self.0.take() {
-            eprintln!("{name} left: its body has ended the process");
+            say(&format!("{name} left: its body has ended the process"));
         }
     }
 }

@@ -31,6 +31,8 @@ impl<T: Travel + Clone + Sync> DistVec<T> {
 
     /// Replaces each item by all items *before* it, combined by `f`, beginning with `first`. (C)
     ///
+    /// All ranks give the same `first`, which is not compared.
+    ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
     ///     let starts = c.scatter(vec![3, 1, 4, 1, 5]).scan_exclusive(0, |a, b| a + b);
@@ -72,7 +74,7 @@ impl<T: Travel + Clone + Sync> DistVec<T> {
         let size = part.len().div_ceil(4 * current_num_threads()).max(1024);
         let totals: Vec<T> = part.par_chunks(size).map(|chunk| total(chunk, f)).collect();
         let mine = totals.iter().cloned().reduce(|a, b| f(&a, &b));
-        let call = cluster.enter(what, site, 0);
+        let call = cluster.enter::<T>(what, site, 0);
         let all = call.all_gather_values(mine).into_iter();
         drop(call);
         let before = first

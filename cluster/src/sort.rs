@@ -51,7 +51,7 @@ impl<T: Travel + Sync> DistVec<T> {
         T: Ord,
     {
         let by_item = Items(T::cmp);
-        self.sorted("sort", Location::caller(), &by_item, &|part| {
+        self.sorted::<T, _>("sort", Location::caller(), &by_item, &|part| {
             part.par_sort()
         })
     }
@@ -71,7 +71,7 @@ impl<T: Travel + Sync> DistVec<T> {
         F: Fn(&T, &T) -> Ordering + Sync,
     {
         let by_item = Items(&compare);
-        self.sorted("sort_by", Location::caller(), &by_item, &|part| {
+        self.sorted::<T, _>("sort_by", Location::caller(), &by_item, &|part| {
             part.par_sort_by(&compare);
         })
     }
@@ -93,12 +93,13 @@ impl<T: Travel + Sync> DistVec<T> {
         F: Fn(&T) -> K + Sync,
     {
         let by_key = Keys(&key);
-        self.sorted("sort_by_key", Location::caller(), &by_key, &|part| {
+        self.sorted::<(T, K), _>("sort_by_key", Location::caller(), &by_key, &|part| {
             part.par_sort_by_key(&key);
         })
     }
 
-    fn sorted<P: Probe<T>>(
+    /// `S` is what other ranks see of the items.
+    fn sorted<S, P: Probe<T>>(
         self,
         what: &'static str,
         site: Site,
@@ -107,7 +108,7 @@ impl<T: Travel + Sync> DistVec<T> {
     ) -> Self {
         let (cluster, mut part) = self.into_both();
         sort(&mut part);
-        let call = cluster.enter(what, site, part.len() as u64);
+        let call = cluster.enter::<S>(what, site, part.len() as u64);
         if cluster.size() > 1 {
             part = shared_out(&call, part, probe, sort);
         }

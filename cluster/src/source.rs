@@ -11,6 +11,9 @@ use tine_iter::prelude::*;
 impl Cluster {
     /// A vector of `len` items. Each is made from its index by its rank.
     ///
+    /// Sends nothing, but all ranks call it with the same `len`, in the same order. If they do not,
+    /// the next collective ends the job.
+    ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
     ///     let squares = c.generate(10, |i| i * i);
@@ -23,6 +26,7 @@ impl Cluster {
         T: Send,
         F: Fn(usize) -> T + Sync + Send,
     {
+        self.ask(len);
         let here = self.cut(len, self.rank())..self.cut(len, self.rank() + 1);
         DistVec::new(self.clone(), here.into_par_iter().map(make).collect())
     }
@@ -56,7 +60,7 @@ impl Cluster {
             true => on_root,
             false => Vec::new(),
         };
-        let call = self.enter("scatter", Location::caller(), items.len() as u64);
+        let call = self.enter::<T>("scatter", Location::caller(), items.len() as u64);
         if self.size() > 1 {
             let cuts: Vec<usize> = (0..=self.size())
                 .map(|rank| self.cut(items.len(), rank))

@@ -45,11 +45,28 @@ impl<T> DistVec<T> {
     }
 
     /// This rank's part, to change.
+    ///
+    /// ```
+    /// tine_cluster::run_threads(3, |c| {
+    ///     let mut v = c.generate(5, |i| i);
+    ///     v.local_mut().iter_mut().for_each(|n| *n *= 10);
+    ///     assert_eq!(v.all_gather(), [0, 10, 20, 30, 40]);
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
     pub fn local_mut(&mut self) -> &mut [T] {
         &mut self.part
     }
 
     /// This rank's part, taken out.
+    ///
+    /// ```
+    /// tine_cluster::run_threads(2, |c| {
+    ///     let part: Vec<usize> = c.generate(5, |i| i).into_local();
+    ///     assert_eq!(part, [vec![0, 1], vec![2, 3, 4]][c.rank()]);
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
     pub fn into_local(self) -> Vec<T> {
         self.part
     }
@@ -65,7 +82,9 @@ impl<T> DistVec<T> {
     #[track_caller]
     pub fn len(&self) -> usize {
         let here = Location::caller();
-        let call = self.cluster.enter("len", here, self.part.len() as u64);
+        let call = self
+            .cluster
+            .enter::<()>("len", here, self.part.len() as u64);
         call.total()
     }
 
@@ -80,7 +99,9 @@ impl<T> DistVec<T> {
     #[track_caller]
     pub fn is_empty(&self) -> bool {
         let here = Location::caller();
-        let call = self.cluster.enter("is_empty", here, self.part.len() as u64);
+        let call = self
+            .cluster
+            .enter::<()>("is_empty", here, self.part.len() as u64);
         call.total() == 0
     }
 
@@ -96,7 +117,9 @@ impl<T> DistVec<T> {
     #[track_caller]
     pub fn offset(&self) -> usize {
         let here = Location::caller();
-        let call = self.cluster.enter("offset", here, self.part.len() as u64);
+        let call = self
+            .cluster
+            .enter::<()>("offset", here, self.part.len() as u64);
         call.offsets()[self.cluster.rank()]
     }
 }
@@ -116,7 +139,7 @@ impl<T: Travel> DistVec<T> {
     #[track_caller]
     pub fn rebalance(self) -> Self {
         let (cluster, part) = self.into_both();
-        let call = cluster.enter("rebalance", Location::caller(), part.len() as u64);
+        let call = cluster.enter::<T>("rebalance", Location::caller(), part.len() as u64);
         let part = match cluster.size() {
             1 => part,
             _ => rebalanced(&call, part),
@@ -140,7 +163,7 @@ impl<T: Travel> DistVec<T> {
     #[track_caller]
     pub fn gather(self) -> Option<Vec<T>> {
         let (cluster, part) = self.into_both();
-        let call = cluster.enter("gather", Location::caller(), part.len() as u64);
+        let call = cluster.enter::<T>("gather", Location::caller(), part.len() as u64);
         if cluster.size() == 1 {
             return Some(part);
         }
@@ -166,7 +189,7 @@ impl<T: Travel> DistVec<T> {
         let here = Location::caller();
         let call = self
             .cluster
-            .enter("all_gather", here, self.part.len() as u64);
+            .enter::<T>("all_gather", here, self.part.len() as u64);
         all_gathered(&call, &self.part)
     }
 }

@@ -64,12 +64,21 @@ impl<T> DistVec<T> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     ///
+    /// As in all closures, no collective may be called there: another rank may have fewer items.
+    ///
+    /// ```compile_fail,E0277
+    /// tine_cluster::run_threads(2, |c| {
+    ///     let v = c.generate(4, |i| i);
+    ///     v.write_parts_with("parts", |n, out| writeln!(out, "{} {n}", v.offset()))
+    /// }).unwrap();
+    /// ```
+    ///
     /// # Errors
     /// On all ranks, if any of them cannot write.
     #[track_caller]
     pub fn write_parts_with<F>(&self, dir: impl AsRef<Path>, write: F) -> Result<(), Error>
     where
-        F: Fn(&T, &mut dyn Write) -> io::Result<()>,
+        F: Fn(&T, &mut dyn Write) -> io::Result<()> + Sync,
     {
         self.written("write_parts_with", Location::caller(), dir.as_ref(), &write)
     }
@@ -82,7 +91,7 @@ impl<T> DistVec<T> {
         write: &dyn Fn(&T, &mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Error> {
         let cluster = self.cluster();
-        let call = cluster.enter(what, site, 0);
+        let call = cluster.enter::<()>(what, site, 0);
         let name = format!("part-{:05}", cluster.rank());
         let (hidden, shown) = (dir.join(format!(".{name}.tmp")), dir.join(&name));
         let success = dir.join("_SUCCESS");

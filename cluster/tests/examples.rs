@@ -7,6 +7,8 @@
 mod started;
 
 use started::{EXAMPLES, Started, example, start};
+#[cfg(target_os = "linux")]
+use started::{code_of, limited};
 
 #[test]
 fn examples_say_the_same_on_any_number_of_ranks() {
@@ -144,4 +146,38 @@ fn the_first_line_says_rank_and_reason() {
         "{}",
         stuck.err
     );
+}
+
+/// Where the text cannot be written, a failing rank ends the job all the same.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_failure_that_cannot_be_told_ends_all() {
+    use std::fs::File;
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+    use std::process::{Command, Stdio};
+
+    let full = || OwnedFd::from(File::options().write(true).open("/dev/full").unwrap());
+    let closed = || OwnedFd::from(UnixStream::pair().unwrap().0);
+    for (name, deaf) in [("full", &full as &dyn Fn() -> OwnedFd), ("closed", &closed)] {
+        for ranks in ["1", "4"] {
+            for fault in ["error", "panic", "agreed", "part", "exit"] {
+                let mut program = Command::new(example("faults"));
+                program.envs([("TINE_RANKS", ranks), ("FAULT", fault)]);
+                let code = code_of(limited(20, &program).stderr(Stdio::from(deaf())));
+                let ends = match (fault, ranks) {
+                    ("exit", _) => 3,
+                    // One rank alone meets none of the others.
+                    ("error" | "agreed" | "part", "1") => 0,
+                    _ => 101,
+                };
+                assert_eq!(code, Some(ends), "{name}, {fault} on {ranks}");
+            }
+        }
+    }
+    // What cannot be started, too.
+    let mut program = Command::new(example("word_count"));
+    program.env("TINE_RANKS", "none");
+    let code = code_of(limited(20, &program).stderr(Stdio::from(full())));
+    assert_eq!(code, Some(101));
 }

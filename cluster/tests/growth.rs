@@ -1,7 +1,11 @@
 //! Many ranks, as threads: every verb is right, and what it sends follows the
 //! formulas of `docs/cluster_growth.md`.
 
-use tine_cluster::{Cluster, Counts, run_threads};
+#[path = "ranks/watch.rs"]
+mod watch;
+
+use tine_cluster::{Cluster, Counts};
+use watch::run_threads;
 
 const RANKS: &[usize] = &[16, 64, 256];
 /// Items of each rank.

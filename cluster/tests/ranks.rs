@@ -16,3 +16,7 @@ mod ordered;
 mod sums;
 #[path = "ranks/user.rs"]
 mod user;
+#[path = "ranks/verbs.rs"]
+mod verbs;
+#[path = "ranks/watch.rs"]
+mod watch;

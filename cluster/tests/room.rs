@@ -1,10 +1,14 @@
 //! What a rank says if there is no memory for what the others send: an allocator that refuses large
 //! pieces to one rank.
 
+#[path = "ranks/watch.rs"]
+mod watch;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tine_cluster::{Cluster, ThreadRanks};
+use tine_cluster::Cluster;
+use watch::ThreadRanks;
 
 /// Refuses what is larger than this thread may have.
 struct Refusing;

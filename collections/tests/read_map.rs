@@ -1,6 +1,9 @@
 //! Maps that are read without a lock: against std's, with threads, with readers that stay, with
 //! panics.
 
+#[path = "../../pool/tests/common/watched.rs"]
+mod watched;
+
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,6 +14,7 @@ use std::thread;
 use quickcheck::QuickCheck;
 use tine_collections::{FrozenMap, ParHashMap, ReadMap};
 use tine_iter::prelude::*;
+use watched::watched;
 
 #[test]
 fn as_std_has_it() {
@@ -49,6 +53,7 @@ fn as_std_has_it() {
 
 #[test]
 fn large_publications() {
+    let _watch = watched();
     let count = if cfg!(miri) { 300 } else { 50_000_u64 };
     let map = ReadMap::new();
     map.publish((0..count).into_par_iter().map(|i| (i.to_string(), Some(i))));
@@ -72,6 +77,7 @@ fn large_publications() {
 /// grow. A replaced table that came back, or a lost change, would show.
 #[test]
 fn no_change_is_lost() {
+    let _watch = watched();
     let rounds = if cfg!(miri) { 20 } else { 2_000_u64 };
     let map: ReadMap<u64, u64> = (0..8).map(|key| (key, 0)).collect();
     let done = AtomicBool::new(false);
@@ -142,6 +148,7 @@ impl Drop for Counted {
 /// A reader that does not leave keeps the one table that it looks at, whatever is published.
 #[test]
 fn a_reader_that_stays_keeps_one_table() {
+    let _watch = watched();
     let entries = 64;
     let map: ReadMap<u64, Counted> = (0..entries).map(|key| (key, Counted::new(0))).collect();
     assert_eq!(ALIVE.load(SeqCst), entries as isize);
@@ -226,6 +233,7 @@ fn panics_change_nothing() {
 
 #[test]
 fn from_all_kinds_of_maps() {
+    let _watch = watched();
     for count in [0, 1, 10, 30_000_u64] {
         if cfg!(miri) && count > 10 {
             continue;

@@ -2,6 +2,9 @@
 //! deadlocks that must be messages, stress on more threads than cores.
 #![allow(dropping_copy_types)] // what a call returns is beside the point here
 
+#[path = "../../pool/tests/common/watched.rs"]
+mod watched;
+
 use std::cell::RefCell;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,6 +13,7 @@ use std::sync::{Arc, Barrier, LazyLock};
 use std::thread;
 
 use tine_collections::{Change, ParHashMap, ParHashSet, ParVec};
+use watched::watched;
 
 /// An operation on one of few keys, with what it returned, and when.
 #[derive(Clone, Copy, Debug)]
@@ -285,6 +289,7 @@ fn forgotten_guards() {
 /// The destructors of thread-locals run in any order, and may use maps; many at once, too.
 #[test]
 fn maps_in_destructors_of_threads() {
+    let _watch = watched();
     static MAPS: LazyLock<Vec<ParHashMap<u32, u32>>> =
         LazyLock::new(|| (0..20).map(|i| ParHashMap::from([(0, i)])).collect());
 
@@ -330,6 +335,7 @@ fn maps_in_destructors_of_threads() {
 /// A reader inside of a reader must not queue behind a writer that waits.
 #[test]
 fn nested_readers_pass_waiting_writers() {
+    let _watch = watched();
     let map = ParHashMap::from([(1, 0_u64)]);
     (0..300).for_each(|_| assert!(map.contains_key(&1)));
     thread::scope(|scope| {
@@ -343,6 +349,7 @@ fn nested_readers_pass_waiting_writers() {
 
 #[test]
 fn stress_with_more_threads_than_cores() {
+    let _watch = watched();
     const THREADS: u64 = 32;
     const OPS: u64 = 3000;
     let map = ParHashMap::new();
@@ -386,6 +393,7 @@ fn stress_with_more_threads_than_cores() {
 
 #[test]
 fn vectors_pushed_to_by_many() {
+    let _watch = watched();
     const THREADS: usize = 32;
     const EACH: usize = 2000;
     let vec = ParVec::new();

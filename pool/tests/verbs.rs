@@ -1,5 +1,8 @@
 //! Each verb does what its documentation says, on pools of several sizes.
 
+#[path = "common/watched.rs"]
+mod watched;
+
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::Duration;
 use tine_pool::{ThreadPool, ThreadPoolBuilder, Yield, join, join_context, scope};
+use watched::watched;
 
 const SIZES: [usize; 4] = [1, 2, 5, 32];
 
@@ -35,6 +39,7 @@ fn join_computes_what_the_recursion_does() {
 
 #[test]
 fn halves_of_a_join_may_wait_for_each_other() {
+    let _watch = watched();
     let pool = pool(2);
     for _ in 0..200 {
         let barrier = Barrier::new(2);
@@ -44,6 +49,7 @@ fn halves_of_a_join_may_wait_for_each_other() {
 
 #[test]
 fn halves_wait_for_each_other_at_a_site_that_was_short() {
+    let _watch = watched();
     let pool = pool(2);
     let short = |block: Option<&Barrier>| {
         join(|| block.map(|b| b.wait()), || block.map(|b| b.wait()));

@@ -23,7 +23,7 @@
 
 use super::Link;
 use crate::cluster::Limits;
-use crate::fault::{Stop, stop};
+use crate::fault::{Stop, say, stop};
 use crate::launch::{Cores, launched, machine_cores, same_make};
 use mpi::Threading;
 use mpi::environment::{self, Universe};
@@ -71,7 +71,7 @@ pub(crate) fn start(limits: Limits) -> Result<Mpi, String> {
     // All ranks find the same, and end together. The first one reports it.
     let refuse = |why: String| {
         if link.rank == 0 {
-            eprintln!("tine-cluster: {why}.");
+            say(&format!("tine-cluster: {why}."));
         }
         thread::sleep(LAST_WORDS);
         link.fail(&why);
@@ -185,7 +185,7 @@ impl Mpi {
         };
         let started = launched(&|name| env::var(name).ok()).is_some();
         if let (true, Some(warning)) = (started, cores.warning()) {
-            eprintln!("{warning}");
+            say(&warning);
         }
         let pool = tine_pool::ThreadPoolBuilder::new().num_threads(cores.threads());
         // A program that has built its pool keeps it.
@@ -258,7 +258,9 @@ fn wait(mut requests: Vec<ffi::MPI_Request>) {
 /// Buffers are lent to the library, so no panic may unwind past them.
 fn or_abort(code: c_int) {
     if code != 0 {
-        eprintln!("the MPI library gave up with code {code} while messages were under way");
+        say(&format!(
+            "the MPI library gave up with code {code} while messages were under way"
+        ));
         process::abort();
     }
 }

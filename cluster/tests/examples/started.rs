@@ -46,6 +46,22 @@ pub(crate) fn finish(command: &mut Command) -> Started {
 
 /// The same for this number of seconds. Status 124 says that they were not enough.
 pub(crate) fn finish_within(seconds: u32, command: &mut Command) -> Started {
+    let ended = limited(seconds, command).output().unwrap();
+    Started {
+        code: ended.status.code(),
+        out: String::from_utf8(ended.stdout).unwrap(),
+        err: String::from_utf8(ended.stderr).unwrap(),
+    }
+}
+
+/// The status of a command, whose output goes where it says.
+#[allow(dead_code, reason = "not every test that shares this needs it")]
+pub(crate) fn code_of(command: &mut Command) -> Option<i32> {
+    command.stdout(Stdio::null()).status().unwrap().code()
+}
+
+/// The command, which ends after this number of seconds.
+pub(crate) fn limited(seconds: u32, command: &Command) -> Command {
     let mut limited = Command::new("timeout");
     limited
         .args(["-k", "5", &seconds.to_string()])
@@ -61,12 +77,8 @@ pub(crate) fn finish_within(seconds: u32, command: &mut Command) -> Started {
             limited.env_remove(name);
         }
     }
-    let ended = limited.stdin(Stdio::null()).output().unwrap();
-    Started {
-        code: ended.status.code(),
-        out: String::from_utf8(ended.stdout).unwrap(),
-        err: String::from_utf8(ended.stderr).unwrap(),
-    }
+    limited.stdin(Stdio::null());
+    limited
 }
 
 /// Starts a program with these variables.

@@ -1,9 +1,10 @@
 //! What all ranks must give alike is compared: arguments, and the types that travel as their memory.
 
 use crate::files::Dir;
+use crate::watch::run_threads;
 use std::fs;
 use std::path::{Path, PathBuf};
-use tine_cluster::{Cluster, DistMap, Error, run_threads};
+use tine_cluster::{Cluster, DistMap, Error, Travel};
 
 fn failure(ranks: usize, body: impl Fn(&Cluster) -> Result<(), Error> + Sync) -> String {
     run_threads(ranks, body)
@@ -170,4 +171,103 @@ fn those_that_part_are_told_first() {
         said.starts_with("rank 0 of 3: the ranks have parted: rank 0 is at its end"),
         "{said}"
     );
+}
+
+/// Called by all ranks from this line, with items of different types.
+fn gather<T: Travel + Clone>(c: &Cluster, part: Vec<T>) {
+    c.from_local(part).all_gather();
+}
+
+#[test]
+fn types_that_differ_are_told() {
+    let said = failure(3, |c| {
+        match c.rank() {
+            2 => gather(c, vec![1.5_f32; 2]),
+            _ => gather(c, vec![1_u64]),
+        }
+        Ok(())
+    });
+    is_told(
+        &said,
+        "all_gather",
+        ": all ranks give the same type, but rank 2 gives f32 and rank 0 gives u64",
+    );
+}
+
+/// A source that sends nothing is looked at in the next collective.
+#[test]
+fn lengths_that_differ_are_told() {
+    let said = failure(3, |c| {
+        let v = c.generate(30 - c.rank() / 2, |i| i);
+        assert_eq!(v.local().len(), 10);
+        v.all_gather();
+        Ok(())
+    });
+    is_told(
+        &said,
+        "all_gather",
+        ": all ranks call `generate` alike, but since the collective before rank 2 asked for 29 \
+         items and rank 0 asked for 30 items",
+    );
+    let more = failure(3, |c| {
+        c.barrier();
+        for len in 0..=c.rank() % 2 {
+            c.generate(len, |i| i);
+        }
+        Ok(())
+    });
+    assert_eq!(
+        more,
+        "rank 0 of 3: at its end: all ranks call `generate` alike, but since the collective before \
+         rank 1 asked for 0 items, 1 item and rank 0 asked for 0 items"
+    );
+    let none = failure(2, |c| {
+        c.barrier();
+        if c.rank() == 1 {
+            (0..1000).for_each(|_| drop(c.generate(9, |i| i)));
+        }
+        c.barrier();
+        Ok(())
+    });
+    assert!(
+        none.ends_with("9 items, 9 items and 992 more and rank 0 asked for nothing"),
+        "{none}"
+    );
+}
+
+/// The ranks may look at the error, and go on together.
+#[test]
+fn places_that_differ_are_an_error_of_all() {
+    let dirs = [Dir::new(), Dir::new()];
+    for (n, dir) in dirs.iter().enumerate() {
+        run_threads(2, |c| c.generate(100, |i| 1000 * n + i).checkpoint(&dir.0)).unwrap();
+        fs::write(dir.0.join("lines.txt"), "a line\nanother\n").unwrap();
+    }
+    run_threads(3, |c| {
+        let dir = &dirs[c.rank() / 2].0;
+        let error = c.restore::<usize>(dir).unwrap_err();
+        assert_eq!(error.agreed_rank(), Some(2));
+        assert_eq!(
+            error.to_string(),
+            "rank 2 names another directory than rank 0"
+        );
+        let error = c.generate(9, |i| i).checkpoint(dir).unwrap_err();
+        assert_eq!(error.agreed_rank(), Some(2));
+        assert_eq!(
+            error.to_string(),
+            "rank 2 names another directory than rank 0"
+        );
+        let pattern = format!("{}/*.txt", dir.display());
+        let error = c.read_lines(&pattern).unwrap_err();
+        assert_eq!(error.agreed_rank(), Some(2));
+        assert_eq!(
+            error.to_string(),
+            "rank 2 names another pattern than rank 0"
+        );
+        // Nothing was overwritten.
+        let kept = c.restore::<usize>(&dirs[1].0)?.all_gather();
+        assert_eq!((kept.len(), kept[7]), (100, 1007));
+        Ok(())
+    })
+    .unwrap();
 }

@@ -1,99 +1,14 @@
 //! Panics, errors, early returns and ranks that part, at each collective.
 
+use crate::files::Dir;
+use crate::verbs::{CLOSURES, Stage, verbs};
+use crate::watch::{LESS, ThreadRanks, run_threads};
 use std::cmp::Reverse;
 use std::sync::Mutex;
-use tine_cluster::{Cluster, Error, ThreadRanks};
+use tine_cluster::{Cluster, Error};
 
 /// The answer is of no interest.
 fn done<T>(_: T) {}
-
-/// Each collective, called as a program would.
-type Verb = (&'static str, fn(&Cluster));
-
-const VERBS: &[Verb] = &[
-    ("barrier", |c| c.barrier()),
-    ("broadcast", |c| done(c.broadcast(vec![1, 2, 3]))),
-    ("scatter", |c| done(c.scatter(vec![String::new(); 9]))),
-    ("agree", |c| done(c.agree(Ok::<_, String>(1)))),
-    ("len", |c| done(c.generate(9, |i| i).len())),
-    ("is_empty", |c| done(c.generate(9, |i| i).is_empty())),
-    ("offset", |c| done(c.generate(9, |i| i).offset())),
-    ("rebalance", |c| done(c.generate(9, |i| i).rebalance())),
-    ("gather", |c| done(c.generate(9, |i| i).gather())),
-    ("all_gather", |c| done(c.generate(9, |i| i).all_gather())),
-    ("sort", |c| done(c.generate(99, |i| i).sort())),
-    ("sort_by", |c| done(c.generate(9, |i| i).sort_by(Ord::cmp))),
-    ("sort_by_key", |c| {
-        done(c.generate(9, |i| i).sort_by_key(|i| Reverse(*i)))
-    }),
-    ("enumerate", |c| {
-        done(c.generate(9, |i| i).par_iter().enumerate())
-    }),
-    ("count", |c| done(c.generate(9, |i| i).par_iter().count())),
-    ("sum", |c| {
-        done(c.generate(9, |i| i).par_iter().sum::<usize>())
-    }),
-    ("deterministic sum", |c| {
-        c.generate(9, |i| i as f64)
-            .into_par_iter()
-            .deterministic()
-            .sum::<f64>();
-    }),
-    ("scan", |c| done(c.generate(9, |i| i).scan(|a, b| a + b))),
-    ("prefix_sum", |c| done(c.generate(9, |i| i).prefix_sum())),
-    ("count_by", |c| {
-        done(c.generate(9, |i| i).par_iter().count_by(|i| *i % 3))
-    }),
-    ("count_items", |c| {
-        done(c.generate(9, |i| i % 3).into_par_iter().count_items())
-    }),
-    ("count_refs", |c| {
-        done(c.generate(9, |i| i % 3).par_iter().count_refs())
-    }),
-    ("fold_by", |c| {
-        let v = c.generate(9, |i| i);
-        done(
-            v.par_iter()
-                .fold_by(|i| *i % 3, || 0, |n, i| *n += i, |n, m| *n += m),
-        );
-    }),
-    ("group_by", |c| {
-        done(c.generate(9, |i| i).into_par_iter().group_by(|i| i % 3))
-    }),
-    ("group_pairs", |c| {
-        done(c.generate(9, |i| (i % 3, i)).into_par_iter().group_pairs())
-    }),
-    ("shuffle_by", |c| {
-        done(c.generate(9, |i| i).into_par_iter().shuffle_by(|i| i % 3))
-    }),
-    ("distinct", |c| {
-        done(c.generate(9, |i| i).into_par_iter().distinct())
-    }),
-    ("top_k_by_count", |c| {
-        done(
-            c.generate(9, |i| i)
-                .par_iter()
-                .top_k_by_count(2, |i| *i % 3),
-        )
-    }),
-    ("histogram", |c| {
-        done(c.generate(9, |i| i).par_iter().histogram(3, |i| *i % 3))
-    }),
-    ("inner join", |c| {
-        let v = c.generate(90, |i| i);
-        done(
-            v.par_iter()
-                .copied()
-                .join_by(v.par_iter().copied(), |l| *l, |r| *r)
-                .inner(),
-        );
-    }),
-    ("read_lines", |c| done(c.read_lines(file!()))),
-    ("restore", |c| {
-        done(c.restore::<u8>("there/is/no/such/place"))
-    }),
-    ("max", |c| done(c.generate(9, |i| i).into_par_iter().max())),
-];
 
 fn failure(ranks: usize, body: impl Fn(&Cluster) -> Result<(), Error> + Sync) -> String {
     let ran = ThreadRanks::new(ranks).round(1024).run(body);
@@ -102,13 +17,14 @@ fn failure(ranks: usize, body: impl Fn(&Cluster) -> Result<(), Error> + Sync) ->
 
 #[test]
 fn a_panic_ends_all() {
-    for (name, verb) in VERBS {
+    let stage = Stage::new(done);
+    for (name, verb) in verbs() {
         let said = failure(4, |c| {
-            verb(c);
+            verb(c, &stage)();
             if c.rank() == 2 {
                 panic!("item 600");
             }
-            verb(c);
+            verb(c, &stage)();
             Ok(())
         });
         assert_eq!(said, "rank 2 of 4 panicked: item 600", "{name}");
@@ -117,12 +33,13 @@ fn a_panic_ends_all() {
 
 #[test]
 fn an_error_ends_all() {
-    for (name, verb) in VERBS {
+    let stage = Stage::new(done);
+    for (name, verb) in verbs() {
         let said = failure(3, |c| {
             if c.rank() == 1 {
                 return Err("x".parse::<u32>().unwrap_err().into());
             }
-            verb(c);
+            verb(c, &stage)();
             Ok(())
         });
         assert_eq!(
@@ -134,11 +51,13 @@ fn an_error_ends_all() {
 
 #[test]
 fn who_leaves_early_is_named() {
-    for (name, verb) in VERBS {
+    let stage = Stage::new(done);
+    for (name, verb) in verbs() {
         let said = failure(3, |c| {
             c.barrier();
+            let call = verb(c, &stage);
             if c.rank() != 1 {
-                verb(c);
+                call();
             }
             Ok(())
         });
@@ -150,24 +69,22 @@ fn who_leaves_early_is_named() {
             said.contains(&format!("ranks 0, 2 are in `{name}` at ")),
             "{said}"
         );
-        assert!(said.contains("faults.rs:"), "{said}");
-        assert!(
-            said.ends_with("; rank 1 is at its end (after 1 collectives)"),
-            "{said}"
-        );
+        assert!(said.contains("verbs.rs:"), "{said}");
+        // A map takes another to prepare.
+        let ends = ["1", "2"].map(|n| format!("; rank 1 is at its end (after {n} collectives)"));
+        assert!(ends.iter().any(|end| said.ends_with(end)), "{said}");
     }
 }
 
 #[test]
 fn ranks_that_part_are_told_apart() {
-    for pair in VERBS.windows(2) {
-        let [(one, first), (other, second)] = pair else {
-            unreachable!()
-        };
+    let stage = Stage::new(done);
+    for ((one, first), (other, second)) in verbs().zip(verbs().skip(1)) {
         let said = failure(5, |c| {
+            let (first, second) = (first(c, &stage), second(c, &stage));
             match c.rank() {
-                3 => second(c),
-                _ => first(c),
+                3 => second(),
+                _ => first(),
             }
             Ok(())
         });
@@ -178,6 +95,22 @@ fn ranks_that_part_are_told_apart() {
         assert!(
             said.contains(&format!("rank 3 is in `{other}` at")),
             "{said}"
+        );
+    }
+}
+
+/// Whichever rank meets the item.
+#[test]
+fn a_panic_in_a_closure_ends_all() {
+    let stage = Stage::new(|item| assert!(item != 77, "item 77"));
+    for (name, verb) in CLOSURES {
+        let said = failure(3, |c| {
+            verb(c, &stage)();
+            Ok(())
+        });
+        assert!(
+            said.starts_with("rank ") && said.ends_with(" of 3 panicked: item 77"),
+            "{name}: {said}"
         );
     }
 }
@@ -211,7 +144,7 @@ fn agreed_errors_end_well() {
     });
     assert_eq!(said, "rank 1 of 4 failed: no file 1");
     // One that is looked at and got over ends nothing.
-    let ran = tine_cluster::run_threads(4, |c| {
+    let ran = run_threads(4, |c| {
         assert!(c.agree(Err::<(), _>(c.rank())).is_err());
         Ok(())
     });
@@ -239,7 +172,7 @@ fn agreed_errors_fail_whichever_rank_returns_them() {
     }
     // An error of an earlier job, with ranks that this one does not have.
     let earlier = Mutex::new(None);
-    let ran = tine_cluster::run_threads(4, |c| {
+    let ran = run_threads(4, |c| {
         let error = agreed(c).unwrap_err();
         earlier.lock().unwrap().replace(error);
         Ok(())
@@ -522,4 +455,77 @@ fn caught_failures_of_others_are_theirs() {
         });
         assert_eq!(said, "rank 3 of 4 panicked: the third");
     }
+}
+
+/// A closure's thread may have a handle of its own, and an item's `Display` finds it: no collective
+/// begins in the midst of another.
+#[test]
+fn collectives_within_others_are_refused() {
+    use std::cell::RefCell;
+    use std::fmt;
+
+    thread_local! {
+        static HANDLE: RefCell<Option<Cluster>> = const { RefCell::new(None) };
+    }
+    struct Sly;
+    impl fmt::Display for Sly {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            HANDLE.with_borrow(|c| {
+                if let Some(c) = c {
+                    c.barrier();
+                }
+            });
+            f.write_str("an item")
+        }
+    }
+
+    let dir = Dir::new();
+    for ranks in [1, 3] {
+        let said = failure(ranks, |c| {
+            HANDLE.set(Some(c.clone()));
+            let part = if c.is_root() { vec![Sly] } else { vec![] };
+            c.from_local(part).write_parts(&dir.0)
+        });
+        let (begin, rest) = said.split_once(": `barrier` at ").expect(&said);
+        assert!(["the only rank", "rank 0 of 3"].contains(&begin), "{said}");
+        let (inner, outer) = rest
+            .split_once(" is called in the midst of `write_parts` at ")
+            .expect(&said);
+        assert!(
+            inner.contains("faults.rs:") && outer.contains("faults.rs:"),
+            "{said}"
+        );
+    }
+}
+
+/// With a limit of a few milliseconds, in a process of its own: this test, started again.
+#[test]
+#[cfg(unix)]
+fn jobs_that_stand_still_are_ended() {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Command;
+
+    if std::env::var_os(LESS).is_some() {
+        done(run_threads(2, |c| {
+            while c.rank() == 1 {
+                std::thread::park();
+            }
+            c.barrier();
+            Ok(())
+        }));
+        return;
+    }
+    let name = "faults::jobs_that_stand_still_are_ended";
+    let mut again = Command::new(std::env::current_exe().unwrap());
+    let again = again
+        .args([name, "--exact"])
+        .env(LESS, "50")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(
+        said.contains(&format!("{name}: a job stands still")),
+        "{said}"
+    );
+    assert!(again.status.signal().is_some(), "{}", again.status);
 }

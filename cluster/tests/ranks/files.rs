@@ -1,11 +1,12 @@
 //! Sources and sinks: lines, parts, checkpoints.
 
 use crate::kit::{RANKS, Spread, numbers, same_and_even, small_rounds, tagged};
+use crate::watch::run_threads;
 use quickcheck::quickcheck;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tine_cluster::{Cluster, Error, run_threads};
+use tine_cluster::{Cluster, Error};
 
 /// A directory of this test's own, removed in the end.
 pub(crate) struct Dir(pub(crate) PathBuf);
@@ -312,4 +313,74 @@ fn changed_types_are_told() {
         assert!(said.starts_with("rank 0 of 3 failed: "), "{said}");
         assert!(said.contains("these are no items of type"), "{said}");
     }
+}
+
+/// A manifest that is there and cannot be looked at: its parts are not overwritten.
+#[test]
+#[cfg(unix)]
+fn checkpoints_behind_a_broken_link_stay() {
+    use std::os::unix::fs::symlink;
+
+    let dir = Dir::new();
+    let (manifest, kept) = (dir.0.join("manifest"), dir.0.join("kept"));
+    run_threads(2, |c| c.generate(100, |i| i as u64).checkpoint(&dir.0)).unwrap();
+    fs::rename(&manifest, &kept).unwrap();
+    for leads_to in ["manifest", "nowhere"] {
+        symlink(leads_to, &manifest).unwrap();
+        let again = run_threads(2, |c| c.generate(9, |i| i as u64).checkpoint(&dir.0));
+        assert!(again.unwrap_err().to_string().contains("manifest: "));
+        fs::remove_file(&manifest).unwrap();
+    }
+    fs::rename(&kept, &manifest).unwrap();
+    run_threads(2, |c| {
+        assert!(c.restore::<u64>(&dir.0)?.all_gather() == (0..100).collect::<Vec<u64>>());
+        Ok(())
+    })
+    .unwrap();
+}
+
+/// While another manifest takes the place of the first, over and over, all ranks go by the same.
+#[test]
+fn ranks_restore_the_same_checkpoint() {
+    use std::sync::atomic::AtomicBool;
+
+    let dir = Dir::new();
+    let manifest = dir.0.join("manifest");
+    let keep = |from: usize| {
+        run_threads(3, |c| c.generate(90, |i| from + i).checkpoint(&dir.0)).unwrap();
+        let parts = (0..3).map(|rank| format!("{}-{rank:05}", 1 + from / 1000));
+        let parts = parts.map(|name| (dir.0.join(&name), fs::read(dir.0.join(&name)).unwrap()));
+        (fs::read(&manifest).unwrap(), parts.collect::<Vec<_>>())
+    };
+    let kept = [keep(0), keep(1000)];
+    for (path, bytes) in kept.iter().flat_map(|(_, parts)| parts) {
+        fs::write(path, bytes).unwrap();
+    }
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let next = dir.0.join("next");
+            for (text, _) in kept.iter().cycle() {
+                fs::write(&next, text).unwrap();
+                fs::rename(&next, &manifest).unwrap();
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+        });
+        let restored = run_threads(3, |c| {
+            for _ in 0..300 {
+                let items = c.restore::<usize>(&dir.0)?.all_gather();
+                let from = items[0];
+                assert!(from == 0 || from == 1000, "{from}");
+                assert!(
+                    items.iter().copied().eq(from..from + 90),
+                    "two at once: {items:?}"
+                );
+            }
+            Ok(())
+        });
+        is_over.store(true, Ordering::Relaxed);
+        restored.unwrap();
+    });
 }

@@ -374,7 +374,7 @@ fn tables_overflow() {
     let mut expected = vec![0; distinct as usize];
     keys.iter().for_each(|key| expected[*key as usize] += 1);
     let present = expected.iter().filter(|n| **n > 0).count();
-    let ran = tine_cluster::run_threads(2, |c| {
+    let ran = crate::watch::run_threads(2, |c| {
         let v = Spread::Even.part(c, &keys);
         let counts = v.par_iter().count_by(|key| [**key; 32]).into_vec();
         let right = |(key, count): &([u64; 32], usize)| expected[key[0] as usize] == *count;

@@ -1,6 +1,7 @@
 //! Inputs, spread over ranks in many ways.
 
-use tine_cluster::{Cluster, DistVec, ThreadRanks, Travel};
+use crate::watch::ThreadRanks;
+use tine_cluster::{Cluster, DistVec, Travel};
 
 /// The numbers of ranks that each test is run with.
 pub(crate) const RANKS: &[usize] = &[1, 2, 3, 5, 8];

@@ -3,11 +3,12 @@
 use crate::kit::{
     RANKS, SPREADS, Spread, numbers, same_and_even, shapes, small_rounds, spread, tagged,
 };
+use crate::watch::ThreadRanks;
 use quickcheck::quickcheck;
 use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
 use std::hash::Hash;
-use tine_cluster::{Cluster, ThreadRanks, Travel};
+use tine_cluster::{Cluster, Travel};
 
 #[test]
 fn sorts_of_numbers_are_those_of_one_machine() {

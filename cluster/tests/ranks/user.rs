@@ -4,12 +4,13 @@
 
 use crate::files::Dir;
 use crate::kit::numbers;
+use crate::watch::{ThreadRanks, run_threads};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
-use tine_cluster::{Cluster, Error, ThreadRanks, run_threads};
+use tine_cluster::{Cluster, Error};
 use tine_pool::{StopToken, with_token};
 
 /// A text that counts how many of it live.

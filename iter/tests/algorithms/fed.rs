@@ -7,6 +7,8 @@ use std::time::Duration;
 use quickcheck::quickcheck;
 use tine_iter::algorithms::for_each_fed;
 
+use crate::watched::watched;
+
 use crate::kit::{Census, bomb, in_pools, numbers, panics};
 
 /// Which nodes are reached from the first one, by a stack.
@@ -150,6 +152,7 @@ fn a_panic_ends_it_before_the_next_item_of_any_thread() {
 /// Two items that wait for each other, fed by one.
 #[test]
 fn an_item_that_blocks_does_not_hold_up_the_others() {
+    let _watch = watched();
     let pool = tine_pool::ThreadPoolBuilder::new()
         .num_threads(2)
         .build()

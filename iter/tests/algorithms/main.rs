@@ -13,3 +13,5 @@ mod retain;
 mod sets;
 mod small;
 mod text;
+#[path = "../../../pool/tests/common/watched.rs"]
+mod watched;

@@ -2,6 +2,7 @@
 //! tuples, and one of two.
 
 use crate::kit::{gathered, indexed_twin, pools, shown, twin};
+use crate::watched::watched;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
@@ -295,6 +296,7 @@ fn threads_take_turns_at_slow_splits() {
 /// A search of a list ends behind the item, however far into the list that is. Far behind it no item is looked at before it.
 #[test]
 fn a_list_is_searched_no_further_than_the_find() {
+    let _watch = watched();
     const LEN: usize = 20_000;
     const AT: usize = 200;
     for pool in pools() {

@@ -12,3 +12,5 @@ mod kit;
 mod ranges;
 mod slices;
 mod strings;
+#[path = "../../../pool/tests/common/watched.rs"]
+mod watched;
