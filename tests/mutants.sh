@@ -30,7 +30,9 @@
 # limit of time. What is marked with `!` must survive all of them, or the mark is wrong.
 #
 # A check that ends in time and passes has not noticed. One that fails has. A model that gets over
-# its limit gives no answer; a test that does hangs, and has noticed.
+# its limit gives no answer; a test that does so twice hangs, and has noticed. Before the first mutant
+# all of these checks are asked about the copy as it is: if one fails there, or takes more than half
+# of its limit, no mutant is tried.
 set -u
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -135,7 +137,7 @@ chosen() {
 # ask <limit> <log> <command...>: 0 if it passed, 1 if it failed, 2 if it took too long. It is not
 # waited for once its output tells of a failed test.
 ask() {
-    local limit=$1 log=$2 pid rc
+    local limit=$1 log=$2 pid rc begun=$SECONDS
     shift 2
     set -m
     timeout -k 5 "$limit" "$@" >"$log" 2>&1 </dev/null &
@@ -151,7 +153,18 @@ ask() {
     done
     wait $pid 2>/dev/null
     rc=$?
+    [ $((2 * (SECONDS - begun))) -le "$limit" ] || echo "$* took $((SECONDS - begun)) s of $limit" >>"$copy/late"
     case $rc in 0) return 0 ;; 124 | 137) return 2 ;; *) return 1 ;; esac
+}
+
+# The same, asked again if it took too long: the machine may have been busy.
+ask_twice() {
+    ask "$@"
+    case $? in
+    0) return 0 ;;
+    1) return 1 ;;
+    *) ask "$@" ;;
+    esac
 }
 
 # built <log> <command...>: builds, and names the program that cargo tells of.
@@ -196,7 +209,7 @@ ask_test() {
     program=$(CARGO_TARGET_DIR=$copy/target/tests built "$copy/log" cargo test -p "$1" --test "$2" \
         --no-run) || return 2
     program=$(realpath "$program")
-    (cd "$copy" && ask "$TEST_LIMIT" "$copy/log" "$program")
+    (cd "$copy" && ask_twice "$TEST_LIMIT" "$copy/log" "$program")
     rc=$?
     [ $rc -ne 0 ] || return 1
     [ $rc -ne 1 ] || { echo "test $2: $(failure "$copy/log")"; return 0; }
@@ -240,7 +253,7 @@ ask_tests() {
         # Cargo names what lies below the directory it was called in from there.
         program=$(realpath "$program")
         # From where they were built, as cargo does it.
-        (cd "$copy/pool" && ask "$TEST_LIMIT" "$copy/log" "$program")
+        (cd "$copy/pool" && ask_twice "$TEST_LIMIT" "$copy/log" "$program")
         case $? in
         1) echo "tests, $(basename "${program%-*}"): $(failure "$copy/log")"; return 0 ;;
         2) echo "tests, $(basename "${program%-*}"): hangs"; return 0 ;;
@@ -260,6 +273,24 @@ failure() {
     local name
     name=$(sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$1" | head -n 1)
     echo "${name:-it ended badly}"
+}
+
+# Asks every level about the copy as it is, with the checks of all chosen mutants. If one of them says
+# that something is wrong, or takes long, says which, and fails.
+control() {
+    local level first asked="" slow=""
+    cd "$copy" || return
+    : >"$copy/late"
+    first=$(cut -f 5 "$list" | tr ' ' '\n' | sort -u | tr '\n' ' ')
+    for level in $LEVELS; do
+        "level_$level" "$first" >"$copy/said"
+        case $? in
+        0) echo "$level: $(cat "$copy/said")"; return 1 ;;
+        2) echo "$level: $(grep -m1 '^error' "$copy/log")"; return 1 ;;
+        esac
+    done
+    [ -z "$slow" ] || { echo "no answer in time:$slow"; return 1; }
+    [ ! -s "$copy/late" ] || { head -n 1 "$copy/late"; return 1; }
 }
 
 # Puts a mutant into the copy, asks, takes it out, and prints a line: verdict, heading, why.
@@ -416,6 +447,10 @@ chosen "$@" >"$list"
 worker() {
     local copy=$work/copy-$1 data number heading source first mark
     make_copy "$copy"
+    if ! (control >"$copy/control"); then
+        printf 'CONTROL\tthe copy without a mutant\t%s\n' "$(cat "$copy/control")" | tee -a "$results"
+        return
+    fi
     # Every n-th, by what this one's number is. Fields may be empty, so not split by tabs.
     while IFS= read -r line; do
         IFS=$'\x1f' read -r data number heading source first mark <<<"${line//$'\t'/$'\x1f'}"
@@ -426,4 +461,4 @@ for ((job = 1; job <= JOBS; job++)); do worker $job & done
 wait
 echo
 cut -f 1 "$results" | sort | uniq -c
-! grep -E '^(SURVIVED|LOST|BROKEN|UNEQUAL)' "$results"
+! grep -E '^(CONTROL|SURVIVED|LOST|BROKEN|UNEQUAL)' "$results"
