@@ -163,6 +163,7 @@ const HOUSE: &[Crate] = &[
                 "sort::parted",
                 "sort::partition",
                 "sort::permute",
+                "sort::radix::extract",
                 "sort::runs",
                 "sort::spread",
                 "sort::radix::alone",

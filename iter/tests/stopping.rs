@@ -515,7 +515,8 @@ fn scans_retains_and_shuffles_that_are_stopped() {
 /// The leaves of a tree whose cuts are fixed are no reason to go on.
 #[test]
 fn a_stop_ends_a_deterministic_loop_between_slow_items() {
-    let ended = |run: &dyn Fn(&StopToken, &(dyn Fn(u32) -> u32 + Sync)) -> bool| {
+    type Slow<'s> = &'s (dyn Fn(u32) -> u32 + Sync);
+    let ended = |run: &dyn Fn(&StopToken, Slow<'_>) -> bool| {
         let (token, after) = (StopToken::new(), AtomicUsize::new(0));
         let slow = |n| {
             if token.is_stopped() {
@@ -544,6 +545,77 @@ fn a_stop_ends_a_deterministic_loop_between_slow_items() {
             counted.is_err()
         });
     });
+}
+
+/// Calls whose loops are no parallel iterators look at tokens between slow items all the same.
+#[test]
+fn a_token_around_ends_calls_of_every_kind_between_slow_items() {
+    type Call<'c> = &'c (dyn Fn(&mut [u32], &(dyn Fn() + Sync)) + Sync);
+    let add = |op: &(dyn Fn() + Sync), a: u32, b: u32| {
+        op();
+        a.wrapping_add(b)
+    };
+    let calls: [(&str, Call<'_>); 7] = [
+        ("cached keys", &|v, op| {
+            v.par_sort_by_cached_key(|n| {
+                op();
+                *n
+            });
+        }),
+        ("cached texts", &|v, op| {
+            v[..2000].par_sort_by_cached_key(|n| {
+                op();
+                n.to_string()
+            });
+        }),
+        ("buckets", &|v, op| {
+            v.par_counting_sort_by_key(100, |n| {
+                op();
+                *n as usize % 100
+            });
+        }),
+        ("scan in place", &|v, op| {
+            v.par_scan_by(|| 0, |a, b| add(op, a, b));
+        }),
+        ("scan", &|v, op| {
+            let items = v.par_iter().copied();
+            let sums = items.scan_inclusive(|| 0, |a, b| add(op, a, b));
+            drop(sums.collect::<Vec<_>>());
+        }),
+        ("scan into slow", &|v, op| {
+            let sums = v.par_iter().copied().scan_inclusive(|| 0, u32::max);
+            sums.for_each(|_| op());
+        }),
+        ("scan of slow", &|v, op| {
+            let items = v.to_vec().into_par_iter().map(|n| {
+                op();
+                n
+            });
+            drop(items.scan_exclusive(|| 0, u32::max).collect::<Vec<_>>());
+        }),
+    ];
+    for (name, call) in calls {
+        in_pools(|| {
+            let mut v: Vec<u32> = (0..20_000_u32)
+                .map(|n| n.wrapping_mul(0x9E37_79B9))
+                .collect();
+            let (token, calls, after) =
+                (StopToken::new(), AtomicUsize::new(0), AtomicUsize::new(0));
+            let slow = || {
+                if token.is_stopped() {
+                    after.fetch_add(1, Relaxed);
+                }
+                thread::sleep(Duration::from_micros(200));
+                if calls.fetch_add(1, Relaxed) == 5 {
+                    token.stop();
+                }
+            };
+            assert!(with_token(&token, || call(&mut v, &slow)).is_err());
+            // A thread may have looked just before, and an item may take some calls.
+            let after = after.into_inner();
+            assert!(after <= 4 * tine::current_num_threads(), "{name}: {after}");
+        });
+    }
 }
 
 #[test]

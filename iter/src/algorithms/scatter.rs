@@ -3,8 +3,9 @@
 //! The elements are counted in pieces of a few thousand. So each piece knows its stretch of each
 //! bucket in a spare vector, and the pieces move their elements there without asking each other.
 //! Moves are copies of bits until all is in place. If anything panics before that, the slice is as
-//! it was, and the spare vector holds nothing.
+//! it was, and the spare vector holds nothing. So a look at a token may end it as well.
 
+use std::iter;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::slice::IterMut;
@@ -13,6 +14,7 @@ use tine_pool::current_num_threads;
 use tine_pool::loops::sheltered;
 
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
+use crate::plumbing::{Strides, look};
 use crate::sources::slice::ParallelSliceMut;
 
 /// The fewest elements of a piece, and how many times as many as buckets it has.
@@ -67,12 +69,15 @@ where
     T: Send,
     B: Fn(usize, &T) -> usize + Sync,
 {
+    let _look = look();
     let len = v.len();
     let mut starts = vec![0; buckets + 1];
-    for (at, element) in v.iter().enumerate() {
-        let bucket = bucket(at, element);
-        assert!(bucket < buckets, "bucket {bucket} of {buckets}");
-        starts[bucket + 1] += 1;
+    for (from, stretch) in stretches_of(v) {
+        for (i, element) in stretch.iter().enumerate() {
+            let bucket = bucket(from + i, element);
+            assert!(bucket < buckets, "bucket {bucket} of {buckets}");
+            starts[bucket + 1] += 1;
+        }
     }
     for at in 1..starts.len() {
         starts[at] += starts[at - 1];
@@ -80,18 +85,32 @@ where
     let mut next = starts.clone();
     let mut spare = Vec::with_capacity(len);
     let room = &mut spare.spare_capacity_mut()[..len];
-    for (at, element) in v.iter().enumerate() {
-        let bucket = bucket(at, element);
-        let place = next[bucket];
-        assert!(place < starts[bucket + 1], "{CHANGED}");
-        next[bucket] += 1;
-        // SAFETY: the bits of an element, which is not dropped as a value unless it is copied back
-        // over those in `v`.
-        room[place] = MaybeUninit::new(unsafe { ptr::read(element) });
+    for (from, stretch) in stretches_of(v) {
+        for (i, element) in stretch.iter().enumerate() {
+            let bucket = bucket(from + i, element);
+            let place = next[bucket];
+            assert!(place < starts[bucket + 1], "{CHANGED}");
+            next[bucket] += 1;
+            // SAFETY: the bits of an element, which is not dropped as a value unless it is copied back
+            // over those in `v`.
+            room[place] = MaybeUninit::new(unsafe { ptr::read(element) });
+        }
     }
     // SAFETY: as many places were written as there are, each once: none beyond its bucket.
     unsafe { take_back(v, spare.spare_capacity_mut()) };
     starts
+}
+
+/// All of `v`, in stretches with a look at tokens before each, and where each begins.
+fn stretches_of<T>(v: &[T]) -> impl Iterator<Item = (usize, &[T])> {
+    let mut strides = Strides::new();
+    let mut from = 0;
+    iter::from_fn(move || {
+        let start = from;
+        let rest = v.get(start..).filter(|rest| !rest.is_empty())?;
+        from += strides.next(rest.len());
+        Some((start, &v[start..from]))
+    })
 }
 
 /// How many elements of each piece go into each bucket.
@@ -103,10 +122,12 @@ where
     let pieces = v.par_chunks_mut(size).enumerate();
     let count = |(number, piece): (usize, &mut [T])| {
         let mut counts = vec![0; buckets];
-        for (at, element) in piece.iter().enumerate() {
-            let bucket = bucket(number * size + at, element);
-            assert!(bucket < buckets, "bucket {bucket} of {buckets}");
-            counts[bucket] += 1;
+        for (from, stretch) in stretches_of(piece) {
+            for (i, element) in stretch.iter().enumerate() {
+                let bucket = bucket(number * size + from + i, element);
+                assert!(bucket < buckets, "bucket {bucket} of {buckets}");
+                counts[bucket] += 1;
+            }
         }
         counts
     };
@@ -141,13 +162,15 @@ fn hand_out<T, B>(
     assert!(room.is_empty(), "each element was counted");
     let pieces = v.par_chunks_mut(size).zip(stretches).enumerate();
     pieces.for_each(|(number, (piece, mut stretches))| {
-        for (at, element) in piece.iter().enumerate() {
-            let bucket = bucket(number * size + at, element);
-            let place = stretches.get_mut(bucket).and_then(Iterator::next);
-            let place = place.expect(CHANGED);
-            // SAFETY: the bits of an element, which is not dropped as a value unless it is copied
-            // back over those in `v`.
-            *place = MaybeUninit::new(unsafe { ptr::read(element) });
+        for (from, stretch) in stretches_of(piece) {
+            for (i, element) in stretch.iter().enumerate() {
+                let bucket = bucket(number * size + from + i, element);
+                let place = stretches.get_mut(bucket).and_then(Iterator::next);
+                let place = place.expect(CHANGED);
+                // SAFETY: the bits of an element, which is not dropped as a value unless it is copied
+                // back over those in `v`.
+                *place = MaybeUninit::new(unsafe { ptr::read(element) });
+            }
         }
         // As many places as elements, and none beyond its stretch: all have been written.
     });

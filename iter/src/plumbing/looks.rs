@@ -1,13 +1,70 @@
 //! Where loops look at the tokens that their thread works under.
 //!
 //! A loop that is run in blocks looks between two of them. What is fed to a folder in one go is
-//! looked at on its way there: [`Looked`].
+//! looked at on its way there: [`Looked`]. Loops that feed no folder are [`fold`]s.
 #![forbid(unsafe_code)]
 
-use tine_pool::loops::Due;
-pub(super) use tine_pool::loops::{check, is_under, look};
+pub(super) use tine_pool::loops::check;
+use tine_pool::loops::{self, Due};
+pub(crate) use tine_pool::loops::{is_under, look};
 
 use super::traits::Folder;
+
+/// `items.fold(init, op)`, which looks at tokens between items, where there are any.
+#[inline]
+pub(crate) fn fold<I: Iterator, A>(items: I, init: A, mut op: impl FnMut(A, I::Item) -> A) -> A {
+    if !is_under() {
+        return items.fold(init, op);
+    }
+    let mut due = Due::now();
+    items.fold(init, |so_far, item| {
+        if due.tick() {
+            check();
+        }
+        op(so_far, item)
+    })
+}
+
+/// How many items a loop runs between two looks at tokens: all of them, where there are no tokens. So the loop
+/// over a stretch is compiled once.
+pub(crate) struct Strides {
+    /// `None` without a token.
+    stride: Option<usize>,
+    at: u64,
+}
+
+impl Strides {
+    pub(crate) fn new() -> Self {
+        Strides {
+            stride: is_under().then_some(1),
+            at: loops::now(),
+        }
+    }
+
+    /// The length of the next stretch of `left` items, after a look.
+    #[inline]
+    pub(crate) fn next(&mut self, left: usize) -> usize {
+        match self.stride {
+            None => left,
+            Some(_) => self.look(left),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look(&mut self, left: usize) -> usize {
+        const MOST: usize = 1024;
+        check();
+        let now = loops::now();
+        let stride = self.stride.unwrap_or(1);
+        let stride = match loops::is_long(now.wrapping_sub(self.at)) {
+            true => (stride / 8).max(1),
+            false => (stride * 2).min(MOST),
+        };
+        (self.at, self.stride) = (now, Some(stride));
+        left.min(stride)
+    }
+}
 
 /// A folder on whose way items are looked at tokens, where there are any.
 pub(crate) struct Looked<F> {

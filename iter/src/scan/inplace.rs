@@ -14,7 +14,7 @@ use super::op::Operation;
 use super::run::{Tally, WINDOW, block_size, is_exact};
 use crate::convert::IntoParallelIterator;
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
-use crate::plumbing::{Pace, Step, both, enter};
+use crate::plumbing::{Pace, Step, both, enter, fold};
 use crate::sources::slice::ParallelSliceMut;
 
 /// How many items for each thread make a window where brackets do not matter.
@@ -360,17 +360,15 @@ fn tally<T: Clone, O: Operation<T>, B: Breaks>(
     end: &mut End<T>,
 ) {
     let start = (end.tally.take(), end.broken);
-    let (tally, broken) = items
-        .iter()
-        .enumerate()
-        .fold(start, |(tally, broken), (i, item)| {
-            if B::ANY && breaks.at(at + i) {
-                drop(tally);
-                (op.join(op.identity(), item.clone()), true)
-            } else {
-                (op.join(tally, item.clone()), broken)
-            }
-        });
+    let numbered = items.iter().enumerate();
+    let (tally, broken) = fold(numbered, start, |(tally, broken), (i, item)| {
+        if B::ANY && breaks.at(at + i) {
+            drop(tally);
+            (op.join(op.identity(), item.clone()), true)
+        } else {
+            (op.join(tally, item.clone()), broken)
+        }
+    });
     end.tally.put(tally);
     end.broken = broken;
 }
@@ -405,7 +403,7 @@ fn run<T: Clone, O: Operation<T>, B: Breaks, const EXCLUSIVE: bool>(
     acc: &mut Tally<T>,
 ) {
     let start = acc.take();
-    let end = items.iter_mut().enumerate().fold(start, |acc, (i, item)| {
+    let end = fold(items.iter_mut().enumerate(), start, |acc, (i, item)| {
         let acc = if B::ANY && breaks.at(at + i) {
             // Should this panic, nothing has been made yet that would be lost.
             drop(acc);
@@ -428,25 +426,23 @@ fn run_and_tally<T: Clone, O: Operation<T>, B: Breaks, const EXCLUSIVE: bool>(
 ) {
     let start = (begun.acc.take(), begun.end.tally.take());
     let broken = &mut begun.end.broken;
-    let (acc, tally) = items
-        .iter_mut()
-        .enumerate()
-        .fold(start, |(acc, tally), (i, item)| {
-            let (acc, tally) = if B::ANY && breaks.at(at + i) {
-                *broken = true;
-                drop((acc, tally));
-                (op.identity(), op.identity())
-            } else {
-                (acc, tally)
-            };
-            let mut copy = None;
-            let acc = step::<T, O, EXCLUSIVE>(op, acc, item, |item| copy = Some(item.clone()));
-            let tally = match copy {
-                Some(item) => op.join(tally, item),
-                None => tally,
-            };
+    let numbered = items.iter_mut().enumerate();
+    let (acc, tally) = fold(numbered, start, |(acc, tally), (i, item)| {
+        let (acc, tally) = if B::ANY && breaks.at(at + i) {
+            *broken = true;
+            drop((acc, tally));
+            (op.identity(), op.identity())
+        } else {
             (acc, tally)
-        });
+        };
+        let mut copy = None;
+        let acc = step::<T, O, EXCLUSIVE>(op, acc, item, |item| copy = Some(item.clone()));
+        let tally = match copy {
+            Some(item) => op.join(tally, item),
+            None => tally,
+        };
+        (acc, tally)
+    });
     begun.acc.put(acc);
     begun.end.tally.put(tally);
 }

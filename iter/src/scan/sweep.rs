@@ -23,7 +23,8 @@ use super::run::{Cut, Run, Tally, WINDOW};
 use crate::convert::{IntoParallelIterator, IntoParallelRefMutIterator};
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::plumbing::{
-    Again, Consumer, Folder, Pace, Producer, Reducer, Step, bridge_producer_consumer, enter,
+    Again, Consumer, Folder, Pace, Producer, Reducer, Step, Strides, bridge_producer_consumer,
+    enter, fold, is_under,
 };
 use crate::sinks::collect::in_place::write_in_place;
 
@@ -165,8 +166,9 @@ where
         let op = self.op;
         let mut rest = Some(producer);
         let mut left = n;
+        let mut strides = Strides::new();
         while let Some(producer) = rest.take() {
-            let here = left.min(self.in_block);
+            let here = strides.next(left.min(self.in_block));
             let items = if here == left {
                 producer
             } else {
@@ -306,10 +308,12 @@ where
             }
             if left <= self.size {
                 self.slots[k].block = Some(producer);
+                self.slots[k].len = left;
                 return rest;
             }
             let (block, behind) = producer.split_at(self.size);
             self.slots[k].block = Some(block);
+            self.slots[k].len = self.size;
             producer = behind;
             left -= self.size;
             k += 1;
@@ -419,6 +423,8 @@ where
 /// A block of a window.
 struct Slot<P: Producer> {
     block: Option<P>,
+    /// How many items the block has.
+    len: usize,
     /// Its items, between the passes, if the block cannot be walked twice.
     kept: Vec<P::Item>,
     /// Its tally, then its carry, then its last running value, if all of it was run.
@@ -453,6 +459,7 @@ impl<P: Producer> Default for Slot<P> {
     fn default() -> Self {
         Slot {
             block: None,
+            len: 0,
             kept: Vec::new(),
             value: None,
         }
@@ -475,12 +482,16 @@ impl<P: Producer<Item: Clone>> Slot<P> {
         let items = block.into_iter();
         let kept = &mut self.kept;
         if Self::TWICE {
-            self.value = Some(items.fold(op.identity(), |tally, item| op.join(tally, item)));
-        } else if last {
+            self.value = Some(fold(items, op.identity(), |tally, item| {
+                op.join(tally, item)
+            }));
+        } else if last && !is_under() {
             kept.extend(items);
+        } else if last {
+            fold(items, (), |(), item| kept.push(item));
         } else {
             kept.reserve(items.size_hint().0);
-            self.value = Some(items.fold(op.identity(), |tally, item| {
+            self.value = Some(fold(items, op.identity(), |tally, item| {
                 kept.push(item.clone());
                 op.join(tally, item)
             }));
@@ -498,10 +509,34 @@ impl<P: Producer<Item: Clone>> Slot<P> {
         };
         let mut tally = Tally::new(carry);
         let acc = &mut tally;
-        let (folder, all) = match self.block.take() {
-            Some(block) => into::<_, _, C, EXCLUSIVE>(folder, block.into_iter(), op, acc),
-            None => into::<_, _, C, EXCLUSIVE>(folder, self.kept.drain(..), op, acc),
+        let mut strides = Strides::new();
+        let (mut folder, mut all) = (folder, true);
+        let mut left = match self.block {
+            Some(_) => self.len,
+            None => self.kept.len(),
         };
+        while all && left > 0 {
+            let here = strides.next(left);
+            left -= here;
+            (folder, all) = match self.block.take() {
+                Some(block) => {
+                    let (block, rest) = match left {
+                        0 => (block, None),
+                        _ => {
+                            let (block, rest) = block.split_at(here);
+                            (block, Some(rest))
+                        }
+                    };
+                    self.block = rest;
+                    into::<_, _, C, EXCLUSIVE>(folder, block.into_iter(), op, acc)
+                }
+                None => into::<_, _, C, EXCLUSIVE>(folder, self.kept.drain(..here), op, acc),
+            };
+        }
+        if !all {
+            self.block = None;
+            self.kept.clear();
+        }
         self.value = all.then(|| tally.take());
         // Before the return, as above.
         drop(tally);

@@ -42,7 +42,7 @@ impl<R, M: Copy> Places<'_, R, M> {
     }
 }
 
-impl<'a, 'v, T, R, M> Consumer<&'v mut T> for Places<'a, R, M>
+impl<'a, T, R, M> Consumer<&mut T> for Places<'a, R, M>
 where
     R: Copy + Send,
     M: Fn(usize, &T) -> R + Copy + Send,

@@ -439,6 +439,9 @@ pub trait ParallelSliceMut<T: Send> {
     ///
     /// Takes room for as many elements as there are; without it, merges in place.
     ///
+    /// Under a token, it is looked at before a part of the slice is sorted or merged, and not between two
+    /// comparisons: each thread may make some thousands of these after a stop.
+    ///
     /// ```
     /// use tine::prelude::*;
     ///
@@ -525,7 +528,7 @@ pub trait ParallelSliceMut<T: Send> {
     ///
     /// If `compare` panics, or is no total order, the slice holds its elements
     /// in some order. If it is no total order, the panic hook may be called although this does not panic, as
-    /// in [`par_sort_by`](ParallelSliceMut::par_sort_by).
+    /// in [`par_sort_by`](ParallelSliceMut::par_sort_by). Under a token, it goes on as long as that does.
     ///
     /// ```
     /// use tine::prelude::*;
