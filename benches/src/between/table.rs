@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::hint::black_box;
 use std::io;
 use std::time::Instant;
-use std::{env, process};
+use std::{env, process, slice};
 use tine_bench::machine::{self, Calm};
 use tine_bench::{report, samples};
 
@@ -35,6 +35,8 @@ pub struct Asked {
     pub sizes: Option<Vec<usize>>,
     pub rounds: usize,
     looks: Vec<Calm>,
+    /// How many sizes were measured again, as the machine was not quiet.
+    again: usize,
     text: String,
 }
 
@@ -45,10 +47,14 @@ impl Default for Asked {
             sizes: None,
             rounds: 7,
             looks: Vec::new(),
+            again: 0,
             text: String::new(),
         }
     }
 }
+
+/// How many times a size is measured at most, until the machine is quiet after it.
+const TRIES: usize = 5;
 
 /// A line of a table: the call, and what it took at each size.
 type Line = (String, Vec<String>);
@@ -94,19 +100,10 @@ impl Asked {
         let sizes = self.sizes.clone().unwrap_or_else(|| kind.sizes.to_vec());
         let mut lines: Vec<Line> = Vec::new();
         for &size in &sizes {
-            let mut child = process::Command::new(env::current_exe()?);
-            child.args(["--rounds", &self.rounds.to_string()]);
-            child.args(["--child", &nth.to_string(), &size.to_string()]);
-            let output = child.args(&self.words).output()?;
-            if !output.status.success() {
-                eprint!("{}", String::from_utf8_lossy(&output.stderr));
-                return Err(io::Error::other("a child has failed"));
-            }
-            let found = String::from_utf8_lossy(&output.stdout).into_owned();
-            if found.is_empty() {
+            let Some((found, look)) = self.in_calm(nth, size)? else {
                 return Ok(());
-            }
-            self.looks.push(machine::look());
+            };
+            self.looks.push(look);
             for (at, line) in found.lines().enumerate() {
                 let mut fields = line.split('\t');
                 let mut field = || fields.next().expect("four fields").to_owned();
@@ -123,6 +120,32 @@ impl Asked {
         }
         self.add(kind.name, &sizes, &lines);
         Ok(())
+    }
+
+    /// What a child finds for one size, and a look at the machine after it. Where that was not quiet, the size is
+    /// measured again. `None` if no call is asked for.
+    fn in_calm(&mut self, nth: usize, size: usize) -> io::Result<Option<(String, Calm)>> {
+        let mut tries = 0;
+        loop {
+            let mut child = process::Command::new(env::current_exe()?);
+            child.args(["--rounds", &self.rounds.to_string()]);
+            child.args(["--child", &nth.to_string(), &size.to_string()]);
+            let output = child.args(&self.words).output()?;
+            if !output.status.success() {
+                eprint!("{}", String::from_utf8_lossy(&output.stderr));
+                return Err(io::Error::other("a child has failed"));
+            }
+            let found = String::from_utf8_lossy(&output.stdout).into_owned();
+            if found.is_empty() {
+                return Ok(None);
+            }
+            let look = machine::look();
+            tries += 1;
+            if tries == TRIES || machine::complaint(slice::from_ref(&look)).is_none() {
+                return Ok(Some((found, look)));
+            }
+            self.again += 1;
+        }
     }
 
     /// Loop and call in turns; the median of the quotients, and in brackets the quotient of the best.
@@ -172,10 +195,13 @@ impl Asked {
         let text = format!(
             "{}. After each size, {}. Command: `cargo run --release --manifest-path benches/Cargo.toml \
              --ignore-rust-version --bin between`. A cell is the time of a call ÷ the loop's, the median of {} \
-             rounds, and in brackets the quotient of the best of each.\n\n{}",
+             rounds, and in brackets the quotient of the best of each. Where the machine was not quiet after a size, it was \
+             measured again, at most {} times: {} times in all.\n\n{}",
             machine::describe(),
             machine::summary(&self.looks),
             self.rounds,
+            TRIES - 1,
+            self.again,
             self.text
         );
         println!("\n{text}");
