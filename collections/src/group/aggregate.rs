@@ -1,8 +1,7 @@
 //! Several results for each key in one pass: counts, sums, bounds, means.
 #![forbid(unsafe_code)]
 
-use super::fold::Fold;
-use super::sums_at_once;
+use super::fold::{Fold, sums_at_once};
 use super::tally::tables_into;
 use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;

@@ -5,6 +5,7 @@ use crate::partition::Scatter;
 use crate::tag::Tagged;
 use hashbrown::HashTable;
 use std::hash::Hash;
+use std::mem;
 
 /// A fold by key.
 pub(super) trait Fold: Sync {
@@ -38,4 +39,12 @@ pub(super) fn key_alone<T, K>(key: impl Fn(&T) -> K, item: T) -> (K, ()) {
     let key = key(&item);
     drop(item);
     (key, ())
+}
+
+/// Whether an item may as well become a sum as soon as it is read. Plain sums that are no larger than
+/// items are as cheap to scatter. An item that is a reference points to what was just read: later,
+/// it would be fetched again, at random. One that owns memory would keep it until all items have come.
+pub(super) const fn sums_at_once<T, A>() -> bool {
+    let small = mem::size_of::<A>() <= 16 || mem::needs_drop::<T>();
+    !mem::needs_drop::<A>() && mem::size_of::<A>() <= mem::size_of::<T>() && small
 }

@@ -27,11 +27,10 @@ use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
 use crate::map::shard::Shards;
 use crate::partition::{concat, par_map};
-use fold::{Fold, key_alone};
+use fold::{Fold, key_alone, sums_at_once};
 use std::cmp::Reverse;
 use std::hash::Hash;
 use std::marker::PhantomData;
-use std::mem;
 use std::panic::Location;
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 use tine_iter::slice::ParallelSliceMut;
@@ -467,14 +466,6 @@ where
             item: PhantomData,
         },
     )
-}
-
-/// Whether an item may as well become a sum as soon as it is read. Plain sums that are no larger than
-/// items are as cheap to scatter. An item that is a reference points to what was just read: later,
-/// it would be fetched again, at random. One that owns memory would keep it until all items have come.
-const fn sums_at_once<T, A>() -> bool {
-    let small = mem::size_of::<A>() <= 16 || mem::needs_drop::<T>();
-    !mem::needs_drop::<A>() && mem::size_of::<A>() <= mem::size_of::<T>() && small
 }
 
 /// Counts occurrences.
