@@ -34,7 +34,7 @@ use foldhash::quality::FixedState;
 /// The bytes of a collective's name when ranks have parted.
 const NAME: usize = 248;
 
-/// So many of the lengths asked for are named when they differ.
+/// When the lengths asked for differ, the first of them are named, this number at most.
 const ASKED: usize = 8;
 
 /// A rank's handle on all ranks of the job, from [`run`](crate::run).

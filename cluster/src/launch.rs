@@ -24,7 +24,7 @@ pub(crate) enum Engine {
 /// The variables by which launchers tell processes how many there are.
 const LAUNCHERS: &[(&str, &str)] = &[
     ("OMPI_COMM_WORLD_SIZE", "mpirun of Open MPI"),
-    ("PMI_SIZE", "mpirun of MPICH or one of its variants"),
+    ("PMI_SIZE", "mpirun of MPICH or one of its derivatives"),
     ("MV2_COMM_WORLD_SIZE", "mpirun of MVAPICH"),
     ("SLURM_STEP_NUM_TASKS", "srun"),
     ("FLUX_JOB_SIZE", "flux run"),

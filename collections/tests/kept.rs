@@ -1,5 +1,6 @@
 //! How much is kept until a call ends: keys and items that own memory, clones, room in tables.
 
+use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -71,24 +72,14 @@ fn keys_that_own_more_than_they_say_are_not_kept() {
         for _ in 0..3 {
             let counts = (0..ITEMS).into_par_iter().map(document).count_items();
             assert_eq!(counts.len(), 50);
-            assert_eq!(counts.sum_of_counts(), ITEMS);
+            let mut all = 0;
+            counts.for_each(|_, count| all += count);
+            assert_eq!(all, ITEMS);
         }
     });
     let most = census.most.load(Relaxed);
     assert!(most < ITEMS / 2, "{most} alive");
     assert_eq!(census.alive.load(Relaxed), 0);
-}
-
-trait Counts {
-    fn sum_of_counts(&self) -> usize;
-}
-
-impl<K: Eq + Hash> Counts for ParHashMap<K, usize> {
-    fn sum_of_counts(&self) -> usize {
-        let mut sum = 0;
-        self.for_each(|_, count| sum += count);
-        sum
-    }
 }
 
 /// Sums that own nothing are made of items at once, also where keys are many and nothing is folded before the end.
@@ -116,6 +107,61 @@ fn items_are_not_kept_where_sums_would_do() {
     let most = census.most.load(Relaxed);
     assert!(most < ITEMS / 4, "{most} alive");
     assert_eq!(census.alive.load(Relaxed), 0);
+}
+
+/// An item that owns memory, and a sum of such items that shows their order.
+fn order_of(value: u64) -> (u64, u64) {
+    (value, 31)
+}
+
+fn behind(first: (u64, u64), later: (u64, u64)) -> (u64, u64) {
+    let sum = first.0.wrapping_mul(later.1).wrapping_add(later.0);
+    (sum, first.1.wrapping_mul(later.1))
+}
+
+/// Sums that take the place of items are those of a loop, in its order: with few keys and many, on one thread and on several.
+#[test]
+fn sums_of_items_that_own_memory_are_those_of_a_loop() {
+    let sizes: &[u64] = if cfg!(miri) {
+        &[0, 1, 300]
+    } else {
+        &[0, 1, 300, 40_000]
+    };
+    for threads in [1, 2, 5] {
+        let pool = tine_pool::ThreadPoolBuilder::new().num_threads(threads);
+        let pool = pool.build().unwrap();
+        for (&len, keys) in sizes
+            .iter()
+            .flat_map(|len| [(len, 7), (len, 1_000), (len, 1 << 40)])
+        {
+            let item = |n: u64| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) % keys, Box::new(n));
+            let items = || (0..len).into_par_iter().map(item);
+            let mut sums: HashMap<u64, (u64, u64)> = HashMap::new();
+            let mut ends: HashMap<u64, (u64, u64, usize)> = HashMap::new();
+            for (key, n) in (0..len).map(item) {
+                let sum = sums.entry(key).or_insert((0, 1));
+                *sum = behind(*sum, order_of(*n));
+                let end = ends.entry(key).or_insert((*n, *n, 0));
+                (end.1, end.2) = (*n, end.2 + 1);
+            }
+            let (found, results) = pool.install(|| {
+                let found = items().fold_by(
+                    |item| item.0,
+                    || (0, 1),
+                    |sum, item| *sum = behind(*sum, order_of(*item.1)),
+                    |sum, more| *sum = behind(*sum, more),
+                );
+                let all = items().aggregate_by(|item| item.0);
+                let all = all.first(|item| *item.1).last(|item| *item.1);
+                (found, all.count().finish())
+            });
+            assert_eq!(found, sums, "{len} items of {keys} keys, {threads} threads");
+            assert_eq!(
+                results, ends,
+                "{len} items of {keys} keys, {threads} threads"
+            );
+        }
+    }
 }
 
 static CLONES: AtomicUsize = AtomicUsize::new(0);

@@ -3,25 +3,21 @@
 //! ten-thousandth, and wherever the loop was begun.
 #![cfg(not(miri))]
 
-use std::process;
+#[path = "../../pool/tests/common/watched.rs"]
+mod watchdog;
+
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Barrier, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 use tine_iter::prelude::*;
 use tine_pool::ThreadPoolBuilder;
+use watchdog::Watched;
 
 /// Ends the process if `body` takes longer than any of these should on a busy machine.
 fn watched(name: &'static str, body: impl FnOnce()) {
-    let (over, is_over) = mpsc::channel::<()>();
-    thread::spawn(move || {
-        if is_over.recv_timeout(Duration::from_secs(300)) == Err(mpsc::RecvTimeoutError::Timeout) {
-            eprintln!("{name} stands still: {}", tine_pool::picture());
-            process::abort();
-        }
-    });
+    let _watch = Watched::new(name, Duration::from_secs(300));
     body();
-    drop(over);
 }
 
 /// Runs `body` on pools of several sizes, from within.

@@ -11,13 +11,7 @@ use tine_pool::{
 };
 
 mod common;
-use common::Watch;
-
-/// Ends the process if `op` hangs.
-fn within<R>(op: impl FnOnce() -> R) -> R {
-    let _watch = Watch::new("ends");
-    op()
-}
+use common::within;
 
 fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new()

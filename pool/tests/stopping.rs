@@ -10,26 +10,12 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 use tine_pool::{
-    First, StopToken, Stopped, ThreadPool, ThreadPoolBuilder, join, join_context, scope,
-    scope_with, select, spawn_async, spawn_async_with, spawn_join, spawn_join_with, stop,
-    with_token,
+    First, StopToken, Stopped, join, join_context, scope, scope_with, select, spawn_async,
+    spawn_async_with, spawn_join, spawn_join_with, stop, with_token,
 };
 
 mod common;
-use common::Watch;
-
-/// Ends the process if `op` hangs.
-fn within<R>(op: impl FnOnce() -> R) -> R {
-    let _watch = Watch::new("stopping");
-    op()
-}
-
-fn pool(threads: usize) -> ThreadPool {
-    ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .unwrap()
-}
+use common::{pool, within};
 
 /// Counts its drops.
 struct Counted<'a>(&'a AtomicUsize);

@@ -9,26 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
-use tine_pool::{
-    StopToken, Stopped, ThreadPool, ThreadPoolBuilder, join, loops, spawn_async_with, stop,
-    with_token,
-};
+use tine_pool::{StopToken, Stopped, join, loops, spawn_async_with, stop, with_token};
 
 mod common;
-use common::Watch;
-
-/// Ends the process if `op` hangs.
-fn within<R>(op: impl FnOnce() -> R) -> R {
-    let _watch = Watch::new("tokens");
-    op()
-}
-
-fn pool(threads: usize) -> ThreadPool {
-    ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .unwrap()
-}
+use common::{pool, within};
 
 fn for_ever() {
     loop {

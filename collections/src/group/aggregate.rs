@@ -1,7 +1,7 @@
 //! Several results for each key in one pass: counts, sums, bounds, means.
 #![forbid(unsafe_code)]
 
-use super::fold::{Fold, sums_at_once};
+use super::fold::{AtOnce, Fold, sums_at_once};
 use super::tally::tables_into;
 use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
@@ -525,13 +525,15 @@ impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
                 par_map(states, &finished)
             })
         };
-        let (key, wanted, item) = (self.key, &wanted, PhantomData);
+        let fold = All {
+            key: self.key,
+            wanted: &wanted,
+            item: PhantomData,
+        };
         let mut shards = if const { mem::needs_drop::<I::Item>() && sums_at_once::<I::Item, A::State>() }
         {
-            let fold = AtOnce { key, wanted, item };
-            tables_into(self.items, &fold, &hasher, made)
+            tables_into(self.items, &AtOnce(&fold), &hasher, made)
         } else {
-            let fold = All { key, wanted, item };
             tables_into(self.items, &fold, &hasher, made)
         };
         shards.share_end();
@@ -574,50 +576,6 @@ where
     #[inline]
     fn add(&self, state: &mut A::State, item: T) {
         self.wanted.add(state, &item);
-    }
-
-    #[inline]
-    fn merge(&self, state: &mut A::State, later: A::State) {
-        self.wanted.merge(state, later);
-    }
-}
-
-/// The same, with states made of items as soon as these are read.
-struct AtOnce<'a, T, F, A> {
-    key: F,
-    wanted: &'a A,
-    item: PhantomData<fn(T)>,
-}
-
-impl<T, K, F, A> Fold for AtOnce<'_, T, F, A>
-where
-    T: Send,
-    K: Eq + Hash + Send,
-    F: Fn(&T) -> K + Sync,
-    A: Aggregate<T>,
-{
-    type Item = T;
-    type Key = K;
-    type Raw = A::State;
-    type Sum = A::State;
-
-    #[inline]
-    fn read(&self, item: T, _: usize) -> (K, A::State) {
-        let key = (self.key)(&item);
-        let state = self.wanted.start(&item);
-        // Should this panic, key and state are dropped too.
-        drop(item);
-        (key, state)
-    }
-
-    #[inline]
-    fn start(&self, state: A::State) -> A::State {
-        state
-    }
-
-    #[inline]
-    fn add(&self, state: &mut A::State, later: A::State) {
-        self.wanted.merge(state, later);
     }
 
     #[inline]

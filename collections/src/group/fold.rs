@@ -41,6 +41,38 @@ pub(super) fn key_alone<T, K>(key: impl Fn(&T) -> K, item: T) -> (K, ()) {
     (key, ())
 }
 
+/// A fold whose items become sums as soon as they are read. Not one whose sums have to be [shifted](Fold::shift).
+pub(super) struct AtOnce<'a, F>(pub(super) &'a F);
+
+impl<F: Fold> Fold for AtOnce<'_, F> {
+    type Item = F::Item;
+    type Key = F::Key;
+    type Raw = F::Sum;
+    type Sum = F::Sum;
+    const COMMUTES: bool = F::COMMUTES;
+
+    #[inline]
+    fn read(&self, item: F::Item, nth: usize) -> (F::Key, F::Sum) {
+        let (key, raw) = self.0.read(item, nth);
+        (key, self.0.start(raw))
+    }
+
+    #[inline]
+    fn start(&self, sum: F::Sum) -> F::Sum {
+        sum
+    }
+
+    #[inline]
+    fn add(&self, sum: &mut F::Sum, later: F::Sum) {
+        self.0.merge(sum, later);
+    }
+
+    #[inline]
+    fn merge(&self, sum: &mut F::Sum, later: F::Sum) {
+        self.0.merge(sum, later);
+    }
+}
+
 /// Whether an item may as well become a sum as soon as it is read. Plain sums that are no larger than
 /// items are as cheap to scatter. An item that is a reference points to what was just read: later,
 /// it would be fetched again, at random. One that owns memory would keep it until all items have come.

@@ -27,7 +27,7 @@ use crate::hasher::DefaultHashBuilder;
 use crate::map::ParHashMap;
 use crate::map::shard::Shards;
 use crate::partition::{concat, par_map};
-use fold::{Fold, key_alone, sums_at_once};
+use fold::{AtOnce, Fold, key_alone, sums_at_once};
 use std::cmp::Reverse;
 use std::hash::Hash;
 use std::marker::PhantomData;
@@ -105,25 +105,17 @@ pub trait ParallelGrouping: ParallelIterator {
         O: Fn(&mut A, Self::Item) + Sync,
         C: Fn(&mut A, A) + Sync,
     {
+        let fold = FoldBy {
+            key,
+            init,
+            fold,
+            combine,
+            item: PhantomData,
+        };
         if const { sums_at_once::<Self::Item, A>() } {
-            let read = |item| {
-                let key = key(&item);
-                let mut sum = init();
-                fold(&mut sum, item);
-                (key, sum)
-            };
-            return fold_read(self, read, |sum| sum, &combine, &combine);
+            return into_map(self, &AtOnce(&fold));
         }
-        into_map(
-            self,
-            &FoldBy {
-                key,
-                init,
-                fold,
-                combine,
-                item: PhantomData,
-            },
-        )
+        into_map(self, &fold)
     }
 
     /// Several results for each key in one pass: counts, sums, smallest and largest, means.
@@ -439,31 +431,13 @@ where
     V: Send,
     A: Send,
 {
-    fold_read(pairs, |pair| pair, start, add, merge)
-}
-
-/// As [`fold_pairs`], of items that `read` takes apart.
-fn fold_read<I, K, V, A>(
-    items: I,
-    read: impl Fn(I::Item) -> (K, V) + Sync,
-    start: impl Fn(V) -> A + Sync,
-    add: impl Fn(&mut A, V) + Sync,
-    merge: impl Fn(&mut A, A) + Sync,
-) -> ParHashMap<K, A>
-where
-    I: ParallelIterator,
-    K: Eq + Hash + Send,
-    V: Send,
-    A: Send,
-{
     into_map(
-        items,
+        pairs,
         &Pairs {
-            read,
             start,
             add,
             merge,
-            item: PhantomData,
+            pair: PhantomData,
         },
     )
 }
@@ -580,34 +554,31 @@ where
     }
 }
 
-/// Folds the keys and values that owned items are taken apart into.
-struct Pairs<T, R, B, O, M> {
-    read: R,
+/// Folds the values of pairs, which are moved.
+struct Pairs<K, V, B, O, M> {
     start: B,
     add: O,
     merge: M,
-    item: PhantomData<fn(T)>,
+    pair: PhantomData<fn(K, V)>,
 }
 
-impl<T, K, V, A, R, B, O, M> Fold for Pairs<T, R, B, O, M>
+impl<K, V, A, B, O, M> Fold for Pairs<K, V, B, O, M>
 where
-    T: Send,
     K: Eq + Hash + Send,
     V: Send,
     A: Send,
-    R: Fn(T) -> (K, V) + Sync,
     B: Fn(V) -> A + Sync,
     O: Fn(&mut A, V) + Sync,
     M: Fn(&mut A, A) + Sync,
 {
-    type Item = T;
+    type Item = (K, V);
     type Key = K;
     type Raw = V;
     type Sum = A;
 
     #[inline]
-    fn read(&self, item: T, _: usize) -> (K, V) {
-        (self.read)(item)
+    fn read(&self, pair: (K, V), _: usize) -> (K, V) {
+        pair
     }
 
     #[inline]

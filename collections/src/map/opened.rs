@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 
-/// The tables of a map that nobody else uses meanwhile.
+/// The tables of a map that no other code uses meanwhile.
 pub struct Opened<'a, K, V, S> {
     tables: Vec<(Chart, &'a HashTable<(K, V)>)>,
     hasher: &'a S,

@@ -27,7 +27,7 @@ use crate::seat::Seat;
 use crate::seat::context::Course;
 use std::ptr;
 
-/// So many jobs on top of each other, each in the middle of something else, are enough: a thread in as many waits takes
+/// This number of jobs on top of each other, each in the middle of something else, is enough: a thread in as many waits takes
 /// only what its innermost wait depends on. They must all end before the outermost can, though what that waits
 /// for may have ended long before.
 const HELPS: u64 = 16;

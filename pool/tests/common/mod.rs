@@ -35,7 +35,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    pub fn new(test: &'static str) -> Self {
+    pub fn new(test: impl Into<String>) -> Self {
+        let test = test.into();
         let (over, is_over) = mpsc::channel();
         let painters = Arc::new(Mutex::new(Vec::<Painter>::new()));
         let step = Arc::new(AtomicU64::new(0));
@@ -82,6 +83,20 @@ impl Watch {
     pub fn step(&self, step: u64) {
         self.step.store(step, Ordering::Relaxed);
     }
+}
+
+/// Ends the process if `op` hangs.
+pub fn within<R>(op: impl FnOnce() -> R) -> R {
+    let _watch = Watch::new(thread::current().name().unwrap_or("a test"));
+    op()
+}
+
+/// A pool of that number of threads.
+pub fn pool(threads: usize) -> ThreadPool {
+    ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .unwrap()
 }
 
 /// Numbers at random that can be had again from their seed.
