@@ -16,7 +16,8 @@ use tine_pool::{
     spawn_join, spawn_join_with, stop, with_token,
 };
 
-/// The tests count what the whole process has, so they run in turn.
+/// Tests count what the whole process has, so all run in turn. A panic elsewhere would count too: where backtraces
+/// are on, the first reads megabytes of names.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
@@ -176,6 +177,7 @@ fn endless() {
 
 #[test]
 fn tokens_inside_of_themselves_and_of_their_children() {
+    let _alone = alone();
     // Which call is told: the one whose own next look ends it goes on to the one outside of it.
     let outcome = |stops: usize, by: usize| {
         let a = StopToken::new();
@@ -207,6 +209,7 @@ fn tokens_inside_of_themselves_and_of_their_children() {
 
 #[test]
 fn a_panic_inside_of_the_same_token_twice_counts_for_more_than_the_end() {
+    let _alone = alone();
     let token = StopToken::new();
     for inner in [token.clone(), token.child()] {
         let result = catch_unwind(AssertUnwindSafe(|| {
