@@ -210,3 +210,30 @@ fn room_in_a_map_follows_its_keys() {
         assert!(counts.capacity() <= 4 * map.len(), "{}", counts.capacity());
     }
 }
+
+/// Where keys are many, items wait until much has come; then they are folded, and not only in the end.
+#[test]
+#[cfg(not(miri))]
+fn a_long_stream_does_not_gather() {
+    const KEYS: usize = 150_000;
+    let long = if cfg!(debug_assertions) { 12 } else { 400 } * KEYS;
+    let census = Census::default();
+    two_threads(|| {
+        let all = (0..long).into_par_iter();
+        let sums = all
+            .filter(|n| n % 64 != 0)
+            .map(|n| (n.wrapping_mul(0x9E37_79B9) % KEYS, census.born()))
+            .fold_by(
+                |item| item.0,
+                || (0, None),
+                |sum, item| *sum = (sum.0 + 1, Some(item.1)),
+                |sum, more| *sum = (sum.0 + more.0, more.1),
+            );
+        let mut all = 0;
+        sums.for_each(|_, sum| all += sum.0);
+        assert_eq!(all, long - long.div_ceil(64));
+    });
+    let most = census.most.load(Relaxed);
+    assert!(most < long / 2, "{most} of {long} alive");
+    assert_eq!(census.alive.load(Relaxed), 0);
+}

@@ -44,9 +44,11 @@ use tine_iter::slice::ParallelSliceMut;
 /// Values of a key come in the order of the input, whatever the number of threads. The order of the
 /// *keys* of a map is not specified.
 ///
-/// What is scattered stays in memory until all items have come: for each item its key, and its sum or the item itself. A sum
+/// What is scattered stays in memory: for each item its key, and its sum or the item itself. A sum
 /// that owns nothing and is no larger than an item takes the place of an item that owns memory, so the item is dropped at
-/// once. Where there are few keys, memory goes with their number.
+/// once. Counts and folds keep no more than half a gigabyte in this way, all threads together: a thread that has
+/// its share folds it, and goes on. So a stream may be larger than memory, if there is room for its keys once for each thread.
+/// `group_by`, `distinct` and the joins keep what is scattered to the end.
 ///
 /// ```
 /// use tine::prelude::*;

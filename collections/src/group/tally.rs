@@ -20,6 +20,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod condensing;
 mod consumer;
 mod merging;
 mod spent;
@@ -30,8 +31,9 @@ use crate::farewell::{Kept, drop_kept, drop_shared};
 use crate::hasher::DefaultHashBuilder;
 use crate::partition::par_map;
 use crate::parts::breadth_of;
-use crate::tag::{Tag, is_cheap};
+use crate::tag::{Tag, Tagged, is_cheap};
 use crate::tried::tried;
+use condensing::first_bound;
 use consumer::{Idle, TallyConsumer};
 use merging::{Done, DoneOf, Plan, TABLE_BYTES};
 use spent::Drops;
@@ -105,6 +107,7 @@ where
         hasher,
         limit,
         parts: breadth_of(count, threads),
+        held: first_bound::<Tagged<G, F::Key, F::Raw>>(threads, limit),
         alone,
         // If order matters, a worker may have several pieces, of which each has less.
         share: count

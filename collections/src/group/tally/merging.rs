@@ -39,6 +39,8 @@ pub(super) struct Plan<'a, F, S> {
     pub(super) limit: usize,
     /// The number of parts that items and entries are scattered to.
     pub(super) parts: usize,
+    /// How many items a worker holds at first before it folds them.
+    pub(super) held: usize,
     /// Whether one thread is to do it.
     pub(super) alone: bool,
     /// How many items each thread would have if all did as many; `None` if that is not known.
@@ -101,13 +103,13 @@ impl<G, K, R, A> Done<G, K, R, A> {
 }
 
 /// One part of a run.
-enum Share<G, K, R, A> {
+pub(super) enum Share<G, K, R, A> {
     Entries(List<Tagged<G, K, A>>),
     Items(List<Tagged<G, K, R>>),
 }
 
 /// A fold's share of a run.
-type ShareOf<G, F> = Share<G, <F as Fold>::Key, <F as Fold>::Raw, <F as Fold>::Sum>;
+pub(super) type ShareOf<G, F> = Share<G, <F as Fold>::Key, <F as Fold>::Raw, <F as Fold>::Sum>;
 
 /// A part of a run, if it is not empty, where it is; and the place where the run's piece begins.
 type Handed<'a, G, F> = (usize, &'a mut Option<ShareOf<G, F>>);
@@ -271,7 +273,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
     }
 
     /// The shares of all parts in a run. A table alone may be cut into another number of them than the plan has.
-    fn cut<G: Tag>(&self, run: RunOf<G, F>, parts: usize) -> Vec<Option<ShareOf<G, F>>> {
+    pub(super) fn cut<G: Tag>(&self, run: RunOf<G, F>, parts: usize) -> Vec<Option<ShareOf<G, F>>> {
         let entries = |scatter| lists(scatter, Share::Entries);
         match run {
             Run::Table(table) => entries(self.scatter(table.into_iter(), parts)),
@@ -282,7 +284,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
 
     /// Folds one of `parts` parts into tables: into as many as make [`breadth()`] in all. Keys that own memory and were there
     /// before are handed back.
-    fn fold_part<G: Tag>(
+    pub(super) fn fold_part<G: Tag>(
         &self,
         part: Vec<(usize, ShareOf<G, F>)>,
         parts: usize,

@@ -42,17 +42,31 @@ struct Made {
     tables: usize,
     entries: usize,
     items: usize,
+    /// Items and entries in all runs.
+    held: usize,
 }
 
 /// What `workers` workers make of the keys, each of a stretch of them, in `parts` parts. Checks where each key is, and in which order its
 /// items are.
 fn check<G: Tag>(keys: &[u64], workers: usize, parts: usize, block: usize) -> Made {
+    check_within::<G>((100_000, usize::MAX), keys, workers, parts, block)
+}
+
+/// The same where a worker's table has no more entries, and it holds no more items at first, than the two limits say.
+fn check_within<G: Tag>(
+    (limit, held): (usize, usize),
+    keys: &[u64],
+    workers: usize,
+    parts: usize,
+    block: usize,
+) -> Made {
     let hasher = DefaultHashBuilder::default();
     let plan = Plan {
         fold: &Places,
         hasher: &hasher,
-        limit: 100_000,
+        limit,
         parts,
+        held,
         alone: false,
         share: Some(keys.len() / workers),
         expected: keys.len(),
@@ -87,9 +101,13 @@ fn check<G: Tag>(keys: &[u64], workers: usize, parts: usize, block: usize) -> Ma
         .extend(states.into_iter().flat_map(|state| state.finish().runs));
     for (_, run) in &whole.runs {
         match run {
-            Run::Table(_) => made.tables += 1,
-            Run::Entries(_) => made.entries += 1,
-            Run::Items(_) => made.items += 1,
+            Run::Table(table) => {
+                (made.tables, made.held) = (made.tables + 1, made.held + table.len())
+            }
+            Run::Entries(all) => {
+                (made.entries, made.held) = (made.entries + 1, made.held + all.len())
+            }
+            Run::Items(all) => (made.items, made.held) = (made.items + 1, made.held + all.len()),
         }
     }
     let count = whole.runs.len();
@@ -147,4 +165,26 @@ fn tables_are_kept_where_keys_come_again() {
     assert_eq!((made.tables, made.items, made.entries), (4, 0, 0));
     let made = check::<()>(&keys(COUNT, 1 << 40), 1, 8, 200);
     assert_eq!((made.tables, made.items, made.entries), (1, 0, 0), "alone");
+}
+
+/// Workers that hold much fold it before the end: each key is there once then, and the order of its items is the same.
+#[test]
+fn what_gathers_is_folded() {
+    let limits = if cfg!(miri) { (200, 600) } else { (200, 1_000) };
+    let count = COUNT / 4;
+    for (workers, parts, block) in [(1, 8, 1), (1, breadth(), 70), (3, 8, 300), (3, 32, count)] {
+        for of in [1, 500, 1 << 40] {
+            check_within::<()>(limits, &keys(count, of), workers, parts, block);
+            check_within::<u64>(limits, &keys(count, of), workers, parts, block);
+        }
+    }
+    // Few of them are held in the end: one run of what was folded, and what has come since.
+    let some = keys(COUNT, 500);
+    let made = check_within::<()>(limits, &some, 1, 8, 500);
+    assert!(made.held <= 1_000 + limits.1, "{made:?}");
+    let made = check_within::<()>((200, usize::MAX), &some, 1, 8, 500);
+    assert!(made.held > 1_000 + limits.1, "{made:?}");
+    // New keys are not folded in vain: then there would be one run.
+    let made = check_within::<()>(limits, &keys(COUNT, 1 << 40), 1, 8, 500);
+    assert!(made.items > 2 && made.held == COUNT, "{made:?}");
 }

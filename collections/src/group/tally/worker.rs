@@ -3,6 +3,7 @@
 
 use super::super::fold::{Fold, Loose, Sums};
 use super::super::hot::{Hot, Met};
+use super::condensing::Held;
 use super::merging::{Done, DoneOf, Plan, Run, TABLE_BYTES};
 use super::spent::Spent;
 use crate::foresight::{headroom, new_keys};
@@ -221,6 +222,7 @@ pub(super) struct State<'a, F: Fold, S, G> {
     scatters: bool,
     /// The number of items to scatter after the next failure.
     patience: usize,
+    held: Held,
     spent: Spent<'a, F::Key>,
     pub(super) done: DoneOf<G, F>,
 }
@@ -245,8 +247,13 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             probe: plan.share.map_or(usize::MAX, |_| PROBE),
             guessed: PROBE,
             scatters: false,
-            ahead: if scattered { patience } else { 0 },
+            ahead: if scattered {
+                patience.min(plan.held)
+            } else {
+                0
+            },
             patience,
+            held: Held::new(plan.held),
             spent: Spent::new(&plan.drops),
             done: Done::new(),
         }
@@ -401,14 +408,25 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
 
     /// Scatters the entries of the table, and then items.
     fn give_up(&mut self) {
-        let entries = self.plan.flush(&mut self.table);
-        self.done.runs.push((0, Run::Entries(entries)));
+        self.flush();
         self.table = HashTable::new();
         self.limit = Self::first_look(self.plan);
         self.plan.scattered.store(true, Ordering::Relaxed);
         // Where a key came often, the table would have been kept.
         self.begin_items(None);
-        self.ahead = self.patience;
+        self.be_patient();
+    }
+
+    /// Scatters the entries of the table.
+    fn flush(&mut self) {
+        self.held.add(self.table.len());
+        let entries = self.plan.flush(&mut self.table);
+        self.done.runs.push((0, Run::Entries(entries)));
+    }
+
+    /// Until the table is tried again.
+    fn be_patient(&mut self) {
+        self.ahead = self.patience.min(self.held.room());
         self.patience = self.patience.saturating_mul(4);
     }
 
@@ -455,7 +473,10 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
     /// Ends the run of items and the run of the hot table.
     fn end_items(&mut self) {
         let runs = &mut self.done.runs;
-        runs.extend(self.items.take().map(|items| (0, Run::Items(items))));
+        if let Some(items) = self.items.take() {
+            self.held.add(items.len());
+            runs.push((0, Run::Items(items)));
+        }
         if let Some(hot) = self.hot.take() {
             let entries = self.plan.scatter(hot.into_entries(), self.plan.parts);
             runs.push((0, Run::Entries(entries)));
@@ -476,10 +497,13 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             self.limit = self.plan.limit;
             return;
         }
-        let worth = items >= WORTH * self.table.len();
-        let entries = self.plan.flush(&mut self.table);
-        self.done.runs.push((0, Run::Entries(entries)));
+        let keys = self.table.len();
+        let worth = items >= WORTH * keys;
+        self.flush();
         self.end_items();
+        if self.held.is_due(items, keys) {
+            self.condense();
+        }
         self.cold = false;
         self.plan.scattered.store(!worth, Ordering::Relaxed);
         if worth {
@@ -489,9 +513,15 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             self.table = HashTable::new();
             self.limit = Self::first_look(self.plan);
             self.begin_items(Hot::new(self.done.count));
-            self.ahead = self.patience;
-            self.patience = self.patience.saturating_mul(4);
+            self.be_patient();
         }
+    }
+
+    fn condense(&mut self) {
+        let runs = mem::take(&mut self.done.runs);
+        let entries = self.plan.condense(runs, |key| self.spent.push(key));
+        self.held.condensed(entries.len());
+        self.done.runs.push((0, Run::Entries(entries)));
     }
 
     /// How many entries its table has.

@@ -1,0 +1,103 @@
+//! A worker that has scattered very much folds that before all items have come. So memory goes with the number of
+//! keys, however many items there are.
+//!
+//! Each part is folded into a table of its own, and the entries are scattered in place of the items. Without a bound on
+//! memory this work would be in vain: the entries are folded once more at the end. So a worker does it once it holds
+//! much, and only if a table that it has just filled says that most keys come again.
+#![forbid(unsafe_code)]
+
+use super::super::fold::Fold;
+use super::merging::{Plan, RunOf};
+use crate::foresight::new_keys;
+use crate::partition::Scatter;
+use crate::parts::part_of;
+use crate::tag::{Tag, Tagged};
+use std::hash::BuildHasher;
+use std::mem;
+use tine_pool::loops::check;
+
+/// Up to this many bytes, all workers together keep what they have scattered as it is. (Debug builds keep less, so that tests of
+/// moderate size reach what is beyond.)
+const HELD: usize = if cfg!(debug_assertions) {
+    4 << 20
+} else {
+    512 << 20
+};
+
+/// How many items of this kind each worker may hold at first: at least as many as the entries of the table that is filled
+/// before, `limit`.
+pub(super) fn first_bound<T>(threads: usize, limit: usize) -> usize {
+    (HELD / mem::size_of::<T>().max(1) / threads.max(1)).max(limit)
+}
+
+/// What a worker holds, and how much of it is too much.
+pub(super) struct Held {
+    /// Items, and entries of tables, in runs that are ended.
+    count: usize,
+    first: usize,
+    bound: usize,
+}
+
+impl Held {
+    pub(super) fn new(first: usize) -> Self {
+        Held {
+            count: 0,
+            first,
+            bound: first,
+        }
+    }
+
+    pub(super) fn add(&mut self, count: usize) {
+        self.count += count;
+    }
+
+    /// How many more items may come.
+    pub(super) fn room(&self) -> usize {
+        self.bound.saturating_sub(self.count).max(1)
+    }
+
+    /// Whether to condense now. The last `items` had `keys` different keys.
+    pub(super) fn is_due(&mut self, items: usize, keys: usize) -> bool {
+        if self.count < self.bound {
+            return false;
+        }
+        let pays = new_keys(items, keys, self.count) <= self.count / 2;
+        if !pays {
+            self.bound = self.count + self.first.max(self.count);
+        }
+        pays
+    }
+
+    /// This is left.
+    pub(super) fn condensed(&mut self, count: usize) {
+        self.count = count;
+        self.bound = count + self.first.max(count);
+    }
+}
+
+impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
+    /// One run in place of many, in which each key is there once. Keys that came again go to `spend`.
+    pub(super) fn condense<G: Tag>(
+        &self,
+        runs: Vec<(usize, RunOf<G, F>)>,
+        mut spend: impl FnMut(F::Key),
+    ) -> Scatter<Tagged<G, F::Key, F::Sum>> {
+        let cut = |(base, run)| (base, self.cut(run, self.parts).into_iter());
+        let mut cut: Vec<_> = runs.into_iter().map(cut).collect();
+        let mut condensed = Scatter::new(self.parts);
+        for part in 0..self.parts {
+            check();
+            let shares = cut.iter_mut();
+            let shares =
+                shares.filter_map(|(base, shares)| Some((*base, shares.next().flatten()?)));
+            let (tables, again) = self.fold_part(shares.collect(), self.parts);
+            again.into_iter().for_each(&mut spend);
+            for entry in tables.into_iter().flatten() {
+                let hash = self.hasher.hash_one(&entry.0);
+                debug_assert_eq!(part, part_of(hash, self.parts));
+                condensed.push(part, (G::keep(hash), entry));
+            }
+        }
+        condensed
+    }
+}
