@@ -5,7 +5,7 @@ mod common;
 use common::{Watch, alone, budget, ignore, until};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 use tine_pool::{
@@ -323,6 +323,76 @@ fn spare_seats_are_closed_again() {
         });
         spare.into_inner().unwrap() == 0
     });
+}
+
+/// All spare seats are taken by jobs whose calls of `blocking` are over. A thread that blocks then has a seat as soon as one of
+/// these jobs has ended.
+#[test]
+fn a_thread_that_found_no_spare_seat_is_replaced_later() {
+    let watch = Watch::new("a_thread_that_found_no_spare_seat_is_replaced_later");
+    let spares = if cfg!(miri) { 4 } else { 64 };
+    let pool = watch.pool(1);
+    let [begun, ended] = [const { AtomicUsize::new(0) }; 2];
+    let [open, finish] = [const { AtomicBool::new(false) }; 2];
+    thread::scope(|s| {
+        let (pool, begun, ended, open, finish) = (&pool, &begun, &ended, &open, &finish);
+        s.spawn(move || {
+            pool.in_place_scope(|s| {
+                for nth in 0..=spares {
+                    // One after the other: each but the last blocks, and the next is a spare thread's.
+                    until(|| begun.load(SeqCst) == nth);
+                    s.spawn(move |_| {
+                        begun.fetch_add(1, SeqCst);
+                        let is_spare = current_thread_index() != Some(0);
+                        if nth < spares {
+                            blocking(|| until(|| open.load(SeqCst)));
+                        }
+                        if is_spare {
+                            until(|| finish.load(SeqCst));
+                        }
+                        ended.fetch_add(1, SeqCst);
+                    });
+                }
+            });
+        });
+        until(|| begun.load(SeqCst) == spares + 1);
+        open.store(true, SeqCst);
+        until(|| ended.load(SeqCst) == 1);
+        let (send, receive) = mpsc::channel();
+        let (inside, is_inside) = mpsc::channel();
+        let waits = pool.spawn_join(move || {
+            blocking(|| {
+                inside.send(()).unwrap();
+                receive.recv().unwrap()
+            })
+        });
+        is_inside.recv().unwrap();
+        finish.store(true, SeqCst);
+        until(|| ended.load(SeqCst) == spares + 1);
+        thread::sleep(Duration::from_millis(20));
+        pool.spawn(move || send.send(7).unwrap());
+        assert_eq!(waits.join().unwrap(), 7);
+    });
+}
+
+/// Nearly as many jobs as there are spare seats wait for each other, again and again: some seats are still taken by the round before.
+#[test]
+fn rounds_of_jobs_that_wait_for_each_other() {
+    let watch = Watch::new("rounds_of_jobs_that_wait_for_each_other");
+    let (jobs, rounds) = if cfg!(miri) { (8, 3) } else { (62, 20) };
+    for threads in [1, 2] {
+        let pool = watch.pool(threads);
+        let shared = Arc::new((Barrier::new(jobs), AtomicUsize::new(0)));
+        for _ in 0..jobs * rounds {
+            let shared = Arc::clone(&shared);
+            pool.spawn(move || {
+                blocking(|| shared.0.wait());
+                shared.1.fetch_add(1, SeqCst);
+            });
+        }
+        until(|| shared.1.load(SeqCst) == jobs * rounds);
+        watch.step(threads as u64);
+    }
 }
 
 #[test]

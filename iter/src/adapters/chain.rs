@@ -211,6 +211,11 @@ impl<A: Iterator, B: Iterator<Item = A::Item>> Iterator for LinksIter<A, B> {
         self.0.next()
     }
 
+    #[inline]
+    fn nth(&mut self, n: usize) -> Option<A::Item> {
+        self.0.nth(n)
+    }
+
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.0.size_hint()
     }
@@ -229,6 +234,11 @@ where
     #[inline]
     fn next_back(&mut self) -> Option<A::Item> {
         self.0.next_back()
+    }
+
+    #[inline]
+    fn nth_back(&mut self, n: usize) -> Option<A::Item> {
+        self.0.nth_back(n)
     }
 }
 

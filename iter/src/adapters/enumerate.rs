@@ -94,6 +94,15 @@ impl<I: Iterator> Iterator for Numbered<I> {
         Some((index, item))
     }
 
+    /// As quick as the base's: `step_by` asks for it.
+    #[inline]
+    fn nth(&mut self, n: usize) -> Option<(usize, I::Item)> {
+        let item = self.base.nth(n)?;
+        let index = self.first + n;
+        self.first = index + 1;
+        Some((index, item))
+    }
+
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.base.size_hint()
     }
@@ -113,6 +122,12 @@ impl<I: DoubleEndedIterator + ExactSizeIterator> DoubleEndedIterator for Numbere
     #[inline]
     fn next_back(&mut self) -> Option<(usize, I::Item)> {
         let item = self.base.next_back()?;
+        Some((self.first + self.base.len(), item))
+    }
+
+    #[inline]
+    fn nth_back(&mut self, n: usize) -> Option<(usize, I::Item)> {
+        let item = self.base.nth_back(n)?;
         Some((self.first + self.base.len(), item))
     }
 }

@@ -17,6 +17,8 @@ pub(crate) trait Each<T>: Sync {
     const ENDS: bool = false;
     /// Whether an item may be mapped a second time.
     const AGAIN: Again = Again::Never;
+    /// Whether nothing sees that an item is not made.
+    const IS_UNSEEN: bool = !Self::ENDS && matches!(Self::AGAIN, Again::Always);
 
     /// Begins a piece.
     fn start(&self) -> Self::State;
@@ -278,6 +280,19 @@ impl<E: Each<I::Item>, I: Iterator> Iterator for EachIter<'_, E, E::State, I> {
         Some(self.each.each(&mut self.state, item))
     }
 
+    /// As quick as the base's, where nothing sees that an item is not made: `step_by` asks for it.
+    #[inline]
+    fn nth(&mut self, n: usize) -> Option<E::Out> {
+        if const { E::IS_UNSEEN } {
+            let item = self.base.nth(n)?;
+            return Some(self.each.each(&mut self.state, item));
+        }
+        for _ in 0..n {
+            drop(self.next()?);
+        }
+        self.next()
+    }
+
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.base.size_hint()
     }
@@ -311,6 +326,18 @@ impl<E: Each<I::Item>, I: DoubleEndedIterator> DoubleEndedIterator
         let item = self.base.next_back()?;
         Some(self.each.each(&mut self.state, item))
     }
+
+    #[inline]
+    fn nth_back(&mut self, n: usize) -> Option<E::Out> {
+        if const { E::IS_UNSEEN } {
+            let item = self.base.nth_back(n)?;
+            return Some(self.each.each(&mut self.state, item));
+        }
+        for _ in 0..n {
+            drop(self.next_back()?);
+        }
+        self.next_back()
+    }
 }
 
 impl<E: Each<I::Item>, I: ExactSizeIterator> ExactSizeIterator for EachIter<'_, E, E::State, I> {}
@@ -334,7 +361,11 @@ macro_rules! each {
                 C: $crate::plumbing::UnindexedConsumer<$Item>,
             {
                 let $adapter = self;
-                $base.drive_unindexed($crate::kit::each::EachConsumer::new(&$each, consumer))
+                let each = $each;
+                let made = $base.drive_unindexed($crate::kit::each::EachConsumer::new(&each, consumer));
+                // While the result can still be dropped: what the user handed in may panic here.
+                drop(each);
+                made
             }
 
             fn opt_len(&self) -> Option<usize> {
@@ -346,7 +377,10 @@ macro_rules! each {
                 CB: $crate::plumbing::ProducerCallback<$Item>,
             {
                 let $adapter = self;
-                $crate::kit::each::with_items($base, &$each, make)
+                let each = $each;
+                let made = $crate::kit::each::with_items($base, &each, make);
+                drop(each);
+                made
             }
         }
 
@@ -360,7 +394,10 @@ macro_rules! each {
                 C: $crate::plumbing::Consumer<$Item>,
             {
                 let $adapter = self;
-                $base.drive($crate::kit::each::EachConsumer::new(&$each, consumer))
+                let each = $each;
+                let made = $base.drive($crate::kit::each::EachConsumer::new(&each, consumer));
+                drop(each);
+                made
             }
 
             fn len(&self) -> usize {
@@ -372,7 +409,10 @@ macro_rules! each {
                 CB: $crate::plumbing::ProducerCallback<$Item>,
             {
                 let $adapter = self;
-                $crate::kit::each::with_producer($base, &$each, callback)
+                let each = $each;
+                let made = $crate::kit::each::with_producer($base, &each, callback);
+                drop(each);
+                made
             }
         }
     };

@@ -25,10 +25,12 @@ pub(crate) use loom::{
 
 #[cfg(not(any(loom, tine_sched)))]
 pub(crate) use self::real::UnsafeCell;
+#[cfg(not(any(loom, target_os = "linux")))]
+pub(crate) use std::sync::Condvar;
+#[cfg(not(loom))]
+pub(crate) use std::sync::Mutex;
 #[cfg(not(any(loom, tine_tsan, tine_sched)))]
 pub(crate) use std::sync::atomic::fence;
-#[cfg(not(any(loom, target_os = "linux")))]
-pub(crate) use std::sync::{Condvar, Mutex};
 #[cfg(not(any(loom, tine_sched)))]
 pub(crate) use std::{
     hint::spin_loop,

@@ -6,6 +6,7 @@ use crate::base::row::Row;
 use crate::base::sync::{AtomicBool, AtomicUsize, Ordering, fence};
 use crate::queue::latch::CountLatch;
 use crate::seat::Seat;
+use crate::seat::owed::Owed;
 use crate::seat::sleep::{Bedtime, Sleep};
 use crate::seat::spares::Spares;
 use crate::seat::word::{Holder, Step};
@@ -17,6 +18,9 @@ struct Model {
     seats: Row<Seat>,
     sleep: Sleep,
     spares: Spares,
+    owed: Owed,
+    /// Whether a thread that closes a seat looks for threads that found none.
+    pays: AtomicBool,
     jobs: AtomicUsize,
     ending: AtomicBool,
     done: CountLatch,
@@ -33,6 +37,8 @@ impl Model {
             seats,
             sleep: Sleep::new(2, 0),
             spares: Spares::new(),
+            owed: Owed::new(),
+            pays: AtomicBool::new(true),
             jobs: AtomicUsize::new(0),
             ending: AtomicBool::new(false),
             done: CountLatch::with_count(jobs, parker()),
@@ -91,7 +97,50 @@ impl Model {
     }
 
     fn dismiss(&self) {
-        self.spares.dismiss(&self.sleep, Some(&self.seats[1]));
+        if self.spares.dismiss(&self.sleep, Some(&self.seats[1])) {
+            self.closed();
+        }
+    }
+
+    /// The same as `replace`, for a thread that waits for a seat if it finds none.
+    fn replace_or_owe(&self) -> Option<u64> {
+        let kept = self.spares.keep(&self.sleep, self.seats.spare());
+        let found = kept.or_else(|| self.spares.replace(&self.sleep, self.seats.spare()));
+        let number = found.is_none().then(|| self.owed.add());
+        fence(Ordering::SeqCst);
+        self.pay();
+        if self.has_work() && self.sleep.post(self.seats.count()) {
+            self.wake_one();
+        }
+        number
+    }
+
+    fn dismiss_owed(&self, number: Option<u64>) {
+        match number.map(|number| self.owed.settle(number)) {
+            None | Some(Some(_)) => self.dismiss(),
+            Some(None) => assert!(!self.spares.dismiss(&self.sleep, None)),
+        }
+    }
+
+    fn closed(&self) {
+        fence(Ordering::SeqCst);
+        if self.pays.load(Ordering::Relaxed) {
+            self.pay();
+        }
+    }
+
+    fn pay(&self) {
+        let open = || {
+            self.spares
+                .open(&self.sleep, self.seats.spare())
+                .map(|seat| seat.index)
+        };
+        if self.owed.any() && self.owed.give(open).is_some() {
+            self.sleep.before_last_look();
+            if self.has_work() && self.sleep.post(self.seats.count()) {
+                self.wake_one();
+            }
+        }
     }
 
     /// The life of the spare thread, as in `Worker::work`.
@@ -102,6 +151,9 @@ impl Model {
                 if self.spares.claim(seat) {
                     assert!(self.sleep.take(seat, Step::StandDown));
                     self.sleep.before_last_look();
+                    if self.pays.load(Ordering::Relaxed) {
+                        self.pay();
+                    }
                     if self.has_work() && self.sleep.post(self.seats.count()) {
                         self.wake_one();
                     }
@@ -143,7 +195,9 @@ impl Model {
                 self.block(seat);
             }
             if bedtime == Bedtime::Block {
-                self.spares.trim(&self.sleep, seat);
+                if self.spares.trim(&self.sleep, seat) {
+                    self.closed();
+                }
                 self.block(seat);
             }
         }
@@ -265,4 +319,35 @@ fn no_seat_to_sit_on() {
         );
         assert_eq!(model.spares.balance(), (1, 1));
     });
+}
+
+/// The only thread blocks again while the one spare seat is taken by a job that was begun for its first call. What it blocks for
+/// comes later. It is done: the seat that is closed after the job is opened again. `pays` is the rule that the thread that closes it does
+/// so.
+fn blocked_again(pays: bool) {
+    explore(2, move || {
+        let model = Model::new(2);
+        model.pays.store(pays, Ordering::Relaxed);
+        let thread = model.start();
+        model.replace(true);
+        model.post();
+        model.dismiss();
+        let number = model.replace_or_owe();
+        let poster = beside(&model, |model| model.post());
+        model.done.latch().wait();
+        poster.join().unwrap();
+        model.dismiss_owed(number);
+        model.finish(thread);
+    });
+}
+
+#[test]
+fn a_seat_that_is_closed_is_opened_for_a_thread_that_found_none() {
+    blocked_again(true);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn twin_that_closes_it_for_good() {
+    blocked_again(false);
 }

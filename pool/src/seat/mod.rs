@@ -1,7 +1,8 @@
 //! A seat: an index, two deques, notes, a context, and the word that says which thread sits there.
 //!
 //! `word.rs` is the protocol by which a seat changes hands, `sleep.rs` the census of the threads and
-//! how they go to sleep, `spares.rs` the seats that are opened while threads block, `looker.rs` says
+//! how they go to sleep, `spares.rs` the seats that are opened while threads block, `owed.rs` the threads that
+//! found none, `looker.rs` says
 //! which sleeper looks after the others.
 #![forbid(unsafe_code)]
 
@@ -9,6 +10,7 @@ pub(crate) mod context;
 pub(crate) mod looker;
 pub(crate) mod lull;
 pub(crate) mod notes;
+pub(crate) mod owed;
 pub(crate) mod sleep;
 pub(crate) mod spares;
 pub(crate) mod thread_state;

@@ -75,8 +75,18 @@ impl Spares {
         sleep: &Sleep,
         closed: impl IntoIterator<Item = &'a Seat>,
     ) -> Option<&'a Seat> {
+        self.0.fetch_add(NEEDED, Ordering::Relaxed);
+        self.open(sleep, closed)
+    }
+
+    /// The same for a thread that is counted already: when it began to block, none could be had.
+    pub(crate) fn open<'a>(
+        &self,
+        sleep: &Sleep,
+        closed: impl IntoIterator<Item = &'a Seat>,
+    ) -> Option<&'a Seat> {
         // Relaxed, here and below: what matters is the order of each word, and the fences.
-        self.0.fetch_add(OPEN + NEEDED, Ordering::Relaxed);
+        self.0.fetch_add(OPEN, Ordering::Relaxed);
         let opened = closed
             .into_iter()
             .find(|seat| is_closed(seat) && seat.thread.exists() && sleep.take(seat, Step::Open));

@@ -20,14 +20,14 @@ impl ThreadPool {
     /// assert!(pool.picture().contains("seat   1"));
     /// ```
     pub fn picture(&self) -> String {
-        Picture(self.shared()).to_string()
+        Picture(self.as_it_is()).to_string()
     }
 
     /// What gives a picture of this pool, for as long as there is one to give: it does not keep
     /// the pool alive.
     #[doc(hidden)]
     pub fn painter(&self) -> impl Fn() -> Option<String> + Send + use<> {
-        let pool = Arc::downgrade(&self.shared().keep());
+        let pool = Arc::downgrade(&self.as_it_is().keep());
         move || pool.upgrade().map(|shared| Picture(&shared).to_string())
     }
 }

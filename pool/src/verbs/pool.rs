@@ -199,6 +199,11 @@ impl ThreadPool {
         Self { shared }
     }
 
+    /// The pool for a look that needs none of its threads.
+    pub(crate) fn as_it_is(&self) -> &Shared {
+        &self.shared
+    }
+
     pub(crate) fn shared(&self) -> &Shared {
         assert!(
             self.shared.is_here(),

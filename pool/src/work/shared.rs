@@ -20,6 +20,7 @@ use crate::pace::wakes::Wakes;
 use crate::queue::job::Queue;
 use crate::seat::Seat;
 use crate::seat::looker::Looker;
+use crate::seat::owed::Owed;
 use crate::seat::sleep::Sleep;
 use crate::seat::spares::Spares;
 use crate::seat::word::Holder;
@@ -71,6 +72,8 @@ pub(crate) struct Shared {
     generation: usize,
     pub(super) starter: Option<Starter>,
     pub(super) spares: Spares,
+    /// Threads that block and found no spare seat.
+    pub(super) owed: Owed,
     /// How the threads of spare seats are started, if there may be any.
     pub(super) spare_starter: Option<Starter>,
     pub(super) lifetime: Lifetime,
@@ -120,6 +123,7 @@ impl Shared {
             generation: sys::fork::generation(),
             starter: plan.starter,
             spares: Spares::new(),
+            owed: Owed::new(),
             spare_starter: plan.spare_starter,
             lifetime: Lifetime::new(plan.resident),
             abroad: Abroad::new(),

@@ -15,6 +15,8 @@ pub(crate) struct Replaced<'a> {
     shared: &'a Shared,
     /// The spare seat, if one could be had.
     seat: Option<&'a Seat>,
+    /// By what it asks for a seat that was opened for it later.
+    owed: Option<u64>,
 }
 
 impl<'a> Replaced<'a> {
@@ -26,14 +28,19 @@ impl<'a> Replaced<'a> {
     /// The same for a thread that holds no seat of the pool: a thread more works meanwhile.
     pub(crate) fn of(shared: &'a Shared) -> Self {
         let seat = shared.replace_one();
-        Self { shared, seat }
+        let owed = (seat.is_none() && shared.spare_starter.is_some()).then(|| shared.owe());
+        Self { shared, seat, owed }
     }
 }
 
 impl Drop for Replaced<'_> {
     fn drop(&mut self) {
         if self.shared.spare_starter.is_some() {
-            self.shared.leave_spare(self.seat);
+            let later = || {
+                let given = self.shared.owed.settle(self.owed?)?;
+                Some(&self.shared.seats[given])
+            };
+            self.shared.leave_spare(self.seat.or_else(later));
         }
     }
 }
@@ -58,6 +65,36 @@ impl Shared {
                 .or_else(|| self.spares.replace(&self.sleep, self.spare_seats())),
             None => None,
         };
+        self.attend_to(opened);
+        opened
+    }
+
+    /// Each spare seat is taken: the thread that blocks gets the next that is closed, or one that was just now.
+    #[cold]
+    fn owe(&self) -> u64 {
+        let number = self.owed.add();
+        // SeqCst: pairs with the fences after a seat is closed: that thread sees this one here, or this one sees the seat.
+        fence(Ordering::SeqCst);
+        self.pay();
+        number
+    }
+
+    /// Opens closed seats for threads that found none. After a seat was closed, and a fence.
+    fn pay(&self) {
+        while self.owed.any() {
+            let open = || {
+                let opened = self.spares.open(&self.sleep, self.spare_seats())?;
+                Some(opened.index)
+            };
+            let Some(given) = self.owed.give(open) else {
+                return;
+            };
+            self.attend_to(Some(&self.seats[given]));
+        }
+    }
+
+    /// Wakes a thread if there is anything to do, now that a seat was opened, or none could be.
+    fn attend_to(&self, opened: Option<&Seat>) {
         // Threads that push may have work that they did not offer for want of a sleeper.
         self.seats.iter().for_each(|s| s.nested.want());
         self.sleep.before_last_look();
@@ -72,7 +109,6 @@ impl Shared {
             self.ring(seat);
         }
         self.end_spares();
-        opened
     }
 
     /// A spare seat for an ordinary thread, which is a guest there. [`Self::leave_spare`] is to
@@ -101,6 +137,7 @@ impl Shared {
             // SeqCst: pairs with the fence in `rouse_all`: either this sees that the pool is over, or the
             // thread that ends it sees the seat closed.
             fence(Ordering::SeqCst);
+            self.pay();
             self.end_spares();
         }
     }
@@ -115,6 +152,7 @@ impl Shared {
         debug_assert!(closed, "{:?}", seat.word.load());
         // A poster that still saw this thread awake is seen by the look that follows.
         self.sleep.before_last_look();
+        self.pay();
         if self.has_work() {
             self.announce();
         }
