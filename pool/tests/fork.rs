@@ -7,8 +7,10 @@ mod child;
 
 use child::{forked, sum};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc;
+use std::task::{Context, Waker};
 use std::thread;
 use tine_pool::{ThreadPoolBuilder, current_thread_index, join, scope, spawn, spawn_async};
 
@@ -68,6 +70,25 @@ fn pools_in_a_child() {
         pool.shutdown();
     };
     assert_eq!(forked(own), 0);
+    // So do handles of its jobs, unless the job has ended. It can be looked at.
+    let (send, receive) = mpsc::channel::<()>();
+    let (ended, mut going) = (
+        pool.spawn_join(|| 5),
+        pool.spawn_join(move || receive.recv()),
+    );
+    while !ended.is_finished() {
+        thread::yield_now();
+    }
+    let handles = AssertUnwindSafe(|| {
+        assert!(pool.picture().contains("seat   0"));
+        assert_eq!(ended.join().unwrap(), 5);
+        let mut context = Context::from_waker(Waker::noop());
+        let poll = || ignore(Pin::new(&mut going).poll(&mut context));
+        catch_unwind(AssertUnwindSafe(poll)).unwrap_err();
+        catch_unwind(AssertUnwindSafe(|| going.join())).unwrap_err();
+    });
+    assert_eq!(forked(handles.0), 0);
+    drop(send);
     assert_eq!(forked(|| pool.install(use_nothing)), 1 << 8);
     // From inside a parallel call, where the child leaves what it is in.
     let inside = || forked(use_global);

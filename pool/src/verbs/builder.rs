@@ -131,7 +131,8 @@ impl ThreadBuilder {
         self.stack_size
     }
 
-    /// Works in the pool on the calling thread; returns when the pool has ended.
+    /// Works in the pool on the calling thread; returns when the pool has ended. All threads of a pool must be run at the same
+    /// time: none returns before each of them has begun.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -441,7 +442,9 @@ impl<S> ThreadPoolBuilder<S> {
     }
 
     /// Makes the calling thread number 0 of the pool. It works there whenever it waits for the
-    /// pool or yields, and runs what it is given to run inside the pool in place.
+    /// pool or yields, and runs what it is given to run inside the pool in place. What was spawned, and no thread of the
+    /// pool has begun when the pool and this thread are gone, never runs. The thread keeps this number though the pool is dropped,
+    /// so it can be used for one pool only.
     ///
     /// ```
     /// # use tine_pool as tine;

@@ -183,11 +183,18 @@ impl<T> JoinHandle<T> {
     /// started in [`with_token`](crate::with_token) and stopped with it ends the caller too, if that is
     /// inside as well; else the payload says so to [`stop::is_end`](crate::stop::is_end).)
     ///
+    /// # Panics
+    /// If a poll of this handle has taken the result; or in a child process that `fork` made, if the job had not ended
+    /// before the fork.
+    ///
     /// ```
     /// # use tine_pool as tine;
     /// assert!(tine::spawn_join(|| panic!("oh")).join().is_err());
     /// ```
     pub fn join(self) -> thread::Result<T> {
+        if !self.pool().is_here() && !self.is_finished() {
+            self.pool().must_be_here();
+        }
         errand::at_home(self.pool(), || {
             if !(self.may_run() && self.task.run()) {
                 wait(self.is_home(), &self, &|| {
@@ -196,7 +203,7 @@ impl<T> JoinHandle<T> {
             }
         });
         let result = self.task.state().result.take();
-        let result = result.expect("a task that has ended has a result");
+        let result = result.expect(TAKEN);
         if result.as_ref().err().is_some_and(stop::is_end) {
             // Both work under a token that is stopped: so this is the caller's end as well.
             stop::check();
@@ -238,7 +245,8 @@ impl<T> JoinHandle<T> {
         self.task.cancel()
     }
 
-    /// Lets the job run unwatched, as dropping the handle does. A panic of its own is then lost.
+    /// Lets the job run unwatched, as dropping the handle does. A panic of its own is then lost. Its result is dropped by the
+    /// thread that ran it; if that panics, it is as a panic in a job of [`spawn`](crate::spawn).
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -327,6 +335,8 @@ impl<T> JoinHandle<T> {
 }
 
 /// Ready when the job has ended. Polling never runs the job.
+///
+/// A poll after that panics, and so does one of a job that has not ended, in a child process that `fork` made.
 impl<T> Future for JoinHandle<T> {
     type Output = thread::Result<T>;
 
@@ -337,8 +347,9 @@ impl<T> Future for JoinHandle<T> {
         if state.done {
             let result = state.result.take();
             drop(state);
-            return Poll::Ready(result.expect("a handle was polled after it was ready"));
+            return Poll::Ready(result.expect(TAKEN));
         }
+        self.task.pool().must_be_here();
         let old = state.future.replace(waker);
         drop(state);
         drop(old);
@@ -353,6 +364,9 @@ impl<T> fmt::Debug for JoinHandle<T> {
             .finish()
     }
 }
+
+/// Why there is no result.
+const TAKEN: &str = "an earlier poll of this handle has taken the job's result";
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

@@ -205,10 +205,7 @@ impl ThreadPool {
     }
 
     pub(crate) fn shared(&self) -> &Shared {
-        assert!(
-            self.shared.is_here(),
-            "a pool was used in a child process that `fork` made, where its threads are not"
-        );
+        self.shared.must_be_here();
         &self.shared
     }
 

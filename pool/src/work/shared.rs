@@ -142,6 +142,15 @@ impl Shared {
         self.generation == sys::fork::generation()
     }
 
+    /// # Panics
+    /// If it is not.
+    pub(crate) fn must_be_here(&self) {
+        assert!(
+            self.is_here(),
+            "a pool was used in a child process that `fork` made, where its threads are not"
+        );
+    }
+
     /// How many seats the pool has, spare ones apart.
     pub(crate) fn len(&self) -> usize {
         self.seats.first().len()
