@@ -5,6 +5,7 @@ mod model;
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, RandomState};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use model::{Coarse, Op, agree};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
@@ -360,6 +361,20 @@ fn room_that_was_asked_for_stays() {
 #[should_panic(expected = "apacity overflow")]
 fn too_much_capacity() {
     drop(ParHashMap::<u64, u64>::with_capacity(usize::MAX));
+}
+
+/// Each shard of such a map could be addressed, and all together could not.
+#[test]
+fn too_much_capacity_in_all() {
+    let panics = |make: &dyn Fn()| {
+        let panic = catch_unwind(AssertUnwindSafe(make)).unwrap_err();
+        let text = panic.downcast_ref::<&str>();
+        assert!(text.is_some_and(|text| text.contains("apacity overflow")));
+    };
+    panics(&|| drop(ParHashSet::<u8>::with_capacity(usize::MAX / 2)));
+    panics(&|| drop(ParHashMap::<u64, u64>::with_capacity(usize::MAX / 64 + 1)));
+    let mut map = ParHashMap::from([(1_u64, 1_u64)]);
+    assert!(map.try_reserve(usize::MAX / 64 + 1).is_err());
 }
 
 #[test]

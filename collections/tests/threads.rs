@@ -237,6 +237,12 @@ fn going_back_in_is_loud() {
                 .or_default(),
         )
     });
+    loud("get or insert a key that is there", &|| {
+        drop(map.read(&1, |_| map.get_or_insert_with(2, || 0)))
+    });
+    loud("get or insert a key that is not there", &|| {
+        drop(map.read(&1, |_| map.get_or_insert_with(2000, || 0)))
+    });
     loud("insert in a walk", &|| {
         map.for_each(|_, _| drop(map.insert(1, 1)))
     });

@@ -46,8 +46,9 @@ use tine_iter::slice::ParallelSliceMut;
 ///
 /// What is scattered stays in memory: for each item its key, and its sum or the item itself. A sum
 /// that owns nothing and is no larger than an item takes the place of an item that owns memory, so the item is dropped at
-/// once. Counts and folds keep no more than half a gigabyte in this way, all threads together: a thread that has
-/// its share folds it, and goes on. So a stream may be larger than memory, if there is room for its keys once for each thread.
+/// once. Counts and folds keep about half a gigabyte in this way, all threads together, and what keys and items own besides: a
+/// thread that has its share folds it, and goes on. So a stream may be larger than memory, if there is room for its keys once
+/// for each thread.
 /// `group_by`, `distinct` and the joins keep what is scattered to the end.
 ///
 /// ```
@@ -146,7 +147,8 @@ pub trait ParallelGrouping: ParallelIterator {
         }
     }
 
-    /// How often each item occurs. The items are moved in as the keys, and none is cloned.
+    /// How often each item occurs. The items are moved in as the keys, and none is cloned. Which of several equal items
+    /// becomes the key is not specified.
     ///
     /// ```
     /// use tine::prelude::*;

@@ -512,6 +512,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     where
         V: Clone,
     {
+        // A mistake is to show whether the value is there or not.
+        self.shards.check_in_to_write();
         // Most often the value is there, and readers do not exclude each other.
         match self.get_cloned(&key) {
             Some(value) => {

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::concurrent::ParHashMap;
-use super::shard::CROWD;
+use super::shard::{CROWD, is_addressable};
 use super::table::{grow, make_room};
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
@@ -121,7 +121,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         let hasher = &self.hasher;
         let rehash = |(k, _): &(K, V)| hasher.hash_one(k);
         if additional > CROWD && !self.shards.is_wide() {
-            if additional > isize::MAX as usize / mem::size_of::<(K, V)>().max(1) {
+            if !is_addressable::<(K, V)>(additional) {
                 return Err(TryReserveError::overflow());
             }
             self.shards.widen(rehash);

@@ -180,6 +180,15 @@ impl<T> DerefMut for Writing<'_, T> {
     }
 }
 
+/// Whether one table of as many entries could be addressed. The shards of a map are smaller, so none of them would tell.
+pub(crate) fn is_addressable<T>(capacity: usize) -> bool {
+    // A table is no more than seven eighths full, and has a byte for each bucket.
+    let buckets = capacity.checked_mul(8).map(|eighths| eighths / 7);
+    let buckets = buckets.and_then(usize::checked_next_power_of_two);
+    let bytes = buckets.and_then(|buckets| buckets.checked_mul(mem::size_of::<T>() + 1));
+    bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok())
+}
+
 impl<T> Shards<T> {
     pub(crate) fn new() -> Self {
         Self::from_stem(HashTable::new())
@@ -221,10 +230,7 @@ impl<T> Shards<T> {
         if capacity <= CROWD {
             return Self::from_stem(HashTable::with_capacity(capacity));
         }
-        assert!(
-            capacity <= isize::MAX as usize / mem::size_of::<T>().max(1),
-            "capacity overflow"
-        );
+        assert!(is_addressable::<T>(capacity), "capacity overflow");
         // The parts of a random whole differ in size: an eighth above the mean is enough.
         let each = capacity / breadth() + capacity / breadth() / 8 + 8;
         Self::from_tables((0..breadth()).map(|_| HashTable::with_capacity(each)))
@@ -402,6 +408,15 @@ impl<T> Shards<T> {
     #[track_caller]
     pub(crate) fn check_in(&self) {
         drop(Hold::enter(self.id(), false));
+    }
+
+    /// Panics if this thread may not write.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn check_in_to_write(&self) {
+        if is_inside() {
+            drop(Hold::enter(self.id(), true));
+        }
     }
 
     /// Each table in turn, each under its lock until the guard is dropped.

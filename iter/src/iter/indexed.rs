@@ -462,7 +462,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Enumerate::new(self)
     }
 
-    /// The first item, and every `step`th after it.
+    /// The first item, and every `step`th after it. Those between are made and dropped; but not where nothing would see
+    /// that, as [`skip`](Self::skip) has it.
     ///
     /// # Panics
     /// If `step` is zero.
@@ -529,7 +530,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         self.positions(predicate).find_first(|_| true)
     }
 
-    /// The index of the last item that satisfies the predicate.
+    /// The index of the last item that satisfies the predicate. Each piece is walked from its front.
     ///
     /// ```
     /// use tine::prelude::*;

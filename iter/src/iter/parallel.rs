@@ -611,8 +611,8 @@ pub trait ParallelIterator: Sized + Send {
         self.find_map_first(|item| predicate(&item).then_some(item))
     }
 
-    /// The last item that satisfies the predicate. Items before one that was found are not looked
-    /// at any more.
+    /// The last item that satisfies the predicate. Each piece is walked from its front; pieces before an item that was
+    /// found are not looked at any more.
     ///
     /// ```
     /// use tine::prelude::*;

@@ -71,6 +71,49 @@ fn predicates() {
     });
 }
 
+/// What `map_with` was handed panics as it is dropped, when there is a result already: so does a value that a closure owns.
+#[test]
+fn the_first_state_panics_in_the_end() {
+    struct Bomb(bool);
+    impl Clone for Bomb {
+        fn clone(&self) -> Self {
+            Bomb(false)
+        }
+    }
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            assert!(!self.0, "in the end");
+        }
+    }
+    in_pools(|| {
+        for len in [1, LEN] {
+            let census = &Census::default();
+            let items = || (0..len).into_par_iter();
+            let with = || items().map_with(Bomb(true), |_, n| census.value(n));
+            let bomb = Bomb(true);
+            let map = items().map(move |n| {
+                let _own = &bomb;
+                census.value(n)
+            });
+            assert_eq!(panic_of(|| drop(with().collect::<Vec<_>>())), "in the end");
+            assert_eq!(
+                panic_of(|| drop(with().rev().collect::<Vec<_>>())),
+                "in the end"
+            );
+            assert_eq!(
+                panic_of(|| drop(with().reduce_with(|a, _| a))),
+                "in the end"
+            );
+            assert_eq!(
+                panic_of(|| drop(with().filter(|_| true).collect::<Vec<_>>())),
+                "in the end"
+            );
+            assert_eq!(panic_of(|| drop(map.collect::<Vec<_>>())), "in the end");
+            assert_eq!(census.alive(), 0);
+        }
+    });
+}
+
 #[test]
 fn pairs() {
     with_panics(|census, fail| {
