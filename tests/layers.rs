@@ -326,6 +326,7 @@ const HOUSE: &[Crate] = &[
             &["map::read_map"],
             &["vec", "map"],
             &["collect", "set", "group::tally::merging"],
+            &["group::tally::condensing"],
             &["set::algebra", "group::tally::worker"],
             &["group::tally::consumer", "group::sift", "serde"],
             &["group::tally", "group::laying"],
