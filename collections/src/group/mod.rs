@@ -48,7 +48,7 @@ use tine_iter::slice::ParallelSliceMut;
 /// that owns nothing and is no larger than an item takes the place of an item that owns memory, so the item is dropped at
 /// once. Counts and folds keep about half a gigabyte in this way, all threads together, and what keys and items own besides: a
 /// thread that has its share folds it, and goes on. So a stream may be larger than memory, if there is room for its keys once
-/// for each thread.
+/// for each thread. (For `fold_by` and `aggregate_by`, which go by the order of items: for each piece that a thread has taken over.)
 /// `group_by`, `distinct` and the joins keep what is scattered to the end.
 ///
 /// ```

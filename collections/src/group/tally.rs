@@ -11,7 +11,7 @@
 //! job for each part folds them into its table.
 //!
 //! `merging` has what workers share and how their results become one. `worker` is a worker in the
-//! middle of a piece. `consumer` is what the bridge drives.
+//! middle of a piece, and `condensing` what it does once it holds very much. `consumer` is what the bridge drives.
 //!
 //! ```text
 //! piece 1   [table] flush  [items ……… ] [table] flush      each scattered

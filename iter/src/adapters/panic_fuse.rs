@@ -27,7 +27,9 @@ impl<I> PanicFuse<I> {
 }
 
 /// Whether an item has panicked.
-struct Fuse<'f>(&'f AtomicBool);
+struct Fuse<'f> {
+    blown: &'f AtomicBool,
+}
 
 /// Goes with each piece, and blows the fuse if that unwinds.
 struct Wire<'f> {
@@ -52,7 +54,7 @@ impl<'f, T> Each<T> for Fuse<'f> {
 
     fn start(&self) -> Wire<'f> {
         Wire {
-            blown: self.0,
+            blown: self.blown,
             unwinds: thread::panicking(),
         }
     }
@@ -64,11 +66,11 @@ impl<'f, T> Each<T> for Fuse<'f> {
 
     #[inline]
     fn done(&self) -> bool {
-        self.0.load(Relaxed)
+        self.blown.load(Relaxed)
     }
 }
 
 each! {
     [I] PanicFuse<I> => I::Item, where [],
-    |PanicFuse { base }| (base, Fuse(&AtomicBool::new(false)))
+    |PanicFuse { base }| (base, Fuse { blown: &AtomicBool::new(false) })
 }

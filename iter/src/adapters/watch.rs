@@ -35,9 +35,9 @@ impl<I, W> Watch<I, W> {
 
 debug_base!(Watch<I, W>);
 
-struct Look<'w, W>(&'w W);
+struct Look<W>(W);
 
-impl<T, W: Watcher> Each<T> for Look<'_, W> {
+impl<T, W: Watcher> Each<T> for Look<W> {
     type State = W::Piece;
     type Out = T;
     const COSTLY: bool = true;
@@ -56,5 +56,5 @@ impl<T, W: Watcher> Each<T> for Look<'_, W> {
 each! {
     [I, W] Watch<I, W> => I::Item,
     where [W: Watcher],
-    |Watch { base, watcher }| (base, Look(&watcher))
+    |Watch { base, watcher }| (base, Look(watcher))
 }

@@ -324,7 +324,7 @@ impl Sleep {
     /// What comes between lying down, when everything is registered, and the last look; and between the word that
     /// a waiter leaves, and its last look.
     pub(crate) fn before_last_look(&self) {
-        // SeqCst: pairs with the fences in `post`, after a spawn, in `publish` and in `Lull::join`.
+        // SeqCst: pairs with the fences in `post`, after a spawn, in `publish`, in `Lull::join` and in `owe`.
         fence(Ordering::SeqCst);
         self.lull.end(everywhere_or_later);
     }

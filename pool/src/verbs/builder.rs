@@ -442,8 +442,8 @@ impl<S> ThreadPoolBuilder<S> {
     }
 
     /// Makes the calling thread number 0 of the pool. It works there whenever it waits for the
-    /// pool or yields, and runs what it is given to run inside the pool in place. What was spawned, and no thread of the
-    /// pool has begun when the pool and this thread are gone, never runs. The thread keeps this number though the pool is dropped,
+    /// pool or yields, and runs what it is given to run inside the pool in place. A job that no thread has begun
+    /// by the time the pool and this thread are gone never runs. The thread keeps this number though the pool is dropped,
     /// so it can be used for one pool only.
     ///
     /// ```

@@ -65,6 +65,8 @@ impl Shared {
                 .or_else(|| self.spares.replace(&self.sleep, self.spare_seats())),
             None => None,
         };
+        // A seat may have been closed on the way.
+        self.pay();
         self.attend_to(opened);
         opened
     }
@@ -73,7 +75,8 @@ impl Shared {
     #[cold]
     fn owe(&self) -> u64 {
         let number = self.owed.add();
-        // SeqCst: pairs with the fences after a seat is closed: that thread sees this one here, or this one sees the seat.
+        // SeqCst: pairs with the fences in `end_closed` and `before_last_look`: a thread that closes a seat sees this one here, or
+        // this one sees the seat.
         fence(Ordering::SeqCst);
         self.pay();
         number
@@ -135,7 +138,7 @@ impl Shared {
     fn end_closed(&self, closed: bool) {
         if closed {
             // SeqCst: pairs with the fence in `rouse_all`: either this sees that the pool is over, or the
-            // thread that ends it sees the seat closed.
+            // thread that ends it sees the seat closed. And with the fence in `owe`.
             fence(Ordering::SeqCst);
             self.pay();
             self.end_spares();
@@ -150,7 +153,7 @@ impl Shared {
         }
         let closed = self.sleep.take(seat, Step::StandDown);
         debug_assert!(closed, "{:?}", seat.word.load());
-        // A poster that still saw this thread awake is seen by the look that follows.
+        // A poster that still saw this thread awake is seen by the look that follows; so is a thread that found no closed seat.
         self.sleep.before_last_look();
         self.pay();
         if self.has_work() {

@@ -23,6 +23,9 @@ const HELD: usize = if cfg!(debug_assertions) {
     512 << 20
 };
 
+/// If fewer items than this had a key that the last table knew, keys do not come again.
+const REPEATS: usize = 4;
+
 /// How many items of this kind each worker may hold at first: at least as many as the entries of the table that is filled
 /// before, `limit`.
 pub(super) fn first_bound<T>(threads: usize, limit: usize) -> usize {
@@ -60,7 +63,9 @@ impl Held {
         if self.count < self.bound {
             return false;
         }
-        let pays = new_keys(items, keys, self.count) <= self.count / 2;
+        // From too few that came again, nothing can be told.
+        let known = items >= keys + REPEATS;
+        let pays = known && new_keys(items, keys, self.count) <= self.count / 2;
         if !pays {
             self.bound = self.count + self.first.max(self.count);
         }
