@@ -342,6 +342,9 @@ impl<E: Each<I::Item>, I: DoubleEndedIterator> DoubleEndedIterator
 
 impl<E: Each<I::Item>, I: ExactSizeIterator> ExactSizeIterator for EachIter<'_, E, E::State, I> {}
 
+/// The end of an `Each`, while the result can still be dropped: what the user handed in may panic here.
+pub(crate) fn end<E>(_: E) {}
+
 /// Implements both traits for an adapter `X<I, …>` with a field `base: I`: its items and their
 /// bounds, its base and its `Each`.
 macro_rules! each {
@@ -363,8 +366,7 @@ macro_rules! each {
                 let $adapter = self;
                 let each = $each;
                 let made = $base.drive_unindexed($crate::kit::each::EachConsumer::new(&each, consumer));
-                // While the result can still be dropped: what the user handed in may panic here.
-                drop(each);
+                $crate::kit::each::end(each);
                 made
             }
 
@@ -379,7 +381,7 @@ macro_rules! each {
                 let $adapter = self;
                 let each = $each;
                 let made = $crate::kit::each::with_items($base, &each, make);
-                drop(each);
+                $crate::kit::each::end(each);
                 made
             }
         }
@@ -396,7 +398,7 @@ macro_rules! each {
                 let $adapter = self;
                 let each = $each;
                 let made = $base.drive($crate::kit::each::EachConsumer::new(&each, consumer));
-                drop(each);
+                $crate::kit::each::end(each);
                 made
             }
 
@@ -411,7 +413,7 @@ macro_rules! each {
                 let $adapter = self;
                 let each = $each;
                 let made = $crate::kit::each::with_producer($base, &each, callback);
-                drop(each);
+                $crate::kit::each::end(each);
                 made
             }
         }
