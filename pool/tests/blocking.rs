@@ -375,6 +375,52 @@ fn a_thread_that_found_no_spare_seat_is_replaced_later() {
     });
 }
 
+/// Every spare seat is open for a thread that blocks, and idle. One more thread blocks. It has a seat once the others are back and at
+/// work; and in the end all spare seats are closed.
+#[test]
+#[cfg(not(miri))]
+fn a_thread_that_found_no_spare_seat_gets_one_that_nobody_used() {
+    let watch = Watch::new("a_thread_that_found_no_spare_seat_gets_one_that_nobody_used");
+    let pool = watch.pool(65);
+    let (send, receive) = mpsc::channel();
+    let counts = [const { AtomicUsize::new(0) }; 2];
+    let flags = [const { AtomicBool::new(false) }; 2];
+    let shared = Arc::new((counts, flags, Mutex::new(receive)));
+    let at_hand = Arc::clone(&shared);
+    let ([inside, working], [open, finish], _) = &*at_hand;
+    // On the pool's own threads, each in its turn; and no caller waits, which would call for help.
+    pool.spawn_broadcast(move |at| {
+        let ([inside, working], [open, finish], receive) = &*shared;
+        let nth = at.index();
+        until(|| inside.load(SeqCst) == nth);
+        blocking(|| {
+            inside.fetch_add(1, SeqCst);
+            if nth < 64 {
+                until(|| open.load(SeqCst));
+            } else {
+                receive.lock().unwrap().recv().unwrap();
+            }
+        });
+        working.fetch_add(1, SeqCst);
+        until(|| finish.load(SeqCst));
+    });
+    until(|| inside.load(SeqCst) == 65);
+    open.store(true, SeqCst);
+    until(|| working.load(SeqCst) == 64);
+    pool.spawn(move || send.send(()).unwrap());
+    until(|| working.load(SeqCst) == 65);
+    finish.store(true, SeqCst);
+    let is_open = |line: &str| {
+        let mut words = line
+            .split_whitespace()
+            .skip_while(|word| *word != "seat")
+            .skip(1);
+        let seat = words.next().and_then(|seat| seat.parse::<usize>().ok());
+        seat.is_some_and(|seat| seat >= 65) && !line.contains("Closed")
+    };
+    until(|| !pool.picture().lines().any(is_open));
+}
+
 /// Nearly as many jobs as there are spare seats wait for each other, again and again: some seats are still taken by the round before.
 #[test]
 fn rounds_of_jobs_that_wait_for_each_other() {
