@@ -142,8 +142,7 @@ impl Shared {
         self.generation == sys::fork::generation()
     }
 
-    /// # Panics
-    /// If it is not.
+    /// Panics, unless this is that process.
     pub(crate) fn must_be_here(&self) {
         assert!(
             self.is_here(),
