@@ -300,6 +300,22 @@ const PICKS: [Pick; 30] = [
     ),
 ];
 
+/// On which machine and day the rows of each part were measured.
+fn sources<'a>(page: &str, picks: impl Iterator<Item = &'a Pick>) -> String {
+    let mut sources: Vec<(String, Vec<&str>)> = vec![];
+    for [name, ..] in picks.map(|pick| pick.place) {
+        let taken = block(page, name).map(taken).unwrap_or_default();
+        let part = if name == "table" { "pool" } else { name };
+        match sources.iter_mut().find(|(known, _)| *known == taken) {
+            Some((_, parts)) if parts.contains(&part) => {}
+            Some((_, parts)) => parts.push(part),
+            None => sources.push((taken, vec![part])),
+        }
+    }
+    let one = |(taken, parts): (String, Vec<&str>)| format!("{}: {taken}", parts.join(", "));
+    sources.into_iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
 /// The rows for this directory's page.
 fn rows(page: &str) -> String {
     let mut text = "| | tine | peer | sequential | tine ÷ peer | tine ÷ sequential |\n\
@@ -315,8 +331,8 @@ fn rows(page: &str) -> String {
             );
         }
     }
-    let source = block(page, "iterators").map(taken).unwrap_or_default();
-    text + &format!("\n{source}; a cell is the median, and in brackets the best tenth.")
+    let source = sources(page, PICKS.iter());
+    text + &format!("\n{source}. A cell is the median, and in brackets the best tenth.")
 }
 
 /// Some rows of the tables, with where they are from, and the pictures.
@@ -329,9 +345,9 @@ fn excerpt(page: &str) -> String {
             text += &format!("| {} | {} |\n", pick.label, cells.join(" | "));
         }
     }
-    let source = block(page, "iterators").map(taken).unwrap_or_default();
+    let source = sources(page, PICKS.iter().filter(|pick| pick.front));
     text += &format!(
-        "\n{source}; a cell is the median, and in brackets the best tenth, of a run in which all take \
+        "\n{source}. A cell is the median, and in brackets the best tenth, of a run in which all take \
          turns. This command makes it anew, with the plots: `cargo run --release --manifest-path \
          benches/Cargo.toml --ignore-rust-version -- all`.\n"
     );
