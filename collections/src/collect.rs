@@ -3,13 +3,14 @@
 #![forbid(unsafe_code)]
 
 use crate::foresight::Foresight;
-use crate::gather::{Gathered, Lists, gather};
+use crate::gather::{Lists, Run, heaps};
 use crate::latest::{Latest, SPARE};
 use crate::map::table::{grow, make_room};
 use crate::map::{FrozenMap, ParHashMap};
-use crate::partition::{List, par_map};
+use crate::partition::{List, par_map, transpose};
 use crate::parts::breadth;
 use crate::tag::{Tag, is_cheap};
+use crate::thinned::Thinned;
 use crate::tried::tried;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
@@ -50,8 +51,14 @@ where
         I: ParallelIterator<Item = (K, V)>,
     {
         let hasher = &self.hasher;
-        match gather::<G, Latest<K, V>, _, _, _, _>(pairs, &|pair| pair, hasher, breadth(), alone) {
-            Gathered::Few(Latest {
+        match heaps::<Thinned<G, K, V, true>, Latest<K, V>, _, _, _, _>(
+            pairs,
+            &|pair| pair,
+            hasher,
+            breadth(),
+            alone,
+        ) {
+            Run::Few(Latest {
                 table: mut fresh, ..
             }) => match self.shards.stem_mut() {
                 Some(table) if table.is_empty() && table.capacity() <= fresh.capacity() => {
@@ -79,7 +86,9 @@ where
                     }
                 }
             },
-            Gathered::Many(parts) => {
+            Run::Many(runs) => {
+                let foresees = !runs.iter().any(Thinned::is_thinned);
+                let parts = transpose(runs.into_iter().map(Thinned::into_pairs));
                 self.shards.widen(|(key, _)| hasher.hash_one(key));
                 let tables = self.shards.tables_mut();
                 assert_eq!(tables.len(), parts.len(), "each part has its shard");
@@ -89,7 +98,8 @@ where
                 par_map(work, &|(table, lists): (_, Lists<G, (K, V)>)| {
                     let empty = table.is_empty();
                     // Relaxed, here and below: a guess.
-                    fill(table, lists, keys.load(Ordering::Relaxed), hasher, merge);
+                    let known = keys.load(Ordering::Relaxed);
+                    fill(table, lists, (known, foresees), hasher, merge);
                     if empty {
                         keys.store(table.len(), Ordering::Relaxed);
                     }
@@ -117,17 +127,18 @@ fn insert<K: Eq + Hash, V, S: BuildHasher>(
     }
 }
 
-/// Inserts the lists of one part into its table. Another part had that number of `keys`, or nothing is known.
+/// Inserts the lists of one part into its table. Another part had that number of `keys`, or nothing is known. `foresees` says
+/// whether the first rows tell how many keys all have.
 fn fill<G: Tag, K: Eq + Hash, V, S: BuildHasher>(
     table: &mut HashTable<(K, V)>,
     lists: Lists<G, (K, V)>,
-    keys: usize,
+    (keys, foresees): (usize, bool),
     hasher: &S,
     merge: &impl Fn(&mut V, V),
 ) {
     let rehash = |(key, _): &(K, V)| hasher.hash_one(key);
     let rows = lists.iter().map(List::len).sum();
-    let mut foresight = Foresight::new(rows);
+    let mut foresight = Foresight::new(if foresees { rows } else { 0 });
     if keys > 0 && table.is_empty() {
         // The number varies by its root.
         let room = (keys + 2 * keys.isqrt()).min(rows);

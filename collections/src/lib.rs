@@ -94,6 +94,8 @@ mod sync;
 #[cfg(not(loom))]
 mod tag;
 #[cfg(not(loom))]
+mod thinned;
+#[cfg(not(loom))]
 mod tried;
 pub mod vec;
 #[cfg(not(loom))]

@@ -18,6 +18,7 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::mem::{self, MaybeUninit};
 use std::ptr::{self, NonNull};
+use std::slice;
 use std::sync::Arc;
 use tine_pool::loops::{Part, both, look, sheltered};
 
@@ -77,6 +78,8 @@ pub(crate) struct Scatter<T> {
     /// The rest of the newest chunk.
     free: NonNull<u8>,
     left: usize,
+    /// Bytes of all chunks.
+    bytes: usize,
 }
 
 // SAFETY: it owns its values, as a `Vec<T>` does.
@@ -97,6 +100,7 @@ impl<T> Scatter<T> {
             chunks: Chunks(Vec::new()),
             free: NonNull::dangling(),
             left: 0,
+            bytes: 0,
         }
     }
 
@@ -115,6 +119,21 @@ impl<T> Scatter<T> {
     pub(crate) fn lens(&self) -> Vec<usize> {
         let cursors = self.cursors.iter();
         cursors.map(|cursor| cursor.before + cursor.len).collect()
+    }
+
+    /// How many bytes of memory the values lie in.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The values of a part, in stretches.
+    pub(crate) fn stretches(&self, part: usize) -> impl Iterator<Item = &[T]> {
+        let Cursor { start, len, .. } = self.cursors[part];
+        let full = self.full[part].iter().map(|block| (block.start, block.len));
+        // SAFETY: a block and a cursor have `len` initialised values from `start` on. No value is moved or
+        // written while the scatter is borrowed.
+        full.chain([(start, len)])
+            .map(|(start, len)| unsafe { slice::from_raw_parts(start.as_ptr(), len) })
     }
 
     /// Appends a value to a part's list.
@@ -190,6 +209,7 @@ impl<T> Scatter<T> {
         self.chunks.0.reserve(1);
         self.free = pages::allocate(layout, false);
         self.left = size;
+        self.bytes += size;
         self.chunks.0.push((self.free, layout));
     }
 
@@ -202,7 +222,7 @@ impl<T> Scatter<T> {
         let arena = Arc::new(mem::replace(&mut self.chunks, Chunks(Vec::new())));
         let cursors = mem::take(&mut self.cursors).into_iter();
         let full = mem::take(&mut self.full);
-        self.left = 0;
+        (self.left, self.bytes) = (0, 0);
         let list = |(mut blocks, cursor): (Vec<Block<T>>, Cursor<T>)| {
             if cursor.len != 0 {
                 blocks.push(Block {

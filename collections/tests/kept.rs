@@ -237,3 +237,57 @@ fn a_long_stream_does_not_gather() {
     assert!(most < long / 2, "{most} of {long} alive");
     assert_eq!(census.alive.load(Relaxed), 0);
 }
+
+/// The same of distinct items and of maps: of each key one is kept.
+#[test]
+#[cfg(not(miri))]
+fn a_long_stream_of_few_keys_does_not_gather() {
+    const KEYS: usize = if cfg!(debug_assertions) {
+        250_000
+    } else {
+        1_000_000
+    };
+    let long = if cfg!(debug_assertions) { 16 } else { 80 } * KEYS;
+    let census = Census::default();
+    let mix = |n: usize| {
+        n.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize)
+            .rotate_left(23)
+    };
+    let items = || {
+        let all = (0..long).into_par_iter().filter(|n| n % 64 != 0);
+        all.map(|n| (mix(n) % KEYS, n, census.born()))
+    };
+    let mut firsts = vec![usize::MAX; KEYS];
+    let mut lasts = vec![0; KEYS];
+    for n in (0..long).filter(|n| n % 64 != 0) {
+        let key = mix(n) % KEYS;
+        firsts[key] = firsts[key].min(n);
+        lasts[key] = n;
+    }
+    let keys = firsts.iter().filter(|&&n| n < long).count();
+    let few = |what| {
+        let most = census.most.swap(0, Relaxed);
+        assert!(most < long / 2, "{what}: {most} of {long} alive");
+        assert_eq!(census.alive.load(Relaxed), 0);
+    };
+    two_threads(|| {
+        let found = items().distinct_by(|item| item.0);
+        assert_eq!(found.len(), keys);
+        assert!(found.is_sorted_by(|a, b| a.1 < b.1));
+        assert!(found.iter().all(|item| firsts[item.0] == item.1));
+        drop(found);
+        few("distinct numbers");
+        // Keys that are no numbers.
+        let found = items().distinct_by(|item| (item.0, ()));
+        assert_eq!(found.len(), keys);
+        assert!(found.is_sorted_by(|a, b| a.1 < b.1));
+        assert!(found.iter().all(|item| firsts[item.0] == item.1));
+        drop(found);
+        few("distinct keys");
+        let map: ParHashMap<_, _> = items().map(|item| (item.0, item)).collect();
+        assert_eq!(map.len(), keys);
+        map.for_each(|key, item| assert_eq!((item.0, item.1), (*key, lasts[*key])));
+        drop(map);
+        few("a map");
+    });
+}

@@ -9,11 +9,12 @@
 use super::firsts::{Listed, Ranked, Row, Trial};
 use super::passed::{Passed, passed_firsts};
 use crate::foresight::Foresight;
-use crate::gather::{Heap, Run, heaps};
+use crate::gather::{Heap, Run, fits, heaps};
 use crate::hasher::DefaultHashBuilder;
 use crate::partition::{List, Scatter, concat, par_map, transpose};
 use crate::parts::{breadth_of, part_of};
 use crate::tag::{Tag, Tagged, is_cheap};
+use crate::thinned::Thinned;
 use crate::tried::tried;
 use crate::word::has_word;
 use hashbrown::HashTable;
@@ -98,19 +99,23 @@ where
         bases.extend([end, end + run.row.firsts.ranks()]);
         end += run.row.firsts.ranks() + run.count;
     }
+    let foresees = !runs.iter().any(|run| run.later.is_thinned());
     let scattered = par_map(runs, &|run| run.into_scatters(&hasher));
     let parts = transpose(scattered.into_iter().flatten());
-    let first = |lists| first_items(lists, &bases, &hasher);
+    let first = |lists| first_items(lists, &bases, foresees, &hasher);
     in_order(par_map(parts, &first), make)
 }
 
-/// The first item of each key of a part, and its place. Each list begins at a place of the whole.
+/// The first item of each key of a part, and its place. Each list begins at a place of the whole. `foresees` says whether
+/// the first rows tell how many keys all have.
 fn first_items<G: Tag, K: Eq + Hash, V>(
     lists: Vec<List<Placed<G, K, V>>>,
     bases: &[usize],
+    foresees: bool,
     hasher: &DefaultHashBuilder,
 ) -> HashTable<(K, (usize, V))> {
-    let mut foresight = Foresight::new(lists.iter().map(List::len).sum());
+    let rows = lists.iter().map(List::len).sum();
+    let mut foresight = Foresight::new(if foresees { rows } else { 0 });
     let mut table = HashTable::new();
     for (list, base) in lists.into_iter().zip(bases) {
         list.for_each(|(tag, (key, (at, value)))| {
@@ -135,8 +140,9 @@ struct Strained<G, K, V> {
     /// Whether later ones are looked up in the row.
     strains: bool,
     trial: Trial,
-    later: Scatter<Placed<G, K, V>>,
-    /// How many there are in `later`.
+    /// Each with its place.
+    later: Thinned<G, K, (usize, V), false>,
+    /// How many have come to `later`.
     count: usize,
 }
 
@@ -152,14 +158,13 @@ where
             row,
             strains: true,
             trial: Trial::default(),
-            later: Scatter::new(parts),
+            later: Thinned::new(parts),
             count: 0,
         }
     }
 
     #[inline]
     fn pour(&mut self, mut values: impl Iterator<Item = (K, V)>, hasher: &S) {
-        let parts = self.later.parts();
         while self.strains {
             let Some((key, value)) = values.next() else {
                 return;
@@ -169,23 +174,33 @@ where
                 continue;
             }
             self.strains = self.trial.missed();
-            let hash = hasher.hash_one(&key);
-            let placed = (key, (self.count, value));
-            self.later
-                .push(part_of(hash, parts), (G::keep(hash), placed));
-            self.count += 1;
+            self.later.room(hasher);
+            self.put((key, value), hasher);
         }
-        values.for_each(|(key, value)| {
-            let hash = hasher.hash_one(&key);
-            let placed = (key, (self.count, value));
-            self.later
-                .push(part_of(hash, parts), (G::keep(hash), placed));
-            self.count += 1;
-        });
+        loop {
+            let room = self.later.room(hasher);
+            if fits(&values, room) {
+                return values.for_each(|pair| self.put(pair, hasher));
+            }
+            let end = self.count + room;
+            values
+                .by_ref()
+                .take(room)
+                .for_each(|pair| self.put(pair, hasher));
+            if self.count < end {
+                return;
+            }
+        }
     }
 }
 
 impl<G: Tag, K: Eq + Hash, V> Strained<G, K, V> {
+    #[inline]
+    fn put(&mut self, (key, value): (K, V), hasher: &impl BuildHasher) {
+        self.later.push((key, (self.count, value)), hasher);
+        self.count += 1;
+    }
+
     /// The first items, and the later ones.
     fn into_scatters(self, hasher: &DefaultHashBuilder) -> [Scatter<Placed<G, K, V>>; 2] {
         let parts = self.later.parts();
@@ -195,7 +210,7 @@ impl<G: Tag, K: Eq + Hash, V> Strained<G, K, V> {
             let placed = (key, (rank, value));
             first.push(part_of(hash, parts), (G::keep(hash), placed));
         }
-        [first, self.later]
+        [first, self.later.into_pairs()]
     }
 }
 

@@ -19,12 +19,14 @@ use crate::hasher::DefaultHashBuilder;
 use crate::pages;
 use crate::partition::{List, Scatter, concat, par_map, transpose};
 use crate::parts::part_of;
+use crate::thinned::{Bound, comes_again};
 use crate::word::word;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
 use std::mem;
 use tine_pool::current_num_threads;
+use tine_pool::loops::check;
 
 /// Bytes of items in a worker's first stretch, and in its largest ones.
 const FIRST: usize = if cfg!(debug_assertions) {
@@ -45,6 +47,11 @@ pub(super) struct Passed<K, V> {
     trial: Trial,
     words: Scatter<u64>,
     stretches: Vec<Stretch<K, V>>,
+    /// Bytes that the stretches have room for.
+    bytes: usize,
+    bound: Bound,
+    /// Whether items were left out. The first ones that are left then do not tell how many keys all have.
+    is_thinned: bool,
 }
 
 /// Items in order.
@@ -67,6 +74,9 @@ where
             trial: Trial::default(),
             words: Scatter::new(parts),
             stretches: Vec::new(),
+            bytes: 0,
+            bound: Bound::default(),
+            is_thinned: false,
         };
         passed.pour(firsts.into_iter(), hasher);
         passed.known = Some(known);
@@ -98,16 +108,13 @@ impl<K: Hash, V> Passed<K, V> {
     /// Keeps as many items as the stretch has room for. Says whether more may come.
     #[inline]
     fn put(&mut self, items: &mut impl Iterator<Item = (K, V)>, hasher: &impl BuildHasher) -> bool {
+        let last = self.stretches.last();
+        if last.is_none_or(|last| last.items.len() == last.items.capacity()) {
+            self.turn(hasher);
+        }
         let words = &mut self.words;
         let parts = words.parts();
-        let stretch = match self.stretches.last_mut() {
-            Some(stretch) if stretch.items.len() < stretch.items.capacity() => stretch,
-            last => {
-                let last = last.map_or(0, |last| last.items.capacity());
-                self.stretches.push(Stretch::after(last, words.lens()));
-                self.stretches.last_mut().expect("it was pushed")
-            }
-        };
+        let stretch = self.stretches.last_mut().expect("there is one");
         let kept = &mut stretch.items;
         let room = kept.capacity() - kept.len();
         items.take(room).for_each(|(key, value)| {
@@ -117,6 +124,58 @@ impl<K: Hash, V> Passed<K, V> {
             kept.push((key, value));
         });
         kept.len() == kept.capacity()
+    }
+
+    /// Begins another stretch. If there is very much, it first keeps the first items alone.
+    #[cold]
+    #[inline(never)]
+    fn turn(&mut self, hasher: &impl BuildHasher) {
+        let size = mem::size_of::<(K, V)>();
+        if self
+            .bound
+            .room(self.words.bytes() + self.bytes, size)
+            .is_none()
+        {
+            let comes_again = comes_again(&self.words, |word| hasher.hash_one(word));
+            if comes_again {
+                self.thin(hasher);
+            }
+            let held = self.words.bytes() + self.bytes;
+            self.bound.renew(held, !comes_again);
+        }
+        let last = self.stretches.last();
+        // What was thinned may have left room.
+        if last.is_none_or(|last| last.items.len() == last.items.capacity()) {
+            let last = last.map_or(0, |last| last.items.capacity());
+            let next = Stretch::after(last, self.words.lens());
+            self.bytes += next.items.capacity() * size;
+            self.stretches.push(next);
+        }
+    }
+
+    /// Passes all items once, and keeps the first ones.
+    fn thin(&mut self, hasher: &impl BuildHasher) {
+        let parts = self.words.parts();
+        let words = mem::replace(&mut self.words, Scatter::new(parts));
+        let begins = Begins::of(&words);
+        let mut bits = vec![0; begins.end];
+        let mut room = &mut bits[..];
+        let mut table = HashTable::new();
+        for list in words.into_lists() {
+            check();
+            table.clear();
+            let (here, rest) = mem::take(&mut room).split_at_mut(list.len().div_ceil(BITS));
+            room = rest;
+            note(vec![(list, here)], !self.is_thinned, &mut table, hasher);
+        }
+        (self.bytes, self.is_thinned) = (0, true);
+        for stretch in mem::take(&mut self.stretches) {
+            check();
+            let make = |key, value| (key, value);
+            let firsts = pass(stretch, &bits, &begins, &make, hasher);
+            let mut firsts = firsts.into_iter();
+            while self.put(&mut firsts, hasher) {}
+        }
     }
 }
 
@@ -146,6 +205,7 @@ where
     V: Send,
     T: Send,
 {
+    let foresees = !runs.iter().any(|run| run.is_thinned);
     let (scatters, runs): (Vec<_>, Vec<_>) = runs
         .into_iter()
         .map(|run| (run.words, run.stretches))
@@ -174,7 +234,7 @@ where
         let mut table = HashTable::new();
         for part in parts {
             table.clear();
-            note(part, &mut table, hasher);
+            note(part, foresees, &mut table, hasher);
         }
     });
     let mut stretches = Vec::new();
@@ -205,9 +265,15 @@ impl Begins {
     }
 }
 
-/// Notes which words of a part come first.
-fn note(lists: Vec<Noted<'_>>, table: &mut HashTable<u64>, hasher: &DefaultHashBuilder) {
-    let mut foresight = Foresight::new(lists.iter().map(|(list, _)| list.len()).sum());
+/// Notes which words of a part come first. `foresees` says whether the first ones tell how many there are.
+fn note(
+    lists: Vec<Noted<'_>>,
+    foresees: bool,
+    table: &mut HashTable<u64>,
+    hasher: &impl BuildHasher,
+) {
+    let rows = lists.iter().map(|(list, _)| list.len()).sum();
+    let mut foresight = Foresight::new(if foresees { rows } else { 0 });
     let rehash = |word: &u64| hasher.hash_one(word);
     for (list, bits) in lists {
         let mut at = 0;
@@ -229,7 +295,7 @@ fn pass<K: Hash, V, T>(
     bits: &[u64],
     begins: &Begins,
     make: &impl Fn(K, V) -> T,
-    hasher: &DefaultHashBuilder,
+    hasher: &impl BuildHasher,
 ) -> Vec<T> {
     let Stretch {
         mut items,

@@ -1,7 +1,5 @@
 //! `chain`: the items of one iterator, then those of another.
 
-use std::iter;
-
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::kit::reshape::{Weave, weave};
 use crate::plumbing::{
@@ -166,7 +164,10 @@ impl<P: Producer, Q: Producer<Item = P::Item>> Producer for Links<P, Q> {
     }
 
     fn into_iter(self) -> Self::IntoIter {
-        LinksIter(self.a.into_iter().chain(self.b.into_iter()))
+        LinksIter {
+            a: Some(self.a.into_iter()),
+            b: Some(self.b.into_iter()),
+        }
     }
 
     fn min_len(&self) -> usize {
@@ -200,45 +201,102 @@ impl<P: Producer, Q: Producer<Item = P::Item>> Producer for Links<P, Q> {
     }
 }
 
-/// A chain that knows its length, which a producer of that length vouches for.
-struct LinksIter<A, B>(iter::Chain<A, B>);
+/// A chain that knows its length, which a producer of that length vouches for. In long steps it goes as its halves go: that of
+/// std walks through those that are not std's.
+struct LinksIter<A, B> {
+    /// `None` once it has ended.
+    a: Option<A>,
+    b: Option<B>,
+}
 
-impl<A: Iterator, B: Iterator<Item = A::Item>> Iterator for LinksIter<A, B> {
+/// An item that is so far on in `ahead` or, behind all that is left there, in `behind`.
+#[inline]
+fn leap<A: ExactSizeIterator, B, T>(
+    ahead: &mut Option<A>,
+    behind: &mut Option<B>,
+    n: usize,
+    in_ahead: impl Fn(&mut A, usize) -> Option<T>,
+    in_behind: impl FnOnce(&mut B, usize) -> Option<T>,
+) -> Option<T> {
+    let mut rest = n;
+    if let Some(iter) = ahead {
+        let len = iter.len();
+        if n < len {
+            return in_ahead(iter, n);
+        }
+        // Passed, and not left out: making an item may be seen.
+        if let Some(last) = len.checked_sub(1) {
+            drop(in_ahead(iter, last));
+        }
+        *ahead = None;
+        rest -= len;
+    }
+    in_behind(behind.as_mut()?, rest)
+}
+
+impl<A, B> Iterator for LinksIter<A, B>
+where
+    A: ExactSizeIterator,
+    B: ExactSizeIterator<Item = A::Item>,
+{
     type Item = A::Item;
 
     #[inline]
     fn next(&mut self) -> Option<A::Item> {
-        self.0.next()
+        if let Some(a) = &mut self.a {
+            if let Some(item) = a.next() {
+                return Some(item);
+            }
+            self.a = None;
+        }
+        self.b.as_mut()?.next()
     }
 
     #[inline]
     fn nth(&mut self, n: usize) -> Option<A::Item> {
-        self.0.nth(n)
+        leap(&mut self.a, &mut self.b, n, A::nth, B::nth)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
+        let a = self.a.as_ref().map_or(0, A::len);
+        let b = self.b.as_ref().map_or(0, B::len);
+        let both = a.saturating_add(b);
+        (both, Some(both))
     }
 
     #[inline]
-    fn fold<S, F: FnMut(S, A::Item) -> S>(self, init: S, f: F) -> S {
-        self.0.fold(init, f)
+    fn fold<S, F: FnMut(S, A::Item) -> S>(self, init: S, mut f: F) -> S {
+        let LinksIter { a, b } = self;
+        let some = match a {
+            Some(a) => a.fold(init, &mut f),
+            None => init,
+        };
+        match b {
+            Some(b) => b.fold(some, f),
+            None => some,
+        }
     }
 }
 
 impl<A, B> DoubleEndedIterator for LinksIter<A, B>
 where
-    A: DoubleEndedIterator,
-    B: DoubleEndedIterator<Item = A::Item>,
+    A: DoubleEndedIterator + ExactSizeIterator,
+    B: DoubleEndedIterator<Item = A::Item> + ExactSizeIterator,
 {
     #[inline]
     fn next_back(&mut self) -> Option<A::Item> {
-        self.0.next_back()
+        if let Some(b) = &mut self.b {
+            if let Some(item) = b.next_back() {
+                return Some(item);
+            }
+            self.b = None;
+        }
+        self.a.as_mut()?.next_back()
     }
 
     #[inline]
     fn nth_back(&mut self, n: usize) -> Option<A::Item> {
-        self.0.nth_back(n)
+        leap(&mut self.b, &mut self.a, n, B::nth_back, A::nth_back)
     }
 }
 

@@ -71,6 +71,13 @@ fn long_steps() {
             .collect::<Vec<_>>();
         let half = || wide.par_iter().take(2 * QUARTER);
         let chained = half().chain(half()).step_by(QUARTER).count();
+        let half = || half().copied().enumerate();
+        let halves = || half().chain(half());
+        let forth_chained = halves().step_by(QUARTER).map(|(n, ())| n);
+        let back_chained = halves().rev().step_by(QUARTER).map(|(n, ())| n);
+        let forth_chained = forth_chained.collect::<Vec<_>>();
+        let back_chained = back_chained.collect::<Vec<_>>();
+        let chained = (chained, forth_chained, back_chained);
         (forth, back, copied, numbered, chained)
     }) {
         let third = MAX / 3;
@@ -81,7 +88,10 @@ fn long_steps() {
         );
         assert_eq!(found.2, 4);
         assert_eq!(found.3, [4, 3, 2, 1].map(|n| n * QUARTER - 1));
-        assert_eq!(found.4, 4);
+        let (count, forth, back) = found.4;
+        assert_eq!(count, 4);
+        assert_eq!(forth, [0, 1, 0, 1].map(|n| n * QUARTER));
+        assert_eq!(back, [2, 1, 2, 1].map(|n| n * QUARTER - 1));
     }
 }
 

@@ -11,17 +11,10 @@ use super::merging::{Plan, RunOf};
 use crate::foresight::new_keys;
 use crate::partition::Scatter;
 use crate::tag::{Tag, Tagged};
+use crate::thinned::HELD;
 use std::hash::BuildHasher;
 use std::mem;
 use tine_pool::loops::check;
-
-/// Up to this many bytes, all workers together keep what they have scattered as it is. (Debug builds keep less, so that tests of
-/// moderate size reach what is beyond.)
-const HELD: usize = if cfg!(debug_assertions) {
-    4 << 20
-} else {
-    512 << 20
-};
 
 /// If fewer items than this had a key that the last table knew, keys do not come again.
 const REPEATS: usize = 4;
