@@ -312,6 +312,7 @@ const HOUSE: &[Crate] = &[
                 "group::tally::spent",
                 "group::firsts",
                 "latest",
+                "thinned",
             ],
             &[
                 "vec::par_vec",

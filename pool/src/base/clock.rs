@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 use crate::base::sys;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A point in time, in ticks. Never zero, so that zero can mean "not taken".
@@ -37,6 +38,22 @@ pub(crate) fn ticks(nanos: u64) -> u64 {
 /// The number of nanoseconds in this many ticks.
 pub(crate) fn nanos(ticks: u64) -> u64 {
     ticks.saturating_mul(1000) / per_micro()
+}
+
+thread_local! {
+    /// How often the system had taken the processor from this thread when it was asked last.
+    static INTERRUPTIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Whether the system has taken the processor from this thread since this was asked last, as far as it tells. So what took long
+/// may say nothing. A system call.
+#[cold]
+pub(crate) fn was_interrupted() -> bool {
+    #[cfg(all(test, not(loom)))]
+    let count = tests::PRETENDED.get().or_else(sys::interruptions);
+    #[cfg(not(all(test, not(loom))))]
+    let count = sys::interruptions();
+    count.is_some_and(|count| INTERRUPTIONS.replace(count) != count)
 }
 
 /// Ticks in a microsecond, measured at the first call (50 µs).
@@ -127,8 +144,31 @@ mod wall {
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use super::{have_passed, rate_by};
+pub(crate) mod tests {
+    use super::{Cell, have_passed, rate_by, was_interrupted};
+
+    thread_local! {
+        /// What the system says of this thread, if a test pretends.
+        pub(crate) static PRETENDED: Cell<Option<u64>> = const { Cell::new(None) };
+    }
+
+    #[test]
+    fn an_interruption_counts_once() {
+        for count in [3, 3, 4, 4, 9] {
+            let before = PRETENDED.replace(Some(count));
+            assert_eq!(was_interrupted(), before != Some(count));
+            assert!(!was_interrupted());
+        }
+    }
+
+    /// The system's own count never falls.
+    #[test]
+    fn the_system_counts_interruptions() {
+        let counts: Vec<_> = (0..3).map(|_| crate::base::sys::interruptions()).collect();
+        assert!(counts.is_sorted());
+        let tells = cfg!(all(target_os = "linux", not(any(miri, tine_sched))));
+        assert_eq!(counts[0].is_some(), tells);
+    }
 
     #[test]
     fn a_wait_is_over_where_the_clock_was_set_back() {

@@ -26,6 +26,21 @@ pub(crate) fn nanos() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// How often the system has taken the processor from the calling thread; `None` where it does not tell. A system call.
+#[cfg(all(target_os = "linux", not(any(miri, tine_sched))))]
+pub(crate) fn interruptions() -> Option<u64> {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: `usage` is a place for the answer.
+    let failed = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } != 0;
+    // SAFETY: the call has filled it in.
+    (!failed).then(|| unsafe { usage.assume_init() }.ru_nivcsw as u64)
+}
+
+#[cfg(not(all(target_os = "linux", not(any(miri, tine_sched)))))]
+pub(crate) fn interruptions() -> Option<u64> {
+    None
+}
+
 /// Bytes of stack below the caller's frame; `None` where the system does not tell.
 pub(crate) fn stack_left() -> Option<usize> {
     let here = 0_u8;

@@ -707,6 +707,10 @@ impl Pace {
             let ticks = now.saturating_sub(self.begun);
             #[cfg(not(loom))]
             crate::base::trace::block(ticks);
+            if ticks > clock::ticks(STUCK) && self.says_nothing(ticks) {
+                (self.block, self.begun) = (0, clock::now());
+                return;
+            }
             self.ticks += ticks;
             self.begun = now;
             self.long |= self.ticks > clock::ticks(LONG);
@@ -715,6 +719,15 @@ impl Pace {
             self.peak = self.peak.max(self.last);
             self.block = 0;
         }
+    }
+
+    /// Whether a long block took far longer than others and was interrupted. What it took would count for the whole row:
+    /// after some milliseconds, thousands of items would be blocks of their own.
+    #[cold]
+    fn says_nothing(&self, ticks: u64) -> bool {
+        let nanos = clock::nanos(ticks);
+        let is_far = |known| nanos >= OUTLIER.saturating_mul(known);
+        self.estimate(self.block).is_none_or(is_far) && clock::was_interrupted()
     }
 
     /// Nanoseconds for each item, with eight fractional bits.

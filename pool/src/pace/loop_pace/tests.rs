@@ -1,5 +1,6 @@
 //! The pace of loops in a pool that is made up: what it lays out, publishes, and asks.
 use super::{Bare, Demand, Glance, Pace, Step, View, Wakes, clock};
+use crate::base::clock::tests::PRETENDED;
 use crate::pace::site_costs::{self, Known};
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -116,6 +117,38 @@ fn threads_are_woken_ahead_for_what_is_worth_it() {
     assert_eq!(view.ahead.get(), 0);
     assert!(!pace.worth_sharing(least + 10, 1 << 20, &view));
     assert_eq!(view.ahead.get(), 1);
+}
+
+/// A block of which the system took a part says nothing, if it is far longer than those before it.
+#[test]
+fn an_interrupted_block_does_not_count() {
+    let long = clock::ticks(4_000_000);
+    for (interrupted, known, counts) in [
+        (true, 1_000, false),
+        (false, 1_000, true),
+        (true, 2_000_000, true),
+    ] {
+        let view = Eight::new();
+        let mut pace = Pace::start(0x51_7e30, 1 << 20, 0, false, &view);
+        (pace.items, pace.ticks) = (100, clock::ticks(100 * known));
+        let mut count = PRETENDED.get().unwrap_or(0);
+        PRETENDED.set(Some(count));
+        clock::was_interrupted();
+        count += u64::from(interrupted);
+        PRETENDED.set(Some(count));
+        (pace.block, pace.begun) = (1, clock::now() - long);
+        let size = pace.block(1 << 20);
+        assert_eq!(pace.items == 101, counts, "{interrupted}, {known}");
+        // The next one is as large as it would have been, or small.
+        assert_eq!(size > 1, !counts, "{size} items, {interrupted}, {known}");
+        assert_eq!(pace.is_uneven(), counts && known == 1_000);
+        // That was asked once: the next long one counts.
+        let items = pace.items;
+        (pace.block, pace.begun) = (1, clock::now() - long);
+        pace.end_block();
+        assert_eq!(pace.items, items + 1);
+    }
+    PRETENDED.set(None);
 }
 
 fn laid_bare(site: usize, len: usize, view: &Eight) -> (usize, Bare) {
