@@ -136,6 +136,23 @@ fn a_map_that_is_published() {
     assert_eq!(Arc::strong_count(&all), 1);
 }
 
+/// A value lies where another one lay that a reader has just announced.
+#[test]
+fn addresses_come_again() {
+    let map = ReadMap::new();
+    map.insert(1_u8, 0_usize);
+    let changes = if cfg!(miri) { 60 } else { 5_000 };
+    std::thread::scope(|s| {
+        s.spawn(|| (1..=changes).for_each(|n| drop(map.insert(1, n))));
+        let mut last = 0;
+        for _ in 0..8 * changes {
+            let now = map.get_cloned(&1).unwrap();
+            assert!(now >= last);
+            last = now;
+        }
+    });
+}
+
 #[test]
 fn joins_and_aggregates() {
     two(|| {

@@ -2,7 +2,10 @@
 //! of the memory model no other test can. See `tests/miri.sh`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -278,6 +281,57 @@ fn many_tasks() {
     // More than the first buffer of a deque holds.
     two.scope(|s| (0..100).for_each(|_| s.spawn(|_| add(&ran))));
     assert_eq!(ran.into_inner(), 100);
+}
+
+/// A job lies where another one lay that a producer still takes for the newest of the queue.
+#[test]
+fn addresses_come_again() {
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    static PUSHED: AtomicUsize = AtomicUsize::new(0);
+    static RAN: AtomicUsize = AtomicUsize::new(0);
+    static BUSY: AtomicUsize = AtomicUsize::new(0);
+    static FREED: AtomicUsize = AtomicUsize::new(0);
+
+    fn wait(count: &AtomicUsize, order: std::sync::atomic::Ordering, least: usize) {
+        while count.load(order) < least {
+            thread::yield_now();
+        }
+    }
+
+    let one = pool(1);
+    let large = |n: usize| {
+        let body = [n; 40];
+        one.spawn(move || {
+            std::hint::black_box(&body);
+            RAN.fetch_add(1, SeqCst);
+        });
+    };
+    let rounds = if cfg!(miri) { 8 } else { 500 };
+    thread::scope(|s| {
+        s.spawn(|| {
+            for n in 1..=rounds {
+                // Relaxed: nothing that the other thread has done is known here.
+                wait(&ASKED, Relaxed, n);
+                one.spawn(|| add(&RAN));
+                PUSHED.store(n, Relaxed);
+            }
+        });
+        for n in 1..=rounds {
+            large(n);
+            wait(&RAN, SeqCst, 3 * n - 2);
+            one.spawn(move || {
+                BUSY.store(n, SeqCst);
+                wait(&FREED, SeqCst, n);
+            });
+            wait(&BUSY, SeqCst, n);
+            // While the pool's thread is busy, this one stays in the queue. It may lie where the first one lay.
+            large(n);
+            ASKED.store(n, Relaxed);
+            wait(&PUSHED, Relaxed, n);
+            FREED.store(n, SeqCst);
+            wait(&RAN, SeqCst, 3 * n);
+        }
+    });
 }
 
 /// By its name the last. A pool that is dropped does not wait for its threads, but the program may

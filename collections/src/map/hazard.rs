@@ -95,11 +95,13 @@ impl<T> Place<T> {
             registry.pass();
             // Acquire pairs with the exchange in `replace`: the value is whole.
             let still = self.now.load(Ordering::Acquire);
-            if still == value {
+            let is_same = still == value;
+            // If it is another: should a writer have taken this for a look at the old value, the end of this one sees to it. If
+            // it is the same address, the old value may have been freed, and this one put in its place: the old pointer is void.
+            value = still;
+            if is_same {
                 break;
             }
-            // Should a writer have taken this for a look at the old value: the end of this one sees to it.
-            value = still;
         }
         record.depth.store(depth + 1, Ordering::Relaxed);
         Look {

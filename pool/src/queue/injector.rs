@@ -31,14 +31,20 @@ impl<T> Link<T> {
     }
 }
 
+/// The element behind this one. A producer links its element to the head that it saw, and its exchange compares no more than
+/// addresses: the head may have been taken meanwhile, and freed, and another element pushed at its place. Then the link is a
+/// pointer to what is no more. So it is read as the address of what is there now.
 fn next<T: Linked>(of: NonNull<T>) -> *mut T {
     // SAFETY: elements in a queue are alive, and their links are the queue's.
     let link = unsafe { T::link(of).as_ref() };
     // SAFETY: as above; a thread that follows links holds the lock or owns the chain.
-    link.0.with(|p| unsafe { *p })
+    let address = link.0.with(|p| unsafe { *p }).addr();
+    // Exposed as it was linked or pushed.
+    ptr::with_exposed_provenance_mut(address)
 }
 
 fn set_next<T: Linked>(of: NonNull<T>, to: *mut T) {
+    let _ = to.expose_provenance();
     // SAFETY: as in `next`.
     let link = unsafe { T::link(of).as_ref() };
     // SAFETY: as in `next`; no other thread looks at the link of an element before it is pushed.
@@ -108,6 +114,7 @@ impl<T: Linked> Injector<T> {
     /// As for `push`, for each of them; the links from `newest` reach `oldest` in `count` steps.
     pub(crate) unsafe fn push_chain(&self, newest: NonNull<T>, oldest: NonNull<T>, count: usize) {
         self.len.fetch_add(count, Ordering::Relaxed);
+        let _ = newest.as_ptr().expose_provenance();
         let mut head = self.inbox.load(Ordering::Relaxed);
         loop {
             set_next(oldest, head);
