@@ -77,16 +77,16 @@
 //! # Features
 //!
 //! * `collections`, which is on unless a program says `default-features = false`: the maps, sets and vectors, and
-//!   grouping. Without it neither `tine-collections` nor what that depends on is built; iterators, sorts, scans,
+//!   grouping. Without it neither `tine-collections` nor its dependencies are built; iterators, sorts, scans,
 //!   pipelines and the pool are the same.
-//! * `serde`: `ParHashMap`, `ParHashSet` and `ParVec` can be written and read.
+//! * `serde`: `ParHashMap`, `ParHashSet` and `ParVec` can be serialised and deserialised.
 //! * `progress`: `.progress()` and its variants ([`ParallelProgress`](prelude)) put bars on
-//!   parallel iterators, by `indicatif`.
-//! * `timeline`: `tine::report` and `tine::timeline`: what each thread did when, recorded, drawn and
-//!   reported.
+//!   parallel iterators, with the crate `indicatif`.
+//! * `timeline`: `tine::report` and `tine::timeline` record what each thread did and when, draw it
+//!   and report on it.
 //! * `tracing`: the crate `tracing` sees what a thread does for a call as spans, target `tine`:
 //!   `guest` and `job` at the level `DEBUG`, `wait` at `TRACE`, each with the `seat` that it was
-//!   on. A span is on the thread that does the work; that of a stolen job has no parent. The
+//!   on. A span is on the thread that does the work; the span of a stolen job has no parent. The
 //!   example `spans` shows a subscriber.
 #![forbid(unsafe_code)]
 

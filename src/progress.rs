@@ -37,7 +37,7 @@ pub trait ParallelProgress: ParallelIterator {
         self.progress_with(bar)
     }
 
-    /// [`progress`](Self::progress) for a number of items that only the caller knows.
+    /// As [`progress`](Self::progress), for a number of items that only the caller knows.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -49,7 +49,7 @@ pub trait ParallelProgress: ParallelIterator {
         self.progress_with(styled(ProgressBar::new(len)))
     }
 
-    /// [`progress`](Self::progress) in a style of your own.
+    /// As [`progress`](Self::progress), in a style of your own.
     ///
     /// ```
     /// use tine::prelude::*;

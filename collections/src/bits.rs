@@ -15,11 +15,11 @@ const BITS: usize = u64::BITS as usize;
 
 /// A set of numbers below a bound, one bit each. Threads insert and remove at once.
 ///
-/// For "seen" in a search of a graph, for sieves, for marks. If several threads insert the same
-/// number at once, one is told `true`. A thread that finds a number here, by
-/// [`contains`](ParBitSet::contains) or by inserting it too, sees what the thread that inserted it
-/// wrote before. A thread that finds a number gone sees what the thread that removed it wrote
-/// before.
+/// It is for the nodes seen in a search of a graph, for sieves, for marks. If several threads
+/// insert the same number at once, [`insert`](ParBitSet::insert) returns `true` to exactly one of
+/// them. A thread that finds a number here, by [`contains`](ParBitSet::contains) or by inserting it
+/// too, sees what the thread that inserted it wrote before. A thread that finds a number gone sees
+/// what the thread that removed it wrote before.
 ///
 /// ```
 /// use tine::ParBitSet;

@@ -171,7 +171,7 @@ fn put<K: Eq + Hash, V, S: BuildHasher>(
     has_moved
 }
 
-/// Of several pairs with one key the last counts, as when collecting in order.
+/// Of several pairs with the same key the last counts, as when collecting in order.
 impl<K, V, S> FromParallelIterator<(K, V)> for ParHashMap<K, V, S>
 where
     K: Eq + Hash + Send,
@@ -188,7 +188,7 @@ where
     }
 }
 
-/// Of several pairs with one key the last counts, as when collecting in order.
+/// Of several pairs with the same key the last counts, as when collecting in order.
 impl<K, V, S> FromParallelIterator<(K, V)> for FrozenMap<K, V, S>
 where
     K: Eq + Hash + Send,
@@ -203,7 +203,7 @@ where
     }
 }
 
-/// Of several pairs with one key the last counts, as when extending in order.
+/// Of several pairs with the same key the last counts, as when extending in order.
 impl<K, V, S> ParallelExtend<(K, V)> for ParHashMap<K, V, S>
 where
     K: Eq + Hash + Send,

@@ -20,7 +20,7 @@
 //!
 //! # Features
 //!
-//! `serde`: maps are written as maps, sets and vectors as sequences.
+//! `serde`: maps are serialised as maps, sets and vectors as sequences.
 
 #[cfg(not(loom))]
 pub mod bits;

@@ -19,7 +19,8 @@ use tine_iter::iter::{
 /// merged and dropped in parallel.
 ///
 /// What [`ParHashMap`] says about its two ways of use, closures and deadlocks, panics and hashing
-/// holds here too. With the feature `serde` a set can be written and read, as a sequence.
+/// holds here too. With the feature `serde` a set can be serialised and deserialised, as a
+/// sequence.
 ///
 /// ```
 /// use tine::ParHashSet;
@@ -46,7 +47,7 @@ impl<T> ParHashSet<T> {
         }
     }
 
-    /// An empty set with room for `capacity` items.
+    /// An empty set with room for `capacity` items, divided evenly among its shards.
     ///
     /// # Panics
     /// If that many items cannot be addressed.
@@ -127,7 +128,8 @@ impl<T, S> ParHashSet<T, S> {
         self.map.is_empty()
     }
 
-    /// The number of items that fit before any shard grows, over all shards.
+    /// The number of items that the set has memory for, added up over all shards. A shard that gets
+    /// more than its share of the items grows before the set has this many.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -291,9 +293,9 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
 
     /// Whether each of many items is there, in their order. The set may change meanwhile.
     ///
-    /// Items are hashed some places ahead and their memory fetched, as
-    /// [`ParHashMap::read_many`] does it: of a set larger than the cache this takes less time than to ask for
-    /// each. Nothing is locked between two items.
+    /// Items are hashed some places ahead and their memory fetched, as [`ParHashMap::read_many`] does it: in
+    /// a set larger than the cache this takes less time than to ask for the items one by one. Nothing is
+    /// locked between two items.
     ///
     /// ```
     /// # use tine::{ParHashSet, prelude::*};
@@ -364,7 +366,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         self.map.remove_entry(item).map(|(item, ())| item)
     }
 
-    /// Makes room for `additional` more items.
+    /// Makes room for `additional` more items, divided evenly among the shards.
     ///
     /// # Panics
     /// If that many items cannot be addressed.
@@ -393,7 +395,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         self.map.try_reserve(additional)
     }
 
-    /// Replaces an equal item, and returns that.
+    /// Adds an item in place of an equal one, if there is one, and returns the old item.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -406,8 +408,8 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
         self.map.replace_entry(item, ()).map(|(old, ())| old)
     }
 
-    /// The items for which `chosen` returns `true` leave the set as the iterator is walked. Those
-    /// that it does not reach stay.
+    /// Removes and yields the items for which `chosen` returns `true`, as the iterator is walked.
+    /// Items that the walk does not reach stay.
     ///
     /// ```
     /// # use tine::ParHashSet;

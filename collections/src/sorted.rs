@@ -11,10 +11,10 @@ use tine_iter::sort::ParallelSort;
 /// How many left items one step of a join takes.
 const STEP: usize = 1024;
 
-/// A vector in ascending order. It is built at once, by a parallel sort, and then searched: by
-/// ranges, as the first or last element, merged and joined with others.
+/// A vector in ascending order. It is built at once, by a parallel sort. Then it can be searched by
+/// ranges, and merged or joined with others.
 ///
-/// Dereferences to the slice. There is no way to change an element, nor to insert: collect again, or
+/// Dereferences to the slice. Elements cannot be changed or inserted: collect again, or
 /// [`merge`](Self::merge).
 ///
 /// ```
@@ -35,7 +35,7 @@ impl<T> Default for SortedVec<T> {
 }
 
 impl<T: Ord> SortedVec<T> {
-    /// A vector that is in order already, or else the same vector as the error. Looks once at each
+    /// Takes a vector that is in order already, or gives it back as the error. Looks once at each
     /// element.
     ///
     /// ```
@@ -109,7 +109,7 @@ impl<T: Ord> SortedVec<T> {
         self.0.binary_search_by(|t| t.borrow().cmp(key)).is_ok()
     }
 
-    /// Both as one, merged in parallel. Of equal elements this vector's come first.
+    /// Merges two vectors into one, in parallel. Of equal elements this vector's come first.
     ///
     /// ```
     /// # use tine::SortedVec;
@@ -129,8 +129,8 @@ impl<T: Ord> SortedVec<T> {
     /// Each pair of an element of this vector and one of the other that have the same key, in the
     /// order of the two.
     ///
-    /// Keys must ascend as the elements do: what a vector is sorted by begins with its key. (If they
-    /// do not, pairs are missing.)
+    /// The keys must ascend as the elements do: the order of a vector must begin with the key. (If
+    /// they do not, pairs are missing.)
     ///
     /// ```
     /// use tine::SortedVec;
@@ -178,7 +178,7 @@ impl<T: Ord> SortedVec<T> {
 }
 
 impl<T> SortedVec<T> {
-    /// The vector.
+    /// The elements as a plain vector.
     ///
     /// ```
     /// # use tine::SortedVec;

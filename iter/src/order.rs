@@ -4,7 +4,8 @@
 /// A type with a total order: everything that is [`Ord`], and nothing else.
 ///
 /// Methods that compare items ask for this in place of `Ord`. The two mean the same, also in a
-/// `where` clause. But for a float the compiler's message then names the ways to sort floats.
+/// `where` clause. But with this bound, the compiler's message for a float names the ways to sort
+/// floats.
 ///
 /// ```
 /// use tine::prelude::*;

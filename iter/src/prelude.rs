@@ -1,4 +1,4 @@
-//! The traits that make parallel iteration read like iteration.
+//! The traits that bring the parallel methods of iterators, slices and strings into scope.
 //!
 //! ```
 //! use tine::prelude::*;

@@ -18,8 +18,8 @@
 //!   `RefCell` borrow or a `OnceLock` initialiser held across a call does not meet a task of another
 //!   call. The exceptions: [`yield_now`] and [`yield_local`] run other jobs. So does a worker that
 //!   waits for another pool, and a worker of a pool built with
-//!   [`greedy_waiting`](ThreadPoolBuilder::greedy_waiting). And each thread that waits runs the
-//!   closures of a [`broadcast`] that are meant for this very thread.
+//!   [`greedy_waiting`](ThreadPoolBuilder::greedy_waiting). And a thread that waits runs each
+//!   closure of a [`broadcast`] that is meant for this thread.
 //! * **Guests.** An ordinary thread that calls a free function takes a free seat of the global
 //!   pool and works there itself. It needs no message to another thread. See
 //!   [`ThreadPoolBuilder::guests`].
@@ -27,14 +27,13 @@
 //!   work that is worth it. A new call site wakes a sleeper for its first few joins; once its calls are known to be short,
 //!   it wakes none.
 //!
-//! Which thread runs which closure is told in one table, at [`ThreadPool`].
+//! A table at [`ThreadPool`] tells which thread runs which closure.
 //!
 //! # Limits
 //!
-//! * A worker may block outside this library (on a channel, say) for a job that no other thread is free to run. Then it
-//!   waits for ever: waiting threads do not run unrelated jobs, so no thread will run that one. The remedy is
-//!   [`blocking`], inside which another thread takes the worker's place; or
-//!   [`ThreadPoolBuilder::greedy_waiting`].
+//! * A worker may block outside this library (on a channel, say) for a job that no other thread is free to run. Then
+//!   the worker waits for ever: waiting threads do not run unrelated jobs, so no thread will run that job. The remedy
+//!   is [`blocking`], inside which another thread takes the worker's place; or [`ThreadPoolBuilder::greedy_waiting`].
 //! * Joins nested more than 4096 deep on one thread run in sequence.
 
 // Models use the parts, not the whole.

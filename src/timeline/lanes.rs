@@ -87,8 +87,8 @@ impl Timeline {
         &self.lanes
     }
 
-    /// Events that were not kept, because there were too many: those of other recordings at the same time
-    /// take room too.
+    /// How many events were not kept because there was no room. The events of other recordings at the
+    /// same time take room too.
     ///
     /// ```
     /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));
@@ -138,7 +138,7 @@ impl Lane {
         Duration::from_nanos(self.busy)
     }
 
-    /// How many jobs it took from others' seats.
+    /// How many jobs it took from the seats of other threads.
     ///
     /// ```
     /// let (_, timeline) = tine::timeline::record(|| tine::join(|| 6, || 7));

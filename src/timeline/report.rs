@@ -20,8 +20,8 @@ use tine_pool::loops::global_threads;
 pub struct Report {
     /// How long it took.
     pub took: Duration,
-    /// How many seats the pool has that the recorded call was made in, or else the global pool. Seats of other
-    /// pools are not counted, though what their threads did is.
+    /// The number of seats of the pool in which the recorded call was made; outside of any pool, of the global
+    /// pool. Seats of other pools are not counted, but the work of their threads is.
     pub seats: usize,
     /// How many cores were at work on average: busy time divided by the time taken.
     pub effective_cores: f64,
@@ -33,9 +33,9 @@ pub struct Report {
     pub wakes: usize,
     /// The longest block of a loop between two looks at other threads.
     pub longest_block: Duration,
-    /// The time in which no thread worked on a seat, over all seats.
+    /// The time in which no thread worked on a seat, added up over all seats.
     pub idle: Duration,
-    /// The time in which one thread worked at most: what more threads cannot shorten.
+    /// The time in which at most one thread worked: what more threads cannot shorten.
     pub alone: Duration,
 }
 
@@ -73,7 +73,7 @@ impl Report {
         (self.idle.as_secs_f64() / all.max(1e-9)).min(1.0)
     }
 
-    /// The fraction of the time in which one thread worked at most: 0 to 1.
+    /// The fraction of the time in which at most one thread worked: 0 to 1.
     ///
     /// ```
     /// let (_, timeline) = tine::timeline::record(|| std::hint::black_box(6 * 7));

@@ -492,8 +492,8 @@ impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
         self.with(Last(of))
     }
 
-    /// Walks the items once, in parallel. A key has one result if one was asked for, else a tuple
-    /// of them, of up to eight.
+    /// Walks the items once, in parallel, and returns the results. If one result was named, each
+    /// key has that result alone. Otherwise each key has a tuple, of up to eight results.
     ///
     /// ```
     /// # use tine::prelude::*;

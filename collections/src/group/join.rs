@@ -13,9 +13,9 @@ use tine_iter::iter::plumbing::UnindexedConsumer;
 /// A parallel iterator to be joined by key, from [`join_by`](super::ParallelGrouping::join_by) or
 /// [`join_on`](super::ParallelGrouping::join_on).
 ///
-/// A method gathers the right side by key, unless that has been done, walks the left side in
-/// parallel, and looks each item up. Results come in the left side's order, and for one left item
-/// in the right side's.
+/// Each method first gathers the right side by key, unless that has been done before. Then it walks
+/// the left side in parallel, and looks each item up. Results come in the left side's order, and
+/// for one left item in the right side's.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -267,7 +267,8 @@ where
     /// assert_eq!(pairs, expected);
     /// ```
     ///
-    /// What has been built before keeps its items, and clones of them are among the pairs:
+    /// A right side that was built before, here a [`FrozenMap`](crate::FrozenMap), keeps its items;
+    /// the pairs hold clones of them:
     ///
     /// ```
     /// use tine::{ParHashMap, prelude::*};

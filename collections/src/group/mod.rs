@@ -44,12 +44,12 @@ use tine_iter::slice::ParallelSliceMut;
 /// Values of a key come in the order of the input, whatever the number of threads. The order of the
 /// *keys* of a map is not specified.
 ///
-/// What is scattered stays in memory: for each item its key, and its sum or the item itself. A sum
-/// that owns nothing and is no larger than an item takes the place of an item that owns memory, so the item is dropped at
-/// once. Counts and folds keep about half a gigabyte in this way, all threads together, and what keys and items own besides: a
-/// thread that has its share folds it, and goes on. So a stream may be larger than memory, if there is room for its keys once
-/// for each thread. (For `fold_by` and `aggregate_by`, which go by the order of items: for each piece that a thread has taken over.)
-/// `group_by`, `distinct` and the joins keep what is scattered to the end.
+/// What is scattered stays in memory: for each item its key, and its sum or the item itself. A sum that owns nothing
+/// and is no larger than an item takes the place of an item that owns memory, so the item is dropped at once. Counts
+/// and folds keep about half a gigabyte in this way, for all threads together, besides what keys and items own. A
+/// thread that has its share of this folds it, and goes on. So a stream may be larger than memory, if memory has room
+/// for its keys once for each thread. (For `fold_by` and `aggregate_by`, which keep to the order of items: once for
+/// each piece that a thread has taken over.) `group_by`, `distinct` and the joins keep what is scattered to the end.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -164,8 +164,9 @@ pub trait ParallelGrouping: ParallelIterator {
         count_keys(self)
     }
 
-    /// Folds the values of each key of pairs. The keys are moved in. `start` makes a sum of a key's
-    /// first value, `add` adds another value to it, `merge` a sum of later values.
+    /// Folds the values of each key; the items are pairs of a key and a value. The keys are moved
+    /// in. `start` makes a sum from a key's first value, `add` adds another value to it, and
+    /// `merge` adds a sum of later values.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -189,7 +190,7 @@ pub trait ParallelGrouping: ParallelIterator {
         fold_pairs(self, start, add, merge)
     }
 
-    /// The items of each key, in the order of the input, in compressed rows.
+    /// The items of each key, in the order of the input. The items of one key lie in a row.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -211,7 +212,7 @@ pub trait ParallelGrouping: ParallelIterator {
         )
     }
 
-    /// The values of each key of pairs, in the order of the input.
+    /// The values of each key, in the order of the input; the items are pairs of a key and a value.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -281,7 +282,7 @@ pub trait ParallelGrouping: ParallelIterator {
         distinct::firsts(self, |item| (item, ()), |item, ()| item)
     }
 
-    /// The first item of each key, in the order in which they occur.
+    /// The first item of each key, in the order in which these items occur.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -330,7 +331,7 @@ pub trait ParallelGrouping: ParallelIterator {
     }
 
     /// Brings the items together with what a [`FrozenMap`](crate::FrozenMap) or a [`Groups`] has
-    /// for their keys. It can be joined to again and again if it is given by reference.
+    /// for their keys. If the table is given by reference, it can be joined to again and again.
     ///
     /// ```
     /// use tine::{ParHashMap, prelude::*};
@@ -364,8 +365,8 @@ pub trait ParallelGrouping: ParallelIterator {
         }
     }
 
-    /// The `k` most frequent keys with their counts, most frequent first; of
-    /// equally frequent ones the smaller key first.
+    /// The `k` most frequent keys with their counts, most frequent first; of equally frequent keys
+    /// the smaller first.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -421,7 +422,7 @@ where
     into_map(keys, &CountKeys(PhantomData))
 }
 
-/// Folds the values of each key of pairs; takes the pairs. `start` makes a sum of a key's first
+/// Folds the values of each key of pairs; takes the pairs. `start` makes a sum from a key's first
 /// value, `add` adds another value, `merge` adds a later sum.
 pub fn fold_pairs<I, K, V, A>(
     pairs: I,

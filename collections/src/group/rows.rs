@@ -158,8 +158,8 @@ impl<K, T, S> Groups<K, T, S> {
     }
 
     /// A result for each group, folded from its values, groups in parallel. A long group is cut in
-    /// halves and they are combined, in order, so all threads work on it. Where it is cut does not
-    /// depend on the number of threads.
+    /// halves, whose results are combined in order, so all threads work on it. Where it is cut does
+    /// not depend on the number of threads.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -405,6 +405,8 @@ impl<K: Eq + Hash + Borrow<Q>, Q: Hash + Eq + ?Sized, T, S: BuildHasher> Index<&
 {
     type Output = [T];
 
+    /// The values of a key, in the order of the input.
+    ///
     /// # Panics
     /// If there is no such group.
     #[track_caller]

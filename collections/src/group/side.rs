@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tine_iter::iter::ParallelIterator;
 
 /// The right side of a [`Join`](super::Join): a parallel iterator and its key, from
-/// [`join_by`](super::ParallelGrouping::join_by); or what has been built before, for
+/// [`join_by`](super::ParallelGrouping::join_by); or a table that has been built before, for
 /// [`join_on`](super::ParallelGrouping::join_on): a [`Groups`] or a [`FrozenMap`], by value or by
 /// reference, or a [`ParHashMap`] by `&mut`.
 ///

@@ -21,13 +21,13 @@ use std::mem;
 ///
 /// # Reads
 ///
-/// A read enters the lock of its shard, which writes to it. On Linux this stops for the whole map when a shard was read some
-/// hundred times with no write between. From then on a read only notes in a slot of its own thread which shard it
-/// reads, so any number of threads read one key without taking its cache line from one another. The first write
-/// ends this, and takes some 20 µs more; then reads lock again for some milliseconds.
+/// A read enters the lock of its shard, which writes to it. On Linux, the map stops doing this once one of its shards
+/// has been read some hundred times without a write between. From then on a read only notes in a slot of its own
+/// thread which shard it reads, so any number of threads read one key without taking its cache line from one another.
+/// The first write ends this, and takes some 20 µs more; then reads lock again for some milliseconds.
 ///
-/// Keep guards short. While a guard is held that was taken without a lock, the first write to each other shard looks at the
-/// slots of all threads, and reads lock. A guard that is forgotten makes this last as long as the map.
+/// Keep guards short. While a guard is held that was taken without a lock, the first write to each other shard looks
+/// at the slots of all threads, and reads lock. If a guard is forgotten, this lasts as long as the map.
 ///
 /// The first write needs the system call `membarrier`. The system granted it when reads stopped locking. If the
 /// program has since forbidden it with a system-call filter, the write panics and changes nothing.
@@ -36,8 +36,8 @@ use std::mem;
 ///
 /// [`read`](Self::read), [`read_many`](Self::read_many), [`update`](Self::update), [`upsert`](Self::upsert),
 /// [`compute`](Self::compute), [`get_or_insert_with`](Self::get_or_insert_with), [`remove_if`](Self::remove_if),
-/// [`retain`](Self::retain) and [`for_each`](Self::for_each) run their closure while a shard is locked. Keep it
-/// short, and start nothing parallel in it. Guards ([`get`](Self::get), [`lock`](Self::lock),
+/// [`retain`](Self::retain) and [`for_each`](Self::for_each) run their closure while a shard is locked. Keep the
+/// closure short, and start nothing parallel in it. Guards ([`get`](Self::get), [`lock`](Self::lock),
 /// [`entry`](Self::entry)) lock a shard until they are dropped; they are here to ease porting.
 ///
 /// Entering the same map again from inside, where one of the two accesses writes, **panics** at
@@ -53,11 +53,11 @@ use std::mem;
 ///
 /// The default hasher is foldhash, seeded for each map: fast, and good against accidental
 /// collisions. It is *not* a defence against an attacker with control of your keys and a clock;
-/// against those, pass `std::hash::RandomState`.
+/// against such an attacker, pass `std::hash::RandomState`.
 ///
 /// # Features
 ///
-/// With the feature `serde` a map can be written and read, as a map.
+/// With the feature `serde` a map can be serialised and deserialised, as a map.
 ///
 /// # Examples
 ///
@@ -119,7 +119,7 @@ impl<K, V> ParHashMap<K, V> {
         Self::with_hasher(DefaultHashBuilder::default())
     }
 
-    /// An empty map with room for `capacity` entries.
+    /// An empty map with room for `capacity` entries, divided evenly among its shards.
     ///
     /// # Panics
     /// If that many entries cannot be addressed.
@@ -204,7 +204,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
         self.shards.walk().all(|table| table.is_empty())
     }
 
-    /// The number of entries that fit before any shard grows, over all shards.
+    /// The number of entries that the map has memory for, added up over all shards. A shard that
+    /// gets more than its share of the keys grows before the map has this many entries.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -232,7 +233,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     }
 
     /// Keeps the entries for which `keep` returns `true`, one shard at a time under its lock. What is
-    /// removed is dropped in the end, when no shard is locked.
+    /// removed is dropped at the end, when no shard is locked.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -253,8 +254,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
         // Entries are dropped here, where no lock is held.
     }
 
-    /// Removes all entries, one shard at a time, and keeps the memory. They are dropped in the end, when no
-    /// shard is locked.
+    /// Removes all entries, one shard at a time, and keeps the memory. The entries are dropped at the end,
+    /// when no shard is locked.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -385,10 +386,10 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
 
     /// Calls `look` with the values of many keys, in the order of the keys, and gives what it returns.
     ///
-    /// Each key is read when the iterator comes to it, as by [`read`](Self::read), and no shard is locked meanwhile. In a map
-    /// that is larger than the cache this takes about 0.6 of the time of as many reads, as the memory
-    /// of one key is fetched while the keys before it are read; in a small map it takes a fifth more. For that, eight keys
-    /// are drawn and hashed ahead, the first eight at the call.
+    /// Each key is read when the iterator comes to it, as by [`read`](Self::read), and no shard is locked meanwhile.
+    /// In a map that is larger than the cache this takes about 0.6 of the time of as many single reads, since the
+    /// memory of one key is fetched while the keys before it are read. In a small map it takes a fifth more. Eight
+    /// keys are drawn and hashed ahead, the first eight at the call.
     ///
     /// ```
     /// # use tine::ParHashMap;

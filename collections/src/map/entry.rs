@@ -169,6 +169,11 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// dropped, this thread must not write to the map (it panics). Prefer [`read`](Self::read) or
     /// [`get_cloned`](Self::get_cloned).
     ///
+    /// # Panics
+    ///
+    /// If this thread holds a guard of [`lock`](Self::lock) or [`entry`](Self::entry), or is in a
+    /// closure of this map that may write.
+    ///
     /// ```
     /// # use tine::ParHashMap;
     /// let map = ParHashMap::from([("a", 1)]);
@@ -201,8 +206,13 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         find(self.shards.read(hash), hash, key)
     }
 
-    /// A guard on the value of `key`. Its shard stays locked: until the guard is dropped, this
-    /// thread must not touch the map (it panics). Prefer [`update`](Self::update).
+    /// A guard on the value of `key`, through which it can be changed. Its shard stays locked:
+    /// until the guard is dropped, this thread must not touch the map (it panics). Prefer
+    /// [`update`](Self::update).
+    ///
+    /// # Panics
+    ///
+    /// If this thread holds a guard of this map, or is in one of its closures.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -305,7 +315,7 @@ where
         }
     }
 
-    /// The value, or else `value`, which is inserted. The guard keeps the shard locked.
+    /// The value. If there is none, inserts `value`. The guard keeps the shard locked.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -318,7 +328,7 @@ where
         self.or_insert_with(|| value)
     }
 
-    /// The value, or else `V::default()`, which is inserted.
+    /// The value. If there is none, inserts `V::default()`.
     ///
     /// ```
     /// # use tine::ParHashMap;

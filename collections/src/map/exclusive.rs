@@ -89,7 +89,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         }
     }
 
-    /// Makes room for `additional` more entries.
+    /// Makes room for `additional` more entries, divided evenly among the shards.
     ///
     /// # Panics
     /// If that many entries cannot be addressed.
@@ -158,8 +158,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         }
     }
 
-    /// The entries for which `chosen` returns `true` leave the map as the
-    /// iterator is walked. Those that it does not reach stay.
+    /// Removes and yields the entries for which `chosen` returns `true`, as the iterator is walked.
+    /// Entries that the walk does not reach stay.
     ///
     /// ```
     /// # use tine::ParHashMap;

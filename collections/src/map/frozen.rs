@@ -53,8 +53,8 @@ impl<K: Clone, V: Clone, S: Clone> Clone for FrozenMap<K, V, S> {
 }
 
 impl<K, V, S> ParHashMap<K, V, S> {
-    /// The same map, not to be changed any more (unless it is [thawed](FrozenMap::thaw)). Nothing
-    /// is copied.
+    /// Turns this map into a [`FrozenMap`], which can only be read until it is
+    /// [thawed](FrozenMap::thaw). Nothing is copied.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -131,7 +131,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
         })
     }
 
-    /// The same map, to be changed again. Nothing is copied.
+    /// Turns this map back into a [`ParHashMap`], which can be changed. Nothing is copied.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -296,7 +296,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
         self.get_key_value(key).map(|(_, value)| value)
     }
 
-    /// The key that is there for `key`, and its value.
+    /// The key in the map that equals `key`, and its value.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -315,10 +315,10 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
 
     /// The values of many keys, in the order of the keys.
     ///
-    /// In a map that is larger than the cache this takes about half the time of as many calls of [`get`](Self::get): the
-    /// memory of one key is fetched while the keys before it are looked up. For that, eight keys are drawn and hashed ahead, the first eight at the call. In
-    /// parallel, give each thread parts of the keys, or look up the items of any parallel iterator with
-    /// `join_on`.
+    /// In a map that is larger than the cache this takes about half the time of as many calls of [`get`](Self::get):
+    /// the memory of one key is fetched while the keys before it are looked up. Eight keys are drawn and hashed
+    /// ahead, the first eight at the call. To look up in parallel, give each thread a part of the keys, or look up
+    /// the items of any parallel iterator with `join_on`.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -371,6 +371,8 @@ where
 {
     type Output = V;
 
+    /// The value of a key.
+    ///
     /// # Panics
     /// If the key is not there.
     #[inline]

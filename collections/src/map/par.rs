@@ -337,8 +337,8 @@ impl<K: Send, V: Send, S> ParHashMap<K, V, S> {
         drop_shared(self.shards.tables_mut());
     }
 
-    /// Moves the entries of `other` into this map, shards in parallel. If both have a key, `merge`
-    /// makes one of the two values, this map's first.
+    /// Moves the entries of `other` into this map, shards in parallel. If both maps have a key,
+    /// `merge` makes one value of the two; its first argument is this map's.
     ///
     /// ```
     /// # use tine::ParHashMap;

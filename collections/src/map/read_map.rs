@@ -32,15 +32,15 @@ const AT_ONCE: usize = 8;
 /// A map that many threads read at the same time without slowing one another, and that is changed by
 /// publishing.
 ///
-/// A read takes no lock and no shared counter. It writes only to its own thread's slot, which only
-/// writers read. So any number of threads read a hot key without taking its cache line from one
-/// another. A change copies the table of one part, a 256th of the map or
-/// less. So this is for data that is read far more often than it is changed, such as routes, rates,
-/// sessions; if more than about one access in a thousand writes, take [`ParHashMap`]; if none does,
+/// A read takes no lock and no shared counter. It writes only to a slot of its own thread, and only
+/// writers read that slot. So any number of threads read a hot key without taking its cache line
+/// from one another. A change copies the table of one part, a 256th of the map or less. So this is
+/// for data that is read far more often than it is changed, such as routes, rates, sessions; if
+/// more than about one access in a thousand writes, take [`ParHashMap`]; if none does,
 /// [`FrozenMap`]. Many changes are best [published](Self::publish) together: each part is copied
 /// once.
 ///
-/// Closures that are given to it run without a lock, and may use the map in any way.
+/// Closures given to this map run without a lock, and may use the map in any way.
 ///
 /// ```
 /// use tine::{ParHashMap, ReadMap};
@@ -279,11 +279,12 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
         })
     }
 
-    /// Makes many changes in their order: a key gets the value, or is removed where there is
-    /// `None`. The table of each part is copied once, parts in parallel.
+    /// Makes many changes, in their order. A change is a pair of a key and an option: the key gets
+    /// the value in it, or is removed if it is `None`. The table of each part is copied once, parts
+    /// in parallel.
     ///
-    /// All changes to one part are seen at once. Another thread may see those of one part and not
-    /// yet those of another.
+    /// All changes to one part become visible at once. Another thread may see the changes to one
+    /// part and not yet those to another.
     ///
     /// ```
     /// # use tine::ReadMap;
@@ -364,7 +365,7 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
         renewed.map(|(parting, ())| parting)
     }
 
-    /// The same map, not to be changed any more. Nothing is copied.
+    /// Turns this map into a [`FrozenMap`], which can only be read. Nothing is copied.
     ///
     /// ```
     /// # use tine::ReadMap;

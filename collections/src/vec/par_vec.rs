@@ -16,14 +16,14 @@ use std::thread;
 /// as long as the vector is borrowed. An index that [`push`](Self::push) has returned names its
 /// value for good.
 ///
-/// Threads that push values one by one contend for the next index: eight of them may be slower than
-/// one. In blocks ([`pusher`](Self::pusher), [`extend`](Self::extend), `par_extend` of a `&ParVec`) they
-/// hardly ever meet.
+/// Threads that push values one by one contend for the next index: eight such threads may be slower than
+/// one thread. In blocks ([`pusher`](Self::pusher), [`extend`](Self::extend), `par_extend` of a
+/// `&ParVec`) they hardly ever meet.
 ///
 /// [`iter`](Self::iter) and its parallel twin see the values up to the first that is being pushed
 /// at that moment: all of them, if no push is under way.
 ///
-/// With the feature `serde` a vector can be written and read, as a sequence.
+/// With the feature `serde` a vector can be serialised and deserialised, as a sequence.
 ///
 /// ```
 /// use tine::ParVec;
@@ -240,8 +240,8 @@ impl<T> ParVec<T> {
 
 impl<T: Send> ParVec<T> {
     /// The values as a vector. Costs nothing if all lie in a row: if they came from a vector, if
-    /// [`with_capacity`](Self::with_capacity) reserved enough, or if there are few. Else they are
-    /// moved there, many of them by all threads.
+    /// [`with_capacity`](Self::with_capacity) reserved enough, or if there are few. Otherwise they
+    /// are moved into a row, by all threads if there are many values.
     ///
     /// ```
     /// # use tine::ParVec;
@@ -401,6 +401,8 @@ impl<T: PartialEq> PartialEq<Vec<T>> for ParVec<T> {
 impl<T> Index<usize> for ParVec<T> {
     type Output = T;
 
+    /// The value at an index.
+    ///
     /// # Panics
     /// If no value was pushed there.
     #[inline]

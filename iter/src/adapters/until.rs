@@ -23,13 +23,14 @@ use crate::plumbing::{Consumer, Folder, UnindexedConsumer};
 /// assert_eq!((0..100).into_par_iter().until(&token).sum::<i32>(), Ok(4950));
 /// ```
 pub trait ParallelUntil: ParallelIterator {
-    /// The items, until `token` is stopped. It comes last: the methods of what it returns run the
-    /// iterator, and give a [`Result`].
+    /// Ends the iterator once `token` is stopped. `until` comes last in a chain: the methods of
+    /// what it returns run the iterator, and return a [`Result`].
     ///
-    /// `Ok` says that every item was taken. `Err` holds what those came to that were: with
-    /// [`collect`](Until::collect) their results, in order. Items that have begun run to their end. The
-    /// token is looked at between blocks of some three microseconds, judged by the items before; between
-    /// two items where they are slow; and never within one.
+    /// `Ok` says that every item was taken. Otherwise `Err` holds the result of the items that were
+    /// taken: with [`collect`](Until::collect) their values, in order. Items that have begun run to
+    /// their end. The token is looked at between blocks of some three microseconds, judged by the items
+    /// before. Where items are slow, it is looked at between two items. It is never looked at within an
+    /// item.
     ///
     /// ```
     /// use tine::{StopToken, Stopped, prelude::*};
@@ -174,7 +175,7 @@ impl<I: ParallelIterator> Until<'_, I> {
         self.run(|items| items.for_each(op))
     }
 
-    /// Collects the items; in the `Err` are those that were reached, in order.
+    /// Collects the items, in order. An `Err` holds the items that were reached.
     ///
     /// ```
     /// use tine::{StopToken, prelude::*};
@@ -298,7 +299,8 @@ impl<I: ParallelIterator> Until<'_, I> {
         self.run(|items| items.max_by(compare))
     }
 
-    /// Some item that satisfies `predicate`. One that was found is `Ok`, whatever became of the token.
+    /// Some item that satisfies `predicate`. An item that was found is `Ok`, even if the token was
+    /// stopped.
     ///
     /// ```
     /// use tine::{StopToken, prelude::*};

@@ -32,9 +32,9 @@ const LARGE: usize = 128;
 /// assert_eq!(throws.par_iter().copied().min_max(), Some((1, 6)));
 /// ```
 pub trait ParallelAccumulate: ParallelIterator {
-    /// One value of all items. `init` begins a value for a contiguous piece of the items. `add`
-    /// changes it for each item of the piece, in order. `merge` adds the value of the next piece to
-    /// it.
+    /// Accumulates all items into one value, which is changed in place. `init` begins a value for a
+    /// contiguous piece of the items. `add` changes it for each item of the piece, in order.
+    /// `merge` adds the value of the next piece to it.
     ///
     /// This is `fold` and `reduce` in one, for accumulators that are changed rather than replaced:
     /// arrays, matrices, tables. `init` is called once, and once more for each piece that another

@@ -17,7 +17,8 @@ const BUCKETS: usize = 1 << 12;
 /// Elements without a destructor are filled this many at a time.
 const FILLED: usize = 1 << 10;
 
-/// What slices of [`Send`] elements can do in parallel beyond iteration and sorts.
+/// Changes slices of [`Send`] elements in parallel: fills, reverses, rotates, shuffles and sorts
+/// them in part.
 ///
 /// ```
 /// use tine::algorithms::ParallelSliceChange;
@@ -184,10 +185,10 @@ pub trait ParallelSliceChange<T: Send> {
     ///
     /// # Panics
     ///
-    /// If a number is not less than `buckets`, or is seen to differ from one time to the next. The
-    /// slice then holds its elements in some order. (If such a difference is not seen, the last
-    /// answers count.) And if no vector holds as many counters as `buckets`; the slice is then as it
-    /// was.
+    /// If a number is not less than `buckets`, or an element is seen to give another number the next
+    /// time. The slice then holds its elements in some order. (If such a difference is not seen, the
+    /// last answers count.) Also if no vector can hold `buckets` counters; the slice is then
+    /// unchanged.
     ///
     /// ```
     /// use tine::algorithms::ParallelSliceChange;

@@ -11,7 +11,7 @@ use crate::plumbing::{Consumer, Producer, ProducerCallback, UnindexedConsumer, b
 /// Fewer bytes than these are joined by one thread.
 const ALONE: usize = if cfg!(miri) { 1 << 6 } else { 1 << 17 };
 
-/// What slices of slices can do as one.
+/// Treats a slice of slices as one sequence of elements.
 ///
 /// ```
 /// use tine::{algorithms::ParallelFlat, prelude::*};
@@ -23,13 +23,14 @@ const ALONE: usize = if cfg!(miri) { 1 << 6 } else { 1 << 17 };
 pub trait ParallelFlat<V> {
     /// All elements of all slices, as one parallel iterator that knows its length.
     ///
-    /// `flatten` joins anything, and so loses the positions. This can be enumerated, zipped,
-    /// reversed, and collected straight to where each item stays. Reads all lengths when it is
-    /// made.
+    /// `flatten` joins iterators of any kind, and so loses the positions. `par_flat` keeps them:
+    /// its items can be enumerated, zipped, reversed, and collected straight to where each item
+    /// stays. It reads all lengths when it is made.
     ///
     /// # Panics
     ///
-    /// If there are more elements in all than a `usize` counts, as there may be of values of no size.
+    /// If there are more elements in all than a `usize` can count, which is possible if they have
+    /// size zero.
     ///
     /// ```
     /// use tine::{algorithms::ParallelFlat, prelude::*};
@@ -48,7 +49,8 @@ pub trait ParallelFlat<V> {
     ///
     /// # Panics
     ///
-    /// If no vector holds that many elements: of values of no size, if a `usize` does not count them.
+    /// If no vector can hold that many elements. If they have size zero: if a `usize` cannot count
+    /// them.
     ///
     /// ```
     /// use tine::algorithms::ParallelFlat;

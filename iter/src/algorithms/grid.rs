@@ -12,7 +12,7 @@ use crate::iter::ParallelIterator;
 use crate::sources::kit::indexed;
 use crate::sources::slice::{ChunksExactMut, ParallelSliceMut};
 
-/// Reading from a slice that holds a grid, one row after the other.
+/// Parallel iterators that read a slice as a grid, whose rows lie one after the other.
 ///
 /// ```
 /// use tine::{algorithms::{ParallelGrid, ParallelGridMut}, prelude::*};
@@ -69,7 +69,7 @@ pub trait ParallelGrid<T: Sync> {
     fn par_tiles(&self, width: usize, tile: (usize, usize), halo: usize) -> Tiles<'_, T>;
 }
 
-/// Writing to a slice that holds a grid, one row after the other.
+/// Parallel iterators that write to a slice as a grid, whose rows lie one after the other.
 ///
 /// ```
 /// use tine::{algorithms::ParallelGridMut, prelude::*};

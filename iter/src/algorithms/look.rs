@@ -11,7 +11,7 @@ use crate::sources::slice::{ParallelSlice, ParallelSliceMut, Split};
 /// Slices are compared in pieces of this many elements.
 const COMPARED: usize = 64;
 
-/// What can be asked about slices of [`Sync`] elements in parallel.
+/// Parallel questions about slices of [`Sync`] elements: differences, neighbours, searches.
 ///
 /// ```
 /// use tine::algorithms::ParallelSliceLook;
@@ -78,8 +78,11 @@ pub trait ParallelSliceLook<T: Sync> {
         self.par_deduped_by(T::eq)
     }
 
-    /// A copy without the elements that `same` relates to the one before, which is its first argument. (Of
-    /// [`par_dedup_by`](crate::sort::ParallelDedup::par_dedup_by), as of std's `dedup_by`, it is the second.)
+    /// A copy without the elements that `same` relates to the element before them.
+    ///
+    /// The first argument of `same` is the element before. (In
+    /// [`par_dedup_by`](crate::sort::ParallelDedup::par_dedup_by), as in std's `dedup_by`, it is the second
+    /// argument.)
     ///
     /// ```
     /// use tine::algorithms::ParallelSliceLook;
@@ -92,7 +95,8 @@ pub trait ParallelSliceLook<T: Sync> {
         T: Clone + Send,
         F: Fn(&T, &T) -> bool + Sync;
 
-    /// Where `needle` first occurs, as a run of neighbours. An empty needle occurs at once.
+    /// The position where `needle` first occurs, as a run of neighbours. An empty needle occurs at
+    /// position 0.
     ///
     /// Takes time in proportion to the sum of both lengths, and room for as many numbers as
     /// `needle` has elements.
@@ -119,8 +123,8 @@ pub trait ParallelSliceLook<T: Sync> {
     where
         P: Fn(&T) -> bool + Sync + Send;
 
-    /// For each key, how many elements of this sorted slice are less. That is where the key can be
-    /// inserted before its equals.
+    /// For each key, how many elements of this sorted slice are less than it. That is where the key
+    /// can be inserted before its equals.
     ///
     /// ```
     /// use tine::algorithms::ParallelSliceLook;
@@ -134,8 +138,8 @@ pub trait ParallelSliceLook<T: Sync> {
         self.par_bounds_by(keys, |element, key| element < key)
     }
 
-    /// For each key, how many elements of this sorted slice are not greater. That is where the key
-    /// can be inserted after its equals.
+    /// For each key, how many elements of this sorted slice are not greater than it. That is where
+    /// the key can be inserted after its equals.
     ///
     /// ```
     /// use tine::algorithms::ParallelSliceLook;
@@ -149,7 +153,8 @@ pub trait ParallelSliceLook<T: Sync> {
         self.par_bounds_by(keys, |element, key| element <= key)
     }
 
-    /// For each key, how many elements come `before` it. Those must stand first.
+    /// For each key, how many elements come before it, as `before` says. These elements must stand
+    /// at the front of the slice.
     ///
     /// ```
     /// use tine::algorithms::ParallelSliceLook;
@@ -176,7 +181,7 @@ pub trait ParallelSliceLook<T: Sync> {
         T: Ord;
 }
 
-/// Parallel iterator over the pieces of a slice between separators that are not empty.
+/// Parallel iterator over the pieces of a slice between separators, without empty pieces.
 ///
 /// Made by [`par_tokens`](ParallelSliceLook::par_tokens).
 pub type Tokens<'data, T, P> = Filter<Split<'data, T, P>, fn(&&'data [T]) -> bool>;

@@ -18,10 +18,12 @@ const PER_THREAD: usize = 16;
 
 /// Combining two sorted slices.
 ///
-/// An element may occur several times, as in C++. Of `m` and `n` equal ones the union has the
-/// greater number, the intersection the lesser, the difference `m - n` or none, and the symmetric
-/// difference the distance of the two. Results are sorted. Where elements of both slices are equal,
-/// those of the first are taken. If a slice is not sorted, the result is some of the elements.
+/// An element may occur several times, as in C++. If it occurs `m` times in the first slice and `n`
+/// times in the second, the union has it `max(m, n)` times and the intersection `min(m, n)` times.
+/// The difference has it `m - n` times, or not at all. The symmetric difference has it `m - n` or
+/// `n - m` times, whichever is positive. Results are sorted. Where elements of both slices are
+/// equal, those of the first are taken. If a slice is not sorted, the result is some of the
+/// elements.
 ///
 /// ```
 /// use tine::algorithms::ParallelSortedSets;
@@ -34,7 +36,7 @@ const PER_THREAD: usize = 16;
 /// assert!(a.par_includes(&[1, 5]));
 /// ```
 pub trait ParallelSortedSets<T: Sync> {
-    /// All elements of both, sorted.
+    /// All elements of both slices, sorted.
     ///
     /// ```
     /// use tine::algorithms::ParallelSortedSets;
@@ -48,7 +50,7 @@ pub trait ParallelSortedSets<T: Sync> {
         self.par_combined_by(other, Combine::All, T::cmp)
     }
 
-    /// The elements that are in either.
+    /// The elements that are in either slice.
     ///
     /// ```
     /// use tine::algorithms::ParallelSortedSets;
@@ -62,7 +64,7 @@ pub trait ParallelSortedSets<T: Sync> {
         self.par_combined_by(other, Combine::Union, T::cmp)
     }
 
-    /// The elements that are in both.
+    /// The elements that are in both slices.
     ///
     /// ```
     /// use tine::algorithms::ParallelSortedSets;
@@ -90,7 +92,7 @@ pub trait ParallelSortedSets<T: Sync> {
         self.par_combined_by(other, Combine::Difference, T::cmp)
     }
 
-    /// The elements that are in exactly one of the two.
+    /// The elements that are in exactly one of the two slices.
     ///
     /// ```
     /// use tine::algorithms::ParallelSortedSets;
@@ -119,8 +121,8 @@ pub trait ParallelSortedSets<T: Sync> {
         self.par_includes_by(other, T::cmp)
     }
 
-    /// Any of the combinations, of slices that are sorted by `compare`. Its first argument is an
-    /// element of either slice, and so is the second.
+    /// The combination that `what` names, of slices that are sorted by `compare`. Each argument of
+    /// `compare` may be an element of either slice.
     ///
     /// ```
     /// use tine::algorithms::{Combine, ParallelSortedSets};

@@ -44,7 +44,8 @@ impl ParallelBytes for [u8] {
 /// assert_eq!("a fork has tines".par_find_str("tine"), Some(11));
 /// ```
 pub trait ParallelStringSearch {
-    /// Where `needle` first occurs, as with [`str::find`]. An empty needle occurs at once.
+    /// The position where `needle` first occurs, as with [`str::find`]. An empty needle occurs at
+    /// position 0.
     ///
     /// ```
     /// use tine::algorithms::ParallelStringSearch;

@@ -70,7 +70,7 @@ where
     scope(|scope| work.run(stack, pace, scope));
 }
 
-/// Takes the items that an item of [`for_each_fed`] feeds.
+/// Takes the further items that the closure of [`for_each_fed`] finds at an item.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

@@ -138,7 +138,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
         UniformBlocks::new(self, block_size)
     }
 
-    /// The same items, cut and joined along a tree that depends only on their number.
+    /// Makes results the same in every run: items are cut and joined along a tree that depends only
+    /// on their number.
     ///
     /// Adding floats in another order rounds them differently. So `sum` may give a slightly
     /// different result each time, and so may any operation that is not quite associative. After
@@ -462,8 +463,9 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Enumerate::new(self)
     }
 
-    /// The first item, and every `step`th after it. Those between are made and dropped; but not where nothing would see
-    /// that, as [`skip`](Self::skip) has it.
+    /// The first item, and every `step`th item after it.
+    ///
+    /// The items between are made and dropped, unless nothing can see the difference: see [`skip`](Self::skip).
     ///
     /// # Panics
     /// If `step` is zero.
@@ -478,8 +480,10 @@ pub trait IndexedParallelIterator: ParallelIterator {
         StepBy::new(self, step)
     }
 
-    /// All but the first `n` items. Those are made and dropped; but not where nothing would see that, as in slices,
-    /// ranges, and what `copied`, `rev`, `zip` or `enumerate` make of them.
+    /// All but the first `n` items.
+    ///
+    /// The first `n` are made and dropped, unless nothing can see the difference: as in slices, ranges, and what
+    /// `copied`, `rev`, `zip` or `enumerate` make of them.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -569,9 +573,11 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Rev::new(self)
     }
 
-    /// Promises that no piece of fewer than `min` items is worked on by itself, unless there are no
-    /// more. For items so cheap that sharing fewer would not pay. Rarely needed, since blocks grow
-    /// until they take long enough.
+    /// Sets the least number of items in a piece: no piece has fewer than `min`, unless there are
+    /// fewer in all.
+    ///
+    /// This is for items so cheap that sharing fewer would not pay. It is rarely needed, since
+    /// blocks grow until they take long enough.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -582,9 +588,10 @@ pub trait IndexedParallelIterator: ParallelIterator {
         MinLen::new(self, min)
     }
 
-    /// Promises that no piece of more than `max` items is worked on as one. The pieces are cut in
-    /// advance, each is offered to other threads, and a panic in one does not keep the others from
-    /// running.
+    /// Sets the greatest number of items in a piece.
+    ///
+    /// The pieces are cut in advance, and each is offered to other threads. A panic in one piece
+    /// does not keep the others from running.
     ///
     /// ```
     /// use tine::prelude::*;

@@ -19,9 +19,9 @@ use crate::sinks;
 
 /// A parallel iterator: the twin of [`Iterator`].
 ///
-/// All threads that take part share the closures, so they are `Fn` and `Sync` where the standard
-/// library's are `FnMut`. A panic in any of them reaches the caller, after all that ran beside it
-/// has ended. The feature `progress` of `tine` adds `.progress()`, a bar.
+/// All threads that take part share the closures. So these must be `Fn` and `Sync` where the
+/// standard library asks for `FnMut`. A panic in a closure reaches the caller, once everything that
+/// ran beside it has ended. The feature `progress` of `tine` adds `.progress()`, a bar.
 /// ```
 /// use tine::prelude::*;
 /// let lengths = ["a", "fork", "has", "tines"].par_iter().map(|word| word.len());
@@ -50,8 +50,8 @@ pub trait ParallelIterator: Sized + Send {
         sinks::for_each::for_each(self, op)
     }
 
-    /// Calls `op` with each item and a clone of `init` that is made once for a contiguous
-    /// [piece](crate::iter#pieces-and-their-state); `clone` must not wait for another pool.
+    /// Calls `op` with each item and a clone of `init`. The clone is made once for a contiguous
+    /// [piece](crate::iter#pieces-and-their-state). `clone` must not wait for another pool.
     ///
     /// ```
     /// use std::sync::mpsc::channel;
@@ -68,8 +68,8 @@ pub trait ParallelIterator: Sized + Send {
         self.map_with(init, op).for_each(|()| ())
     }
 
-    /// Calls `op` with each item and a value that `init` makes once for a
-    /// contiguous [piece](crate::iter#pieces-and-their-state).
+    /// Calls `op` with each item and a value that `init` makes once for a contiguous
+    /// [piece](crate::iter#pieces-and-their-state) of items.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -101,8 +101,8 @@ pub trait ParallelIterator: Sized + Send {
         self.map(op).try_reduce(|| (), |(), ()| R::from_output(()))
     }
 
-    /// [`try_for_each`](Self::try_for_each) with a clone of `init` that is made once for a contiguous
-    /// [piece](crate::iter#pieces-and-their-state); `clone` must not wait for another pool.
+    /// As [`try_for_each`](Self::try_for_each), with a clone of `init` for each contiguous
+    /// [piece](crate::iter#pieces-and-their-state). `clone` must not wait for another pool.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -118,8 +118,8 @@ pub trait ParallelIterator: Sized + Send {
         self.map_with(init, op).try_for_each(|result| result)
     }
 
-    /// [`try_for_each`](Self::try_for_each) with a value that `init` makes once
-    /// for a contiguous [piece](crate::iter#pieces-and-their-state).
+    /// As [`try_for_each`](Self::try_for_each), with a value that `init` makes once for a
+    /// contiguous [piece](crate::iter#pieces-and-their-state) of items.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -135,7 +135,7 @@ pub trait ParallelIterator: Sized + Send {
         self.map_init(init, op).try_for_each(|result| result)
     }
 
-    /// The number of items. Makes them all.
+    /// The number of items, all of which are made.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -180,8 +180,8 @@ pub trait ParallelIterator: Sized + Send {
         MapWith::new(self, init, map_op)
     }
 
-    /// The result of `map_op` for each item and a value that `init` makes, as often as
-    /// [`map_with`](Self::map_with) clones one. The value need not be `Send`.
+    /// The result of `map_op` for each item and a value that `init` makes. `init` is called as
+    /// often as [`map_with`](Self::map_with) clones. The value need not be `Send`.
     ///
     /// ```
     /// use std::rc::Rc;
@@ -262,7 +262,7 @@ pub trait ParallelIterator: Sized + Send {
         Filter::new(self, filter_op)
     }
 
-    /// The values of `filter_op`, for the items for which it returns one.
+    /// The values inside the `Some`s that `filter_op` returns for the items.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -337,8 +337,8 @@ pub trait ParallelIterator: Sized + Send {
         FlattenIter::new(self)
     }
 
-    /// Reduces all items to one by `op`, which must be associative. `identity` makes a value that
-    /// `op` joins to any other without changing it; it may be called any number of times.
+    /// Reduces all items to one by `op`, which must be associative. `identity` makes a value that `op` joins
+    /// to any other without changing the other. `identity` may be called any number of times.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -399,10 +399,10 @@ pub trait ParallelIterator: Sized + Send {
         sinks::try_reduce::try_reduce_with(self, op)
     }
 
-    /// Folds the items of each contiguous piece into one value, starting from one that `identity`
-    /// makes, and hands on those values. There is one, plus one for each
-    /// [piece](crate::iter#pieces-and-their-state) that another thread takes over. Their number,
-    /// and the items in each, differ from run to run, so another reduction follows.
+    /// Folds the items of each contiguous piece into one value, from a value that `identity` makes.
+    /// There is one result, plus one for each [piece](crate::iter#pieces-and-their-state) that
+    /// another thread takes over. Their number, and the items in each, differ from run to run, so
+    /// another reduction follows.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -418,7 +418,7 @@ pub trait ParallelIterator: Sized + Send {
         Fold::new(self, identity, fold_op)
     }
 
-    /// [`fold`](Self::fold) from a clone of `init` for each piece; `clone` must not wait for another pool.
+    /// As [`fold`](Self::fold), from a clone of `init` for each piece; `clone` must not wait for another pool.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -432,7 +432,7 @@ pub trait ParallelIterator: Sized + Send {
         FoldWith::new(self, init, fold_op)
     }
 
-    /// [`fold`](Self::fold) by an operation that may fail. A piece ends where it fails.
+    /// As [`fold`](Self::fold), by an operation that may fail. A piece ends where it fails.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -448,7 +448,7 @@ pub trait ParallelIterator: Sized + Send {
         TryFold::new(self, identity, fold_op)
     }
 
-    /// [`try_fold`](Self::try_fold) from clones of `init`, as [`fold_with`](Self::fold_with).
+    /// As [`try_fold`](Self::try_fold), from clones of `init` as in [`fold_with`](Self::fold_with).
     ///
     /// ```
     /// use tine::prelude::*;
@@ -484,7 +484,7 @@ pub trait ParallelIterator: Sized + Send {
         sinks::product::product(self)
     }
 
-    /// The least item; the first of several.
+    /// The least item; of several equal ones, the first.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -497,7 +497,7 @@ pub trait ParallelIterator: Sized + Send {
         self.reduce_with(sinks::reduce::lesser)
     }
 
-    /// The least item by a comparison; the first of several.
+    /// The least item by a comparison; of several equal ones, the first.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -510,7 +510,7 @@ pub trait ParallelIterator: Sized + Send {
         self.reduce_with(|a, b| pick(f(&a, &b).is_gt(), b, a))
     }
 
-    /// The item with the least key; the first of several. `f` is called once for each item.
+    /// The item with the least key; of several such, the first. `f` is called once for each item.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -526,7 +526,7 @@ pub trait ParallelIterator: Sized + Send {
         least.map(without_key)
     }
 
-    /// The greatest item; the last of several.
+    /// The greatest item; of several equal ones, the last.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -539,7 +539,7 @@ pub trait ParallelIterator: Sized + Send {
         self.reduce_with(sinks::reduce::greater)
     }
 
-    /// The greatest item by a comparison; the last of several.
+    /// The greatest item by a comparison; of several equal ones, the last.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -552,7 +552,7 @@ pub trait ParallelIterator: Sized + Send {
         self.reduce_with(|a, b| pick(f(&a, &b).is_gt(), a, b))
     }
 
-    /// The item with the greatest key; the last of several. `f` is called once for each item.
+    /// The item with the greatest key; of several such, the last. `f` is called once for each item.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -597,8 +597,8 @@ pub trait ParallelIterator: Sized + Send {
         self.find_map_any(|item| predicate(&item).then_some(item))
     }
 
-    /// The first item that satisfies the predicate. Items beyond one that was found are not looked
-    /// at any more.
+    /// The first item that satisfies the predicate. Once an item is found, no item beyond it is
+    /// looked at any more.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -611,8 +611,8 @@ pub trait ParallelIterator: Sized + Send {
         self.find_map_first(|item| predicate(&item).then_some(item))
     }
 
-    /// The last item that satisfies the predicate. Each piece is walked from its front; pieces before an item that was
-    /// found are not looked at any more.
+    /// The last item that satisfies the predicate. Each piece is walked from its front. Once an item is found, the
+    /// pieces before it are not looked at any more.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -625,8 +625,8 @@ pub trait ParallelIterator: Sized + Send {
         self.find_map_last(|item| predicate(&item).then_some(item))
     }
 
-    /// The value of `predicate` for some item for which it returns one. The search ends everywhere
-    /// as soon as a thread finds one.
+    /// What `predicate` returns for some item for which it returns `Some`. The search ends
+    /// everywhere as soon as a thread finds such an item.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -640,7 +640,7 @@ pub trait ParallelIterator: Sized + Send {
         sinks::find::find_map_any(self, predicate)
     }
 
-    /// The value of `predicate` for the first item for which it returns one.
+    /// What `predicate` returns for the first item for which it returns `Some`.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -654,7 +654,7 @@ pub trait ParallelIterator: Sized + Send {
         sinks::find_at_end::find_map_first(self, predicate)
     }
 
-    /// The value of `predicate` for the last item for which it returns one.
+    /// What `predicate` returns for the last item for which it returns `Some`.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -704,8 +704,8 @@ pub trait ParallelIterator: Sized + Send {
         WhileSome::new(self)
     }
 
-    /// The same items. Once one of them has panicked, in any piece, the other pieces stop as soon
-    /// as they look.
+    /// The same items, but a panic ends the other pieces early: once an item has panicked in any
+    /// piece, the others stop as soon as they look.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -833,7 +833,7 @@ pub trait ParallelIterator: Sized + Send {
         TakeAnyWhile::new(self, predicate)
     }
 
-    /// The items, from when any thread meets one that fails the predicate.
+    /// The items, from the moment that any thread meets one that fails the predicate.
     ///
     /// ```
     /// use tine::prelude::*;

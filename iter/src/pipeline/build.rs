@@ -101,7 +101,7 @@ impl<L, X> Pipeline<L, X> {
         Pipeline::new(stage(self.stages), self.limit, self.batches)
     }
 
-    /// At most this many items under way.
+    /// Sets how many items may be under way at a time.
     ///
     /// ```
     /// let sum: u64 = tine::pipeline(0..100_u64, 8).limit(1000).sum();
@@ -117,8 +117,9 @@ impl<L, X> Pipeline<L, X> {
         self
     }
 
-    /// Items travel several at a time, also if the iterator does not say how many it has: no item waits
-    /// for a later one, and the source has its items ready or soon.
+    /// Lets items travel several at a time, even if the iterator does not say how many it has. Call it
+    /// only if no item waits for a later one, and if the source has its items ready, or will have them
+    /// soon.
     ///
     /// A thread that draws a batch from a source that waits keeps what it has drawn until the batch is
     /// full.
@@ -135,7 +136,7 @@ impl<L, X> Pipeline<L, X> {
         self
     }
 
-    /// Items travel singly: one may wait for later ones within the limit.
+    /// Lets items travel singly: an item may then wait for later ones within the limit.
     ///
     /// ```
     /// let same: Vec<i32> = tine::pipeline(0..9, 4).one_by_one().collect();
@@ -146,7 +147,8 @@ impl<L, X> Pipeline<L, X> {
         self
     }
 
-    /// Has the source end as soon as `stopped` says so; what is under way comes to its end.
+    /// Ends the source as soon as `stopped` returns `true`; items that are under way run to their
+    /// end.
     ///
     /// It is asked before each batch is drawn, on any thread.
     ///
@@ -226,7 +228,7 @@ impl<L: Stages, X> Pipeline<L, X> {
         self.with(|base| Then::new(base, Filter { op: keep }))
     }
 
-    /// A parallel stage: what `op` makes of an item goes on, if it makes anything of it.
+    /// A parallel stage: if `op` returns `Some` for an item, the value in it goes on.
     ///
     /// ```
     /// let words = ["1", "two", "3"];
@@ -273,9 +275,9 @@ impl<L: Stages, X> Pipeline<L, X> {
         self.with(|base| Then::new(base, Inspect { op }))
     }
 
-    /// A parallel stage: items that travel together are folded into one, which goes on. How many
-    /// those are is not known in advance, so `op` must give the same however items are grouped, once
-    /// the results are brought together.
+    /// A parallel stage: folds items that travel together into one, which goes on. How many travel
+    /// together is not known in advance. So the results, once brought together, must be the same
+    /// however the items were grouped.
     ///
     /// ```
     /// let parts = tine::pipeline(1..=1000_u64, 256).fold_parts(|| 0, |sum, n| sum + n);
@@ -311,7 +313,7 @@ impl<L: Stages, X> Pipeline<L, X> {
 
     /// A stage that takes one item at a time, in the order in which they come.
     ///
-    /// What comes later in the pipeline and in order is in the order of the source all the same.
+    /// Later stages that run in order still get the items in the order of the source.
     ///
     /// ```
     /// let mut largest = 0;

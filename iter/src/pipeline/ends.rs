@@ -92,7 +92,7 @@ where
             .fold(0, |all, part| all + part)
     }
 
-    /// The sum of all items, of which those that travel together are added up in parallel.
+    /// The sum of all items. Those that travel together are added up in parallel.
     ///
     /// ```
     /// assert_eq!(tine::pipeline(1..=100_u32, 8).sum::<u32>(), 5050);
@@ -107,8 +107,8 @@ where
         parts.fold(nothing, |all: T, part: T| once(all).chain(once(part)).sum())
     }
 
-    /// Brings all items together by `op`, in order; those that travel together in parallel. `op` must be
-    /// associative and `identity` change nothing.
+    /// Reduces all items to one by `op`, in order; items that travel together are reduced in parallel.
+    /// `op` must be associative, and the value of `identity` must change nothing.
     ///
     /// ```
     /// let words = tine::pipeline(["a", "b", "c"], 8).map(str::to_owned);
@@ -145,7 +145,7 @@ impl<L: Stages> Pipeline<L, Sure> {
     ///
     /// # Errors
     ///
-    /// The first of `writer`; nothing is written after it.
+    /// The first error of `writer`; nothing is written after it.
     pub fn write_to<W: Write + Send>(self, writer: W) -> io::Result<u64>
     where
         L: Run<io::Error>,
@@ -174,8 +174,8 @@ impl<L: Run<E>, E: Send> Pipeline<L, Fails<E>> {
     ///
     /// # Errors
     ///
-    /// The first in order, of the stages or of `writer`. What comes before an error of a stage is
-    /// written.
+    /// The first error in order, of the stages or of `writer`. What comes before an error of a
+    /// stage is written.
     pub fn write_to<W: Write + Send>(self, writer: W) -> Result<u64, E>
     where
         E: From<io::Error>,

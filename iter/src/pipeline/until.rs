@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tine_pool::{StopToken, Stopped};
 
 impl<L, X> Pipeline<L, X> {
-    /// The pipeline, until `token` is stopped. It comes last: the methods of what it returns run the
-    /// pipeline, and give a [`Result`].
+    /// Ends the source once `token` is stopped. `until` comes last in a chain: the methods of what
+    /// it returns run the pipeline, and return a [`Result`].
     ///
-    /// `Ok` says that the source came to its end. `Err` holds what came of the items that were drawn before
-    /// the token was stopped: nothing more is drawn then, and what is under way comes to its end. The token
-    /// is looked at before each batch is drawn.
+    /// `Ok` says that the source came to its end. Otherwise `Err` holds the result of the items that were
+    /// drawn before the token was stopped: nothing more is drawn then, and items that are under way run to
+    /// their end. The token is looked at before each batch is drawn.
     ///
     /// ```
     /// use tine::StopToken;
@@ -170,7 +170,7 @@ impl<L: Stages, X: Ending> Until<'_, L, X> {
         self.run(|pipeline| pipeline.for_each(op))
     }
 
-    /// Collects the items, in order; in the `Err` are those that were drawn.
+    /// Collects the items, in order. An `Err` holds the items that were drawn.
     ///
     /// ```
     /// use tine::StopToken;

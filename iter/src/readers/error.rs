@@ -57,7 +57,8 @@ impl ReadError {
         }
     }
 
-    /// What an error of a pipeline over a reader tells of its place; `None` if it is of another kind.
+    /// The `ReadError` inside an error of a pipeline over a reader; `None` if the error is of another
+    /// kind.
     pub fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
@@ -67,8 +68,8 @@ impl ReadError {
         self.offset
     }
 
-    /// The number of the record that is wrong, from 1. It is known when all records before it have been
-    /// worked on: when the pipeline has ended.
+    /// The number of the record that is wrong, counted from 1. It is known once all records before it
+    /// have been worked on, that is, once the pipeline has ended.
     pub fn record(&self) -> Option<u64> {
         Some(self.tally.before(self.block)? + self.record)
     }

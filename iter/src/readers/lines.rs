@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Gives everything that can be read its parallel lines and records.
+/// Adds parallel lines and records to everything that can be read.
 ///
 /// ```
 /// use tine::readers::ParallelRead;
@@ -44,7 +44,7 @@ pub trait ParallelRead: Sized {
         Lines::new(self.into_supply(), LineEnd)
     }
 
-    /// The lines as `&[u8]`, which may be anything.
+    /// The lines as `&[u8]`, which need not be UTF-8.
     ///
     /// ```
     /// use tine::readers::ParallelRead;
@@ -58,8 +58,8 @@ pub trait ParallelRead: Sized {
         Lines::new(self.into_supply(), LineEnd)
     }
 
-    /// What lies between separators, of one byte or more, as `&[u8]`. Nothing behind the last separator
-    /// is no record.
+    /// The records between separators, as `&[u8]`. A separator has one byte or more. If nothing follows
+    /// the last separator, no empty record comes after it.
     ///
     /// ```
     /// use tine::readers::ParallelRead;
@@ -81,13 +81,13 @@ pub trait ParallelRead: Sized {
         )
     }
 
-    /// Records that `cutter` tells apart: it is given bytes that begin where a record begins, and
-    /// returns the length of the record, or `None` if its end is not among them. What it never finds
-    /// an end of is the last record.
+    /// The records that `cutter` tells apart. It gets bytes that begin where a record begins. It
+    /// returns the length of that record, or `None` if the bytes do not reach to its end. A record
+    /// whose end it never finds is the last one.
     ///
-    /// `cutter` is called twice for each record, once while other threads cannot read on. It may look
-    /// behind the record for what tells that it has ended. If a record has nearly as many bytes as it
-    /// [may have](Lines::longest), that must be in the next 64 KiB.
+    /// `cutter` is called twice for each record, once while other threads cannot read on. To tell
+    /// that a record has ended, `cutter` may look at bytes behind it. If a record is nearly as long
+    /// as it [may be](Lines::longest), the next 64 KiB must be enough for that.
     ///
     /// ```
     /// use tine::readers::ParallelRead;
@@ -146,7 +146,7 @@ impl<'b> ParallelRead for InMemory<'b> {
     }
 }
 
-/// The lines or records of something, for closures that run in parallel.
+/// The lines or records of a reader, or of bytes in memory, for closures that run in parallel.
 ///
 /// It is made by [`ParallelRead`]. What `map` and the other adapters return is a [`Pipeline`], whose errors are
 /// [`io::Error`]s.
@@ -188,8 +188,8 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
         }
     }
 
-    /// How many bytes are read at once: 128 KiB, if nothing else is said. Blocks that take long to work
-    /// on should be small, for a block is worked on by one thread.
+    /// Sets how many bytes are read at once; the default is 128 KiB. Blocks that take long to work on
+    /// should be small, since one thread works on a whole block.
     ///
     /// ```
     /// use tine::readers::ParallelRead;
@@ -208,7 +208,7 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
         self
     }
 
-    /// How many bytes a record may have: 1 GiB, if nothing else is said. A longer one is an error, and
+    /// Sets how many bytes a record may have; the default is 1 GiB. A longer record is an error, and
     /// is not read to its end.
     ///
     /// ```
@@ -222,7 +222,7 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
         self
     }
 
-    /// At most this many blocks under way: four for each thread, if nothing else is said.
+    /// Sets how many blocks may be under way at a time; the default is four for each thread.
     ///
     /// ```
     /// use tine::readers::ParallelRead;
@@ -244,8 +244,8 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
         self
     }
 
-    /// Whatever a read has brought goes off as soon as there is a whole record, and does not wait until
-    /// a block is full: for readers that wait, as a socket or a terminal does.
+    /// Sends on what a read has brought as soon as it has a whole record, without waiting for a full
+    /// block. This is for readers that wait, such as a socket or a terminal.
     ///
     /// ```
     /// use tine::readers::ParallelRead;
@@ -286,7 +286,7 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
         })
     }
 
-    /// Calls `op` with each record, in parallel; what it makes comes in order.
+    /// Calls `op` with each record, in parallel; the results come in order.
     ///
     /// ```
     /// use tine::readers::ParallelRead;
@@ -304,7 +304,7 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
         self.each(One(op))
     }
 
-    /// The same where `op` makes nothing of some records.
+    /// As [`map`](Self::map), without the records for which `op` returns `None`.
     ///
     /// ```
     /// use tine::readers::ParallelRead;
@@ -322,7 +322,8 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
         self.each(Perhaps(op))
     }
 
-    /// The same where `op` may fail, with an error that errors of the reader can be turned into.
+    /// As [`map`](Self::map), where `op` may fail. Errors of the reader must be convertible to its
+    /// error type.
     ///
     /// ```
     /// use std::io;
@@ -344,7 +345,7 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
         self.each(Trying(op))
     }
 
-    /// Folds the records of each block into one value; these come in order.
+    /// Folds the records of each block into one value; the values come in order.
     ///
     /// ```
     /// use tine::readers::ParallelRead;
@@ -390,7 +391,7 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
     ///
     /// # Errors
     ///
-    /// The first of the reader. Some records behind it may have been worked on.
+    /// The first error of the reader. Some records behind it may have been worked on.
     pub fn for_each<F>(self, op: F) -> io::Result<()>
     where
         F: for<'b> Fn(V::Of<'b>) + Send + Sync,
@@ -410,7 +411,7 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
     ///
     /// # Errors
     ///
-    /// The first of the reader.
+    /// The first error of the reader.
     pub fn count(self) -> io::Result<u64> {
         self.fold(|| 0, |n, _| n + 1)
             .fold(0, |all, part: u64| all + part)

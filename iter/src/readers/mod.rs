@@ -44,8 +44,8 @@
 //!
 //! # Memory
 //!
-//! At most four blocks for each thread are under way, [or another number](Lines::limit). Their buffers are used
-//! again. A record that is longer than a block gets a block of its own.
+//! At most four blocks for each thread are under way, unless [`limit`](Lines::limit) sets another number. Their
+//! buffers are used again. A record that is longer than a block gets a block of its own.
 #![forbid(unsafe_code)]
 
 mod blocks;

@@ -52,8 +52,8 @@ impl<I, O, const EXCLUSIVE: bool> Scan<I, O, EXCLUSIVE> {
 impl<I: ParallelIterator, O, const EXCLUSIVE: bool> Scan<I, O, EXCLUSIVE> {
     /// Puts the result of all items into `total`.
     ///
-    /// It is there when the call that consumes the iterator returns. If that call stops before it
-    /// has seen all values, as a search does, `total` may keep its old value.
+    /// The total is there when the call that consumes the iterator returns. If that call stops
+    /// before it has seen all values, as a search does, `total` may keep its old value.
     ///
     /// ```
     /// use tine::prelude::*;

@@ -13,8 +13,8 @@
 //!   that need values by position, such as `zip` after a scan, then keep all of them.)
 //! * **Floats.** Only the number of items decides where the blocks are cut. So results are the same
 //!   to the last bit on any number of threads. Up to 4096 items they are also those of a loop.
-//! * **Overflow**, where it panics, may do so for the sum of some neighbours even if no running
-//!   value overflows; that takes items of both signs. Wrapping operations are exact.
+//! * **Overflow**, where it panics, may panic for the sum of some neighbours even if no running
+//!   value overflows; that needs items of both signs. Wrapping operations are exact.
 //! * **Panics** in the operation or in `Clone` reach the caller; every value is dropped once.
 #![forbid(unsafe_code)]
 
@@ -36,7 +36,7 @@ use adapter::Summands;
 use op::{Adding, Closures};
 pub(crate) use run::is_exact;
 
-/// Scans on any parallel iterator.
+/// Scans on any parallel iterator: for each item, the result of all items up to it.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -48,7 +48,7 @@ pub(crate) use run::is_exact;
 /// assert_eq!(balance, [100, 70, -10, 40]);
 /// ```
 pub trait ParallelScan: ParallelIterator {
-    /// For each item, the result of `op` over all items up to and with it.
+    /// For each item, the result of `op` over all items up to and including it.
     ///
     /// `op` must be associative, and `identity` makes a value that changes nothing. The operands
     /// are in the order of the items.
@@ -88,7 +88,7 @@ pub trait ParallelScan: ParallelIterator {
         Scan::new(self, Closures { identity, op })
     }
 
-    /// For each item, the sum of all items up to and with it.
+    /// For each item, the sum of all items up to and including it.
     ///
     /// As with `sum`, the type of the result has to be known.
     ///

@@ -26,7 +26,7 @@ pub trait ParallelScanMut<T: Clone + Send> {
     #[doc(hidden)]
     fn as_scan_slice(&mut self) -> &mut [T];
 
-    /// Replaces each element by the sum of all up to and with it; returns the sum of all.
+    /// Replaces each element by the sum of all up to and including it; returns the sum of all.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -60,8 +60,8 @@ pub trait ParallelScanMut<T: Clone + Send> {
         scan::<_, _, _, true>(self.as_scan_slice(), &op, &Unbroken)
     }
 
-    /// Replaces each element by the result of `op` over all up to and with it. Returns the result
-    /// of all.
+    /// Replaces each element by the result of `op` over all up to and including it. Returns the
+    /// result of all.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -98,7 +98,7 @@ pub trait ParallelScanMut<T: Clone + Send> {
     }
 
     /// Scans each run of equal neighbours among `keys` by itself: replaces each element by the
-    /// result of those of its run up to and with it.
+    /// result of the elements of its run, up to and including it.
     ///
     /// # Panics
     ///
@@ -123,8 +123,8 @@ pub trait ParallelScanMut<T: Clone + Send> {
         scan::<_, _, _, false>(slice, &op, &Keys(keys));
     }
 
-    /// As [`par_scan_by_key`](Self::par_scan_by_key), with the elements of the
-    /// run before it.
+    /// As [`par_scan_by_key`](Self::par_scan_by_key), but replaces each element by the result of
+    /// the elements before it in its run.
     ///
     /// # Panics
     ///
@@ -173,8 +173,8 @@ pub trait ParallelScanMut<T: Clone + Send> {
         scan::<_, _, _, false>(slice, &op, &Flags(flags));
     }
 
-    /// As [`par_scan_by_flags`](Self::par_scan_by_flags), with the elements
-    /// of the segment before it.
+    /// As [`par_scan_by_flags`](Self::par_scan_by_flags), but replaces each element by the result
+    /// of the elements before it in its segment.
     ///
     /// # Panics
     ///

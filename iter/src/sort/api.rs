@@ -10,7 +10,7 @@ use tine_pool::loops::quietly;
 use super::radix::key::RadixKey;
 use super::{dedup, dispatch, fork, parted, partition, runs, select, stable};
 
-/// What slices of [`Send`] elements can do beyond sorting.
+/// Radix sorts, merging, partitioning and selecting, for slices of [`Send`] elements.
 ///
 /// # Examples
 /// ```
@@ -217,7 +217,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
 impl<T: Send> ParallelSort<T> for [T] {}
 impl<T: Send> ParallelSort<T> for Vec<T> {}
 
-/// What sorts bring to vectors.
+/// Removes repeated elements from vectors, and splits vectors in two, in parallel.
 ///
 /// # Examples
 /// ```
@@ -326,7 +326,7 @@ impl<T: Send> ParallelDedup<T> for Vec<T> {
     }
 }
 
-/// What can be asked about the order of slices of [`Sync`] elements.
+/// Asks in parallel whether slices of [`Sync`] elements are sorted.
 ///
 /// # Examples
 /// ```

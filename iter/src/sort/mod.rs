@@ -1,5 +1,5 @@
-//! Sorts and related methods: what is in order, what is nearly, and how to get there
-//! with every core.
+//! Sorts and related methods: radix sorts, merging, partitioning, selecting, removing repeats, and
+//! asking whether a slice is sorted.
 
 mod api;
 mod cached;

@@ -5,8 +5,8 @@ use crate::convert::{IntoParallelIterator, IntoParallelRefIterator, IntoParallel
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::plumbing::{Consumer, ProducerCallback, UnindexedConsumer};
 
-/// Parallel iterator over tuples that take an item from each of up to twelve
-/// iterators, until the shortest ends.
+/// Parallel iterator over tuples of items, one from each of up to twelve iterators, until the
+/// shortest ends.
 ///
 /// ```
 /// use tine::prelude::*;

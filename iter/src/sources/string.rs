@@ -1,4 +1,4 @@
-//! A parallel iterator that takes characters out of a string.
+//! A parallel iterator that takes a range of characters out of a string.
 #![forbid(unsafe_code)]
 
 use crate::convert::ParallelDrainRange;
@@ -26,6 +26,8 @@ impl<'a> ParallelDrainRange<usize> for &'a mut String {
     type Iter = Drain<'a>;
     type Item = char;
 
+    /// Removes a range of the string and hands out its characters in parallel.
+    ///
     /// # Panics
     ///
     /// If the range is reversed, reaches beyond the string, or begins or ends

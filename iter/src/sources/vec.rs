@@ -1,4 +1,4 @@
-//! Parallel iterators over vectors, and those that move values out of them.
+//! Parallel iterators that move values out of vectors.
 
 // The only place where sources move values by hand.
 //

@@ -36,7 +36,7 @@ macro_rules! counters {
             }
         }
 
-        /// What has been done on one seat, or on all of them together.
+        /// Counts what has been done on one seat, or on all seats together.
         ///
         /// ```
         /// # use tine_pool as tine;
@@ -63,22 +63,22 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Jobs run that did not come from this seat's own joins: stolen, spawned, injected.
+    /// Jobs that ran here and did not come from this seat's own joins: stolen, spawned, injected.
     jobs,
     /// Jobs taken from another seat.
     stolen,
     /// Jobs of joins that were made visible to other seats.
     published,
-    /// Times that the thread of this seat went to sleep for want of work.
+    /// How often the thread of this seat has gone to sleep for want of work.
     parks,
-    /// Times that the holder of this seat woke another thread.
+    /// How often the holder of this seat has woken another thread.
     wakes,
-    /// Times that an ordinary thread held this seat.
+    /// How often an ordinary thread has held this seat.
     guests,
 }
 
-/// What a pool has done so far; see [`ThreadPool::stats`](crate::ThreadPool::stats). Prints as a
-/// table.
+/// Counts what a pool has done so far; see [`ThreadPool::stats`](crate::ThreadPool::stats). Prints
+/// as a table.
 ///
 /// The numbers are read one after the other while the pool may be at work, so they need not match
 /// to the last job.

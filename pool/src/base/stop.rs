@@ -24,15 +24,14 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Says to computations that they are to stop.
+/// Tells computations to stop.
 ///
 /// A clone is the same token. A [`child`](Self::child) is stopped with its parent, but may also be stopped
-/// alone. A thread that computes looks at the token: a loop that was told by `until`, everything that is called
-/// in `with_token`, or code of your own by [`is_stopped`](Self::is_stopped). Once stopped, a token stays
-/// so.
+/// alone. Computations look at the token themselves: a loop that ends with `until`, everything that is called
+/// in `with_token`, and code of your own by [`is_stopped`](Self::is_stopped). Once stopped, a token stays so.
 ///
-/// No thread belongs to a token. A deadline is looked at where the token is: see
-/// [`with_timeout`](Self::with_timeout).
+/// No thread watches a token. A deadline is checked only where a computation looks at the token:
+/// see [`with_timeout`](Self::with_timeout).
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -260,7 +259,7 @@ impl Drop for Inner {
 }
 
 impl StopToken {
-    /// A token that belongs to no other.
+    /// A new token without a parent.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -304,7 +303,8 @@ impl StopToken {
         self.child_until(clock::wall().saturating_add(nanos))
     }
 
-    /// A child that also counts as stopped from then on. As [`with_timeout`](Self::with_timeout).
+    /// A child that also counts as stopped from `deadline` on, as by
+    /// [`with_timeout`](Self::with_timeout).
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -335,8 +335,8 @@ impl StopToken {
         self.inner.stop();
     }
 
-    /// Whether it, or a parent of it, was stopped, or the time is up. What was written before
-    /// [`stop`](Self::stop) is seen by a thread that is told `true`.
+    /// Whether this token or a parent of it was stopped, or its time is up. A thread that gets
+    /// `true` sees what was written before the call of [`stop`](Self::stop).
     ///
     /// ```
     /// # use tine_pool as tine;

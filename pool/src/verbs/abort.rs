@@ -69,7 +69,8 @@ where
     spawn_async_with(&StopToken::new(), func)
 }
 
-/// As [`spawn_async`], under a child of `token`: of one for all requests, say, or with a deadline.
+/// As [`spawn_async`], under a child of `token`: for instance a token for all requests, or a token
+/// with a deadline.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -138,8 +139,8 @@ impl ThreadPool {
 }
 
 impl<T> JoinHandle<T> {
-    /// A handle that takes the job back when it is dropped, if no thread has begun it. To end one that has
-    /// begun as well, a token is needed: see [`stopped_by`](Self::stopped_by) and [`spawn_async`].
+    /// A handle that takes the job back when it is dropped, if no thread has begun it. To end a job that
+    /// has begun, a token is needed: see [`stopped_by`](Self::stopped_by) and [`spawn_async`].
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -157,7 +158,8 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// The same, which also stops `token`: the one that the job was started under.
+    /// As [`abort_on_drop`](Self::abort_on_drop), but the handle also stops `token`, the token that
+    /// the job was started under.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -231,7 +233,7 @@ impl<T> AbortOnDrop<T> {
         self.handle.is_finished()
     }
 
-    /// A handle that stops nothing.
+    /// Turns this into a handle that stops nothing.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -301,7 +303,7 @@ impl<T> fmt::Debug for AbortOnDrop<T> {
     }
 }
 
-/// What [`select`] gives: which job was first, and what it came to.
+/// What [`select`] returns in the end: which job was first, and its result.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -319,8 +321,8 @@ pub enum First<A, B> {
     Right(thread::Result<B>),
 }
 
-/// Waits for the first of two jobs to end, and stops the other one. To be awaited, or
-/// [`join`](Select::join)ed.
+/// Waits for the first of two jobs to end, and stops the other job. Await the result, or
+/// [`join`](Select::join) it.
 ///
 /// Each job needs a thread of the pool to begin. If every thread runs a job that ends only by its token, no
 /// other job can start, so the token is never stopped. Call [`yield_now`](crate::yield_now) in the loop of
@@ -361,9 +363,9 @@ const LEFT: u8 = 1;
 const RIGHT: u8 = 2;
 
 impl<A, B> Select<A, B> {
-    /// Waits as [`JoinHandle::join`] does: a worker runs a job of its own pool that no thread has begun, the
-    /// first of the two before the second, and stops it when the other ends elsewhere meanwhile. The two may
-    /// be of different pools.
+    /// Waits for the first of the two jobs to end, as [`JoinHandle::join`] waits. A worker that waits runs a
+    /// job of its own pool that no thread has begun, the first of the two before the second. It stops that
+    /// job if the other job ends elsewhere meanwhile. The two may be of different pools.
     ///
     /// ```
     /// # use tine_pool as tine;

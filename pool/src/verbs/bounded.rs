@@ -8,7 +8,7 @@ use crate::base::stop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Spawns jobs, at most `limit` that have not ended.
+/// Spawns jobs, of which at most `limit` are unfinished at a time.
 ///
 /// When the bound is reached, [`spawn`](Self::spawn) does the job on the calling thread, which keeps memory
 /// from filling and the caller from waiting idle; [`try_spawn_async`](Self::try_spawn_async) gives the job
@@ -43,7 +43,8 @@ impl Drop for Permit {
 }
 
 impl Bounded {
-    /// At most `limit` jobs at once. With none, `spawn` does everything where it is called.
+    /// Allows `limit` unfinished jobs at a time. If `limit` is 0, `spawn` does every job where it
+    /// is called.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -56,7 +57,7 @@ impl Bounded {
         Self { limit, pending }
     }
 
-    /// How many jobs have been spawned and not ended.
+    /// How many jobs have been spawned and have not ended.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -82,7 +83,8 @@ impl Bounded {
     ///
     /// # Panics
     ///
-    /// A panic of a job that is done here goes on here; else as for [`spawn`](crate::spawn()).
+    /// A panic of a job that is done here resumes in the caller; else as for
+    /// [`spawn`](crate::spawn()).
     ///
     /// ```
     /// # use tine_pool as tine;

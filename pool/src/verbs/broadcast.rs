@@ -20,7 +20,7 @@ use crate::work::worker::Worker;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a broadcast closure is told of where it runs.
+/// Tells a broadcast closure where it runs.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -70,7 +70,7 @@ impl BroadcastContext<'_> {
 ///
 /// # Panics
 ///
-/// If closures panic, one of the panics goes on here when all have ended.
+/// If closures panic, one of the panics resumes in the caller when all have ended.
 ///
 /// ```
 /// # use tine_pool as tine;

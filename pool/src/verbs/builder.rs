@@ -57,8 +57,8 @@ impl Error for ThreadPoolBuildError {
     }
 }
 
-/// A thread of a pool that is yet to be started: given to a spawn handler, which is to have
-/// [`run`](Self::run) called on the new thread.
+/// A thread of a pool that is yet to be started. A spawn handler gets it, and must see to it that
+/// [`run`](Self::run) is called on the new thread.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -250,8 +250,8 @@ impl ThreadPoolBuilder {
     }
 
     /// Makes a pool for the time of a call, with threads that may borrow from the caller's frame.
-    /// `wrapper` is called once on each thread and is to call [`ThreadBuilder::run`];
-    /// `with_pool` is then called with the pool. Returns when all threads have ended.
+    /// `wrapper` is called once on each thread and must call [`ThreadBuilder::run`]; `with_pool` is
+    /// then called with the pool. Returns when all threads have ended.
     ///
     /// As with a [`spawn_handler`](Self::spawn_handler), a thread that is inside of [`blocking`](crate::blocking()) is
     /// not replaced.
@@ -316,7 +316,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     }
 
     /// Makes the global pool, which the free functions and parallel iterators use. The first
-    /// parallel call of any kind would make it with default settings, so this comes first.
+    /// parallel call of any kind makes that pool with default settings, so call this before.
     ///
     /// # Errors
     ///
@@ -412,8 +412,8 @@ impl Drop for Unfinished<'_> {
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// How many threads. 0, the default, asks for as many as the process may run at once, or for
-    /// what the environment says in `TINE_NUM_THREADS`, `RAYON_NUM_THREADS` or
+    /// Sets the number of threads. 0, the default, asks for as many as the process may run at once,
+    /// or for what the environment says in `TINE_NUM_THREADS`, `RAYON_NUM_THREADS` or
     /// `RAYON_RS_NUM_CPUS`, in this order. At most [`max_num_threads`](crate::max_num_threads).
     ///
     /// ```
@@ -427,8 +427,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Where the number of threads is left to the default: as many as there are processor cores,
-    /// not counting the second thread of a core.
+    /// Makes the default number of threads the number of processor cores, not counting the second
+    /// thread of a core. It matters only where the number of threads is left to the default.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -441,10 +441,10 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Makes the calling thread number 0 of the pool. It works there whenever it waits for the
-    /// pool or yields, and runs what it is given to run inside the pool in place. A job that no thread has begun
-    /// by the time the pool and this thread are gone never runs. The thread keeps this number though the pool is dropped,
-    /// so it can be used for one pool only.
+    /// Makes the calling thread number 0 of the pool. It works there whenever it waits for the pool or yields, and
+    /// runs what it is given to run inside the pool in place. A job that no thread has begun by the time the pool and
+    /// this thread are gone never runs. The thread keeps this number even after the pool is dropped, so it can be
+    /// used for one pool only.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -481,9 +481,9 @@ impl<S> ThreadPoolBuilder<S> {
     }
 
     /// Whether a worker that waits may run anything, not only what its wait depends on (default:
-    /// no). A remedy for programs whose tasks block, outside this library, on tasks that no thread
-    /// else is free to run; in exchange, a lock held across a parallel call may be met again in
-    /// a stranger's task.
+    /// no). It is a remedy for programs whose tasks block, outside this library, on tasks that no
+    /// other thread is free to run. In exchange, a task of another call may meet a lock that is
+    /// held across a parallel call.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -496,7 +496,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// The names of the threads, by index.
+    /// Sets the names of the threads, by index.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -512,7 +512,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// The stack size of the threads, in bytes.
+    /// Sets the stack size of the threads, in bytes.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -525,8 +525,9 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Where panics go that no thread waits for: those of `spawn`, and of start and exit handlers.
-    /// Without a handler such a panic aborts the process, as does a panic of the handler.
+    /// Sets the handler for panics that no thread waits for: those of `spawn`, and of start and
+    /// exit handlers. Without a handler such a panic aborts the process, as does a panic of the
+    /// handler.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -548,7 +549,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Called on each thread when it starts, with its index.
+    /// Sets a closure that is called on each thread when it starts, with its index.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -566,7 +567,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Called on each thread before it ends, with its index.
+    /// Sets a closure that is called on each thread before it ends, with its index.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -584,8 +585,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// How threads are made: `spawn` gets each thread to be, and is to see to it that
-    /// [`ThreadBuilder::run`] is called on a new thread.
+    /// Sets how threads are made: `spawn` gets a [`ThreadBuilder`] for each, and must see to it
+    /// that [`ThreadBuilder::run`] is called on a new thread.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -608,7 +609,7 @@ impl<S> ThreadPoolBuilder<S> {
         }
     }
 
-    /// Once asked for spawned jobs to run first-in, first-out. It does nothing.
+    /// Does nothing. It once asked for spawned jobs to run first-in, first-out.
     ///
     /// ```
     /// # #![allow(deprecated)]

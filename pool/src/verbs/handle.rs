@@ -21,8 +21,8 @@ use std::thread;
 /// The handle to a job started by [`spawn_join`].
 ///
 /// [`join`](Self::join), called by a worker of the pool, runs the job in place if no thread has begun
-/// it, wherever it lies; else it helps the thread that runs it, and sleeps when there is nothing to help
-/// with. Other threads just sleep. As a future it is ready
+/// it, wherever it lies. Otherwise the worker helps the thread that runs the job, and sleeps when there
+/// is nothing to help with. A thread that is no worker just sleeps. As a future, the handle is ready
 /// when the job has ended. Dropping it, or [`detach`](Self::detach), lets the job run unwatched;
 /// [`cancel`](Self::cancel) takes it back if it has not begun.
 ///
@@ -179,9 +179,10 @@ where
 }
 
 impl<T> JoinHandle<T> {
-    /// Waits for the job to end and gives what it returned, or the payload of its panic. (One that was
-    /// started in [`with_token`](crate::with_token) and stopped with it ends the caller too, if that is
-    /// inside as well; else the payload says so to [`stop::is_end`](crate::stop::is_end).)
+    /// Waits for the job to end and gives what it returned, or the payload of its panic. (A job that
+    /// was started in [`with_token`](crate::with_token) may have been stopped with the token. Then
+    /// `join` ends the caller too if the caller works under a stopped token. Otherwise `join`
+    /// returns the payload, and [`stop::is_end`](crate::stop::is_end) says `true` of it.)
     ///
     /// # Panics
     /// If a poll of this handle has taken the result; or in a child process that `fork` made, if the job had not ended
@@ -224,8 +225,8 @@ impl<T> JoinHandle<T> {
         self.task.state().done
     }
 
-    /// Takes the job back, if no thread has begun it, and drops it; says whether it did. A job that
-    /// has begun goes on unwatched.
+    /// Takes the job back and drops it, if no thread has begun it. Returns whether it did. A job
+    /// that has begun goes on unwatched.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -245,8 +246,8 @@ impl<T> JoinHandle<T> {
         self.task.cancel()
     }
 
-    /// Lets the job run unwatched, as dropping the handle does. A panic of its own is then lost. Its result is dropped by the
-    /// thread that ran it; if that panics, it is as a panic in a job of [`spawn`](crate::spawn).
+    /// Lets the job run unwatched, as dropping the handle does. A panic of its own is then lost. Its result is
+    /// dropped by the thread that ran it; a panic of that drop counts as a panic in a job of [`spawn`](crate::spawn).
     ///
     /// ```
     /// # use tine_pool as tine;

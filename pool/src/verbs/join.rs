@@ -18,7 +18,7 @@ use crate::work::wait::Wait;
 use crate::work::worker::{FOR_JOIN, Worker};
 use std::ptr;
 
-/// Says whether a closure of [`join_context`] runs on another thread than the call.
+/// Says whether a closure of [`join_context`] runs on another thread than the caller's.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -31,8 +31,8 @@ pub struct FnContext {
 }
 
 impl FnContext {
-    /// Whether the closure was moved to another thread, as seen from the one that called
-    /// [`join_context`]; true for both closures if the caller was no worker.
+    /// Whether the closure runs on another thread than the caller of [`join_context`]; true for
+    /// both closures if the caller was no worker.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -48,14 +48,15 @@ impl FnContext {
 
 /// Runs two closures, at the same time if a thread is free, and returns both results.
 ///
-/// If no other thread has begun `b` when `a` is done, `b` runs on this thread after `a`. So a join inside a
-/// parallel call costs a few nanoseconds when nothing is shared, and may be used at every level of a recursion.
-/// While it waits, the thread runs pieces of `b` alone, apart from the exceptions on [the crate's page](crate). So a
-/// lock held across the call cannot be met again in a stranger's task.
+/// If no other thread has begun `b` when `a` is done, `b` runs on this thread after `a`. So a join inside a parallel
+/// call costs a few nanoseconds when nothing is shared, and may be used at every level of a recursion. While it
+/// waits, the thread runs only pieces of `b`, apart from the exceptions on [the crate's page](crate). So no task of
+/// another call can meet a lock that is held across this call.
 ///
 /// # Panics
 ///
-/// If a closure panics, the panic goes on here once both have ended; if both do, it is `a`'s.
+/// If a closure panics, the panic resumes in the caller once both have ended. If both panic, it is
+/// the panic of `a`.
 ///
 /// ```
 /// # use tine_pool as tine;

@@ -106,8 +106,8 @@ pub(crate) fn with_current<R>(f: impl FnOnce(&Shared, Option<&Worker<'_>>) -> R)
 
 /// How many threads the current pool has: the worker's own, or the global one.
 ///
-/// From within a closure that a pool runs, this is that pool's number. Outside, it is the number
-/// of the global pool, which this call fixes if nothing has before.
+/// From within a closure that a pool runs, this is that pool's number. Outside, it is the number of
+/// the global pool, which this call fixes if nothing has fixed it before.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -159,13 +159,7 @@ pub fn max_num_threads() -> usize {
     MAX_THREADS
 }
 
-/// A pool of threads of its own.
-///
-/// A child process that `fork` makes has none of them: there, the methods that would need them
-/// panic, and dropping the pool does nothing. (The global pool is made anew in such a child when it
-/// is first used. If you fork inside a parallel call, the child must `exec` or exit; it must not return from that call.
-/// The threads of a child's pools have no name. A closure there that starts a thread with std may wait for ever: std
-/// takes a lock as a thread begins, and a thread of the parent may have held it.)
+/// A pool of threads, apart from the global pool.
 ///
 /// Closures given to its methods run on these threads, and what they call in turn, `join` or a
 /// parallel iterator, runs there too. Dropping the pool returns at once; its threads finish what
@@ -183,6 +177,12 @@ pub fn max_num_threads() -> usize {
 ///
 /// While threads are inside [`blocking`](crate::blocking()), jobs may also run on spare threads,
 /// whose indices are those from the number of threads up.
+///
+/// A child process that `fork` makes has none of these threads: there, the methods that would need
+/// them panic, and dropping the pool does nothing. (The global pool is made anew in such a child when it
+/// is first used. If you fork inside a parallel call, the child must `exec` or exit; it must not return from that call.
+/// The threads of a child's pools have no name. A closure there that starts a thread with std may wait for ever: std
+/// takes a lock as a thread begins, and a thread of the parent may have held it.)
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -211,12 +211,12 @@ impl ThreadPool {
 
     /// Runs `op` on a thread of this pool and waits for it. Parallel calls within use this pool.
     ///
-    /// From a thread of this pool it is a plain call. From a worker of another pool, that worker
-    /// runs anything its own pool has while it waits.
+    /// From a thread of this pool it is a plain call. If the caller is a worker of another pool, it
+    /// runs any job of its own pool while it waits.
     ///
     /// # Panics
     ///
-    /// A panic of `op` goes on here.
+    /// A panic of `op` resumes in the caller.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -284,8 +284,8 @@ impl ThreadPool {
     /// Finishes what was spawned, ends the threads, and returns when they have ended. (As the system ends them, destructors of
     /// their thread-locals may still run.)
     ///
-    /// A thread of another pool waits as in [`blocking`](crate::blocking()): another one works in its place, so what is
-    /// finished here may wait for that pool.
+    /// A thread of another pool waits as in [`blocking`](crate::blocking()): a spare thread works in its place, so
+    /// the jobs that are finished here may wait for that pool.
     ///
     /// # Panics
     ///

@@ -49,7 +49,7 @@ struct Base<'scope> {
     marker: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
-/// Where tasks are spawned that may borrow anything that outlives `'scope`. See [`scope()`].
+/// Spawns tasks that may borrow anything that outlives `'scope`. See [`scope()`].
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -79,14 +79,14 @@ pub struct ScopeFifo<'scope> {
 /// Opens a scope, calls `op` with it, and returns when `op` and every task spawned into the
 /// scope have ended.
 ///
-/// Tasks may borrow what outlives the scope, and spawn further tasks. The thread that waits runs
-/// the scope's own tasks, newest first, and then helps the threads that run the rest. It runs nothing
-/// else, apart from the exceptions that [the crate's page](crate) names. So a lock held across the
-/// call does no harm as long as no task of the scope takes it.
+/// Tasks may borrow what outlives the scope, and spawn further tasks. The thread that waits runs the
+/// scope's own tasks, newest first, and then helps the threads that run the rest. It runs nothing
+/// else, apart from the exceptions on [the crate's page](crate). So a lock may be held across the
+/// call as long as no task of the scope takes it.
 ///
 /// # Panics
 ///
-/// If `op` or a task panics, one of the panics goes on here when all have ended.
+/// If `op` or a task panics, one of the panics resumes in the caller when all have ended.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -285,8 +285,9 @@ impl<'scope> Scope<'scope> {
         });
     }
 
-    /// Spawns a task, unless the scope has `limit` unfinished ones already: then does it here, before
-    /// this returns. So a scope that is filled faster than its tasks are done does not fill memory.
+    /// Spawns a task, unless the scope has `limit` unfinished tasks already: then it runs the task
+    /// here, before it returns. So a scope that is filled faster than its tasks are done does not
+    /// fill memory.
     ///
     /// The number is looked at, not reserved: where N threads spawn at once, there may be N more.
     ///

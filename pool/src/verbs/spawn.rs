@@ -13,7 +13,7 @@ use crate::work::worker::Worker;
 /// Starts a job on the current pool and does not wait for it.
 ///
 /// Jobs that one thread spawns and runs itself run newest first; see [`spawn_fifo`] for the
-/// opposite. From an ordinary thread they queue up behind other work from outside.
+/// opposite. Jobs from an ordinary thread queue up behind other work from outside.
 ///
 /// # Panics
 ///
@@ -49,7 +49,8 @@ where
 
 /// Starts a batch of jobs with one notification: threads are told once for all of them.
 ///
-/// They are started once the iterator has come to its end. If it panics, none of them is.
+/// The jobs are started once the iterator has come to its end. If it panics, none of them is
+/// started.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -217,9 +218,9 @@ pub enum Yield {
 
 /// Runs one job of the current pool, whatever it is; `None` if the calling thread is no worker.
 ///
-/// The job may be one that waits for what its caller has still to do: a lock that the caller holds, or the next item
-/// of its channel. That job then waits for ever. Other waits run only what they depend on, apart from
-/// the few that [the crate's page](crate) names.
+/// The job may wait for something that the caller has yet to do: to release a lock, or to send the next item to a
+/// channel. Then the job waits for ever. Other waits run only what they depend on, apart from the few that
+/// [the crate's page](crate) names.
 ///
 /// ```
 /// # use tine_pool as tine;

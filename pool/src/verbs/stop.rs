@@ -8,7 +8,8 @@ use std::fmt;
 
 pub use crate::base::stop::{StopToken, WhenStopped};
 
-/// A computation was stopped before its end. `so_far` holds the partial result, if there is one.
+/// The error of a computation that was stopped before its end. `so_far` holds the partial result,
+/// if there is one.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -19,7 +20,7 @@ pub use crate::base::stop::{StopToken, WhenStopped};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Stopped<T = ()> {
-    /// What was done.
+    /// The partial result.
     pub so_far: T,
 }
 
@@ -33,12 +34,12 @@ impl<T: fmt::Debug> std::error::Error for Stopped<T> {}
 
 /// Calls `op`; once `token` is stopped, every parallel call in it ends early.
 ///
-/// That goes for calls however deep, and on whatever thread: loops, joins, sorts, tasks of scopes that have
-/// not begun, jobs that are spawned inside, and what runs inside in another pool. They end by unwinding,
-/// so everything is dropped, once; items and tasks that have begun run to their end, and a sort that is
-/// ended leaves all elements in its slice, in some order. Code of yours that takes long without a parallel
-/// call may ask [`requested`](requested()). If `op` makes no parallel call after the stop, `with_token` returns its
-/// result in `Ok`, as usual.
+/// That holds for calls at any depth and on any thread: loops, joins, sorts, tasks of scopes that have not begun,
+/// jobs that are spawned inside, and what runs inside in another pool. They end by unwinding, so everything is
+/// dropped, once; items and tasks that have begun run to their end, and a sort that is ended leaves all elements in
+/// its slice, in some order. Code of yours that takes long without a parallel call may ask
+/// [`requested`](requested()). If `op` makes no parallel call after the stop, `with_token` returns its result in
+/// `Ok`, as usual.
 ///
 /// Calls of `with_token` may be nested: each token ends what is inside of its own call.
 /// A token that is stopped already keeps `op` from being called.
@@ -48,7 +49,7 @@ impl<T: fmt::Debug> std::error::Error for Stopped<T> {}
 ///
 /// # Panics
 ///
-/// A panic of `op` goes on here, also where the token was stopped at the same time.
+/// A panic of `op` resumes in the caller, even if the token was stopped at the same time.
 ///
 /// A destructor that runs while its thread unwinds may call this too, and `op` ends there as elsewhere. But if `op` panics
 /// there, and a value that is dropped by that panic makes a parallel call once the token is stopped, the process aborts:
@@ -135,8 +136,8 @@ pub fn requested() -> bool {
     base::requested()
 }
 
-/// Whether a panic that was caught is only the end of a computation that was stopped: to be told from a real
-/// one where panics are caught inside of [`with_token`], and passed on with
+/// Whether a panic that was caught is only the end of a computation that was stopped, and no real panic.
+/// Code that catches panics inside of [`with_token`] should ask this, and pass such an end on with
 /// [`resume_unwind`](std::panic::resume_unwind).
 ///
 /// ```
@@ -158,8 +159,8 @@ pub fn is_end(payload: &(dyn std::any::Any + Send)) -> bool {
     payload.is::<base::Unwound>()
 }
 
-/// [`scope()`] under a token: once that is stopped, tasks that have not begun are dropped, and those that
-/// have begun end at their next parallel call.
+/// Opens a [`scope()`] under a token: once the token is stopped, tasks that have not begun are dropped,
+/// and tasks that have begun end at their next parallel call.
 ///
 /// ```
 /// # use tine_pool as tine;

@@ -15,7 +15,7 @@ use super::word::RadixBits;
 ///
 /// # Examples
 ///
-/// An implementation puts highest what is to be looked at first:
+/// An implementation puts what is to be compared first into the highest bits:
 ///
 /// ```
 /// use tine::sort::{ParallelSort, RadixKey};

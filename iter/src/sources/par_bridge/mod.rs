@@ -41,16 +41,15 @@ use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 ///
 /// # Items that wait for one another
 ///
-/// An iterator is asked for its next item only when each item that it has handed out is being
-/// worked on. So an item may wait for a later one, as a request waits for its response, as long as
-/// there are threads for both. There is one exception. If an iterator knows by the lower bound of
-/// its `size_hint` that it has more, it is asked for several items at once as soon as items have
-/// proved quick. A thread that has nothing else to do takes those that have not been started. The
-/// last items, two for each thread, come one by one. (In a pool of more than 16 threads they may be drawn at
-/// once too, and are then shared out: by halves, as threads ask.) So one item for each thread may wait for all the others.
-/// For a bridge inside of another loop's item this does not hold: a thread that waits for the rest of that loop may not come.
-/// If no item waits for another, say so by [`batched`](IterBridge::batched): that is
-/// much faster where items are cheap.
+/// An iterator is asked for its next item only when each item that it has handed out is being worked on. So an item
+/// may wait for a later one, as a request waits for its response, as long as there are threads for both. There is one
+/// exception. If an iterator knows by the lower bound of its `size_hint` that it has more, it is asked for several
+/// items at once as soon as items have proved quick. A thread that has nothing else to do takes over the items that
+/// have not been started. The last items, two for each thread, come one by one. (In a pool of more than 16 threads
+/// they may be drawn at once too, and are then shared out: by halves, as threads ask.) So one item for each thread
+/// may wait for all the others. For a bridge inside of another loop's item this does not hold: a thread that waits
+/// for the rest of that loop may not come. If no item waits for another, say so by [`batched`](IterBridge::batched):
+/// that is much faster where items are cheap.
 ///
 /// # Waiting in `next`
 ///
@@ -82,8 +81,8 @@ pub trait ParallelBridge: Sized {
     /// ```
     fn par_bridge(self) -> IterBridge<Self>;
 
-    /// The items in parallel and yet in order, with at most `look_ahead` items between the one that is
-    /// next in order and the last one that was drawn.
+    /// Works on the items in parallel, and hands the results on in order. At most `look_ahead` items
+    /// lie between the item that is next in order and the last item that was drawn.
     ///
     /// It is a [`Pipeline`]: what stands between here and its end (`map`, `filter`, `flat_map` …) is run
     /// in parallel; what ends it (`for_each`, `collect`, `write_to` …) is given the results in order,
@@ -176,7 +175,8 @@ impl<Iter: Iterator<Item: Send> + Send> ParallelIterator for IterBridge<Iter> {
 }
 
 impl<Iter: Iterator<Item: Send> + Send> IterBridge<Iter> {
-    /// The same items, many of which a thread draws at once: no item may wait for a later one.
+    /// The same items, but a thread draws many of them at once. No item may then wait for a later
+    /// one.
     ///
     /// The number grows by itself where items take little time. Then a bridge over a cheap iterator
     /// costs little more than the iterator. If an item does wait for a later one, it may wait for

@@ -233,7 +233,7 @@ impl<'data, T> ChunksExactMut<'data, T> {
         ChunksExactMut { slice, size, rest }
     }
 
-    /// Gives up the chunks for the elements at the end that fill none.
+    /// Drops the iterator, and returns the elements at the end that fill no chunk.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -282,7 +282,7 @@ impl<'data, T> RChunksExactMut<'data, T> {
         RChunksExactMut { slice, size, rest }
     }
 
-    /// Gives up the chunks for the elements at the front that fill none.
+    /// Drops the iterator, and returns the elements at the front that fill no chunk.
     ///
     /// ```
     /// use tine::prelude::*;

@@ -30,7 +30,7 @@ fn at_least_one(size: usize, what: &str) -> usize {
     size
 }
 
-/// Parallel views of a shared slice.
+/// Parallel iterators over parts of a shared slice: chunks, windows, pieces between separators.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -240,7 +240,7 @@ impl<T: Sync> ParallelSlice<T> for [T] {
     }
 }
 
-/// Parallel views of an exclusive slice, and its parallel sorts.
+/// Parallel iterators over exclusive parts of a slice, and its parallel sorts.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -415,7 +415,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// Primitives are sorted by radix, and strings and byte vectors by eight bytes at a time;
     /// neither way asks their `Ord`. Takes room for as many elements as there are. Primitives in
     /// nearly ascending order take an eighth more; strings take two records, of an element and a
-    /// word each. Without memory, merges in place.
+    /// word each. If it gets no memory, it merges in place.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -439,8 +439,9 @@ pub trait ParallelSliceMut<T: Send> {
     ///
     /// Takes room for as many elements as there are; without it, merges in place.
     ///
-    /// Under a token, it is looked at before a part of the slice is sorted or merged, and not between two
-    /// comparisons: each thread may make some thousands of these after a stop.
+    /// If the call works under a stop token, the token is looked at before each part of the slice is
+    /// sorted or merged, and not between two comparisons. After a stop, each thread may still make some
+    /// thousands of comparisons.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -526,9 +527,10 @@ pub trait ParallelSliceMut<T: Send> {
     /// Sorts the slice by `compare`, in place; equal elements may end in any
     /// order.
     ///
-    /// If `compare` panics, or is no total order, the slice holds its elements
-    /// in some order. If it is no total order, the panic hook may be called although this does not panic, as
-    /// in [`par_sort_by`](ParallelSliceMut::par_sort_by). Under a token, it goes on as long as that does.
+    /// If `compare` panics, or is no total order, the slice holds its elements in some order. If it is no
+    /// total order, the panic hook may be called although this does not panic, as in
+    /// [`par_sort_by`](ParallelSliceMut::par_sort_by). After a stop, it goes on for as long as that method
+    /// does.
     ///
     /// ```
     /// use tine::prelude::*;

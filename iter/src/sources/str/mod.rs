@@ -18,7 +18,7 @@ pub use split::{
     Lines, Split, SplitAsciiWhitespace, SplitInclusive, SplitTerminator, SplitWhitespace,
 };
 
-/// Parallel views of a string.
+/// Parallel iterators over a string: its characters, lines, words and matches.
 ///
 /// ```
 /// use tine::prelude::*;
