@@ -39,7 +39,8 @@ pub struct ParBitSet {
 }
 
 impl ParBitSet {
-    /// An empty set of numbers below `bound`.
+    /// An empty set of numbers below `bound`, of one bit for each. As with a `Vec`, the program ends if there is no memory for
+    /// them.
     ///
     /// ```
     /// use tine::ParBitSet;

@@ -143,7 +143,11 @@ fn addresses_come_again() {
     map.insert(1_u8, 0_usize);
     let changes = if cfg!(miri) { 60 } else { 5_000 };
     std::thread::scope(|s| {
-        s.spawn(|| (1..=changes).for_each(|n| drop(map.insert(1, n))));
+        s.spawn(|| {
+            for n in 1..=changes {
+                assert_eq!(map.insert(1, n), Some(n - 1));
+            }
+        });
         let mut last = 0;
         for _ in 0..8 * changes {
             let now = map.get_cloned(&1).unwrap();
