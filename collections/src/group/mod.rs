@@ -49,7 +49,8 @@ use tine_iter::slice::ParallelSliceMut;
 /// and folds keep about half a gigabyte in this way, for all threads together, besides what keys and items own. A
 /// thread that has its share of this folds it, and goes on. So a stream may be larger than memory, if memory has room
 /// for its keys once for each thread. (For `fold_by` and `aggregate_by`, which keep to the order of items: once for
-/// each piece that a thread has taken over.) `group_by`, `distinct` and the joins keep what is scattered to the end.
+/// each piece that a thread has taken over.) `distinct`, and `collect` into a map or a set, keep one item for each key in
+/// the same way. `group_by` and the joins keep what is scattered to the end.
 ///
 /// ```
 /// use tine::prelude::*;
