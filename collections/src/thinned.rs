@@ -25,10 +25,10 @@ pub(crate) const HELD: usize = if cfg!(miri) {
     512 << 20
 };
 
-/// The first one of so many parts is the sample.
+/// The first one of N parts is the sample; this is N.
 const SAMPLE: usize = 16;
-/// At least this many values come between two looks at how much is held.
-const STEP: usize = 1 << 10;
+/// At least this many bytes of values, or one value, come between two looks at how much is held.
+const STEP: usize = 16 << 10;
 
 /// How many bytes a worker may hold.
 pub(crate) struct Bound {
@@ -48,7 +48,7 @@ impl Bound {
     #[inline]
     pub(crate) fn room(&self, bytes: usize, size: usize) -> Option<usize> {
         let left = self.now.saturating_sub(bytes);
-        (left > 0).then(|| (left / size.max(1)).max(STEP))
+        (left > 0).then(|| (left.max(STEP) / size.max(1)).max(1))
     }
 
     /// Sets the next bound, for a worker that goes on with this many bytes. A look in vain costs less than the work itself, so
