@@ -110,7 +110,7 @@ impl<G: Tag, K: Hash + Eq, V, const LAST: bool> Thinned<G, K, V, LAST> {
 
     /// How many pairs may come before there is a look at how much is held.
     #[inline]
-    pub(crate) fn room(&mut self, hasher: &impl BuildHasher) -> usize {
+    fn room(&mut self, hasher: &impl BuildHasher) -> usize {
         loop {
             let size = mem::size_of::<Tagged<G, K, V>>();
             if let Some(room) = self.bound.room(self.pairs.bytes(), size) {
@@ -121,7 +121,7 @@ impl<G: Tag, K: Hash + Eq, V, const LAST: bool> Thinned<G, K, V, LAST> {
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, (key, value): (K, V), hasher: &impl BuildHasher) {
+    fn push(&mut self, (key, value): (K, V), hasher: &impl BuildHasher) {
         let hash = hasher.hash_one(&key);
         let part = part_of(hash, self.pairs.parts());
         self.pairs.push(part, (G::keep(hash), (key, value)));

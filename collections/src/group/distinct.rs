@@ -9,7 +9,7 @@
 use super::firsts::{Listed, Ranked, Row, Trial};
 use super::passed::{Passed, passed_firsts};
 use crate::foresight::Foresight;
-use crate::gather::{Heap, Run, fits, heaps};
+use crate::gather::{Heap, Run, heaps};
 use crate::hasher::DefaultHashBuilder;
 use crate::partition::{List, Scatter, concat, par_map, transpose};
 use crate::parts::{breadth_of, part_of};
@@ -20,6 +20,7 @@ use crate::word::has_word;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
+use std::iter;
 use tine_iter::iter::ParallelIterator;
 use tine_pool::current_num_threads;
 
@@ -174,33 +175,20 @@ where
                 continue;
             }
             self.strains = self.trial.missed();
-            self.later.room(hasher);
-            self.put((key, value), hasher);
+            self.count += 1;
+            let placed = (key, (self.count - 1, value));
+            Heap::<Vec<_>, _, _, _>::pour(&mut self.later, iter::once(placed), hasher);
         }
-        loop {
-            let room = self.later.room(hasher);
-            if fits(&values, room) {
-                return values.for_each(|pair| self.put(pair, hasher));
-            }
-            let end = self.count + room;
-            values
-                .by_ref()
-                .take(room)
-                .for_each(|pair| self.put(pair, hasher));
-            if self.count < end {
-                return;
-            }
-        }
+        let count = &mut self.count;
+        let placed = values.map(|(key, value)| {
+            *count += 1;
+            (key, (*count - 1, value))
+        });
+        Heap::<Vec<_>, _, _, _>::pour(&mut self.later, placed, hasher);
     }
 }
 
 impl<G: Tag, K: Eq + Hash, V> Strained<G, K, V> {
-    #[inline]
-    fn put(&mut self, (key, value): (K, V), hasher: &impl BuildHasher) {
-        self.later.push((key, (self.count, value)), hasher);
-        self.count += 1;
-    }
-
     /// The first items, and the later ones.
     fn into_scatters(self, hasher: &DefaultHashBuilder) -> [Scatter<Placed<G, K, V>>; 2] {
         let parts = self.later.parts();

@@ -162,6 +162,7 @@ impl Seed {
             items: 0,
             ticks: 0,
             last: 0,
+            aside: (0, 0),
         }
     }
 }
@@ -218,6 +219,8 @@ pub(crate) struct Pace {
     ticks: u64,
     /// The time of an item of the last block, in ticks with eight fractional bits.
     last: u64,
+    /// The items and the ticks of a long block that was interrupted, until the next block tells what to make of it.
+    aside: (usize, u64),
 }
 
 impl Pace {
@@ -380,6 +383,10 @@ impl Pace {
     #[inline]
     pub(crate) fn flush(&mut self) {
         self.end_block();
+        if self.items == 0 {
+            // Nothing else is known of the row.
+            (self.items, self.ticks) = self.aside;
+        }
         if self.items > 0 {
             self.note_row();
         }
@@ -480,6 +487,7 @@ impl Pace {
     fn drop_notes(&mut self) {
         (self.block, self.begun) = (0, 0);
         (self.items, self.ticks, self.last, self.peak) = (0, 0, 0, 0);
+        self.aside = (0, 0);
     }
 
     /// Sets from how many nanoseconds on a part of the loop is `worth` giving away, unless its items
@@ -707,9 +715,13 @@ impl Pace {
             let ticks = now.saturating_sub(self.begun);
             #[cfg(not(loom))]
             crate::base::trace::block(ticks);
-            if ticks > clock::ticks(STUCK) && self.says_nothing(ticks) {
-                (self.block, self.begun) = (0, clock::now());
-                return;
+            if ticks > clock::ticks(STUCK) {
+                if self.sets_aside(ticks) {
+                    (self.block, self.begun) = (0, clock::now());
+                    return;
+                }
+            } else {
+                self.aside = (0, 0);
             }
             self.ticks += ticks;
             self.begun = now;
@@ -721,13 +733,21 @@ impl Pace {
         }
     }
 
-    /// Whether a long block took far longer than others and was interrupted. What it took would count for the whole row:
-    /// after some milliseconds, thousands of items would be blocks of their own.
+    /// Whether a long block took far longer than was expected and was interrupted: then it says nothing. If it counted, it would
+    /// count for the whole row: after some milliseconds, thousands of items would be blocks of their own. But where a second
+    /// one follows at once, items are long, and both count.
     #[cold]
-    fn says_nothing(&self, ticks: u64) -> bool {
+    fn sets_aside(&mut self, ticks: u64) -> bool {
         let nanos = clock::nanos(ticks);
         let is_far = |known| nanos >= OUTLIER.saturating_mul(known);
-        self.estimate(self.block).is_none_or(is_far) && clock::was_interrupted()
+        let (items, before) = take(&mut self.aside);
+        if items == 0 && self.estimate(self.block).is_some_and(is_far) && clock::was_interrupted() {
+            self.aside = (self.block, ticks);
+            return true;
+        }
+        self.items += items;
+        self.ticks += before;
+        false
     }
 
     /// Nanoseconds for each item, with eight fractional bits.

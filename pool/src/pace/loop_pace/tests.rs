@@ -119,35 +119,72 @@ fn threads_are_woken_ahead_for_what_is_worth_it() {
     assert_eq!(view.ahead.get(), 1);
 }
 
-/// A block of which the system took a part says nothing, if it is far longer than those before it.
+/// A pace after a hundred items that took that many nanoseconds each, or of which nothing is known; and a system that has
+/// interrupted this thread since it was asked, or not.
+fn interrupted(is: bool, known: Option<u64>) -> Pace {
+    let mut pace = Pace::start(0x51_7e30, 1 << 20, 0, false, &Eight::new());
+    if let Some(nanos) = known {
+        (pace.items, pace.ticks) = (100, clock::ticks(100 * nanos));
+    }
+    let count = PRETENDED.get().unwrap_or(0);
+    PRETENDED.set(Some(count));
+    clock::was_interrupted();
+    PRETENDED.set(Some(count + u64::from(is)));
+    pace
+}
+
+/// A block of one item that took this many nanoseconds.
+fn end_block(pace: &mut Pace, nanos: u64) {
+    (pace.block, pace.begun) = (1, clock::now() - clock::ticks(nanos));
+    pace.end_block();
+}
+
+/// A block of which the system took a part says nothing, if it is far longer than what is known.
 #[test]
 fn an_interrupted_block_does_not_count() {
-    let long = clock::ticks(4_000_000);
-    for (interrupted, known, counts) in [
-        (true, 1_000, false),
-        (false, 1_000, true),
-        (true, 2_000_000, true),
+    const LONG: u64 = 4_000_000;
+    for (is, known, counts) in [
+        (true, Some(1_000), false),
+        (false, Some(1_000), true),
+        (true, Some(2_000_000), true),
+        (true, None, true),
     ] {
-        let view = Eight::new();
-        let mut pace = Pace::start(0x51_7e30, 1 << 20, 0, false, &view);
-        (pace.items, pace.ticks) = (100, clock::ticks(100 * known));
-        let mut count = PRETENDED.get().unwrap_or(0);
-        PRETENDED.set(Some(count));
-        clock::was_interrupted();
-        count += u64::from(interrupted);
-        PRETENDED.set(Some(count));
-        (pace.block, pace.begun) = (1, clock::now() - long);
-        let size = pace.block(1 << 20);
-        assert_eq!(pace.items == 101, counts, "{interrupted}, {known}");
-        // The next one is as large as it would have been, or small.
-        assert_eq!(size > 1, !counts, "{size} items, {interrupted}, {known}");
-        assert_eq!(pace.is_uneven(), counts && known == 1_000);
-        // That was asked once: the next long one counts.
+        let mut pace = interrupted(is, known);
         let items = pace.items;
-        (pace.block, pace.begun) = (1, clock::now() - long);
-        pace.end_block();
-        assert_eq!(pace.items, items + 1);
+        end_block(&mut pace, LONG);
+        assert_eq!(pace.items == items + 1, counts, "{is}, {known:?}");
+        // The next one is as large as it would have been, or small.
+        assert_eq!(pace.block(1 << 20) > 1, !counts, "{is}, {known:?}");
+        assert_eq!(pace.is_uneven(), counts && known == Some(1_000));
+        // After a short one, it is forgotten.
+        pace.block = 0;
+        end_block(&mut pace, 1_000);
+        let ticks = pace.ticks;
+        assert_eq!(ticks < clock::ticks(LONG), !counts, "{is}, {known:?}");
     }
+    PRETENDED.set(None);
+}
+
+/// Where each item is long, each may be interrupted: then two at a time count. And so does the only block of a row.
+#[test]
+fn interrupted_items_that_are_all_long_count() {
+    const LONG: u64 = 10_000_000;
+    let mut pace = interrupted(true, Some(1_000));
+    for counted in [100, 102, 102, 104] {
+        end_block(&mut pace, LONG);
+        assert_eq!(pace.items, counted);
+        PRETENDED.set(PRETENDED.get().map(|count| count + 1));
+    }
+    assert!(pace.ticks >= clock::ticks(4 * LONG));
+
+    site_costs::entry(0x51_7e38).record_cost(100, 100_000);
+    let mut pace = interrupted(true, None);
+    pace.entry = site_costs::entry(0x51_7e38);
+    pace.known = pace.entry.read();
+    end_block(&mut pace, LONG);
+    assert_eq!((pace.items, pace.aside.0), (0, 1));
+    pace.flush();
+    assert!(pace.entry.predict(1).is_some_and(|nanos| nanos > 1_400));
     PRETENDED.set(None);
 }
 
