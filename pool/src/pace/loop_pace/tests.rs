@@ -122,7 +122,7 @@ fn threads_are_woken_ahead_for_what_is_worth_it() {
 /// A pace after a hundred items that took that many nanoseconds each, or of which nothing is known; and a system that has
 /// interrupted this thread since it was asked, or not.
 fn interrupted(is: bool, known: Option<u64>) -> Pace {
-    let mut pace = Pace::start(0x51_7e30, 1 << 20, 0, false, &Eight::new());
+    let mut pace = Pace::start(0x51_7eb0, 1 << 20, 0, false, &Eight::new());
     if let Some(nanos) = known {
         (pace.items, pace.ticks) = (100, clock::ticks(100 * nanos));
     }
@@ -177,9 +177,9 @@ fn interrupted_items_that_are_all_long_count() {
     }
     assert!(pace.ticks >= clock::ticks(4 * LONG));
 
-    site_costs::entry(0x51_7e38).record_cost(100, 100_000);
+    site_costs::entry(0x51_7ea8).record_cost(100, 100_000);
     let mut pace = interrupted(true, None);
-    pace.entry = site_costs::entry(0x51_7e38);
+    pace.entry = site_costs::entry(0x51_7ea8);
     pace.known = pace.entry.read();
     end_block(&mut pace, LONG);
     assert_eq!((pace.items, pace.aside.0), (0, 1));
