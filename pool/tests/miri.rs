@@ -306,7 +306,7 @@ fn addresses_come_again() {
             RAN.fetch_add(1, SeqCst);
         });
     };
-    let rounds = if cfg!(miri) { 8 } else { 500 };
+    let rounds = if cfg!(miri) { 40 } else { 500 };
     thread::scope(|s| {
         s.spawn(|| {
             for n in 1..=rounds {
