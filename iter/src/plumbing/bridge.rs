@@ -17,7 +17,7 @@
 
 use tine_pool::current_num_threads;
 
-use tine_pool::loops::{self, Part, Timer};
+use tine_pool::loops::{self, Part, Site, Timer};
 
 use super::fork::{done, enter_part};
 use super::lazy::{Forked, Kind, Piece, Ran, Task, Way};
@@ -128,7 +128,8 @@ where
     let _look = look();
     let threads = current_num_threads();
     let blocks = Rest::<P, C>::BLOCKS && max == usize::MAX;
-    let site = Rest::<P, C>::site();
+    let call = Site::here(Rest::<P, C>::site());
+    let site = call.key();
     if blocks && (len > threads.saturating_mul(2) || loops::is_brief(site, len)) {
         let kind = Kind {
             worth: rest.consumer.worth(),
@@ -138,14 +139,14 @@ where
         };
         let what = Do::Lazily(Task::Start { site, kind, min });
         let mut job = Job::new(rest, &what);
-        enter_part(&mut job);
+        enter_part(call, &mut job);
         job.result()
     } else {
         let cuts = threads;
         let timer = blocks.then(|| Timer::start(site, len)).flatten();
         let what = Do::Cut(Pieces { cuts, min, max }, timer.as_ref());
         let mut job = Job::new(rest, &what);
-        enter_part(&mut job);
+        enter_part(call, &mut job);
         let result = job.result();
         if let Some(timer) = timer {
             timer.end();
@@ -232,6 +233,20 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
             len: self.len - mid,
         };
         (near, far, reducer)
+    }
+
+    #[inline]
+    fn lazily(self, task: &Task) -> C::Result {
+        let mut pace = task.pace(self.len);
+        let plain = match task.plain(&pace) {
+            Some((plain, min)) => self.chain(plain, &mut pace, min),
+            None => Err(Strand::new(Some(self), None)),
+        };
+        plain.unwrap_or_else(|mut strand| {
+            let len = strand.rest.as_ref().map_or(0, |rest| rest.len);
+            task.run(&mut strand, len, &mut pace);
+            strand.finish()
+        })
     }
 
     /// Runs the next `n` items; what is left is none if that was all.
@@ -411,40 +426,58 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Job<'a, P, C> {
 
 impl<P: Producer, C: Consumer<P::Item>> Part for Job<'_, P, C> {
     fn run(&mut self, migrated: bool) {
-        let rest = done(self.rest.take());
-        self.result = Some(match self.what {
-            _ if rest.consumer.full() => rest.nothing(),
-            Do::Lazily(task) if Rest::<P, C>::BLOCKS => {
-                let len = rest.len;
-                let mut pace = task.pace(len);
-                let plain = match task.plain(&pace) {
-                    Some((plain, min)) => rest.chain(plain, &mut pace, min),
-                    None => Err(Strand::new(Some(rest), None)),
-                };
-                plain.unwrap_or_else(|mut strand| {
-                    let len = strand.rest.as_ref().map_or(0, |rest| rest.len);
-                    task.run(&mut strand, len, &mut pace);
-                    strand.finish()
-                })
-            }
-            Do::Lazily(_) => rest.in_one(),
+        match self.what {
+            Do::Lazily(task) => self.lazily(task),
             Do::Cut(pieces, timer) => {
                 check();
                 let mut pieces = *pieces;
-                if pieces.cut(rest.len, migrated) {
-                    let mid = rest.len / 2;
-                    let (near, far, reducer) = rest.cut(mid);
-                    let what = Do::Cut(pieces, *timer);
-                    let (mut near, mut far) = (Job::new(near, &what), Job::new(far, &what));
-                    loops::halves(&mut near, &mut far);
-                    reducer.reduce(near.result(), far.result())
-                } else {
-                    match timer {
-                        Some(timer) => timer.time(rest.len, || rest.whole()),
-                        None => rest.whole(),
-                    }
+                match pieces.cut(self.len(), migrated) {
+                    true => self.halves(pieces, *timer),
+                    false => self.one(*timer),
                 }
             }
+        }
+    }
+}
+
+/// The ways of a job. Each is a function of its own, since items may call loops: on a stack so deep lies of each call only the way
+/// that it went.
+impl<P: Producer, C: Consumer<P::Item>> Job<'_, P, C> {
+    fn len(&self) -> usize {
+        self.rest.as_ref().map_or(0, |rest| rest.len)
+    }
+
+    #[inline(never)]
+    fn lazily(&mut self, task: &Task) {
+        let rest = done(self.rest.take());
+        self.result = Some(match Rest::<P, C>::BLOCKS {
+            _ if rest.consumer.full() => rest.nothing(),
+            true => rest.lazily(task),
+            false => rest.in_one(),
+        });
+    }
+
+    #[inline(never)]
+    fn halves(&mut self, pieces: Pieces, timer: Option<&Timer>) {
+        let rest = done(self.rest.take());
+        if rest.consumer.full() {
+            self.result = Some(rest.nothing());
+            return;
+        }
+        let mid = rest.len / 2;
+        let (near, far, reducer) = rest.cut(mid);
+        let what = Do::Cut(pieces, timer);
+        let (mut near, mut far) = (Job::new(near, &what), Job::new(far, &what));
+        loops::halves(&mut near, &mut far);
+        self.result = Some(reducer.reduce(near.result(), far.result()));
+    }
+
+    #[inline(never)]
+    fn one(&mut self, timer: Option<&Timer>) {
+        let rest = done(self.rest.take());
+        self.result = Some(match timer {
+            Some(timer) => timer.time(rest.len, || rest.whole()),
+            None => rest.whole(),
         });
     }
 }

@@ -21,7 +21,8 @@ use std::ops::AddAssign;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
-use tine_pool::{current_num_threads, loops};
+use tine_pool::current_num_threads;
+use tine_pool::loops::{self, Site};
 
 /// Runs a producer of an unknown number of items into a consumer.
 ///
@@ -63,7 +64,7 @@ where
         max: usize::MAX,
     };
     let mut call = Call::new(|_| run(false, false, pieces, producer, consumer).0);
-    enter_part(&mut call);
+    enter_part(Site::NONE, &mut call);
     call.result()
 }
 

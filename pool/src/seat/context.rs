@@ -27,6 +27,11 @@ pub(crate) struct Course {
     pub(crate) since: u64,
     /// The stamp of the context there.
     pub(crate) context: u64,
+    /// Which loop it is, and in how many calls of that loop this one began.
+    pub(crate) site: usize,
+    pub(crate) depth: usize,
+    /// The loop in whose item this one began; null if that was none's. It ends later.
+    pub(crate) outer: *const Course,
 }
 
 /// Where it stands. The version is odd while the words are written.

@@ -295,6 +295,40 @@ impl Whole {
     }
 }
 
+/// The loop that a call is of. What its items take is known by its [`Site::key`].
+#[derive(Debug, Clone, Copy)]
+pub struct Site {
+    address: usize,
+    depth: usize,
+}
+
+impl Site {
+    /// A loop of which nothing is to be known.
+    pub const NONE: Self = Self {
+        address: 0,
+        depth: 0,
+    };
+
+    /// The loop with this `address`, as it is called here.
+    #[must_use]
+    #[inline]
+    pub fn here(address: usize) -> Self {
+        let depth = Here::with(|here| here.0.map_or(0, |worker| worker.calls_of(address)));
+        Self { address, depth }
+    }
+
+    /// Where items of a loop call the same loop, as in a walk of a tree, those of the outer calls take far longer than those of
+    /// the inner ones. So each depth is known by itself, down to some depth.
+    #[must_use]
+    #[inline]
+    pub fn key(self) -> usize {
+        /// The bits for the depth: the uppermost, which addresses do not use.
+        const BITS: u32 = 4;
+        let depth = self.depth.min((1 << BITS) - 1);
+        self.address ^ depth.rotate_right(BITS)
+    }
+}
+
 /// Whether all `items` of the loop `site`, or any four of them, are known to take no longer than other
 /// threads take to come: then none is worth a piece of its own.
 #[must_use]
@@ -397,8 +431,9 @@ pub fn enter(part: &mut (dyn Part + Send)) {
 
 /// The same with all of a loop: its parts are then taken by [`lend`] and [`halves`].
 #[inline(never)]
-pub fn enter_loop(part: &mut (dyn Part + Send)) {
-    pool::in_worker(|worker, injected| worker.begin_course(|| part.run(injected)));
+pub fn enter_loop(call: Site, part: &mut (dyn Part + Send)) {
+    let call = (call.address, call.depth);
+    pool::in_worker(|worker, injected| worker.begin_course(call, || part.run(injected)));
 }
 
 /// Does both, in parallel if a thread is free.

@@ -47,12 +47,15 @@ impl Drop for OnTop<'_> {
 impl Worker<'_> {
     /// Runs a loop from its root.
     #[inline(always)]
-    pub(crate) fn begin_course(&self, op: impl FnOnce()) {
+    pub(crate) fn begin_course(&self, (site, depth): (usize, usize), op: impl FnOnce()) {
         let course = Course {
             seat: self.seat.index,
             base: self.nested().depth(),
             since: self.seat.notes.next_stamp(),
             context: self.seat.stamp(),
+            site,
+            depth,
+            outer: self.nested().course().cast(),
         };
         self.on_top(ptr::from_ref(&course).cast_mut().cast(), op);
     }

@@ -348,6 +348,22 @@ impl<'a> Worker<'a> {
         unsafe { course.as_ref() }
     }
 
+    /// In how many calls of the loop `site` this worker is, as far as the last loops that began tell.
+    pub(crate) fn calls_of(&self, site: usize) -> usize {
+        /// Loops may call each other in turn, this number of them.
+        const TURNS: usize = 3;
+        let mut course = self.course();
+        for _ in 0..TURNS {
+            match course {
+                Some(of) if of.site == site => return of.depth + 1,
+                // SAFETY: as above: the loop began in an item of the outer one, whose root waits for it.
+                Some(of) => course = unsafe { of.outer.as_ref() },
+                None => break,
+            }
+        }
+        0
+    }
+
     /// Makes nested jobs public, the outermost first, and tells the threads that wait for them.
     pub(crate) fn publish(&self, count: usize) {
         let published = self.nested().publish(count);
