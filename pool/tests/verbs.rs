@@ -83,6 +83,30 @@ fn deep_recursion_past_the_capacity_runs_in_sequence() {
     assert_eq!(pool.install(|| down(depth)), depth);
 }
 
+/// More than std's threads have: calls inside of calls take more stack than in rayon.
+#[test]
+fn a_thread_has_room_for_three_megabytes() {
+    if cfg!(target_pointer_width = "64") && std::env::var_os("RUST_MIN_STACK").is_none() {
+        let fill = || std::hint::black_box(&[7_u8; 3 << 20])[5];
+        assert_eq!(
+            ThreadPoolBuilder::new()
+                .num_threads(1)
+                .build()
+                .unwrap()
+                .install(fill),
+            7
+        );
+        let scoped = ThreadPoolBuilder::new().num_threads(1);
+        let wrapper = |thread: tine_pool::ThreadBuilder| thread.run();
+        assert_eq!(
+            scoped
+                .build_scoped(wrapper, |pool| pool.install(fill))
+                .unwrap(),
+            7
+        );
+    }
+}
+
 #[test]
 fn a_panic_in_either_half_comes_out_after_both_have_ended() {
     for size in SIZES {

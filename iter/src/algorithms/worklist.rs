@@ -10,7 +10,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-use tine_pool::loops::{Due, Pace, Seed, Step, check, is_under, look};
+use tine_pool::loops::{Due, Pace, Seed, Site, Step, check, is_under, look};
 use tine_pool::{Scope, scope};
 
 /// Even a shorter stack is taken to stand for this many items still to come.
@@ -66,7 +66,7 @@ where
         over: AtomicBool::new(false),
     };
     let site = Work::<F>::run::<I::Item> as *const () as usize;
-    let pace = Pace::start(site, stack.len(), 0, false);
+    let pace = Pace::start(Site::here(site), stack.len(), 0, false);
     scope(|scope| work.run(stack, pace, scope));
 }
 

@@ -128,9 +128,8 @@ where
     let _look = look();
     let threads = current_num_threads();
     let blocks = Rest::<P, C>::BLOCKS && max == usize::MAX;
-    let call = Site::here(Rest::<P, C>::site());
-    let site = call.key();
-    if blocks && (len > threads.saturating_mul(2) || loops::is_brief(site, len)) {
+    let site = Site::here(Rest::<P, C>::address());
+    if blocks && (len > threads.saturating_mul(2) || site.is_brief(len)) {
         let kind = Kind {
             worth: rest.consumer.worth(),
             ends: C::ENDS,
@@ -139,14 +138,14 @@ where
         };
         let what = Do::Lazily(Task::Start { site, kind, min });
         let mut job = Job::new(rest, &what);
-        enter_part(call, &mut job);
+        enter_part(Some(site), &mut job);
         job.result()
     } else {
         let cuts = threads;
-        let timer = blocks.then(|| Timer::start(site, len)).flatten();
+        let timer = blocks.then(|| Timer::start(site.key(), len)).flatten();
         let what = Do::Cut(Pieces { cuts, min, max }, timer.as_ref());
         let mut job = Job::new(rest, &what);
-        enter_part(call, &mut job);
+        enter_part(Some(site), &mut job);
         let result = job.result();
         if let Some(timer) = timer {
             timer.end();
@@ -171,7 +170,7 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
     const LARGE: bool = size_of::<Self>() + size_of::<Option<C::Folder>>() > 64;
 
     /// The address by which the pace knows loops of these types.
-    fn site() -> usize {
+    fn address() -> usize {
         Self::in_blocks as *const () as usize
     }
 
@@ -203,7 +202,9 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
     #[inline(never)]
     fn in_blocks(self) -> C::Result {
         let _look = look();
-        let what = Do::Lazily(Task::Alone { site: Self::site() });
+        let what = Do::Lazily(Task::Alone {
+            site: Site::here(Self::address()),
+        });
         let mut job = Job::new(self, &what);
         job.run(false);
         job.result()

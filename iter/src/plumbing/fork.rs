@@ -54,7 +54,7 @@ pub(crate) fn enter<R: Send>(op: impl FnOnce() -> R + Send) -> R {
 }
 
 /// Does all of a loop on a thread of a pool: this one, if it is.
-pub(super) fn enter_part(site: Site, part: &mut (dyn Part + Send)) {
+pub(super) fn enter_part(site: Option<Site>, part: &mut (dyn Part + Send)) {
     loops::enter_loop(site, part);
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn halves(a: impl FnMut() + Send, b: impl FnMut() + Send) {
 /// For work that threads claim piece by piece: a thread that comes late finds less, and none holds pieces that it
 /// has not begun.
 pub(crate) fn crew(threads: usize, work: &(dyn Fn() + Sync)) {
-    enter_part(Site::NONE, &mut Bare(|| call_crew(threads, work)));
+    enter_part(None, &mut Bare(|| call_crew(threads, work)));
 }
 
 fn call_crew(threads: usize, work: &(dyn Fn() + Sync)) {
@@ -125,7 +125,7 @@ fn call_member<'s>(scope: &Scope<'s>, work: &'s (dyn Fn(&dyn Fn()) + Sync)) {
 
 /// Calls `work` as the whole of a loop.
 pub(crate) fn course(work: impl FnOnce() + Send) {
-    enter_part(Site::NONE, &mut Call::new(|_| work()));
+    enter_part(None, &mut Call::new(|_| work()));
 }
 
 /// Both, in a [`course`]; the second is offered in public at once.

@@ -5,7 +5,7 @@
 //! each of its loops only how a block is run, and how a piece is cut and joined.
 #![forbid(unsafe_code)]
 
-use tine_pool::loops::{self, Part};
+use tine_pool::loops::{self, Part, Site};
 
 use super::fork::offer;
 use super::looks::check;
@@ -45,11 +45,11 @@ pub(super) enum Forked {
 #[derive(Clone, Copy)]
 pub(super) enum Task {
     /// Starts the loop `site`.
-    Start { site: usize, kind: Kind, min: usize },
+    Start { site: Site, kind: Kind, min: usize },
     /// Takes over a part of a loop.
     TakeOver { seed: Seed, min: usize },
     /// Runs it alone, in blocks.
-    Alone { site: usize },
+    Alone { site: Site },
 }
 
 /// What the pace is told of a loop: see [`Pace::set_kind`].

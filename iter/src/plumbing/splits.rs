@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use tine_pool::current_num_threads;
-use tine_pool::loops::{self, Site};
+use tine_pool::loops;
 
 /// Runs a producer of an unknown number of items into a consumer.
 ///
@@ -64,7 +64,7 @@ where
         max: usize::MAX,
     };
     let mut call = Call::new(|_| run(false, false, pieces, producer, consumer).0);
-    enter_part(Site::NONE, &mut call);
+    enter_part(None, &mut call);
     call.result()
 }
 

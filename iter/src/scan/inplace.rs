@@ -9,6 +9,7 @@ use std::mem::{replace, take};
 use std::sync::{Mutex, PoisonError};
 
 use tine_pool::current_num_threads;
+use tine_pool::loops::Site;
 
 use super::op::Operation;
 use super::run::{Tally, WINDOW, block_size, is_exact};
@@ -161,7 +162,12 @@ where
     B: Breaks,
 {
     fn all(mut self) -> T {
-        let mut pace = Pace::start(Self::all as *const () as usize, self.len, 0, false);
+        let mut pace = Pace::start(
+            Site::here(Self::all as *const () as usize),
+            self.len,
+            0,
+            false,
+        );
         pace.set_kind(0, true);
         let alone = current_num_threads() == 1;
         let mut begun = false;

@@ -17,6 +17,7 @@
 use std::marker::PhantomData;
 
 use tine_pool::current_num_threads;
+use tine_pool::loops::Site;
 
 use super::op::Operation;
 use super::run::{Cut, Run, Tally, WINDOW};
@@ -102,7 +103,12 @@ where
     }
 
     fn all(mut self, total: &mut Option<P::Item>) -> C::Result {
-        let mut pace = Pace::start(Self::all as *const () as usize, self.left, 0, false);
+        let mut pace = Pace::start(
+            Site::here(Self::all as *const () as usize),
+            self.left,
+            0,
+            false,
+        );
         pace.set_kind(0, true);
         let mut begun = false;
         let alone = current_num_threads() == 1;

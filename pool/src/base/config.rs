@@ -29,6 +29,15 @@ pub(crate) fn wakes_elsewhere() -> bool {
     on == 1
 }
 
+/// The stack of a thread for which none was asked, in bytes; `None` for std's own. A recursion through parallel calls takes up to
+/// twice the stack that it takes in rayon, whose threads have std's 2 MiB.
+pub(crate) fn stack() -> Option<usize> {
+    const ROOM: usize = 4 << 20;
+    let is_small = cfg!(not(target_pointer_width = "64"));
+    let is_said = || std::env::var_os("RUST_MIN_STACK").is_some();
+    (!is_small && !is_said()).then_some(ROOM)
+}
+
 /// Whether a variable of the environment leaves on what it can turn off. Upper and lower case are the same.
 fn is_on(value: &str) -> bool {
     !["0", "false", "no", "off"]

@@ -176,10 +176,13 @@ pub(crate) mod fork {
         use std::{io, thread};
 
         pub(crate) fn start(
-            builder: thread::Builder,
-            _stack: Option<usize>,
+            mut builder: thread::Builder,
+            stack: Option<usize>,
             run: impl FnOnce() + Send + 'static,
         ) -> io::Result<()> {
+            if let Some(size) = stack {
+                builder = builder.stack_size(size);
+            }
             builder.spawn(run).map(drop)
         }
     }
@@ -195,18 +198,21 @@ pub(crate) mod fork {
         /// What std gives a thread.
         const STACK: usize = 2 << 20;
 
-        /// Starts a thread: as `builder` says, or, in a child, by the system alone.
+        /// Starts a thread with that size of its `stack`, or std's own: as `builder` says, or, in a child, by the system alone.
         ///
         /// Each thread of std takes a lock of std as it begins and as it ends. A child that was
         /// forked while a thread of its parent held that lock would wait for it in each thread
         /// that std starts. A thread of the system's own does not take it. It has no name, and
         /// a stack that overflows ends the process without a message.
         pub(crate) fn start(
-            builder: thread::Builder,
+            mut builder: thread::Builder,
             stack: Option<usize>,
             run: impl FnOnce() + Send + 'static,
         ) -> io::Result<()> {
             if super::generation() == 0 {
+                if let Some(size) = stack {
+                    builder = builder.stack_size(size);
+                }
                 return builder.spawn(run).map(drop);
             }
             let how = Attributes::new(stack.unwrap_or(STACK))?;

@@ -224,17 +224,15 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// The pace of a call: `site` is the address of the loop, which is the same for the same
-    /// closures, and `len` the number of items. If it `tries`, it may be that a short one is not shared. Where another folder
+    /// The pace of a call at the site of this `entry`, of `len` items. If it `tries`, it may be that a short one is not shared. Where another folder
     /// costs much, parts are `worth` giving away from that number of nanoseconds on.
     pub(crate) fn start(
-        site: usize,
+        entry: &'static Entry,
         len: usize,
         worth: u64,
         tries: bool,
         view: &impl View,
     ) -> Self {
-        let entry = site_costs::entry(site);
         let known = entry.read();
         let expected = known.predict(len);
         let threads = view.threads();
@@ -292,8 +290,7 @@ impl Pace {
     }
 
     /// The pace of a loop that one thread runs in blocks.
-    pub(crate) fn alone(site: usize) -> Self {
-        let entry = site_costs::entry(site);
+    pub(crate) fn alone(entry: &'static Entry) -> Self {
         let seed = Seed {
             entry,
             known: entry.read(),
@@ -833,10 +830,10 @@ impl Pace {
     }
 }
 
-/// The number of items of the loop `site` that take no longer than other threads take to come, as
+/// The number of items at a site that take no longer than other threads take to come, as
 /// far as is known; else 0.
-pub(crate) fn few(site: usize) -> usize {
-    site_costs::entry(site)
+pub(crate) fn few(entry: &Entry) -> usize {
+    entry
         .predict(1 << 8)
         .map_or(0, |cost| (JOURNEY << 8) / cost.max(1)) as usize
 }

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::pool::{self, ThreadPool};
-use crate::base::config::{Handlers, Settings};
+use crate::base::config::{self, Handlers, Settings};
 use crate::base::sys;
 use crate::base::unwind::Payload;
 use crate::work::attend::attend;
@@ -151,11 +151,8 @@ impl ThreadBuilder {
         if let Some(name) = self.name() {
             builder = builder.name(name.to_owned());
         }
-        let size = self.stack_size();
-        if let Some(size) = size {
-            builder = builder.stack_size(size);
-        }
-        sys::fork::start(builder, size, || self.run())
+        let stack = self.stack_size().or_else(config::stack);
+        sys::fork::start(builder, stack, || self.run())
     }
 }
 
@@ -286,7 +283,7 @@ impl ThreadPoolBuilder {
                     if let Some(name) = thread.name() {
                         builder = builder.name(name.to_owned());
                     }
-                    if let Some(size) = thread.stack_size() {
+                    if let Some(size) = thread.stack_size().or_else(config::stack) {
                         builder = builder.stack_size(size);
                     }
                     builder.spawn_scoped(scope, || wrapper(thread)).map(drop)
@@ -513,6 +510,10 @@ impl<S> ThreadPoolBuilder<S> {
     }
 
     /// Sets the stack size of the threads, in bytes.
+    ///
+    /// By default they have 4 MiB, of which the system gives a thread what it uses; what `RUST_MIN_STACK` says if that is set, and
+    /// std's default where addresses have less than 64 bits. A parallel call inside of another one takes more stack than a
+    /// sequential call, and more than a call of rayon. (An ordinary thread that works as a guest does so on its own stack.)
     ///
     /// ```
     /// # use tine_pool as tine;

@@ -7,7 +7,6 @@ use super::join;
 use super::pool;
 use crate::base::clock;
 use crate::base::stop;
-use crate::base::sync::{AtomicU64, AtomicUsize, Ordering};
 use crate::pace::glance::Glance;
 use crate::pace::loop_pace::{self, AHEAD, Demand, View};
 use crate::pace::wakes::Wakes;
@@ -17,17 +16,26 @@ use crate::work::under;
 use crate::work::worker::{FOR_LOOP, Worker};
 use std::sync::atomic::AtomicPtr;
 
+pub use super::sites::{Site, Timer, few};
 pub use crate::base::barrier::barrier_everywhere;
 pub use crate::base::clock::micros;
 pub use crate::pace::loop_pace::{Bare, Plain, Step};
 
 /// The pool as the calling thread sees it.
-struct Here<'a>(Option<&'a Worker<'a>>);
+pub(super) struct Here<'a>(Option<&'a Worker<'a>>);
 
 impl Here<'_> {
     #[inline]
-    fn with<R>(f: impl FnOnce(&Here<'_>) -> R) -> R {
+    pub(super) fn with<R>(f: impl FnOnce(&Here<'_>) -> R) -> R {
         Worker::with(|worker| f(&Here(worker)))
+    }
+}
+
+impl Here<'_> {
+    /// In how many calls of that loop the thread is.
+    #[inline]
+    pub(super) fn calls_of(&self, site: usize) -> usize {
+        self.0.map_or(0, |worker| worker.calls_of(site))
     }
 }
 
@@ -149,18 +157,18 @@ impl Seed {
 }
 
 impl Pace {
-    /// The pace of a call: `site` is the address of the loop, which is the same for the same
-    /// closures, and `len` the number of items; for `worth` see [`Self::set_kind`]. If it `tries`, a short one at a site
+    /// The pace of a call of the loop `site`, of `len` items; for `worth` see [`Self::set_kind`]. If it `tries`, a short one at a site
     /// where sharing was in vain is not shared for now, and [`Self::conclude`] is to be called at its end.
     #[must_use]
-    pub fn start(site: usize, len: usize, worth: u64, tries: bool) -> Self {
-        Here::with(|here| Self(loop_pace::Pace::start(site, len, worth, tries, here)))
+    pub fn start(site: Site, len: usize, worth: u64, tries: bool) -> Self {
+        let entry = site.entry;
+        Here::with(|here| Self(loop_pace::Pace::start(entry, len, worth, tries, here)))
     }
 
     /// The pace of a loop that one thread runs in blocks.
     #[must_use]
-    pub fn alone(site: usize) -> Self {
-        Self(loop_pace::Pace::alone(site))
+    pub fn alone(site: Site) -> Self {
+        Self(loop_pace::Pace::alone(site.entry))
     }
 
     /// Says what kind of a loop it is. Its parts are worth giving away only if they take `worth`
@@ -295,105 +303,6 @@ impl Whole {
     }
 }
 
-/// The loop that a call is of. What its items take is known by its [`Site::key`].
-#[derive(Debug, Clone, Copy)]
-pub struct Site {
-    address: usize,
-    depth: usize,
-}
-
-impl Site {
-    /// A loop of which nothing is to be known.
-    pub const NONE: Self = Self {
-        address: 0,
-        depth: 0,
-    };
-
-    /// The loop with this `address`, as it is called here.
-    #[must_use]
-    #[inline]
-    pub fn here(address: usize) -> Self {
-        let depth = Here::with(|here| here.0.map_or(0, |worker| worker.calls_of(address)));
-        Self { address, depth }
-    }
-
-    /// Where items of a loop call the same loop, as in a walk of a tree, those of the outer calls take far longer than those of
-    /// the inner ones. So each depth is known by itself, down to some depth.
-    #[must_use]
-    #[inline]
-    pub fn key(self) -> usize {
-        /// The bits for the depth: the uppermost, which addresses do not use.
-        const BITS: u32 = 4;
-        let depth = self.depth.min((1 << BITS) - 1);
-        self.address ^ depth.rotate_right(BITS)
-    }
-}
-
-/// Whether all `items` of the loop `site`, or any four of them, are known to take no longer than other
-/// threads take to come: then none is worth a piece of its own.
-#[must_use]
-pub fn is_brief(site: usize, items: usize) -> bool {
-    items.min(4) <= few(site)
-}
-
-/// What the pieces of a call take that is cut in advance.
-#[derive(Debug)]
-pub struct Timer {
-    site: usize,
-    /// One piece in N is timed; this is N.
-    every: u64,
-    items: AtomicUsize,
-    ticks: AtomicU64,
-}
-
-/// About N pieces of a call are timed, or all if there are fewer than twice as many; this is N.
-const TIMED_PIECES: usize = 16;
-
-impl Timer {
-    /// For a call of the loop `site` of about that number of `pieces`, once in a while.
-    #[must_use]
-    pub fn start(site: usize, pieces: usize) -> Option<Self> {
-        let watches = loop_pace::is_open(site)
-            || Here::with(|here| here.chance(8) || here.glance().is_some());
-        watches.then(|| Self {
-            site,
-            every: (pieces / TIMED_PIECES) as u64,
-            items: AtomicUsize::new(0),
-            ticks: AtomicU64::new(0),
-        })
-    }
-
-    /// Does a piece of this number of `items`.
-    #[inline]
-    pub fn time<R>(&self, items: usize, piece: impl FnOnce() -> R) -> R {
-        if self.every > 1 && !Here::with(|here| here.chance(self.every)) {
-            return piece();
-        }
-        let start = clock::now();
-        let result = piece();
-        self.add(items, clock::since(start));
-        result
-    }
-
-    fn add(&self, items: usize, ticks: u64) {
-        // Relaxed: the join of the pieces orders these before the last look.
-        self.items.fetch_add(items, Ordering::Relaxed);
-        self.ticks.fetch_add(ticks, Ordering::Relaxed);
-    }
-
-    /// Whether the pieces that were timed so far took far longer than is known.
-    #[must_use]
-    pub fn overturns(&self) -> bool {
-        let items = self.items.load(Ordering::Relaxed);
-        loop_pace::overturns(self.site, items, self.ticks.load(Ordering::Relaxed))
-    }
-
-    /// All pieces have come to their end.
-    pub fn end(self) {
-        loop_pace::note(self.site, self.items.into_inner(), self.ticks.into_inner());
-    }
-}
-
 /// A point in time, in ticks.
 #[must_use]
 #[inline]
@@ -407,13 +316,6 @@ pub fn is_long(ticks: u64) -> bool {
     /// In nanoseconds: more than a journey, so that a short part that met a thief is none.
     const LONG: u64 = 10_000;
     ticks > clock::ticks(LONG)
-}
-
-/// How many items of the loop `site` take no longer than it takes other threads to come, as far as is
-/// known; else 0.
-#[must_use]
-pub fn few(site: usize) -> usize {
-    loop_pace::few(site)
 }
 
 /// A part of a loop, whatever its types: so that a program holds what follows once, and not once for
@@ -431,8 +333,8 @@ pub fn enter(part: &mut (dyn Part + Send)) {
 
 /// The same with all of a loop: its parts are then taken by [`lend`] and [`halves`].
 #[inline(never)]
-pub fn enter_loop(call: Site, part: &mut (dyn Part + Send)) {
-    let call = (call.address, call.depth);
+pub fn enter_loop(site: Option<Site>, part: &mut (dyn Part + Send)) {
+    let call = site.map_or((0, 0), |site| (site.address, site.depth));
     pool::in_worker(|worker, injected| worker.begin_course(call, || part.run(injected)));
 }
 

@@ -11,5 +11,6 @@ pub mod loops;
 pub(crate) mod picture;
 pub(crate) mod pool;
 pub(crate) mod scope;
+pub(crate) mod sites;
 pub(crate) mod spawn;
 pub mod stop;

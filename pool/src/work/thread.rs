@@ -3,6 +3,7 @@
 
 use super::shared::Shared;
 use super::worker::Worker;
+use crate::base::config;
 use crate::base::running;
 use crate::base::sys;
 use crate::base::unwind::{self, AbortOnUnwind};
@@ -46,13 +47,11 @@ fn report(shared: &Shared, handler: impl FnOnce()) {
 
 /// Starts the thread of a seat when it is first needed; says whether the system agreed.
 pub(crate) fn start_when_needed(shared: &Arc<Shared>, index: usize) -> bool {
-    let mut builder = thread::Builder::new().name(format!("tine-{index}"));
-    if let Some(size) = shared.stack_size {
-        builder = builder.stack_size(size);
-    }
+    let builder = thread::Builder::new().name(format!("tine-{index}"));
+    let stack = shared.stack_size.or_else(config::stack);
     shared.count_thread(true);
     let own = Arc::clone(shared);
-    let started = sys::fork::start(builder, shared.stack_size, move || live(own, index)).is_ok();
+    let started = sys::fork::start(builder, stack, move || live(own, index)).is_ok();
     if !started {
         shared.count_thread(false);
     }

@@ -1,9 +1,14 @@
 //! The pace of loops in a pool that is made up: what it lays out, publishes, and asks.
 use super::{Bare, Demand, Glance, Pace, Step, View, Wakes, clock};
 use crate::base::clock::tests::PRETENDED;
-use crate::pace::site_costs::{self, Known};
+use crate::pace::site_costs::{self, Entry, Known};
 use std::cell::Cell;
 use std::cmp::Ordering;
+
+/// The entry of a made-up site.
+fn at(site: usize) -> &'static Entry {
+    site_costs::entry(site)
+}
 
 /// A pool of eight threads, of which this one has laid something out or not.
 struct Eight {
@@ -84,7 +89,7 @@ impl View for Eight {
 fn many_threads_do_not_look_all_the_time() {
     for (crew, asks_again) in [(super::MANY, true), (super::MANY + 1, false)] {
         let view = Eight::new();
-        let mut pace = Pace::start(0x51_7e28, 1 << 20, 0, false, &view);
+        let mut pace = Pace::start(at(0x51_7e28), 1 << 20, 0, false, &view);
         pace.set_kind(0, false);
         (pace.crew, pace.begun) = (crew, clock::now());
         assert!(asks(&mut pace, &view, false), "at first");
@@ -108,7 +113,7 @@ fn asks(pace: &mut Pace, view: &Eight, waited_for: bool) -> bool {
 #[test]
 fn threads_are_woken_ahead_for_what_is_worth_it() {
     let view = Eight::new();
-    let mut pace = Pace::start(0x51_7e2c, 1 << 20, 0, false, &view);
+    let mut pace = Pace::start(at(0x51_7e2c), 1 << 20, 0, false, &view);
     pace.set_kind(0, false);
     view.demand.set(Some(Demand::Later { offered: 4 }));
     let each = (super::LATE * view.wakes.delay()).max(5 * view.wakes.cost());
@@ -122,7 +127,7 @@ fn threads_are_woken_ahead_for_what_is_worth_it() {
 /// A pace after a hundred items that took that many nanoseconds each, or of which nothing is known; and a system that has
 /// interrupted this thread since it was asked, or not.
 fn interrupted(is: bool, known: Option<u64>) -> Pace {
-    let mut pace = Pace::start(0x51_7eb0, 1 << 20, 0, false, &Eight::new());
+    let mut pace = Pace::start(at(0x51_7eb0), 1 << 20, 0, false, &Eight::new());
     if let Some(nanos) = known {
         (pace.items, pace.ticks) = (100, clock::ticks(100 * nanos));
     }
@@ -177,9 +182,9 @@ fn interrupted_items_that_are_all_long_count() {
     }
     assert!(pace.ticks >= clock::ticks(4 * LONG));
 
-    site_costs::entry(0x51_7ea8).record_cost(100, 100_000);
+    at(0x51_7ea8).record_cost(100, 100_000);
     let mut pace = interrupted(true, None);
-    pace.entry = site_costs::entry(0x51_7ea8);
+    pace.entry = at(0x51_7ea8);
     pace.known = pace.entry.read();
     end_block(&mut pace, LONG);
     assert_eq!((pace.items, pace.aside.0), (0, 1));
@@ -189,7 +194,7 @@ fn interrupted_items_that_are_all_long_count() {
 }
 
 fn laid_bare(site: usize, len: usize, view: &Eight) -> (usize, Bare) {
-    let (mut pace, mut left) = (Pace::start(site, len, 0, false, view), len);
+    let (mut pace, mut left) = (Pace::start(at(site), len, 0, false, view), len);
     pace.set_kind(0, false);
     loop {
         match pace.bare(left, left > 1, view) {
@@ -207,7 +212,7 @@ fn laid_bare(site: usize, len: usize, view: &Eight) -> (usize, Bare) {
 #[test]
 fn few_long_items_are_public_before_one_is_begun() {
     let (site, view) = (0x51_7e10, Eight::new());
-    site_costs::entry(site).record_cost(1, 100_000);
+    at(site).record_cost(1, 100_000);
     let public = Bare::Publish { wakes: true };
     assert_eq!(laid_bare(site, 64, &view), (1, public));
     view.kept.set(Some(false));
@@ -234,10 +239,10 @@ fn few_long_items_are_public_before_one_is_begun() {
 #[test]
 fn items_that_differ_are_public() {
     let (site, view) = (0x51_7e18, Eight::new());
-    let entry = site_costs::entry(site);
+    let entry = at(site);
     entry.record_cost(1, 2_000);
     assert_eq!(laid_bare(site, 100, &view), (100, Bare::No));
-    let mut pace = Pace::start(site, 100, 0, false, &view);
+    let mut pace = Pace::start(at(site), 100, 0, false, &view);
     (pace.items, pace.ticks) = (50, clock::ticks(110_000));
     pace.peak = clock::ticks(25_000) << 8;
     pace.flush();
@@ -251,7 +256,7 @@ fn items_that_differ_are_public() {
         (7, Bare::Publish { .. })
     ));
     for _ in 0..8 {
-        let mut pace = Pace::start(site, 1_000, 0, false, &view);
+        let mut pace = Pace::start(at(site), 1_000, 0, false, &view);
         (pace.items, pace.ticks) = (500, clock::ticks(1_000_000));
         pace.flush();
     }
@@ -262,7 +267,7 @@ fn items_that_differ_are_public() {
 #[test]
 fn what_is_gone_is_not_shared_again() {
     let view = Eight::new();
-    let mut pace = Pace::start(0x51_7e50, 1_000, 0, false, &view);
+    let mut pace = Pace::start(at(0x51_7e50), 1_000, 0, false, &view);
     pace.set_kind(0, false);
     (pace.items, pace.ticks) = (100, clock::ticks(10_000));
     pace.hand_out(500, false);
@@ -282,11 +287,11 @@ fn what_is_gone_is_not_shared_again() {
 #[test]
 fn long_items_that_lie_together_are_cut_apart() {
     let (site, view) = (0x51_7e48, Eight::new());
-    let entry = site_costs::entry(site);
+    let entry = at(site);
     entry.record_cost(1, 2_000);
     entry.record_uneven(true);
     let row = |items, nanos| {
-        let mut pace = Pace::start(site, 1_000, 0, false, &view).seed().grow();
+        let mut pace = Pace::start(at(site), 1_000, 0, false, &view).seed().grow();
         (pace.items, pace.ticks) = (items, clock::ticks(nanos));
         pace.peak = (pace.ticks << 8) / items as u64;
         pace.flush();
@@ -298,7 +303,7 @@ fn long_items_that_lie_together_are_cut_apart() {
     let (now, known) = (entry.predict(1_000).unwrap(), entry.read());
     assert!((10_000_000..40_000_000).contains(&now), "{now}");
     assert!(known.is_uneven());
-    let mut pace = Pace::start(site, 1_000, 0, false, &view);
+    let mut pace = Pace::start(at(site), 1_000, 0, false, &view);
     (pace.items, pace.ticks) = (50, clock::ticks(100_000));
     entry.replace_cost(1, 25_000);
     pace.known = entry.read();
@@ -312,10 +317,10 @@ fn long_items_that_lie_together_are_cut_apart() {
 #[test]
 fn parts_that_are_as_expected_are_not_noted() {
     let (site, view) = (0x51_7e20, Eight::new());
-    let entry = site_costs::entry(site);
+    let entry = at(site);
     entry.record_cost(100, 100_000);
     let part = |nanos| {
-        let mut pace = Pace::start(site, 1_000, 0, false, &view).seed().grow();
+        let mut pace = Pace::start(at(site), 1_000, 0, false, &view).seed().grow();
         (pace.items, pace.ticks) = (100, clock::ticks(nanos));
         pace.flush();
         entry.read().predict(100).expect("it is known")
@@ -328,7 +333,7 @@ fn parts_that_are_as_expected_are_not_noted() {
 
 /// A short loop, which one thread has run to its end if it is not shared, or which took this time. Says whether it was.
 fn short(site: usize, len: usize, nanos: u64, view: &Eight) -> bool {
-    let mut pace = Pace::start(site, len, 0, true, view);
+    let mut pace = Pace::start(at(site), len, 0, true, view);
     pace.set_kind(0, false);
     view.demand.set(Some(Demand::Awake));
     let shares = matches!(pace.next(len, view), Step::Share);
@@ -346,7 +351,7 @@ fn short(site: usize, len: usize, nanos: u64, view: &Eight) -> bool {
 #[test]
 fn short_loops_are_shared_if_that_gains_anything() {
     let (site, mut view) = (0x51_7e30, Eight::new());
-    let entry = site_costs::entry(site);
+    let entry = at(site);
     entry.record_cost(10, 50_000);
     assert!(!short(site, 10, 20_000, &view), "what does it take alone?");
     assert_eq!(entry.predict(10), Some(20_000));
@@ -363,14 +368,14 @@ fn short_loops_are_shared_if_that_gains_anything() {
     view.chance = true;
     assert!((0..256 / 16).all(|_| !short(site, 10, 20_000, &view)));
     assert!(short(site, 10, 30_000, &view), "another try");
-    let longer = Pace::start(site, 50, 0, true, &view);
+    let longer = Pace::start(at(site), 50, 0, true, &view);
     assert!(longer.alone, "what does that take alone?");
     let inner = Eight {
         inner: true,
         ..Eight::new()
     };
-    assert!(!Pace::start(site, 50, 0, true, &inner).brief);
-    let longest = Pace::start(site, 200, 0, true, &view);
+    assert!(!Pace::start(at(site), 50, 0, true, &inner).brief);
+    let longest = Pace::start(at(site), 200, 0, true, &view);
     assert!(!longest.brief);
 }
 
@@ -378,8 +383,8 @@ fn short_loops_are_shared_if_that_gains_anything() {
 #[test]
 fn what_is_too_short_for_a_second_folder_looks_for_no_thief() {
     let (site, view) = (0x51_7e88, Eight::new());
-    site_costs::entry(site).record_cost(1_000, 5_000);
-    let start = |len, worth| Pace::start(site, len, worth, false, &view);
+    at(site).record_cost(1_000, 5_000);
+    let start = |len, worth| Pace::start(at(site), len, worth, false, &view);
     assert!(start(1_000, 2_000_000).plain().is_some());
     let pace = start(15_000, 2_000_000);
     assert!(pace.alone && pace.plain().is_none());
@@ -392,10 +397,10 @@ fn what_is_too_short_for_a_second_folder_looks_for_no_thief() {
 #[test]
 fn very_short_loops_that_no_thread_takes_are_not_shared() {
     let (site, view) = (0x51_7e3c, Eight::new());
-    site_costs::entry(site).record_cost(10, 10_000);
+    at(site).record_cost(10, 10_000);
     let run = |demand| {
         view.demand.set(Some(demand));
-        let mut pace = Pace::start(site, 10, 0, true, &view);
+        let mut pace = Pace::start(at(site), 10, 0, true, &view);
         pace.set_kind(0, false);
         if !pace.alone {
             pace.next(10, &view);
@@ -415,10 +420,10 @@ fn very_short_loops_that_no_thread_takes_are_not_shared() {
 #[test]
 fn a_loop_that_is_not_shared_may_turn_out_to_be_long() {
     let (site, view) = (0x51_7e34, Eight::new());
-    site_costs::entry(site).record_cost(100, 100_000);
+    at(site).record_cost(100, 100_000);
     view.demand.set(Some(Demand::Awake));
     let alone = || {
-        let mut pace = Pace::start(site, 100, 0, true, &view);
+        let mut pace = Pace::start(at(site), 100, 0, true, &view);
         pace.set_kind(0, false);
         assert!(matches!(pace.next(100, &view), Step::Run(_)));
         pace.drop_notes();
@@ -437,10 +442,10 @@ fn a_loop_that_is_not_shared_may_turn_out_to_be_long() {
 #[test]
 fn parts_of_short_loops_are_not_noted() {
     let (site, view) = (0x51_7e38, Eight::new());
-    let entry = site_costs::entry(site);
+    let entry = at(site);
     entry.record_cost(100, 10_000);
     entry.profit.of(10_000).unwrap().alone(1);
-    let mut pace = Pace::start(site, 100, 0, true, &view).seed().grow();
+    let mut pace = Pace::start(at(site), 100, 0, true, &view).seed().grow();
     for nanos in [1_000, 100_000] {
         (pace.items, pace.ticks) = (10, clock::ticks(nanos));
         pace.flush();
@@ -451,7 +456,7 @@ fn parts_of_short_loops_are_not_noted() {
 /// Many cheap items stay together; as much work in few items does not.
 #[test]
 fn dear_items_are_given_away() {
-    let mut pace = Pace::alone(0);
+    let mut pace = Pace::alone(at(0));
     let work = |pace: &mut Pace, items, nanos| {
         pace.items = items;
         pace.ticks = clock::ticks(nanos);
@@ -470,7 +475,7 @@ fn dear_items_are_given_away() {
 #[test]
 fn few_items_share_no_dear_folders() {
     let (few, many) = (super::SHARED.0 - 1, super::SHARED.0);
-    let mut pace = Pace::alone(0);
+    let mut pace = Pace::alone(at(0));
     (pace.items, pace.ticks) = (10_000, clock::ticks(100_000));
     pace.set_kind(100_000, false);
     assert!(pace.is_enough(200_000, many) && !pace.is_enough(200_000, few));
@@ -486,7 +491,7 @@ fn few_items_share_no_dear_folders() {
 #[test]
 fn shared_dear_folders_make_no_loop_dearer() {
     let cost = |shared, part, nanos| {
-        let mut pace = Pace::alone(0x51_7e08);
+        let mut pace = Pace::alone(at(0x51_7e08));
         for _ in 0..50 {
             pace.entry.record_cost(100_000, 500_000);
         }
@@ -510,7 +515,7 @@ fn shared_dear_folders_make_no_loop_dearer() {
 #[test]
 fn many_threads_share_dear_folders_in_shorter_parts() {
     let least = |crew, nanos| {
-        let mut pace = Pace::alone(0);
+        let mut pace = Pace::alone(at(0));
         pace.crew = crew;
         pace.set_kind(2_000_000, false);
         pace.adapt(nanos);
@@ -528,7 +533,7 @@ fn many_threads_share_dear_folders_in_shorter_parts() {
 #[test]
 fn a_table_that_is_filled_is_expected_to_take_what_it_took() {
     let site = 0x51_7e00;
-    let mut pace = Pace::alone(site);
+    let mut pace = Pace::alone(at(site));
     for _ in 0..50 {
         pace.entry.record_cost(100_000, 500_000);
     }
@@ -550,7 +555,7 @@ fn a_table_that_is_filled_is_expected_to_take_what_it_took() {
 /// One block that took long says something of the next ones only where folders are cheap.
 #[test]
 fn a_table_that_grew_says_nothing_of_the_rest() {
-    let mut pace = Pace::alone(0);
+    let mut pace = Pace::alone(at(0));
     (pace.items, pace.ticks) = (1_000, clock::ticks(1_000_000));
     pace.last = clock::ticks(50_000) << 8;
     let rest = |pace: &Pace| pace.rest(1_000).expect("items were timed");
@@ -565,14 +570,14 @@ fn a_table_that_grew_says_nothing_of_the_rest() {
 #[test]
 fn a_very_short_loop_that_turns_dear_is_seen_at_once() {
     let (site, mut view) = (0x51_7e40, Eight::new());
-    let entry = site_costs::entry(site);
+    let entry = at(site);
     entry.replace_cost(100, 200);
-    let plain = Pace::start(site, 100, 0, true, &view).plain();
+    let plain = Pace::start(at(site), 100, 0, true, &view).plain();
     assert_eq!(plain.unwrap().start, 0);
     view.chance = true;
     view.demand.set(Some(Demand::Awake));
     for then in [301, 1_000_000] {
-        let mut pace = Pace::start(site, 100, 0, true, &view);
+        let mut pace = Pace::start(at(site), 100, 0, true, &view);
         assert!(pace.overturns(10, clock::now() - clock::ticks(100_000)));
         let kind = (pace.alone, pace.brief, pace.long);
         assert_eq!(kind, (false, false, true), "as a loop of long items");
@@ -582,7 +587,7 @@ fn a_very_short_loop_that_turns_dear_is_seen_at_once() {
         (pace.items, pace.ticks) = (50, clock::ticks(500_000));
         pace.flush();
         view.chance = false;
-        let next = Pace::start(site, 100, 0, true, &view).plain();
+        let next = Pace::start(at(site), 100, 0, true, &view).plain();
         assert!(
             next.is_none_or(|plain| plain.start > 0),
             "so is the next one"

@@ -1,0 +1,113 @@
+//! Loops whose items call the same loop again, as in walks of trees: right at each depth, on few threads and on many, with
+//! ends in the middle, and as deep as stacks are expected to allow.
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use tine_iter::prelude::*;
+use tine_pool::{ThreadPool, ThreadPoolBuilder};
+
+struct Node {
+    value: u64,
+    kids: Vec<Node>,
+}
+
+/// A tree of about that number of nodes, most of which have few below them and some have many.
+fn uneven(nodes: u64, seed: &mut u64) -> Node {
+    let mut left = nodes.saturating_sub(1);
+    let mut kids = vec![];
+    let value = next(seed) % 1000;
+    while left > 0 {
+        let most = if next(seed) % 2 == 0 { 1 } else { left };
+        let part = 1 + next(seed) % most;
+        kids.push(uneven(part, seed));
+        left -= part;
+    }
+    Node { value, kids }
+}
+
+fn next(seed: &mut u64) -> u64 {
+    *seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+    *seed >> 33
+}
+
+fn pool(threads: usize) -> ThreadPool {
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.unwrap()
+}
+
+fn sum(node: &Node) -> u64 {
+    node.value + node.kids.iter().map(sum).sum::<u64>()
+}
+
+fn par_sum(node: &Node) -> u64 {
+    node.value + node.kids.par_iter().map(par_sum).sum::<u64>()
+}
+
+/// Two loops that call each other.
+fn even(node: &Node) -> u64 {
+    node.value + node.kids.par_iter().map(|kid| odd(kid) + 1).sum::<u64>()
+}
+
+fn odd(node: &Node) -> u64 {
+    let sums: Vec<u64> = node.kids.par_iter().map(even).collect();
+    node.value + sums.into_iter().sum::<u64>()
+}
+
+#[test]
+fn walks_of_uneven_trees_are_right() {
+    let nodes = if cfg!(miri) { 60 } else { 5_000 };
+    let trees: Vec<Node> = (1..6).map(|seed| uneven(nodes, &mut { seed })).collect();
+    for threads in [1, 2, 3, 8] {
+        pool(threads).install(|| {
+            for tree in &trees {
+                assert_eq!(par_sum(tree), sum(tree));
+                assert_eq!(even(tree), par_even_by_loops(tree, true));
+            }
+        });
+    }
+}
+
+fn par_even_by_loops(node: &Node, even: bool) -> u64 {
+    let below = |kid| par_even_by_loops(kid, !even) + u64::from(even);
+    node.value + node.kids.iter().map(below).sum::<u64>()
+}
+
+/// The n-th node panics, and all those before it were begun or not; later walks are right.
+#[test]
+fn a_panic_deep_inside_comes_out() {
+    fn walk(node: &Node, seen: &AtomicUsize, last: usize) -> u64 {
+        assert_ne!(seen.fetch_add(1, Relaxed), last, "the last");
+        let below = |kid| walk(kid, seen, last);
+        node.value + node.kids.par_iter().map(below).sum::<u64>()
+    }
+    let nodes = if cfg!(miri) { 40 } else { 2_000 };
+    let tree = uneven(nodes, &mut 7);
+    for threads in [1, 2, 8] {
+        let pool = pool(threads);
+        for last in [0, 1, nodes as usize / 2, nodes as usize - 1] {
+            let seen = AtomicUsize::new(0);
+            let walk = || pool.install(|| walk(&tree, &seen, last));
+            assert!(catch_unwind(AssertUnwindSafe(walk)).is_err());
+            assert_eq!(pool.install(|| par_sum(&tree)), sum(&tree));
+        }
+    }
+}
+
+/// A path with a leaf on either side of each of its nodes, walked on the threads of pools.
+#[test]
+fn a_deep_recursion_has_room_on_the_stack_of_a_thread() {
+    let levels = if cfg!(miri) { 20 } else { 120 };
+    let leaf = |value| Node {
+        value,
+        kids: vec![],
+    };
+    let path = (0..levels).fold(leaf(0), |node, value| Node {
+        value,
+        kids: vec![leaf(1), node, leaf(2)],
+    });
+    for threads in [1, 2, 8] {
+        let pool = pool(threads);
+        for _ in 0..20 {
+            assert_eq!(pool.install(|| par_sum(&path)), sum(&path));
+        }
+    }
+}

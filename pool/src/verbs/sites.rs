@@ -1,0 +1,193 @@
+//! The sites of loops: where what their items take is known, and how calls are watched that are cut in advance.
+#![forbid(unsafe_code)]
+
+use super::loops::Here;
+use crate::base::clock;
+use crate::base::sync::{AtomicU64, AtomicUsize, Ordering};
+use crate::pace::loop_pace::{self, View};
+use crate::pace::site_costs::{self, Entry};
+
+/// Where a call of a loop is made, and what is known of such calls.
+///
+/// Where items of a loop call the same loop, as in a walk of a tree, those of outer calls take far longer than those of
+/// inner ones. So each depth is known by itself, down to some depth.
+#[derive(Debug, Clone, Copy)]
+pub struct Site {
+    pub(super) entry: &'static Entry,
+    /// The address of the loop, and in how many calls of it this call is made.
+    pub(super) address: usize,
+    pub(super) depth: usize,
+}
+
+impl Site {
+    /// A call of the loop with this `address`, which is the same for the same closures, by the calling thread.
+    #[must_use]
+    #[inline]
+    pub fn here(address: usize) -> Self {
+        let depth = Here::with(|here| here.calls_of(address));
+        Self {
+            entry: site_costs::entry(key(address, depth)),
+            address,
+            depth,
+        }
+    }
+
+    /// Whether all `items` of such a call, or any four of them, are known to take no longer than other
+    /// threads take to come: then none is worth a piece of its own.
+    #[must_use]
+    #[inline]
+    pub fn is_brief(self, items: usize) -> bool {
+        items.min(4) <= loop_pace::few(self.entry)
+    }
+
+    /// By which the table knows it.
+    #[must_use]
+    #[inline]
+    pub fn key(self) -> usize {
+        key(self.address, self.depth)
+    }
+}
+
+#[inline]
+fn key(address: usize, depth: usize) -> usize {
+    /// The bits for the depth: the uppermost, which addresses do not use.
+    const BITS: u32 = 4;
+    address ^ depth.min((1 << BITS) - 1).rotate_right(BITS)
+}
+
+/// What the pieces of a call take that is cut in advance.
+#[derive(Debug)]
+pub struct Timer {
+    site: usize,
+    /// One piece in N is timed; this is N.
+    every: u64,
+    items: AtomicUsize,
+    ticks: AtomicU64,
+}
+
+/// About N pieces of a call are timed, or all if there are fewer than twice as many; this is N.
+const TIMED_PIECES: usize = 16;
+
+impl Timer {
+    /// For a call of the loop `site` of about that number of `pieces`, once in a while.
+    #[must_use]
+    pub fn start(site: usize, pieces: usize) -> Option<Self> {
+        let watches = loop_pace::is_open(site)
+            || Here::with(|here| here.chance(8) || here.glance().is_some());
+        watches.then(|| Self {
+            site,
+            every: (pieces / TIMED_PIECES) as u64,
+            items: AtomicUsize::new(0),
+            ticks: AtomicU64::new(0),
+        })
+    }
+
+    /// Does a piece of this number of `items`.
+    #[inline]
+    pub fn time<R>(&self, items: usize, piece: impl FnOnce() -> R) -> R {
+        if self.every > 1 && !Here::with(|here| here.chance(self.every)) {
+            return piece();
+        }
+        let start = clock::now();
+        let result = piece();
+        self.add(items, clock::since(start));
+        result
+    }
+
+    fn add(&self, items: usize, ticks: u64) {
+        // Relaxed: the join of the pieces orders these before the last look.
+        self.items.fetch_add(items, Ordering::Relaxed);
+        self.ticks.fetch_add(ticks, Ordering::Relaxed);
+    }
+
+    /// Whether the pieces that were timed so far took far longer than is known.
+    #[must_use]
+    pub fn overturns(&self) -> bool {
+        let items = self.items.load(Ordering::Relaxed);
+        loop_pace::overturns(self.site, items, self.ticks.load(Ordering::Relaxed))
+    }
+
+    /// All pieces have come to their end.
+    pub fn end(self) {
+        loop_pace::note(self.site, self.items.into_inner(), self.ticks.into_inner());
+    }
+}
+
+/// How many items of the loop `site` take no longer than it takes other threads to come, as far as is
+/// known; else 0.
+#[must_use]
+pub fn few(site: usize) -> usize {
+    loop_pace::few(site_costs::entry(site))
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Site;
+    use crate::ThreadPoolBuilder;
+    use crate::verbs::loops::{self, Part};
+
+    /// A loop at this address, whose item does that.
+    struct Loop<'a>(&'a (dyn Fn() + Sync));
+
+    impl Part for Loop<'_> {
+        fn run(&mut self, _: bool) {
+            (self.0)();
+        }
+    }
+
+    fn run(address: usize, item: &(dyn Fn() + Sync)) {
+        loops::enter_loop(Some(Site::here(address)), &mut Loop(item));
+    }
+
+    fn depth(address: usize) -> usize {
+        Site::here(address).depth
+    }
+
+    const A: usize = 0x51_7f00;
+    const B: usize = 0x51_7f10;
+    const C: usize = 0x51_7f20;
+
+    #[test]
+    fn calls_inside_of_calls_of_the_same_loop_are_counted() {
+        let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        pool.install(|| {
+            assert_eq!(depth(A), 0);
+            run(A, &|| {
+                assert_eq!((depth(A), depth(B)), (1, 0));
+                run(A, &|| assert_eq!((depth(A), depth(B)), (2, 0)));
+                // Loops that call each other in turn.
+                run(B, &|| {
+                    assert_eq!((depth(A), depth(B)), (1, 1));
+                    run(A, &|| {
+                        assert_eq!((depth(A), depth(B)), (2, 1));
+                        run(C, &|| assert_eq!((depth(A), depth(B)), (2, 1)));
+                    });
+                });
+                assert_eq!((depth(A), depth(B)), (1, 0));
+            });
+            assert_eq!(depth(A), 0);
+        });
+        assert_eq!(depth(A), 0);
+    }
+
+    #[test]
+    fn each_depth_is_known_by_itself_down_to_some_depth() {
+        fn walk(levels: usize, keys: &mut Vec<usize>) {
+            keys.push(Site::here(A).key());
+            if levels > 0 {
+                let keys = std::sync::Mutex::new(keys);
+                run(A, &|| walk(levels - 1, &mut keys.lock().unwrap()));
+            }
+        }
+        let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let mut keys = vec![];
+        pool.install(|| walk(40, &mut keys));
+        assert_eq!(keys[0], A);
+        assert!(keys[15..].iter().all(|&key| key == keys[15]));
+        keys.dedup();
+        assert_eq!(keys.len(), 16);
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), 16);
+    }
+}
