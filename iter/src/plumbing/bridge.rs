@@ -129,7 +129,7 @@ where
     let threads = current_num_threads();
     let blocks = Rest::<P, C>::BLOCKS && max == usize::MAX;
     let site = Site::here(Rest::<P, C>::address());
-    if blocks && (len > threads.saturating_mul(2) || site.is_brief(len)) {
+    if blocks && (len > site.few_to_cut(threads) || site.is_brief(len)) {
         let kind = Kind {
             worth: rest.consumer.worth(),
             ends: C::ENDS,

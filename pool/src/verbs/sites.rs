@@ -40,6 +40,16 @@ impl Site {
         items.min(4) <= loop_pace::few(self.entry)
     }
 
+    /// Up to this number of items are cut in advance, if they are not known to be brief. A call inside of another one of its loop has
+    /// no need of blocks: its items make further calls, or others of that depth do, and other threads take these.
+    #[must_use]
+    #[inline]
+    pub fn few_to_cut(self, threads: usize) -> usize {
+        const INNER: usize = 32;
+        let few = threads.saturating_mul(2);
+        if self.depth > 0 { few.max(INNER) } else { few }
+    }
+
     /// By which the table knows it.
     #[must_use]
     #[inline]
