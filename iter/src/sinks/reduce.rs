@@ -8,7 +8,7 @@ use std::mem::needs_drop;
 use crate::iter::ParallelIterator;
 use crate::kit::accumulate::Accumulate;
 use crate::kit::gather::Gather;
-use crate::kit::keep::{earlier, pick};
+use crate::kit::keep::{best, earlier, seldom};
 use crate::kit::sink::{Sink, drain};
 
 impl<T, ID, F> Sink<T> for Accumulate<ID, F>
@@ -81,7 +81,7 @@ where
 #[inline]
 pub(crate) fn greater<T: Ord>(a: T, b: T) -> T {
     if const { needs_drop::<T>() } {
-        return pick(b < a, a, b);
+        return best(b >= a, a, b);
     }
     if !branches::<T>() {
         return a.max(b);
@@ -99,7 +99,7 @@ pub(crate) fn greater<T: Ord>(a: T, b: T) -> T {
 #[inline]
 pub(crate) fn lesser<T: Ord>(a: T, b: T) -> T {
     if const { needs_drop::<T>() } {
-        return pick(b < a, b, a);
+        return best(b < a, a, b);
     }
     if !branches::<T>() {
         return a.min(b);
@@ -124,8 +124,3 @@ fn branches<T>() -> bool {
             || is(TypeId::of::<usize>())
             || is(TypeId::of::<isize>()))
 }
-
-/// Tells the compiler that a branch is seldom taken, which keeps it a branch.
-#[cold]
-#[inline]
-fn seldom() {}
