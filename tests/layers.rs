@@ -89,6 +89,8 @@ const HOUSE: &[Crate] = &[
                 "verbs::join",
                 "verbs::broadcast",
             ],
+            &["verbs::here"],
+            &["verbs::sites"],
             &["verbs::loops", "verbs::scope"],
             &["verbs::spawn", "verbs::stop"],
             &["verbs::handle"],

@@ -16,7 +16,11 @@ fn uneven(nodes: u64, seed: &mut u64) -> Node {
     let mut kids = vec![];
     let value = next(seed) % 1000;
     while left > 0 {
-        let most = if next(seed).is_multiple_of(2) { 1 } else { left };
+        let most = if next(seed).is_multiple_of(2) {
+            1
+        } else {
+            left
+        };
         let part = 1 + next(seed) % most;
         kids.push(uneven(part, seed));
         left -= part;

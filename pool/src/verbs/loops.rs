@@ -3,13 +3,12 @@
 //! This is for `tine-iter` and not part of the promised interface.
 #![forbid(unsafe_code)]
 
+use super::here::Here;
 use super::join;
 use super::pool;
 use crate::base::clock;
 use crate::base::stop;
-use crate::pace::glance::Glance;
-use crate::pace::loop_pace::{self, AHEAD, Demand, View};
-use crate::pace::wakes::Wakes;
+use crate::pace::loop_pace::{self, View};
 use crate::pace::whole;
 use crate::queue::weight::Weight;
 use crate::work::under;
@@ -20,120 +19,6 @@ pub use super::sites::{Site, Timer, few};
 pub use crate::base::barrier::barrier_everywhere;
 pub use crate::base::clock::micros;
 pub use crate::pace::loop_pace::{Bare, Plain, Step};
-
-/// The pool as the calling thread sees it.
-pub(super) struct Here<'a>(Option<&'a Worker<'a>>);
-
-impl Here<'_> {
-    #[inline]
-    pub(super) fn with<R>(f: impl FnOnce(&Here<'_>) -> R) -> R {
-        Worker::with(|worker| f(&Here(worker)))
-    }
-}
-
-impl Here<'_> {
-    /// In how many calls of that loop the thread is.
-    #[inline]
-    pub(super) fn calls_of(&self, site: usize) -> usize {
-        self.0.map_or(0, |worker| worker.calls_of(site))
-    }
-}
-
-impl View for Here<'_> {
-    #[inline]
-    fn threads(&self) -> usize {
-        self.0
-            .map_or_else(pool::current_num_threads, |w| w.shared.len())
-    }
-
-    #[inline]
-    fn watched(&self) -> bool {
-        match self.0 {
-            Some(worker) => worker.shared.is_watched(Some(worker.seat)),
-            // The call goes to a pool first.
-            None => pool::global().is_watched(None),
-        }
-    }
-
-    #[inline]
-    fn is_outermost(&self) -> bool {
-        self.0.is_none_or(Worker::is_at_bottom)
-    }
-
-    #[inline]
-    fn chance(&self, n: u64) -> bool {
-        self.0
-            .is_none_or(|w| w.seat.notes.random().is_multiple_of(n))
-    }
-
-    #[inline]
-    fn glance(&self) -> Option<Glance> {
-        self.0?.seat.notes.glance()
-    }
-
-    fn demand(&self) -> Option<Demand> {
-        let worker = self.0?;
-        let offered = worker.nested().public();
-        if offered > 0 {
-            return beside(worker, offered);
-        }
-        if worker.seat.is_waited_for() {
-            return Some(Demand::Waiting);
-        }
-        let census = worker.shared.sleep.census();
-        Some(match (census.searching(), worker.sleepers(census)) {
-            (0, 0) => Demand::None,
-            (0, _) => Demand::Asleep { offered: 0 },
-            _ => Demand::Awake,
-        })
-    }
-
-    fn kept(&self) -> Option<bool> {
-        let worker = self.0.filter(|w| w.nested().has_private())?;
-        Some(worker.sleepers(worker.shared.sleep.census()) > 0)
-    }
-
-    fn keeps(&self) -> bool {
-        self.0.is_some_and(|w| w.nested().has_private())
-    }
-
-    fn is_waited_for(&self) -> bool {
-        self.0.is_some_and(|w| w.seat.is_waited_for())
-    }
-
-    fn is_crowded(&self) -> bool {
-        self.0.is_some_and(Worker::is_crowded)
-    }
-
-    fn wake_ahead(&self) {
-        if let Some(worker) = self.0 {
-            worker.wake(AHEAD);
-        }
-    }
-
-    fn with_wakes<R>(&self, f: impl FnOnce(&Wakes) -> R) -> R {
-        match self.0 {
-            Some(worker) => f(&worker.shared.wakes),
-            None => f(&pool::global().wakes),
-        }
-    }
-}
-
-/// Which threads would take more than what is offered already: some that sleep, as long as those that
-/// are on their way suffice for no more than that.
-#[inline(never)]
-fn beside(worker: &Worker<'_>, offered: usize) -> Option<Demand> {
-    let census = worker.shared.sleep.census();
-    let later = offered >= FOR_LOOP;
-    let each = if later { AHEAD } else { FOR_LOOP };
-    let more = offered <= census.searching()
-        && census.wants_more(worker.shared.len(), each)
-        && worker.sleepers(census) > 0;
-    more.then_some(match later {
-        true => Demand::Later { offered },
-        false => Demand::Asleep { offered },
-    })
-}
 
 /// The pace of one loop on one contiguous piece.
 #[derive(Debug)]
@@ -545,5 +430,76 @@ impl Due {
         };
         self.left = self.every;
         true
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Part, Site, enter_loop};
+    use crate::verbs::builder::ThreadPoolBuilder;
+
+    /// A loop at this address, whose item does that.
+    struct Loop<'a>(&'a (dyn Fn() + Sync));
+
+    impl Part for Loop<'_> {
+        fn run(&mut self, _: bool) {
+            (self.0)();
+        }
+    }
+
+    fn run(address: usize, item: &(dyn Fn() + Sync)) {
+        enter_loop(Some(Site::here(address)), &mut Loop(item));
+    }
+
+    fn depth(address: usize) -> usize {
+        Site::here(address).depth
+    }
+
+    const A: usize = 0x51_7f00;
+    const B: usize = 0x51_7f10;
+    const C: usize = 0x51_7f20;
+
+    #[test]
+    fn calls_inside_of_calls_of_the_same_loop_are_counted() {
+        let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        pool.install(|| {
+            assert_eq!(depth(A), 0);
+            run(A, &|| {
+                assert_eq!((depth(A), depth(B)), (1, 0));
+                run(A, &|| assert_eq!((depth(A), depth(B)), (2, 0)));
+                // Loops that call each other in turn.
+                run(B, &|| {
+                    assert_eq!((depth(A), depth(B)), (1, 1));
+                    run(A, &|| {
+                        assert_eq!((depth(A), depth(B)), (2, 1));
+                        run(C, &|| assert_eq!((depth(A), depth(B)), (2, 1)));
+                    });
+                });
+                assert_eq!((depth(A), depth(B)), (1, 0));
+            });
+            assert_eq!(depth(A), 0);
+        });
+        assert_eq!(depth(A), 0);
+    }
+
+    #[test]
+    fn each_depth_is_known_by_itself_down_to_some_depth() {
+        fn walk(levels: usize, keys: &mut Vec<usize>) {
+            keys.push(Site::here(A).key());
+            if levels > 0 {
+                let keys = std::sync::Mutex::new(keys);
+                run(A, &|| walk(levels - 1, &mut keys.lock().unwrap()));
+            }
+        }
+        let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let mut keys = vec![];
+        pool.install(|| walk(40, &mut keys));
+        assert_eq!(keys[0], A);
+        assert!(keys[15..].iter().all(|&key| key == keys[15]));
+        keys.dedup();
+        assert_eq!(keys.len(), 16);
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), 16);
     }
 }

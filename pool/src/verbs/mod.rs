@@ -6,6 +6,7 @@ pub(crate) mod bounded;
 pub(crate) mod broadcast;
 pub(crate) mod builder;
 pub(crate) mod handle;
+pub(crate) mod here;
 pub(crate) mod join;
 pub mod loops;
 pub(crate) mod picture;

@@ -1,7 +1,7 @@
 //! The sites of loops: where what their items take is known, and how calls are watched that are cut in advance.
 #![forbid(unsafe_code)]
 
-use super::loops::Here;
+use super::here::Here;
 use crate::base::clock;
 use crate::base::sync::{AtomicU64, AtomicUsize, Ordering};
 use crate::pace::loop_pace::{self, View};
@@ -128,76 +128,4 @@ impl Timer {
 #[must_use]
 pub fn few(site: usize) -> usize {
     loop_pace::few(site_costs::entry(site))
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::Site;
-    use crate::ThreadPoolBuilder;
-    use crate::verbs::loops::{self, Part};
-
-    /// A loop at this address, whose item does that.
-    struct Loop<'a>(&'a (dyn Fn() + Sync));
-
-    impl Part for Loop<'_> {
-        fn run(&mut self, _: bool) {
-            (self.0)();
-        }
-    }
-
-    fn run(address: usize, item: &(dyn Fn() + Sync)) {
-        loops::enter_loop(Some(Site::here(address)), &mut Loop(item));
-    }
-
-    fn depth(address: usize) -> usize {
-        Site::here(address).depth
-    }
-
-    const A: usize = 0x51_7f00;
-    const B: usize = 0x51_7f10;
-    const C: usize = 0x51_7f20;
-
-    #[test]
-    fn calls_inside_of_calls_of_the_same_loop_are_counted() {
-        let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-        pool.install(|| {
-            assert_eq!(depth(A), 0);
-            run(A, &|| {
-                assert_eq!((depth(A), depth(B)), (1, 0));
-                run(A, &|| assert_eq!((depth(A), depth(B)), (2, 0)));
-                // Loops that call each other in turn.
-                run(B, &|| {
-                    assert_eq!((depth(A), depth(B)), (1, 1));
-                    run(A, &|| {
-                        assert_eq!((depth(A), depth(B)), (2, 1));
-                        run(C, &|| assert_eq!((depth(A), depth(B)), (2, 1)));
-                    });
-                });
-                assert_eq!((depth(A), depth(B)), (1, 0));
-            });
-            assert_eq!(depth(A), 0);
-        });
-        assert_eq!(depth(A), 0);
-    }
-
-    #[test]
-    fn each_depth_is_known_by_itself_down_to_some_depth() {
-        fn walk(levels: usize, keys: &mut Vec<usize>) {
-            keys.push(Site::here(A).key());
-            if levels > 0 {
-                let keys = std::sync::Mutex::new(keys);
-                run(A, &|| walk(levels - 1, &mut keys.lock().unwrap()));
-            }
-        }
-        let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let mut keys = vec![];
-        pool.install(|| walk(40, &mut keys));
-        assert_eq!(keys[0], A);
-        assert!(keys[15..].iter().all(|&key| key == keys[15]));
-        keys.dedup();
-        assert_eq!(keys.len(), 16);
-        keys.sort_unstable();
-        keys.dedup();
-        assert_eq!(keys.len(), 16);
-    }
 }

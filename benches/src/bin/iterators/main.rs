@@ -9,6 +9,7 @@ mod data;
 mod halves;
 mod pipelines;
 mod race;
+mod recursions;
 mod shapes;
 mod stores;
 mod table;
@@ -125,7 +126,14 @@ fn main() -> ExitCode {
         sections: vec![],
     };
     let mut looks = vec![];
-    for rows in [calls::rows, shapes::rows, pipelines::rows, stores::rows] {
+    let files = [
+        calls::rows,
+        shapes::rows,
+        recursions::rows,
+        pipelines::rows,
+        stores::rows,
+    ];
+    for rows in files {
         if !asked.list && !asked.quick {
             looks.push(machine::look());
         }
