@@ -122,17 +122,18 @@ macro_rules! cases {
     };
 }
 
+/// An even and an uneven tree, a small and a large one of each.
+fn trees() -> &'static [Node; 4] {
+    static TREES: OnceLock<[Node; 4]> = OnceLock::new();
+    TREES.get_or_init(|| {
+        let dice = &mut Dice(4);
+        let [small, large] = [5, 9].map(|levels| even(levels, dice));
+        [small, large, uneven(1_000, dice), uneven(50_000, dice)]
+    })
+}
+
 /// The rows of this file.
 pub fn rows(book: &mut Book<'_>) {
-    static TREES: OnceLock<[Node; 4]> = OnceLock::new();
-    let trees = || {
-        TREES.get_or_init(|| {
-            let dice = &mut Dice(4);
-            let even = [5, 9].map(|levels| even(levels, dice));
-            let [small, large] = even;
-            [small, large, uneven(1_000, dice), uneven(50_000, dice)]
-        })
-    };
     book.section("Loops that call themselves");
     let goal = Goal::Within(1.0, "rayon", 0.0);
     book.row(
