@@ -1,6 +1,7 @@
 //! Loops whose items call the same loop again: walks of trees, searches, halves of halves. Nearly all of the calls are of a few
 //! tiny items.
 
+use std::hint::black_box;
 use std::sync::OnceLock;
 
 use super::Book;
@@ -114,7 +115,7 @@ macro_rules! cases {
     ($walk:ident($($of:expr),*)) => {
         || -> Vec<Case> {
             vec![
-                ("sequential", sample(|| sequential::$walk($($of),*))),
+                ("sequential", sample(|| sequential::$walk($(black_box($of)),*))),
                 ("tine", sample(|| ours::$walk($($of),*))),
                 ("rayon", sample(|| rayons::$walk($($of),*))),
             ]
