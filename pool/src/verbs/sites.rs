@@ -37,7 +37,8 @@ impl Site {
     #[must_use]
     #[inline]
     pub fn is_brief(self, items: usize) -> bool {
-        items.min(4) <= loop_pace::few(self.entry)
+        let items = if self.depth > 0 { items } else { items.min(4) };
+        items <= loop_pace::few(self.entry)
     }
 
     /// Up to this number of items are cut in advance, if they are not known to be brief. A call inside of another one of its loop has
