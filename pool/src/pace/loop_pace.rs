@@ -224,13 +224,15 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// The pace of a call at the site of this `entry`, of `len` items. If it `tries`, it may be that a short one is not shared. Where another folder
-    /// costs much, parts are `worth` giving away from that number of nanoseconds on.
+    /// The pace of a call at the site of this `entry`, of `len` items. If it `tries`, it may be that a short one is not shared;
+    /// `inner` says whether it is part of another call of its loop. Where another folder costs much, parts are `worth` giving
+    /// away from that number of nanoseconds on.
     pub(crate) fn start(
         entry: &'static Entry,
         len: usize,
         worth: u64,
         tries: bool,
+        inner: bool,
         view: &impl View,
     ) -> Self {
         let known = entry.read();
@@ -238,7 +240,7 @@ impl Pace {
         let threads = view.threads();
         // What is too short for a second folder need not look whether other threads want a part.
         let kept = worth > JOURNEY && expected.is_some_and(|nanos| nanos < worth.min(DEAR.0));
-        let tries = tries && threads > 1 && !kept && view.is_outermost();
+        let tries = tries && threads > 1 && !kept && !inner && view.is_outermost();
         let class = expected.filter(|_| tries).and_then(|n| entry.profit.of(n));
         let alone = kept || class.is_some_and(Class::is_alone);
         let pieces = match expected {
@@ -267,9 +269,11 @@ impl Pace {
             Some(_) if !alone => TIMED.1,
             _ => TIMED.0,
         };
-        // A look at the clock is much beside the shortest ones.
+        // A look at the clock is much beside the shortest ones. Most inner calls are far shorter than those of their depth are
+        // on average.
+        let seldom = |nanos| (nanos < TINY || inner) && !known.is_doubted();
         let (look, late) = match plain {
-            Some(nanos) if nanos < TINY && !known.is_doubted() => match view.glance() {
+            Some(nanos) if seldom(nanos) => match view.glance() {
                 Some(Glance { now, late }) => (now, late),
                 None => (0, false),
             },

@@ -46,8 +46,11 @@ impl Pace {
     /// where sharing was in vain is not shared for now, and [`Self::conclude`] is to be called at its end.
     #[must_use]
     pub fn start(site: Site, len: usize, worth: u64, tries: bool) -> Self {
-        let entry = site.entry;
-        Here::with(|here| Self(loop_pace::Pace::start(entry, len, worth, tries, here)))
+        let (entry, inner) = (site.entry, site.depth > 0);
+        Here::with(|here| {
+            let pace = loop_pace::Pace::start(entry, len, worth, tries, inner, here);
+            Self(pace)
+        })
     }
 
     /// The pace of a loop that one thread runs in blocks.

@@ -89,7 +89,7 @@ impl View for Eight {
 fn many_threads_do_not_look_all_the_time() {
     for (crew, asks_again) in [(super::MANY, true), (super::MANY + 1, false)] {
         let view = Eight::new();
-        let mut pace = Pace::start(at(0x51_7e28), 1 << 20, 0, false, &view);
+        let mut pace = Pace::start(at(0x51_7e28), 1 << 20, 0, false, false, &view);
         pace.set_kind(0, false);
         (pace.crew, pace.begun) = (crew, clock::now());
         assert!(asks(&mut pace, &view, false), "at first");
@@ -113,7 +113,7 @@ fn asks(pace: &mut Pace, view: &Eight, waited_for: bool) -> bool {
 #[test]
 fn threads_are_woken_ahead_for_what_is_worth_it() {
     let view = Eight::new();
-    let mut pace = Pace::start(at(0x51_7e2c), 1 << 20, 0, false, &view);
+    let mut pace = Pace::start(at(0x51_7e2c), 1 << 20, 0, false, false, &view);
     pace.set_kind(0, false);
     view.demand.set(Some(Demand::Later { offered: 4 }));
     let each = (super::LATE * view.wakes.delay()).max(5 * view.wakes.cost());
@@ -127,7 +127,7 @@ fn threads_are_woken_ahead_for_what_is_worth_it() {
 /// A pace after a hundred items that took that many nanoseconds each, or of which nothing is known; and a system that has
 /// interrupted this thread since it was asked, or not.
 fn interrupted(is: bool, known: Option<u64>) -> Pace {
-    let mut pace = Pace::start(at(0x51_7eb0), 1 << 20, 0, false, &Eight::new());
+    let mut pace = Pace::start(at(0x51_7eb0), 1 << 20, 0, false, false, &Eight::new());
     if let Some(nanos) = known {
         (pace.items, pace.ticks) = (100, clock::ticks(100 * nanos));
     }
@@ -194,7 +194,7 @@ fn interrupted_items_that_are_all_long_count() {
 }
 
 fn laid_bare(site: usize, len: usize, view: &Eight) -> (usize, Bare) {
-    let (mut pace, mut left) = (Pace::start(at(site), len, 0, false, view), len);
+    let (mut pace, mut left) = (Pace::start(at(site), len, 0, false, false, view), len);
     pace.set_kind(0, false);
     loop {
         match pace.bare(left, left > 1, view) {
@@ -242,7 +242,7 @@ fn items_that_differ_are_public() {
     let entry = at(site);
     entry.record_cost(1, 2_000);
     assert_eq!(laid_bare(site, 100, &view), (100, Bare::No));
-    let mut pace = Pace::start(at(site), 100, 0, false, &view);
+    let mut pace = Pace::start(at(site), 100, 0, false, false, &view);
     (pace.items, pace.ticks) = (50, clock::ticks(110_000));
     pace.peak = clock::ticks(25_000) << 8;
     pace.flush();
@@ -256,7 +256,7 @@ fn items_that_differ_are_public() {
         (7, Bare::Publish { .. })
     ));
     for _ in 0..8 {
-        let mut pace = Pace::start(at(site), 1_000, 0, false, &view);
+        let mut pace = Pace::start(at(site), 1_000, 0, false, false, &view);
         (pace.items, pace.ticks) = (500, clock::ticks(1_000_000));
         pace.flush();
     }
@@ -267,7 +267,7 @@ fn items_that_differ_are_public() {
 #[test]
 fn what_is_gone_is_not_shared_again() {
     let view = Eight::new();
-    let mut pace = Pace::start(at(0x51_7e50), 1_000, 0, false, &view);
+    let mut pace = Pace::start(at(0x51_7e50), 1_000, 0, false, false, &view);
     pace.set_kind(0, false);
     (pace.items, pace.ticks) = (100, clock::ticks(10_000));
     pace.hand_out(500, false);
@@ -291,7 +291,9 @@ fn long_items_that_lie_together_are_cut_apart() {
     entry.record_cost(1, 2_000);
     entry.record_uneven(true);
     let row = |items, nanos| {
-        let mut pace = Pace::start(at(site), 1_000, 0, false, &view).seed().grow();
+        let mut pace = Pace::start(at(site), 1_000, 0, false, false, &view)
+            .seed()
+            .grow();
         (pace.items, pace.ticks) = (items, clock::ticks(nanos));
         pace.peak = (pace.ticks << 8) / items as u64;
         pace.flush();
@@ -303,7 +305,7 @@ fn long_items_that_lie_together_are_cut_apart() {
     let (now, known) = (entry.predict(1_000).unwrap(), entry.read());
     assert!((10_000_000..40_000_000).contains(&now), "{now}");
     assert!(known.is_uneven());
-    let mut pace = Pace::start(at(site), 1_000, 0, false, &view);
+    let mut pace = Pace::start(at(site), 1_000, 0, false, false, &view);
     (pace.items, pace.ticks) = (50, clock::ticks(100_000));
     entry.replace_cost(1, 25_000);
     pace.known = entry.read();
@@ -320,7 +322,9 @@ fn parts_that_are_as_expected_are_not_noted() {
     let entry = at(site);
     entry.record_cost(100, 100_000);
     let part = |nanos| {
-        let mut pace = Pace::start(at(site), 1_000, 0, false, &view).seed().grow();
+        let mut pace = Pace::start(at(site), 1_000, 0, false, false, &view)
+            .seed()
+            .grow();
         (pace.items, pace.ticks) = (100, clock::ticks(nanos));
         pace.flush();
         entry.read().predict(100).expect("it is known")
@@ -333,7 +337,7 @@ fn parts_that_are_as_expected_are_not_noted() {
 
 /// A short loop, which one thread has run to its end if it is not shared, or which took this time. Says whether it was.
 fn short(site: usize, len: usize, nanos: u64, view: &Eight) -> bool {
-    let mut pace = Pace::start(at(site), len, 0, true, view);
+    let mut pace = Pace::start(at(site), len, 0, true, false, view);
     pace.set_kind(0, false);
     view.demand.set(Some(Demand::Awake));
     let shares = matches!(pace.next(len, view), Step::Share);
@@ -368,14 +372,14 @@ fn short_loops_are_shared_if_that_gains_anything() {
     view.chance = true;
     assert!((0..256 / 16).all(|_| !short(site, 10, 20_000, &view)));
     assert!(short(site, 10, 30_000, &view), "another try");
-    let longer = Pace::start(at(site), 50, 0, true, &view);
+    let longer = Pace::start(at(site), 50, 0, true, false, &view);
     assert!(longer.alone, "what does that take alone?");
     let inner = Eight {
         inner: true,
         ..Eight::new()
     };
-    assert!(!Pace::start(at(site), 50, 0, true, &inner).brief);
-    let longest = Pace::start(at(site), 200, 0, true, &view);
+    assert!(!Pace::start(at(site), 50, 0, true, false, &inner).brief);
+    let longest = Pace::start(at(site), 200, 0, true, false, &view);
     assert!(!longest.brief);
 }
 
@@ -384,7 +388,7 @@ fn short_loops_are_shared_if_that_gains_anything() {
 fn what_is_too_short_for_a_second_folder_looks_for_no_thief() {
     let (site, view) = (0x51_7e88, Eight::new());
     at(site).record_cost(1_000, 5_000);
-    let start = |len, worth| Pace::start(at(site), len, worth, false, &view);
+    let start = |len, worth| Pace::start(at(site), len, worth, false, false, &view);
     assert!(start(1_000, 2_000_000).plain().is_some());
     let pace = start(15_000, 2_000_000);
     assert!(pace.alone && pace.plain().is_none());
@@ -400,7 +404,7 @@ fn very_short_loops_that_no_thread_takes_are_not_shared() {
     at(site).record_cost(10, 10_000);
     let run = |demand| {
         view.demand.set(Some(demand));
-        let mut pace = Pace::start(at(site), 10, 0, true, &view);
+        let mut pace = Pace::start(at(site), 10, 0, true, false, &view);
         pace.set_kind(0, false);
         if !pace.alone {
             pace.next(10, &view);
@@ -423,7 +427,7 @@ fn a_loop_that_is_not_shared_may_turn_out_to_be_long() {
     at(site).record_cost(100, 100_000);
     view.demand.set(Some(Demand::Awake));
     let alone = || {
-        let mut pace = Pace::start(at(site), 100, 0, true, &view);
+        let mut pace = Pace::start(at(site), 100, 0, true, false, &view);
         pace.set_kind(0, false);
         assert!(matches!(pace.next(100, &view), Step::Run(_)));
         pace.drop_notes();
@@ -445,7 +449,9 @@ fn parts_of_short_loops_are_not_noted() {
     let entry = at(site);
     entry.record_cost(100, 10_000);
     entry.profit.of(10_000).unwrap().alone(1);
-    let mut pace = Pace::start(at(site), 100, 0, true, &view).seed().grow();
+    let mut pace = Pace::start(at(site), 100, 0, true, false, &view)
+        .seed()
+        .grow();
     for nanos in [1_000, 100_000] {
         (pace.items, pace.ticks) = (10, clock::ticks(nanos));
         pace.flush();
@@ -572,12 +578,12 @@ fn a_very_short_loop_that_turns_dear_is_seen_at_once() {
     let (site, mut view) = (0x51_7e40, Eight::new());
     let entry = at(site);
     entry.replace_cost(100, 200);
-    let plain = Pace::start(at(site), 100, 0, true, &view).plain();
+    let plain = Pace::start(at(site), 100, 0, true, false, &view).plain();
     assert_eq!(plain.unwrap().start, 0);
     view.chance = true;
     view.demand.set(Some(Demand::Awake));
     for then in [301, 1_000_000] {
-        let mut pace = Pace::start(at(site), 100, 0, true, &view);
+        let mut pace = Pace::start(at(site), 100, 0, true, false, &view);
         assert!(pace.overturns(10, clock::now() - clock::ticks(100_000)));
         let kind = (pace.alone, pace.brief, pace.long);
         assert_eq!(kind, (false, false, true), "as a loop of long items");
@@ -587,7 +593,7 @@ fn a_very_short_loop_that_turns_dear_is_seen_at_once() {
         (pace.items, pace.ticks) = (50, clock::ticks(500_000));
         pace.flush();
         view.chance = false;
-        let next = Pace::start(at(site), 100, 0, true, &view).plain();
+        let next = Pace::start(at(site), 100, 0, true, false, &view).plain();
         assert!(
             next.is_none_or(|plain| plain.start > 0),
             "so is the next one"
@@ -595,4 +601,23 @@ fn a_very_short_loop_that_turns_dear_is_seen_at_once() {
         let now = entry.predict(100).unwrap();
         assert!(now.abs_diff(then) <= then / 100, "{now}");
     }
+}
+
+/// Most inner calls of a recursion are far shorter than those of their depth are on average: few of them look at the clock.
+#[test]
+fn short_inner_calls_seldom_look_at_the_clock() {
+    let (entry, mut view) = (at(0x51_7e44), Eight::new());
+    entry.replace_cost(10, 2_000);
+    let start = |inner, view: &Eight| {
+        let plain = Pace::start(entry, 10, 0, true, inner, view).plain();
+        plain.expect("shorter than a journey").start
+    };
+    assert!(start(false, &view) > 0);
+    assert_eq!(start(true, &view), 0);
+    view.chance = true;
+    assert!(start(true, &view) > 0);
+    // After a call that took far longer than known, each looks.
+    view.chance = false;
+    entry.record_call_cost(10, 1_000_000);
+    assert!(start(true, &view) > 0);
 }
