@@ -17,7 +17,8 @@
 #                         protocol is in the models, the call in pool/tests/waiting.rs
 #   stack that is left    guests are asked for none (pthread_getattr_np)
 #   affinity              calls of Linux: sched_setaffinity
-#   the global pool       its threads never end, which Miri calls an error: own pools only
+#   the global pool       its threads never end, which Miri calls an error: own pools only, but for
+#                         pool/tests/guests.rs, where leaks are not looked for
 #   huge pages            advice to Linux (madvise): sort/scratch.rs, sinks/huge.rs
 #   long inputs           sorts take their long ways from some hundred elements on
 set -u
@@ -49,6 +50,13 @@ again() {
     MIRIFLAGS="$flags -Zmiri-many-seeds=${SEEDS:-0..4}" walk "$1" "$2" addresses_come_again z_threads_end
 }
 
+# guests <model> <flags>: ordinary threads on the seats of the global pool.
+guests() {
+    echo "== guests, $1 Borrows"
+    MIRIFLAGS="$2 -Zmiri-ignore-leaks -Zmiri-many-seeds=${SEEDS:-0..2}" \
+        cargo "+$nightly" miri test -p tine-pool --test guests --target-dir "target/miri-$1"
+}
+
 # tour <model> <flags>: all parts, one after the other.
 tour() {
     # Links of a queue are read as addresses: injector.rs says why.
@@ -67,6 +75,7 @@ tour() {
         echo "== $part, $1 Borrows, once more"
         MIRIFLAGS="$flags $seeds" walk "$part" "$1" || return 1
     done
+    [[ " ${parts[*]} " != *" pool "* ]] || guests "$1" "$flags" || return 1
     for part in "${parts[@]}"; do
         [ "$part" = iter ] || again "$part" "$1" "$flags" || return 1
     done

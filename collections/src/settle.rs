@@ -138,8 +138,8 @@ pub(crate) fn settle<T>(
     );
     let mut open = Vec::with_capacity(gaps.len());
     let mut done = 0;
-    // SAFETY: from here on the values belong to `settled`; nothing can panic
-    // before `Gapped` knows which there are.
+    // SAFETY: from here on the values belong to `settled`. A panic before
+    // `Gapped` knows which there are would leak them.
     unsafe { values.set_len(0) };
     let mut move_until = |end: usize, next: &mut [usize]| {
         for (at, &group) in (done..end).zip(&groups[done..end]) {
@@ -191,8 +191,8 @@ fn settle_few<T>(mut values: Vec<T>, groups: &[u32], count: usize) -> (Gapped<T>
     let mut settled: Vec<T> = Vec::with_capacity(end);
     pages::expect_fill(settled.spare_capacity_mut());
     let room = settled.spare_capacity_mut();
-    // SAFETY: from here on the values belong to `settled`; nothing can panic
-    // before `Gapped` knows which there are.
+    // SAFETY: from here on the values belong to `settled`. A panic before
+    // `Gapped` knows which there are would leak them.
     unsafe { values.set_len(0) };
     strands(len, groups, |strand, at, group| {
         let next = &mut next[group as usize][strand];

@@ -253,7 +253,7 @@ impl<T: Linked> Locked<'_, T> {
 
 impl<T> Drop for Locked<'_, T> {
     fn drop(&mut self) {
-        // Release: pairs with the swap in `lock`.
+        // Release: pairs with the exchange in `lock`.
         self.0.locked.store(false, Ordering::Release);
     }
 }

@@ -74,8 +74,7 @@ impl Latch {
     pub(crate) unsafe fn set(this: *const Self) {
         // SAFETY: alive until the swap below.
         let sleeper = unsafe { (*this).sleeper };
-        // Release: pairs with `is_set`. Acquire: makes nothing visible that earlier counts brought,
-        // but keeps the swap in step with the waiter's exchanges.
+        // Release: pairs with `is_set`.
         // SAFETY: alive until this very swap.
         let old = unsafe { (*this).state.swap(SET, Ordering::Release) };
         if old == SLEEPING {

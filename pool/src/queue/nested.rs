@@ -585,8 +585,9 @@ impl Nested {
     pub(crate) fn publish_for_owner(&self, barrier: impl FnOnce() -> bool) -> usize {
         // Acquire: pairs with `retire` and `pop_slow`.
         let ends = Ends(self.ends.load(Ordering::Acquire));
-        // AcqRel: pairs with `set_pop_below`.
+        // Release: pairs with the load behind the swap of `set_pop_below`, as the next line does.
         self.overseen.store(true, Ordering::Release);
+        // AcqRel: pairs with that swap.
         self.pop_below.swap(ALWAYS, Ordering::AcqRel);
         if !barrier() {
             return 0;

@@ -380,7 +380,7 @@ impl Spawned {
         });
         if len > SMALL && left <= len / 8 {
             let len = (left * 2).next_power_of_two().max(SMALL);
-            // Acquire: as in `push`.
+            // Acquire: as in `make_room`.
             let (top, bottom) = (self.top(Ordering::Acquire), self.mark());
             // SAFETY: the caller holds the seat.
             unsafe { self.resize(len, top, bottom) };

@@ -201,8 +201,9 @@ fn errand(
         result.set(Some(unwind::catch(|| apart(chain.clone(), run))));
     };
     let job = Borrowed::new(tag, &body, &latch);
-    // SAFETY: this frame is not left before the latch is set, and `wait` does not unwind. The
-    // cells are touched by the thread that runs the job until then, and by this one after.
+    let guard = AbortOnUnwind;
+    // SAFETY: this frame is not left before the latch is set: should anything below unwind before, the guard ends the process.
+    // The cells are touched by the thread that runs the job until then, and by this one after.
     let parcel = unsafe { job.parcel() };
     // Relaxed, here and below: a count for guesses.
     shared.errands.fetch_add(1, Ordering::Relaxed);
@@ -213,6 +214,7 @@ fn errand(
     }
     attend_if_deserted(shared);
     wait(&latch, tag, &begun);
+    guard.disarm();
     shared.errands.fetch_sub(1, Ordering::Relaxed);
     match result.take() {
         Some(Ok(Some(offered))) => offered,
@@ -323,12 +325,10 @@ pub(crate) fn wait_for_scope(shared: &Shared, tag: u64, latch: &Latch) {
 /// that its seat's news do. So it looks at home once in a while for what only this thread may do.
 #[cold]
 fn wait_beside(shared: &Shared, worker: &Worker<'_>, latch: &Latch) {
-    let guard = AbortOnUnwind;
     wait_meanwhile(shared, latch, || {
         worker.read_mail();
         while !latch.is_set() && worker.run_any() {}
     });
-    guard.disarm();
 }
 
 /// Waits for a latch that jobs of `shared` will set; the calling thread is no worker.
@@ -336,8 +336,9 @@ pub(crate) fn wait_outside(shared: &Shared, latch: &Latch) {
     wait_meanwhile(shared, latch, || ());
 }
 
-/// The same, and calls `look` once in a while.
+/// The same, and calls `look` once in a while. What is waited for may use the caller's frame.
 fn wait_meanwhile(shared: &Shared, latch: &Latch, look: impl Fn()) {
+    let guard = AbortOnUnwind;
     let mut outside = Outside::new(shared);
     while !latch.wait_for(LOOK) {
         look();
@@ -345,6 +346,7 @@ fn wait_meanwhile(shared: &Shared, latch: &Latch, look: impl Fn()) {
             outside.call_help();
         }
     }
+    guard.disarm();
 }
 
 /// Waits for a task; the calling thread is no worker. `run` runs what of it is of the worker's pool, if no
