@@ -136,17 +136,17 @@ where
             // Under a token it is run in blocks, which look at that.
             plain: !is_under(),
         };
-        let what = Do::Lazily(Task::Start { site, kind, min });
-        let mut job = Job::new(rest, &what);
+        let task = Task::Start { site, kind, min };
+        let mut job = Job::new(rest, &task);
         enter_part(Some(site), &mut job);
         job.result()
     } else {
         let cuts = threads;
         let timer = blocks.then(|| Timer::start(site.key(), len)).flatten();
-        let what = Do::Cut(Pieces { cuts, min, max }, timer.as_ref());
-        let mut job = Job::new(rest, &what);
-        enter_part(Some(site), &mut job);
-        let result = job.result();
+        let pieces = Pieces { cuts, min, max };
+        let mut cut = Cut::new(rest, pieces, timer.as_ref());
+        enter_part(Some(site), &mut cut);
+        let result = done(cut.result);
         if let Some(timer) = timer {
             timer.end();
         }
@@ -202,10 +202,9 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
     #[inline(never)]
     fn in_blocks(self) -> C::Result {
         let _look = look();
-        let what = Do::Lazily(Task::Alone {
-            site: Site::here(Self::address()),
-        });
-        let mut job = Job::new(self, &what);
+        let site = Site::here(Self::address());
+        let task = Task::Alone { site };
+        let mut job = Job::new(self, &task);
         job.run(false);
         job.result()
     }
@@ -282,13 +281,13 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
     ) -> Result<C::Result, Strand<P, C>> {
         let len = self.len;
         let seed = pace.seed();
-        let what = Do::Lazily(Task::TakeOver { seed, min });
+        let task = Task::TakeOver { seed, min };
         let mut folder = None;
         let pieces = plain.pieces.min(len / min);
         for left in (2..=pieces).rev() {
             let n = self.len / left;
             let (near, far, reducer) = self.cut(n);
-            let mut far = Job::new(far, &what);
+            let mut far = Job::new(far, &task);
             if const { Self::LARGE } {
                 let mut near = Some(near);
                 let keep = || folder = near.take().map(|near| near.all(folder.take()));
@@ -365,8 +364,7 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Strand<P, C> {
     fn fork(&mut self, mid: usize, way: &mut Way<'_>) -> Forked {
         let (near, far, reducer) = done(self.rest.take()).cut(mid);
         let mut near = Strand::new(Some(near), self.folder.take());
-        let what = Do::Lazily(*way.task);
-        let mut far = Job::new(far, &what);
+        let mut far = Job::new(far, way.task);
         way.lend(&mut near, &mut far);
         let right = match (far.result, near.result.is_some()) {
             (Some(right), _) => {
@@ -397,25 +395,18 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Strand<P, C> {
     }
 }
 
-/// A piece that a thread is to do, and what it came to.
+/// A piece that a thread is to do lazily, and what it came to.
 struct Job<'a, P: Producer, C: Consumer<P::Item>> {
     rest: Option<Rest<P, C>>,
-    what: &'a Do<'a>,
+    task: &'a Task,
     result: Option<C::Result>,
 }
 
-/// How it is to be done.
-enum Do<'a> {
-    Lazily(Task),
-    /// In advance, into these pieces, which a timer may watch.
-    Cut(Pieces, Option<&'a Timer>),
-}
-
 impl<'a, P: Producer, C: Consumer<P::Item>> Job<'a, P, C> {
-    fn new(rest: Rest<P, C>, what: &'a Do<'a>) -> Self {
+    fn new(rest: Rest<P, C>, task: &'a Task) -> Self {
         Job {
             rest: Some(rest),
-            what,
+            task,
             result: None,
         }
     }
@@ -426,40 +417,39 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Job<'a, P, C> {
 }
 
 impl<P: Producer, C: Consumer<P::Item>> Part for Job<'_, P, C> {
-    fn run(&mut self, migrated: bool) {
-        match self.what {
-            Do::Lazily(task) => self.lazily(task),
-            Do::Cut(pieces, timer) => {
-                check();
-                let mut pieces = *pieces;
-                match pieces.cut(self.len(), migrated) {
-                    true => self.halves(pieces, *timer),
-                    false => self.one(*timer),
-                }
-            }
-        }
-    }
-}
-
-/// The ways of a job. Each is a function of its own, since items may call loops: on a stack so deep lies of each call only the way
-/// that it went.
-impl<P: Producer, C: Consumer<P::Item>> Job<'_, P, C> {
-    fn len(&self) -> usize {
-        self.rest.as_ref().map_or(0, |rest| rest.len)
-    }
-
-    #[inline(never)]
-    fn lazily(&mut self, task: &Task) {
+    fn run(&mut self, _: bool) {
         let rest = done(self.rest.take());
         self.result = Some(match Rest::<P, C>::BLOCKS {
             _ if rest.consumer.full() => rest.nothing(),
-            true => rest.lazily(task),
+            true => rest.lazily(self.task),
             false => rest.in_one(),
         });
     }
+}
+
+/// A piece that a thread is to do in advance, in these pieces, which a timer may watch; and what it came to.
+///
+/// A type of its own, and its ways functions of their own, since items may call loops: of each call, only the way that it went
+/// lies on a stack so deep.
+struct Cut<'a, P: Producer, C: Consumer<P::Item>> {
+    rest: Option<Rest<P, C>>,
+    pieces: Pieces,
+    timer: Option<&'a Timer>,
+    result: Option<C::Result>,
+}
+
+impl<'a, P: Producer, C: Consumer<P::Item>> Cut<'a, P, C> {
+    fn new(rest: Rest<P, C>, pieces: Pieces, timer: Option<&'a Timer>) -> Self {
+        Cut {
+            rest: Some(rest),
+            pieces,
+            timer,
+            result: None,
+        }
+    }
 
     #[inline(never)]
-    fn halves(&mut self, pieces: Pieces, timer: Option<&Timer>) {
+    fn halves(&mut self) {
         let rest = done(self.rest.take());
         if rest.consumer.full() {
             self.result = Some(rest.nothing());
@@ -467,19 +457,30 @@ impl<P: Producer, C: Consumer<P::Item>> Job<'_, P, C> {
         }
         let mid = rest.len / 2;
         let (near, far, reducer) = rest.cut(mid);
-        let what = Do::Cut(pieces, timer);
-        let (mut near, mut far) = (Job::new(near, &what), Job::new(far, &what));
+        let mut near = Cut::new(near, self.pieces, self.timer);
+        let mut far = Cut::new(far, self.pieces, self.timer);
         loops::halves(&mut near, &mut far);
-        self.result = Some(reducer.reduce(near.result(), far.result()));
+        self.result = Some(reducer.reduce(done(near.result), done(far.result)));
     }
 
     #[inline(never)]
-    fn one(&mut self, timer: Option<&Timer>) {
+    fn one(&mut self) {
         let rest = done(self.rest.take());
-        self.result = Some(match timer {
+        self.result = Some(match self.timer {
             Some(timer) => timer.time(rest.len, || rest.whole()),
             None => rest.whole(),
         });
+    }
+}
+
+impl<P: Producer, C: Consumer<P::Item>> Part for Cut<'_, P, C> {
+    fn run(&mut self, migrated: bool) {
+        check();
+        let len = self.rest.as_ref().map_or(0, |rest| rest.len);
+        match self.pieces.cut(len, migrated) {
+            true => self.halves(),
+            false => self.one(),
+        }
     }
 }
 

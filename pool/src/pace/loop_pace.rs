@@ -836,6 +836,7 @@ impl Pace {
 
 /// The number of items at a site that take no longer than other threads take to come, as
 /// far as is known; else 0.
+#[inline]
 pub(crate) fn few(entry: &Entry) -> usize {
     entry
         .predict(1 << 8)

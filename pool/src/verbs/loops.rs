@@ -222,8 +222,18 @@ pub fn enter(part: &mut (dyn Part + Send)) {
 /// The same with all of a loop: its parts are then taken by [`lend`] and [`halves`].
 #[inline(never)]
 pub fn enter_loop(site: Option<Site>, part: &mut (dyn Part + Send)) {
-    let call = site.map_or((0, 0), |site| (site.address, site.depth));
-    pool::in_worker(|worker, injected| worker.begin_course(call, || part.run(injected)));
+    /// All that is brought inside, behind one reference: on the way there it is copied more than once.
+    struct Call<'a>((usize, usize), &'a mut (dyn Part + Send));
+
+    impl Call<'_> {
+        #[inline(always)]
+        fn run(&mut self, worker: &Worker<'_>, injected: bool) {
+            worker.begin_course(self.0, || self.1.run(injected));
+        }
+    }
+
+    let mut call = Call(site.map_or((0, 0), |site| (site.address, site.depth)), part);
+    pool::in_worker(|worker, injected| call.run(worker, injected));
 }
 
 /// Does both, in parallel if a thread is free.

@@ -349,7 +349,16 @@ impl<'a> Worker<'a> {
     }
 
     /// In how many calls of the loop `site` this worker is, as far as the last loops that began tell.
+    #[inline]
     pub(crate) fn calls_of(&self, site: usize) -> usize {
+        match self.nested().course().is_null() {
+            true => 0,
+            false => self.count_calls_of(site),
+        }
+    }
+
+    #[inline(never)]
+    fn count_calls_of(&self, site: usize) -> usize {
         /// Loops may call each other in turn, this number of them.
         const TURNS: usize = 3;
         let mut course = self.course();
