@@ -1,9 +1,11 @@
 //! Loops whose items call the same loop again, as in walks of trees: right at each depth, on few threads and on many, with
 //! ends in the middle, and as deep as stacks are expected to allow.
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
 use tine_iter::prelude::*;
-use tine_pool::{ThreadPool, ThreadPoolBuilder};
+use tine_pool::{StopToken, ThreadPool, ThreadPoolBuilder};
 
 struct Node {
     value: u64,
@@ -112,6 +114,74 @@ fn a_deep_recursion_has_room_on_the_stack_of_a_thread() {
         let pool = pool(threads);
         for _ in 0..20 {
             assert_eq!(pool.install(|| par_sum(&path)), sum(&path));
+        }
+    }
+}
+
+/// Of an inner call, each item is a piece if there are about two for each thread: one may wait for the next, also where all were
+/// short before.
+#[test]
+fn items_of_an_inner_call_wait_for_each_other() {
+    enum Tree {
+        Inner(Vec<Tree>),
+        Short,
+        Waits,
+        Tells,
+    }
+    use Tree::{Inner, Short, Tells, Waits};
+    fn walk(tree: &Tree, told: &AtomicBool) -> usize {
+        match tree {
+            Inner(kids) => kids.par_iter().map(|kid| walk(kid, told)).sum(),
+            Short => 1,
+            Tells => {
+                told.store(true, Relaxed);
+                1
+            }
+            Waits => {
+                let start = Instant::now();
+                while !told.load(Relaxed) && start.elapsed() < Duration::from_secs(60) {
+                    thread::yield_now();
+                }
+                usize::from(told.load(Relaxed))
+            }
+        }
+    }
+    for (threads, items) in [(3, 8), (7, 16)] {
+        let with = |first: [Tree; 2]| {
+            let rest = (2..items).map(|_| Short);
+            Inner(vec![Inner(first.into_iter().chain(rest).collect()), Short])
+        };
+        let (short, waiting) = (with([Short, Short]), with([Waits, Tells]));
+        let pool = pool(threads);
+        let rounds = if cfg!(miri) { 2 } else { 100 };
+        for round in 0..rounds {
+            let tree = if round % 10 == 0 { &waiting } else { &short };
+            let told = AtomicBool::new(false);
+            assert_eq!(pool.install(|| walk(tree, &told)), items + 1);
+        }
+    }
+}
+
+/// Searches and tokens end a walk in the middle.
+#[test]
+fn walks_that_end_early_are_right() {
+    fn any(node: &Node, value: u64) -> bool {
+        node.value == value || node.kids.par_iter().any(|kid| any(kid, value))
+    }
+    let nodes = if cfg!(miri) { 40 } else { 2_000 };
+    let tree = uneven(nodes, &mut 11);
+    for threads in [1, 2, 8] {
+        let pool = pool(threads);
+        for _ in 0..10 {
+            pool.install(|| {
+                assert!(any(&tree, tree.kids[0].value));
+                assert!(!any(&tree, 1000));
+                let token = StopToken::new();
+                let walk = || tine_pool::with_token(&token, || par_sum(&tree));
+                assert_eq!(walk().ok(), Some(sum(&tree)));
+                token.stop();
+                assert!(walk().is_err());
+            });
         }
     }
 }

@@ -41,8 +41,12 @@ impl Drop for AtEnd {
         assert_eq!(marks, [2; 2]);
         assert_eq!(spawn_join(|| 3).join().unwrap(), 3);
         assert!(!broadcast(|context| context.index()).is_empty());
+        ENDED.fetch_add(1, Relaxed);
     }
 }
+
+/// How many of these have ended.
+static ENDED: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     static END: RefCell<Option<AtEnd>> = const { RefCell::new(None) };
@@ -81,18 +85,23 @@ fn scopes() {
 
 /// A panic comes out when all that borrow have ended.
 fn panics() {
-    let words = vec![String::from("a word"); 3];
+    let (words, ended) = (vec![String::from("a word"); 3], AtomicUsize::new(0));
     let result = catch_unwind(|| {
         scope(|s| {
-            s.spawn(|_| resume_unwind(Box::new(words[0].clone())));
+            s.spawn(|_| {
+                ended.fetch_add(1, Relaxed);
+                resume_unwind(Box::new(words[0].clone()))
+            });
             s.spawn(|_| {
                 assert!(!words[1].is_empty());
+                ended.fetch_add(1, Relaxed);
                 resume_unwind(Box::new(1));
             });
             resume_unwind(Box::new(2));
         });
     });
     assert!(result.is_err());
+    assert_eq!(ended.into_inner(), 2);
 }
 
 fn blocked(caller: u64) {
@@ -109,22 +118,25 @@ fn blocked(caller: u64) {
 fn guests_call_each_verb() {
     let rounds = if cfg!(miri) { 1 } else { 50 };
     for _ in 0..rounds {
-        thread::scope(|threads| {
-            for caller in 0..3 {
-                threads.spawn(move || {
-                    if caller != 1 {
-                        END.set(Some(AtEnd(Box::new(caller))));
-                    }
-                    assert_eq!(sum(&(0..12).collect::<Vec<_>>()), 66);
-                    scopes();
-                    let sums = broadcast(|context| sum(&[1, 2, context.index() as u64]));
-                    assert_eq!(sums.len(), current_num_threads());
-                    panics();
-                    blocked(caller);
-                    std::mem::forget(spawn_join(|| vec![1]));
-                    drop(spawn_async(|| vec![2]));
-                });
-            }
-        });
+        let callers = [0, 1, 2].map(|caller| thread::spawn(move || call_each(caller)));
+        // What a scope of threads waits for is not the destructors of their thread-locals.
+        for caller in callers {
+            caller.join().unwrap();
+        }
     }
+    assert_eq!(ENDED.load(Relaxed), 2 * rounds);
+}
+
+fn call_each(caller: u64) {
+    if caller != 1 {
+        END.set(Some(AtEnd(Box::new(caller))));
+    }
+    assert_eq!(sum(&(0..12).collect::<Vec<_>>()), 66);
+    scopes();
+    let sums = broadcast(|context| sum(&[1, 2, context.index() as u64]));
+    assert_eq!(sums.len(), current_num_threads());
+    panics();
+    blocked(caller);
+    std::mem::forget(spawn_join(|| vec![1]));
+    drop(spawn_async(|| vec![2]));
 }

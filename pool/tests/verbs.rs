@@ -87,7 +87,12 @@ fn deep_recursion_past_the_capacity_runs_in_sequence() {
 #[test]
 fn a_thread_has_room_for_three_megabytes() {
     if cfg!(target_pointer_width = "64") && std::env::var_os("RUST_MIN_STACK").is_none() {
-        let fill = || std::hint::black_box(&[7_u8; 3 << 20])[5];
+        // Not a constant, which would not lie on the stack.
+        let fill = || {
+            let mut room = [0_u8; 3 << 20];
+            std::hint::black_box(&mut room)[5] = 7;
+            room[5]
+        };
         assert_eq!(
             ThreadPoolBuilder::new()
                 .num_threads(1)

@@ -13,7 +13,7 @@ use super::{
     TakeAny, TakeAnyWhile, TotalOrder, TryFold, TryFoldWith, Update, WhileSome,
 };
 use crate::kit::attempt::Try;
-use crate::kit::keep::{best, without_key};
+use crate::kit::keep::{best, last_best, pick, without_key};
 use crate::plumbing::{ProducerCallback, UnindexedConsumer};
 use crate::sinks;
 
@@ -549,7 +549,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         F: Sync + Send + Fn(&Self::Item, &Self::Item) -> Ordering,
     {
-        self.reduce_with(|a, b| best(f(&a, &b).is_le(), a, b))
+        self.reduce_with(|a, b| pick(f(&a, &b).is_gt(), a, b))
     }
 
     /// The item with the greatest key; of several such, the last. `f` is called once for each item.
@@ -564,7 +564,7 @@ pub trait ParallelIterator: Sized + Send {
         F: Sync + Send + Fn(&Self::Item) -> K,
     {
         let keyed = self.map(|item| (f(&item), item));
-        let greatest = keyed.reduce_with(|a, b| best(a.0 <= b.0, a, b));
+        let greatest = keyed.reduce_with(last_best);
         greatest.map(without_key)
     }
 

@@ -11,7 +11,8 @@
 //!   them, are as few as the pieces that really changed hands, and one.
 //! - *In advance*, into about as many pieces as a thread and each thief should
 //!   have to choose from: calls of a few items, which may be heavy or even wait
-//!   for each other, unless they are known to be short; calls with a greatest
+//!   for each other, unless they are known to be short; inner calls of a recursion
+//!   that take little on average; calls with a greatest
 //!   length; consumers and producers that are cut only at a cost.
 //! - *By splitting*, for producers that do not know their length: see [`splits`](super::splits).
 
@@ -123,13 +124,17 @@ where
         rest.consumer.expect(len);
     }
     if rest.consumer.full() || len / 2 < min {
-        return rest.whole();
+        return rest.whole(Site::here);
     }
     let _look = look();
     let threads = current_num_threads();
     let blocks = Rest::<P, C>::BLOCKS && max == usize::MAX;
     let site = Site::here(Rest::<P, C>::address());
-    if blocks && (len > site.few_to_cut(threads) || site.is_brief(len)) {
+    let cuts = match blocks {
+        true => site.cuts(len, threads, rest.consumer.worth() == 0),
+        false => Some(threads),
+    };
+    let Some(cuts) = cuts else {
         let kind = Kind {
             worth: rest.consumer.worth(),
             ends: C::ENDS,
@@ -139,19 +144,18 @@ where
         let task = Task::Start { site, kind, min };
         let mut job = Job::new(rest, &task);
         enter_part(Some(site), &mut job);
-        job.result()
-    } else {
-        let cuts = threads;
-        let timer = blocks.then(|| Timer::start(site.key(), len)).flatten();
-        let pieces = Pieces { cuts, min, max };
-        let mut cut = Cut::new(rest, pieces, timer.as_ref());
-        enter_part(Some(site), &mut cut);
-        let result = done(cut.result);
-        if let Some(timer) = timer {
-            timer.end();
-        }
-        result
+        return job.result();
+    };
+    let many = cuts.saturating_add(1).next_power_of_two().min(len);
+    let timer = blocks.then(|| Timer::start(site.key(), many)).flatten();
+    let pieces = Pieces { cuts, min, max };
+    let mut cut = Cut::new(rest, pieces, timer.as_ref());
+    enter_part(Some(site), &mut cut);
+    let result = done(cut.result);
+    if let Some(timer) = timer {
+        timer.end();
     }
+    result
 }
 
 /// What is left of a piece.
@@ -174,10 +178,10 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
         Self::in_blocks as *const () as usize
     }
 
-    /// Runs all of it with one folder, and looks at tokens in between.
-    fn whole(self) -> C::Result {
+    /// Runs all of it with one folder, and looks at tokens in between. `site` tells where the call is made.
+    fn whole(self, site: impl FnOnce(usize) -> Site) -> C::Result {
         if Self::BLOCKS && is_under() {
-            return self.in_blocks();
+            return self.in_blocks(site(Self::address()));
         }
         if self.consumer.full() {
             return self.nothing();
@@ -200,9 +204,8 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
 
     #[cold]
     #[inline(never)]
-    fn in_blocks(self) -> C::Result {
+    fn in_blocks(self, site: Site) -> C::Result {
         let _look = look();
-        let site = Site::here(Self::address());
         let task = Task::Alone { site };
         let mut job = Job::new(self, &task);
         job.run(false);
@@ -451,10 +454,6 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Cut<'a, P, C> {
     #[inline(never)]
     fn halves(&mut self) {
         let rest = done(self.rest.take());
-        if rest.consumer.full() {
-            self.result = Some(rest.nothing());
-            return;
-        }
         let mid = rest.len / 2;
         let (near, far, reducer) = rest.cut(mid);
         let mut near = Cut::new(near, self.pieces, self.timer);
@@ -467,17 +466,24 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Cut<'a, P, C> {
     fn one(&mut self) {
         let rest = done(self.rest.take());
         self.result = Some(match self.timer {
-            Some(timer) => timer.time(rest.len, || rest.whole()),
-            None => rest.whole(),
+            // Else it would be noted that its items take no time.
+            _ if rest.consumer.full() => rest.nothing(),
+            Some(timer) => timer.time(rest.len, || rest.whole(Site::inside)),
+            None => rest.whole(Site::inside),
         });
     }
 }
 
 impl<P: Producer, C: Consumer<P::Item>> Part for Cut<'_, P, C> {
     fn run(&mut self, migrated: bool) {
-        check();
-        let len = self.rest.as_ref().map_or(0, |rest| rest.len);
-        match self.pieces.cut(len, migrated) {
+        let (len, is_full) = self
+            .rest
+            .as_ref()
+            .map_or((0, true), |rest| (rest.len, rest.consumer.full()));
+        if !is_full {
+            check();
+        }
+        match !is_full && self.pieces.cut(len, migrated) {
             true => self.halves(),
             false => self.one(),
         }

@@ -8,7 +8,7 @@ use std::mem::needs_drop;
 use crate::iter::ParallelIterator;
 use crate::kit::accumulate::Accumulate;
 use crate::kit::gather::Gather;
-use crate::kit::keep::{best, earlier, seldom};
+use crate::kit::keep::{best, earlier, pick, seldom};
 use crate::kit::sink::{Sink, drain};
 
 impl<T, ID, F> Sink<T> for Accumulate<ID, F>
@@ -81,7 +81,7 @@ where
 #[inline]
 pub(crate) fn greater<T: Ord>(a: T, b: T) -> T {
     if const { needs_drop::<T>() } {
-        return best(b >= a, a, b);
+        return pick(b < a, a, b);
     }
     if !branches::<T>() {
         return a.max(b);

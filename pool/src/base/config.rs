@@ -29,8 +29,8 @@ pub(crate) fn wakes_elsewhere() -> bool {
     on == 1
 }
 
-/// The stack of a thread for which none was asked, in bytes; `None` for std's own. A recursion through parallel calls takes up to
-/// twice the stack that it takes in rayon, whose threads have std's 2 MiB.
+/// The stack of a thread for which none was asked, in bytes; `None` for std's own. A recursion through parallel calls takes more
+/// stack than it takes in rayon, whose threads have std's 2 MiB; in a debug build up to twice as much.
 pub(crate) fn stack() -> Option<usize> {
     const ROOM: usize = 4 << 20;
     let is_small = cfg!(not(target_pointer_width = "64"));

@@ -30,7 +30,8 @@ pub(crate) struct Course {
     /// Which loop it is, and in how many calls of that loop this one began.
     pub(crate) site: usize,
     pub(crate) depth: usize,
-    /// The loop in whose item this one began; null if that was none's. It ends later.
+    /// The loop whose course was on top of the root's stack when this one began; null if there was none. In most cases this one began
+    /// in an item of it. It ends later.
     pub(crate) outer: *const Course,
 }
 

@@ -513,7 +513,8 @@ impl<S> ThreadPoolBuilder<S> {
     ///
     /// By default they have 4 MiB, of which the system gives a thread what it uses; what `RUST_MIN_STACK` says if that is set, and
     /// std's default where addresses have less than 64 bits. A parallel call inside of another one takes more stack than a
-    /// sequential call, and more than a call of rayon. (An ordinary thread that works as a guest does so on its own stack.)
+    /// sequential call, and more than a call of rayon. (An ordinary thread that works as a guest does so on its own stack, and a
+    /// spawn handler decides for itself.)
     ///
     /// ```
     /// # use tine_pool as tine;

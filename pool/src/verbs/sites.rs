@@ -24,7 +24,24 @@ impl Site {
     #[must_use]
     #[inline]
     pub fn here(address: usize) -> Self {
-        let depth = Here::with(|here| here.calls_of(address));
+        Self::new(address, Here::with(|here| here.calls_of(address)))
+    }
+
+    /// The call whose course runs here.
+    #[must_use]
+    pub fn inside(address: usize) -> Self {
+        let calls = Here::with(|here| here.calls_of(address));
+        Self::new(address, calls.saturating_sub(1))
+    }
+
+    /// A call of a loop whose depth is not looked for.
+    #[must_use]
+    pub fn flat(address: usize) -> Self {
+        Self::new(address, 0)
+    }
+
+    #[inline]
+    fn new(address: usize, depth: usize) -> Self {
         Self {
             entry: site_costs::entry(key(address, depth)),
             address,
@@ -32,23 +49,36 @@ impl Site {
         }
     }
 
-    /// Whether all `items` of such a call, or any four of them, are known to take no longer than other
+    /// Whether all `items` of such a call, or any four of them if it is no inner one, are known to take no longer than other
     /// threads take to come: then none is worth a piece of its own.
-    #[must_use]
     #[inline]
-    pub fn is_brief(self, items: usize) -> bool {
+    fn is_brief(self, items: usize) -> bool {
         let items = if self.depth > 0 { items } else { items.min(4) };
         items <= loop_pace::few(self.entry)
     }
 
-    /// Up to this number of items are cut in advance, if they are not known to be brief. A call inside of another one of its loop has
-    /// no need of blocks: its items make further calls, or others of that depth do, and other threads take these.
+    /// How many times such a call is cut in advance, if it is, in a pool of that number of `threads`.
+    ///
+    /// So are calls of so few items that each is a piece, unless they are known to be brief. And so are `cheap` inner calls, those with
+    /// folders that cost nothing, if their depth takes little time on average. Most of these take far less than that: there are more
+    /// calls near the leaves, and few that are long. To cut them costs less than to look at the clock for each block.
     #[must_use]
     #[inline]
-    pub fn few_to_cut(self, threads: usize) -> usize {
-        const INNER: usize = 32;
-        let few = threads.saturating_mul(2);
-        if self.depth > 0 { few.max(INNER) } else { few }
+    pub fn cuts(self, items: usize, threads: usize, cheap: bool) -> Option<usize> {
+        const FEW: usize = 32;
+        /// In nanoseconds.
+        const SHORT: u64 = 50_000;
+        if self.is_brief(items) {
+            return None;
+        }
+        let most = threads.saturating_mul(2);
+        if items <= most {
+            return Some(threads);
+        }
+        let cheap = cheap && self.depth > 0 && items <= FEW;
+        let is_short = |nanos| nanos < SHORT;
+        // As many pieces as another loop is laid out in.
+        (cheap && self.entry.predict(items).is_some_and(is_short)).then_some(most - 1)
     }
 
     /// By which the table knows it.
@@ -61,7 +91,7 @@ impl Site {
 
 #[inline]
 fn key(address: usize, depth: usize) -> usize {
-    /// The bits for the depth: the uppermost, which addresses do not use.
+    /// The bits for the depth: the uppermost, which are the same in most addresses.
     const BITS: u32 = 4;
     address ^ depth.min((1 << BITS) - 1).rotate_right(BITS)
 }
@@ -120,7 +150,10 @@ impl Timer {
 
     /// All pieces have come to their end.
     pub fn end(self) {
-        loop_pace::note(self.site, self.items.into_inner(), self.ticks.into_inner());
+        let (items, ticks) = (self.items.into_inner(), self.ticks.into_inner());
+        if items > 0 {
+            loop_pace::note(self.site, items, ticks);
+        }
     }
 }
 

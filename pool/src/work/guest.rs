@@ -34,7 +34,7 @@ pub(crate) struct Guest<'a> {
 
 impl<'a> Guest<'a> {
     /// Takes a free seat, the one it had last if it can. None if all are busy, or if guests are
-    /// not wanted, or have less stack left than the pool's own threads.
+    /// not wanted, or have less stack left than threads of std have.
     #[inline(always)] // the way of each call of an ordinary thread; the other place of call is a rare one
     pub(crate) fn sit_down(shared: &'a Shared) -> Option<Self> {
         if !may_visit(shared) {
@@ -199,8 +199,8 @@ fn leave_jobs(guest: &Worker<'_>) {
     }
 }
 
-/// Whether this thread may be a guest: if the pool takes any, and it has about as much stack as a
-/// thread of the pool would.
+/// Whether this thread may be a guest: if the pool takes any, and it has about as much stack as was asked for, or else as a
+/// thread of std has. (The pool's own have more. But most callers are threads of std.)
 #[inline]
 pub(crate) fn may_visit(shared: &Shared) -> bool {
     const DEFAULT: usize = 2 << 20;

@@ -365,7 +365,8 @@ impl<'a> Worker<'a> {
         for _ in 0..TURNS {
             match course {
                 Some(of) if of.site == site => return of.depth + 1,
-                // SAFETY: as above: the loop began in an item of the outer one, whose root waits for it.
+                // SAFETY: as above: the outer course was on top of the stack on which this one's root began. So its own root,
+                // or a part that its root waits for, lies lower there and ends later.
                 Some(of) => course = unsafe { of.outer.as_ref() },
                 None => break,
             }
