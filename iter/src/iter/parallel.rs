@@ -13,7 +13,7 @@ use super::{
     TakeAny, TakeAnyWhile, TotalOrder, TryFold, TryFoldWith, Update, WhileSome,
 };
 use crate::kit::attempt::Try;
-use crate::kit::keep::{best, last_best, pick, without_key};
+use crate::kit::keep::{best, pick, without_key};
 use crate::plumbing::{ProducerCallback, UnindexedConsumer};
 use crate::sinks;
 
@@ -564,7 +564,7 @@ pub trait ParallelIterator: Sized + Send {
         F: Sync + Send + Fn(&Self::Item) -> K,
     {
         let keyed = self.map(|item| (f(&item), item));
-        let greatest = keyed.reduce_with(last_best);
+        let greatest = keyed.reduce_with(|a, b| pick(a.0 > b.0, a, b));
         greatest.map(without_key)
     }
 

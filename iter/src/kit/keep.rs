@@ -13,7 +13,7 @@ pub(crate) fn pick<T>(first: bool, a: T, b: T) -> T {
 /// The second of two if it is better, which is seldom so where the first is the best of many: a branch, which takes no time where it
 /// is foreseen. To select one of two values of several words takes longer than a short item.
 ///
-/// Not for ties, which may come often and in no order.
+/// Not where a tie counts as better: ties may come often and in no order.
 #[inline]
 pub(crate) fn best<T>(is_better: bool, best: T, other: T) -> T {
     if is_better {
@@ -24,21 +24,6 @@ pub(crate) fn best<T>(is_better: bool, best: T, other: T) -> T {
         drop(other);
         best
     }
-}
-
-/// The pair with the greater key; of equal keys, the second pair's item. The item alone is selected, so that the next comparison
-/// does not wait for that.
-#[inline]
-pub(crate) fn last_best<K: Ord, T>(best: (K, T), other: (K, T)) -> (K, T) {
-    if other.0 > best.0 {
-        seldom();
-        drop(best);
-        return other;
-    }
-    let is_equal = other.0 >= best.0;
-    let item = pick(is_equal, other.1, best.1);
-    drop(other.0);
-    (best.0, item)
 }
 
 /// Tells the compiler that a branch is seldom taken, which keeps it a branch.
@@ -67,7 +52,7 @@ pub(crate) fn without_key<K, T>((key, item): (K, T)) -> T {
 
 #[cfg(test)]
 mod tests {
-    use super::{best, earlier, last_best, pick, without_key};
+    use super::{best, earlier, pick, without_key};
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::rc::Rc;
 
@@ -85,11 +70,9 @@ mod tests {
         let all = Rc::new(());
         let calm = || Touchy(false, all.clone());
         let angry = || Touchy(true, all.clone());
-        let uses: [&dyn Fn(); 8] = [
+        let uses: [&dyn Fn(); 6] = [
             &|| drop(best(true, angry(), calm())),
             &|| drop(best(false, calm(), angry())),
-            &|| drop(last_best((1, calm()), (0, angry()))),
-            &|| drop(last_best((1, angry()), (1, calm()))),
             &|| drop(pick(true, calm(), angry())),
             &|| drop(pick(false, angry(), calm())),
             &|| drop(earlier(Some(calm()), Some(angry()))),
