@@ -49,14 +49,6 @@ impl Site {
         }
     }
 
-    /// Whether all `items` of such a call, or any four of them if it is no inner one, are known to take no longer than other
-    /// threads take to come: then none is worth a piece of its own.
-    #[inline]
-    fn is_brief(self, items: usize) -> bool {
-        let items = if self.depth > 0 { items } else { items.min(4) };
-        items <= loop_pace::few(self.entry)
-    }
-
     /// How many times such a call is cut in advance, if it is, in a pool of that number of `threads`.
     ///
     /// So are calls of so few items that each is a piece, unless they are known to be brief. And so are `cheap` inner calls, those with
@@ -68,17 +60,19 @@ impl Site {
         const FEW: usize = 32;
         /// In nanoseconds.
         const SHORT: u64 = 50_000;
-        if self.is_brief(items) {
+        let inner = cheap && self.depth > 0 && items <= FEW;
+        // If any four items take no longer than other threads take to come, none is worth a piece of its own.
+        let brief = if inner { items } else { items.min(4) };
+        if brief <= loop_pace::few(self.entry) {
             return None;
         }
         let most = threads.saturating_mul(2);
         if items <= most {
             return Some(threads);
         }
-        let cheap = cheap && self.depth > 0 && items <= FEW;
         let is_short = |nanos| nanos < SHORT;
         // As many pieces as another loop is laid out in.
-        (cheap && self.entry.predict(items).is_some_and(is_short)).then_some(most - 1)
+        (inner && self.entry.predict(items).is_some_and(is_short)).then_some(most - 1)
     }
 
     /// By which the table knows it.
