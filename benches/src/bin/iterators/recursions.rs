@@ -115,9 +115,9 @@ macro_rules! cases {
     ($walk:ident($($of:expr),*)) => {
         || -> Vec<Case> {
             vec![
-                ("sequential", sample(|| sequential::$walk($(black_box($of)),*))),
-                ("tine", sample(|| ours::$walk($($of),*))),
-                ("rayon", sample(|| rayons::$walk($($of),*))),
+                ("sequential", sample(move || sequential::$walk($(black_box($of)),*))),
+                ("tine", sample(move || ours::$walk($($of),*))),
+                ("rayon", sample(move || rayons::$walk($($of),*))),
             ]
         }
     };
@@ -137,26 +137,15 @@ fn trees() -> &'static [Node; 4] {
 pub fn rows(book: &mut Book<'_>) {
     book.section("Loops that call themselves");
     let goal = Goal::Within(1.0, "rayon", 0.0);
-    book.row(
+    let names = [
         "recursion, tree of 6 levels",
-        goal,
-        cases!(sum(&trees()[0])),
-    );
-    book.row(
         "recursion, tree of 10 levels",
-        goal,
-        cases!(sum(&trees()[1])),
-    );
-    book.row(
         "recursion, uneven tree of 1,000 nodes",
-        goal,
-        cases!(sum(&trees()[2])),
-    );
-    book.row(
         "recursion, uneven tree of 50,000 nodes",
-        goal,
-        cases!(sum(&trees()[3])),
-    );
+    ];
+    for (name, tree) in names.into_iter().zip(trees()) {
+        book.row(name, goal, cases!(sum(tree)));
+    }
     book.row("recursion, 8 queens", goal, cases!(queens(8, Board::EMPTY)));
     book.row(
         "recursion, 10 queens",
