@@ -101,7 +101,13 @@ fn a_panic_deep_inside_comes_out() {
 /// A path with a leaf on either side of each of its nodes, walked on the threads of pools. (Sanitizers make frames larger.)
 #[test]
 fn a_deep_recursion_has_room_on_the_stack_of_a_thread() {
-    let levels = match cfg!(any(miri, tine_asan, tine_tsan)) {
+    let small = cfg!(any(
+        miri,
+        tine_asan,
+        tine_tsan,
+        not(target_pointer_width = "64")
+    ));
+    let levels = match small || std::env::var_os("RUST_MIN_STACK").is_some() {
         true => 20,
         false => 250,
     };
