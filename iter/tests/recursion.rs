@@ -119,9 +119,10 @@ fn a_deep_recursion_has_room_on_the_stack_of_a_thread() {
         value,
         kids: vec![leaf(1), node, leaf(2)],
     });
+    let rounds = if cfg!(miri) { 1 } else { 20 };
     for threads in [1, 2, 8] {
         let pool = pool(threads);
-        for _ in 0..20 {
+        for _ in 0..rounds {
             assert_eq!(pool.install(|| par_sum(&path)), sum(&path));
         }
     }
@@ -177,11 +178,11 @@ fn walks_that_end_early_are_right() {
     fn any(node: &Node, value: u64) -> bool {
         node.value == value || node.kids.par_iter().any(|kid| any(kid, value))
     }
-    let nodes = if cfg!(miri) { 40 } else { 2_000 };
+    let (nodes, rounds) = if cfg!(miri) { (40, 1) } else { (2_000, 10) };
     let tree = uneven(nodes, &mut 11);
     for threads in [1, 2, 8] {
         let pool = pool(threads);
-        for _ in 0..10 {
+        for _ in 0..rounds {
             pool.install(|| {
                 assert!(any(&tree, tree.kids[0].value));
                 assert!(!any(&tree, 1000));
