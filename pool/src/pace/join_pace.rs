@@ -11,6 +11,8 @@
 //! * Deeper pushes stay private until a thread asks. Requests are answered at intervals of
 //!   [`ANSWER`], at sites proven short too: their calls are, but what lies below them may be much. While threads
 //!   sleep, the request that the last of them left stands, so an owner that runs long with work on offer wakes them.
+//! * Of the outermost calls of a site of 5 to 200 µs, it is tried whether sharing pays (`join_trial.rs`). One that is kept to one thread
+//!   pushes as one that is proven short does, and answers no request, for a limited time.
 //! * While a thread asks and the owner pushes [`BRISK`]ly, outermost pushes are answers too, except a job's first
 //!   one. The owner will soon push again, and to publish each push would cost more than the work between two.
 #![forbid(unsafe_code)]
@@ -43,6 +45,8 @@ pub(crate) struct Push {
     pub(crate) wanted: bool,
     /// Whether the owner pushes briskly; not asked if no thread wants work.
     pub(crate) brisk: bool,
+    /// Whether the call is kept to one thread for now (`join_trial.rs`).
+    pub(crate) alone: bool,
 }
 
 /// What is to be done about it.
@@ -63,7 +67,7 @@ pub(crate) fn decide(push: Push, watched: impl Fn() -> bool) -> Offer {
     let goes_on = push.wanted && push.brisk && !push.first;
     // Whether this push is to be public at once, unless its site is short.
     let timed = push.outermost && !(goes_on && watched());
-    if timed && !(site_costs::is_short(push.site) && watched()) {
+    if timed && !push.alone && !(site_costs::is_short(push.site) && watched()) {
         return Offer::Everything { timed: push.first };
     }
     if push.wanted {
@@ -85,10 +89,8 @@ pub(crate) fn part(private: usize) -> usize {
 
 /// A call that was timed has ended. Only the `first` of a job proves anything: those inside a long call of the same
 /// site are shorter, and a proof that comes and goes is a line that all threads wait for.
-#[cold]
-#[inline(never)]
-pub(crate) fn record(site: usize, start: u64, first: bool) {
-    let short = clock::since(start) < clock::ticks(SHORT);
+pub(crate) fn record(site: usize, nanos: u64, first: bool) {
+    let short = nanos < SHORT;
     if first || !short {
         site_costs::record_call(site, short);
     }

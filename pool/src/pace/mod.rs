@@ -4,6 +4,7 @@
 
 pub(crate) mod glance;
 pub(crate) mod join_pace;
+pub(crate) mod join_trial;
 pub(crate) mod loop_pace;
 mod profit;
 pub(crate) mod site_costs;

@@ -6,7 +6,8 @@
 //! thread runs each of the next, for a time, and then it is tried again. More than one try, since threads that are woken for
 //! the first are awake for those that follow.
 //!
-//! Calls that are more than their loop are tried as a whole: `whole.rs`.
+//! Calls that are more than their loop are tried as a whole: `whole.rs`. Trees of joins are tried by `join_trial.rs`, which keeps its
+//! state in the same words.
 //!
 //! As all that a site is known by, it is a guess: the accesses are Relaxed, and of two threads that write at once
 //! one is forgotten.
@@ -50,6 +51,11 @@ impl Profit {
         self.0
             .iter()
             .for_each(|class| class.store(NEW, Ordering::Relaxed));
+    }
+
+    /// The words, for a site of joins: see `join_trial.rs`.
+    pub(super) fn words(&self) -> &[AtomicU32; COUNT] {
+        &self.0
     }
 
     /// What is known of loops that are expected to take `nanos`; `None` if these are not tried.

@@ -1,6 +1,8 @@
 //! What the holder of a seat remembers between one call and the next.
 #![forbid(unsafe_code)]
 
+#[cfg(not(loom))]
+use crate::base::clock;
 use crate::base::sync::{AtomicU64, Ordering};
 #[cfg(not(loom))]
 use crate::pace::glance::{Glance, Glances};
@@ -25,11 +27,40 @@ impl Note {
     }
 }
 
+/// A time that began at some point, in ticks.
+#[derive(Debug)]
+pub(crate) struct Spell {
+    since: Note,
+    ticks: Note,
+}
+
+impl Spell {
+    fn new() -> Self {
+        let (since, ticks) = (Note::new(0), Note::new(0));
+        Self { since, ticks }
+    }
+
+    /// It is this one now; none if it is of 0 `ticks`.
+    pub(crate) fn set(&self, since: u64, ticks: u64) {
+        self.since.set(since);
+        self.ticks.set(ticks);
+    }
+
+    /// Whether it has not passed.
+    #[cfg(not(loom))]
+    pub(crate) fn lasts(&self) -> bool {
+        let (since, ticks) = (self.since.get(), self.ticks.get());
+        ticks > 0 && !clock::have_passed(ticks, since, clock::now())
+    }
+}
+
 /// What the holder remembers between one call and the next.
 #[derive(Debug)]
 pub(crate) struct Notes {
     /// When a request for work was last answered.
     pub(crate) answered: Note,
+    /// For how long the joins of the call that runs here are kept to this thread.
+    pub(crate) alone: Spell,
     /// How quickly jobs are pushed meanwhile.
     #[cfg(not(loom))]
     pub(crate) rhythm: Rhythm,
@@ -62,6 +93,7 @@ impl Notes {
     pub(super) fn new(index: usize) -> Self {
         Self {
             answered: Note::new(0),
+            alone: Spell::new(),
             #[cfg(not(loom))]
             rhythm: Rhythm::new(),
             #[cfg(not(loom))]

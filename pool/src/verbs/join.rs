@@ -8,6 +8,7 @@ use crate::base::clock;
 use crate::base::stop;
 use crate::base::unwind;
 use crate::pace::join_pace::{self, Offer, Push};
+use crate::pace::join_trial::{self, Call};
 use crate::queue::job::StackJob;
 use crate::queue::nested::{CAPACITY, Front, Nested, Pop};
 use crate::queue::weight::Weight;
@@ -277,55 +278,88 @@ where
     let job = StackJob::new(b);
     nested.push(depth, job.erase());
     let timed = match easy {
-        true => 0,
+        true => None,
         false => consider(worker, depth, site::<PART, B, RB>()),
     };
     let both = finish::<PART, _, _, _, _>(nested, depth, &job, a);
-    if timed != 0 {
-        let first = depth == worker.seat.base();
-        join_pace::record(site::<PART, B, RB>(), timed, first);
+    if let Some(timed) = timed {
+        timed.end(worker, site::<PART, B, RB>());
     }
     both
 }
 
-/// A job was pushed at `depth` by the join `site`: does what the pace says. Gives the time if the
-/// call is to be timed, else 0.
+/// A call that is timed.
+struct Timed {
+    start: u64,
+    /// Whether it is the first one of the job that runs here.
+    first: bool,
+    /// If it is the outermost one of all.
+    whole: Option<Call>,
+}
+
+impl Timed {
+    #[cold]
+    #[inline(never)]
+    fn end(self, worker: &Worker<'_>, site: usize) {
+        let nanos = clock::nanos(clock::since(self.start));
+        join_pace::record(site, nanos, self.first);
+        if let Some(call) = self.whole {
+            let notes = &worker.seat.notes;
+            notes.alone.set(0, 0);
+            join_trial::end(site, call, nanos, notes.random());
+        }
+    }
+}
+
+/// A job was pushed at `depth` by the join `site`: does what the pace says. Says whether the call is to be timed.
 #[cold]
 #[inline(never)]
-fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> u64 {
-    let nested = worker.nested();
+fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> Option<Timed> {
+    let (nested, notes) = (worker.nested(), &worker.seat.notes);
     let (wanted, first) = (nested.is_wanted(), depth == worker.seat.base());
+    let watched = || worker.shared.is_watched(Some(worker.seat));
     let (now, (brisk, skips)) = match (wanted, first) {
-        (true, true) => {
-            let now = clock::now();
-            worker.seat.notes.rhythm.begin(site, now);
-            (now, (false, 0))
-        }
+        (_, true) => (clock::now(), (false, 0)),
         (true, false) => look(worker, site),
-        (false, _) => (0, (false, 0)),
+        (false, false) => (0, (false, 0)),
     };
-    let outermost = nested.is_outermost(depth);
+    let mut whole = None;
+    let alone = if first {
+        if wanted {
+            notes.rhythm.begin(site, now);
+        }
+        whole = (worker.is_in_whole_call() && watched())
+            .then(|| join_trial::begin(site, notes.random()));
+        let limit = whole.map_or(0, |call| call.limit);
+        notes.alone.set(now, clock::ticks(limit));
+        limit > 0
+    } else {
+        notes.alone.lasts() && watched()
+    };
     let push = Push {
         site,
         first,
-        outermost,
+        outermost: nested.is_outermost(depth),
         wanted,
         brisk,
+        alone,
     };
-    let timed = match join_pace::decide(push, || worker.shared.is_watched(Some(worker.seat))) {
+    let timed = match join_pace::decide(push, watched) {
         Offer::Everything { timed } => {
             worker.publish(usize::MAX);
             worker.wake(FOR_JOIN);
             timed
         }
         Offer::Part { timed } if first => {
-            worker.seat.notes.answered.set(now);
-            return if timed { now } else { 0 };
+            notes.answered.set(now);
+            timed
         }
         Offer::Part { timed } => {
-            answer(worker, now);
+            if !alone {
+                answer(worker, now);
+            }
             nested.skip_checks(site, skips);
-            worker.seat.notes.rhythm.skip(skips);
+            notes.rhythm.skip(skips);
             timed
         }
         Offer::Nothing { skips, timed } => {
@@ -333,7 +367,11 @@ fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> u64 {
             timed
         }
     };
-    if timed { clock::now() } else { 0 }
+    timed.then(|| Timed {
+        start: if first { now } else { clock::now() },
+        first,
+        whole,
+    })
 }
 
 /// A thread asks: the time, and what the owner's rhythm says.

@@ -124,6 +124,11 @@ pub(crate) mod tag {
         serial(ERRAND)
     }
 
+    /// Whether that is a call from outside or a task of a scope, and no part of a call of joins or of a loop.
+    pub(crate) fn is_whole(tag: u64) -> bool {
+        !matches!(tag >> BITS, 0 | UNDER)
+    }
+
     /// Whether that is no part of a loop or of a scope.
     pub(crate) fn is_alone(tag: u64) -> bool {
         tag == 0 || tag >> BITS == ERRAND
@@ -427,6 +432,16 @@ impl<'a> Worker<'a> {
     /// Whether nothing is pushed here, and what this worker does is no part of a loop or of a scope.
     pub(crate) fn is_at_bottom(&self) -> bool {
         self.nested().depth() == 0 && tag::is_alone(self.seat.tag())
+    }
+
+    /// Whether the joins that are called here, with nothing pushed in the job that runs, are the outermost of all, as far as is easily
+    /// seen: a thief's are not.
+    pub(crate) fn is_in_whole_call(&self) -> bool {
+        match self.seat.tag() {
+            // A guest whose call it is, or a thief.
+            0 => self.guest && self.nested().depth() <= 1,
+            tag => tag::is_whole(tag),
+        }
     }
 
     /// A tag for a scope that this worker opens.

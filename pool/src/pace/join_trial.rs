@@ -1,0 +1,289 @@
+//! Whether it pays to share the joins of a call at all.
+//!
+//! A tree of joins of some ten microseconds may take longer on all threads than on one: each half that another thread takes costs
+//! transfers between caches and a wait, and a join does not know how much work its halves are. So a site of joins tries: of its
+//! outermost calls, some are shared as ever ([`SHARED`]), and then some are kept to one thread ([`KEPT`]). If those were hardly
+//! slower, the next calls are kept to one thread, for a time; else they are shared, for a time.
+//!
+//! A call is kept to one thread for a limited time ([`Call::limit`]), not much longer than such calls are known to take. From then on
+//! it is shared like any other. So a wrong guess costs little.
+//!
+//! As all that a site is known by, it is a guess: the accesses are Relaxed, and of two threads that write at once one is forgotten.
+//! Between tries the state is only read.
+#![forbid(unsafe_code)]
+
+use super::site_costs;
+#[cfg(not(loom))]
+use crate::base::sync::{AtomicU32, Ordering};
+#[cfg(loom)]
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Longer calls are always shared, in nanoseconds.
+const LONG: u64 = 500_000;
+/// The calls of a try that are shared: the first ones do not count, since they may wake threads; the others do.
+const SHARED: (u32, u32) = (4, 4);
+/// Those that are kept to one thread then: the first ones do not count, since threads may still look for work; the others do.
+const KEPT: (u32, u32) = (2, 4);
+/// Between two tries this number of calls passes, on average, and twice as many each time that it comes out the same, up to a limit:
+/// 2 to this power.
+const REST: (u32, u32) = (6, 11);
+
+/// The steps of a site: calls are shared; the calls of a try; calls are kept to one thread.
+const ALL_SHARED: u32 = 0;
+const FIRST: u32 = 1;
+const LAST_SHARED: u32 = SHARED.0 + SHARED.1;
+const LAST: u32 = LAST_SHARED + KEPT.0 + KEPT.1;
+const ALL_KEPT: u32 = LAST + 1;
+/// Bits of a step. Above them lies how many times in a row a try came out as the last one did, and that.
+const BITS: u32 = 8;
+
+/// How a call is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Call {
+    step: u32,
+    /// For how many nanoseconds it is kept to one thread.
+    pub(crate) limit: u64,
+}
+
+/// An outermost call of joins of this `site` begins. `chance` is a random number.
+pub(crate) fn begin(site: usize, chance: u64) -> Call {
+    trial(site).begin(chance)
+}
+
+/// It has come to its end, and took this time.
+pub(crate) fn end(site: usize, call: Call, nanos: u64, chance: u64) {
+    trial(site).end(call, nanos, chance);
+}
+
+fn trial(site: usize) -> Trial<'static> {
+    let [state, shared, kept] = site_costs::entry(site).profit.words();
+    Trial {
+        state,
+        shared,
+        kept,
+    }
+}
+
+/// What a site has found.
+#[derive(Debug, Clone, Copy)]
+struct Trial<'a> {
+    state: &'a AtomicU32,
+    /// What the calls took that count, in nanoseconds: those that were shared, and the others.
+    shared: &'a AtomicU32,
+    kept: &'a AtomicU32,
+}
+
+impl Trial<'_> {
+    /// The step, and what lies above.
+    fn state(self) -> (u32, u32) {
+        let state = self.state.load(Ordering::Relaxed);
+        (state % (1 << BITS), state >> BITS)
+    }
+
+    fn set(self, step: u32, before: u32) {
+        self.state.store(before << BITS | step, Ordering::Relaxed);
+    }
+
+    fn begin(self, chance: u64) -> Call {
+        let (mut step, before) = self.state();
+        if step == ALL_KEPT && is_rested(before, chance) {
+            step = FIRST;
+            self.set(step, before);
+        }
+        let limit = match step {
+            ALL_SHARED..=LAST_SHARED => 0,
+            ALL_KEPT => average(self.kept, KEPT) / 2 * 3,
+            _ => average(self.shared, SHARED) / 2 * 3,
+        };
+        Call { step, limit }
+    }
+
+    fn end(self, call: Call, nanos: u64, chance: u64) {
+        let (step, before) = self.state();
+        // Where several threads call, only calls that began at this step say something of it.
+        if step != call.step {
+            return;
+        }
+        match step {
+            ALL_SHARED if nanos < LONG && is_rested(before, chance) => self.set(FIRST, before),
+            ALL_SHARED => {}
+            // Calls may be others now. One that was interrupted says little.
+            ALL_KEPT if nanos > call.limit && chance.is_multiple_of(4) => self.set(ALL_SHARED, 0),
+            ALL_KEPT => {}
+            FIRST..=LAST_SHARED if nanos >= LONG => self.came_out(before, false),
+            FIRST..=LAST_SHARED => self.count(self.shared, step, step - FIRST, SHARED, nanos),
+            // It was shared in the end, and would have taken longer.
+            _ if nanos > call.limit => self.came_out(before, false),
+            _ => {
+                self.count(self.kept, step, step - LAST_SHARED - 1, KEPT, nanos);
+                if step == LAST {
+                    let (shared, kept) = (average(self.shared, SHARED), average(self.kept, KEPT));
+                    self.came_out(before, shared >= kept / 8 * 7);
+                }
+            }
+        }
+    }
+
+    /// The call of a try counts, unless it is one of the first; the next call is of the next step.
+    fn count(self, sum: &AtomicU32, step: u32, nth: u32, calls: (u32, u32), nanos: u64) {
+        let before = match nth {
+            0 => 0,
+            _ => sum.load(Ordering::Relaxed),
+        };
+        let counts = if nth < calls.0 {
+            0
+        } else {
+            nanos.min(2 * LONG)
+        };
+        sum.store(before + counts as u32, Ordering::Relaxed);
+        self.set(step + 1, self.state().1);
+    }
+
+    /// A try has come out. `before` is what the last ones came to.
+    fn came_out(self, before: u32, kept: bool) {
+        let (last, times) = (before % 2 == 1, before / 2);
+        let times = if last == kept { times + 1 } else { 1 };
+        let times = times.min(REST.1 - REST.0 + 1);
+        let step = if kept { ALL_KEPT } else { ALL_SHARED };
+        self.set(step, times << 1 | u32::from(kept));
+    }
+}
+
+/// Whether the rest after a try is over.
+fn is_rested(before: u32, chance: u64) -> bool {
+    match before / 2 {
+        0 => true,
+        times => chance.is_multiple_of(1 << (REST.0 + times - 1)),
+    }
+}
+
+fn average(sum: &AtomicU32, calls: (u32, u32)) -> u64 {
+    u64::from(sum.load(Ordering::Relaxed) / calls.1)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{ALL_SHARED, KEPT, LONG, REST, SHARED, Trial};
+    use crate::base::sync::{AtomicU32, Ordering};
+
+    /// A number that ends no rest.
+    const NO_CHANCE: u64 = 1;
+
+    struct Site([AtomicU32; 3]);
+
+    impl Site {
+        fn new() -> Self {
+            Self([const { AtomicU32::new(0) }; 3])
+        }
+
+        fn trial(&self) -> Trial<'_> {
+            let [state, shared, kept] = &self.0;
+            Trial {
+                state,
+                shared,
+                kept,
+            }
+        }
+
+        /// A call that takes this time on one thread, and this one on all. Says whether one did it.
+        fn call(&self, kept: u64, shared: u64, chance: u64) -> bool {
+            let call = self.trial().begin(chance);
+            let is_kept = call.limit > 0;
+            let nanos = if is_kept { kept } else { shared };
+            self.trial().end(call, nanos, chance);
+            is_kept
+        }
+
+        /// The number of such calls until the first one that is kept to one thread, or is not.
+        fn until(&self, is: bool, (kept, shared): (u64, u64), chance: u64) -> u32 {
+            (0..10_000)
+                .find(|_| self.call(kept, shared, chance) == is)
+                .unwrap_or(10_000)
+        }
+    }
+
+    /// The calls of a try that are shared, after the one that begins it.
+    const TRY: u32 = SHARED.0 + SHARED.1;
+
+    #[test]
+    fn calls_that_gain_nothing_are_kept_to_one_thread_until_the_next_try() {
+        let (site, slow) = (Site::new(), (10_000, 30_000));
+        assert_eq!(site.until(true, slow, NO_CHANCE), 1 + TRY);
+        assert_eq!(site.until(false, slow, NO_CHANCE), 10_000);
+        // The next try, with the same end.
+        assert_eq!(site.until(false, slow, 0), 0);
+        assert_eq!(site.until(true, slow, NO_CHANCE), TRY - 1);
+        assert_eq!(site.until(false, slow, NO_CHANCE), 10_000);
+    }
+
+    #[test]
+    fn calls_that_gain_are_shared_after_one_that_was_not() {
+        let (site, good) = (Site::new(), (19_000, 10_000));
+        assert_eq!(site.until(true, good, NO_CHANCE), 1 + TRY);
+        assert_eq!(site.until(true, good, NO_CHANCE), 10_000);
+        assert_eq!(site.until(true, good, 0), 1 + TRY);
+        // What gains a little is shared as well, after all calls of the try.
+        let (site, fair) = (Site::new(), (12_500, 10_000));
+        assert_eq!(site.until(true, fair, NO_CHANCE), 1 + TRY);
+        assert_eq!(site.until(false, fair, NO_CHANCE), KEPT.0 + KEPT.1 - 1);
+        assert_eq!(site.until(true, fair, NO_CHANCE), 10_000);
+    }
+
+    #[test]
+    fn long_calls_are_not_tried() {
+        let (site, long) = (Site::new(), (LONG, LONG));
+        assert_eq!(site.until(true, long, 0), 10_000);
+        assert_eq!(site.0[0].load(Ordering::Relaxed), ALL_SHARED);
+        // Nor where only the first one was short.
+        assert!(!site.call(0, LONG - 1, 0));
+        assert_eq!(site.until(true, long, NO_CHANCE), 10_000);
+    }
+
+    #[test]
+    fn calls_that_turned_long_end_the_rest() {
+        let (site, slow) = (Site::new(), (10_000, 30_000));
+        site.until(true, slow, NO_CHANCE);
+        assert_eq!(site.until(false, slow, NO_CHANCE), 10_000);
+        assert_eq!(site.trial().begin(NO_CHANCE).limit, 15_000);
+        // One in four of the longer ones does.
+        assert!(site.call(15_000, 0, 4));
+        assert!(site.call(15_001, 0, NO_CHANCE));
+        assert!(site.call(15_001, 0, 4));
+        assert!(!site.call(15_001, 0, 4));
+    }
+
+    #[test]
+    fn rests_grow_as_long_as_tries_come_out_the_same() {
+        let site = Site::new();
+        let slow = (10_000, 30_000);
+        for at in [
+            REST.0,
+            REST.0 + 1,
+            REST.0 + 2,
+            REST.0 + 3,
+            REST.1 - 1,
+            REST.1,
+            REST.1,
+        ] {
+            site.until(true, slow, NO_CHANCE);
+            assert_eq!(site.until(false, slow, NO_CHANCE), 10_000);
+            assert_eq!(site.until(false, slow, 1 << (at - 1)), 10_000, "{at}");
+            assert_eq!(site.until(false, slow, 1 << at), 0, "{at}");
+        }
+        let fast = (30_000, 10_000);
+        site.until(true, fast, NO_CHANCE);
+        assert_eq!(site.until(true, fast, 1 << REST.0), 1 + TRY, "as at first");
+    }
+
+    /// A call says something only of the step at which it began.
+    #[test]
+    fn of_calls_at_the_same_time_one_counts() {
+        let site = Site::new();
+        site.call(0, 10_000, NO_CHANCE);
+        let calls = [(); 3].map(|()| site.trial().begin(NO_CHANCE));
+        for call in calls {
+            site.trial().end(call, 10_000, NO_CHANCE);
+        }
+        assert_eq!(site.until(true, (10_000, 10_000), NO_CHANCE), TRY - 1);
+    }
+}
