@@ -424,11 +424,16 @@ impl Due {
     #[inline(always)]
     pub fn tick(&mut self) -> bool {
         self.left -= 1;
-        self.left == 0 && self.turn()
+        let is_due = self.left == 0;
+        if is_due {
+            *self = self.turn();
+        }
+        is_due
     }
 
+    /// By value: had this a reference, a loop could not keep in registers what a `Due` is a part of.
     #[inline(never)]
-    fn turn(&mut self) -> bool {
+    fn turn(mut self) -> Self {
         /// Nanoseconds between looks, if items are as long as those before; and most items.
         const SHORT: u64 = 5_000;
         const LONG: u64 = 20_000;
@@ -442,7 +447,7 @@ impl Due {
             _ => self.every,
         };
         self.left = self.every;
-        true
+        self
     }
 }
 
