@@ -353,10 +353,15 @@ pub(crate) mod elsewhere {
         unsafe { libc::gettid() }
     }
 
+    /// The processor that the calling thread runs on; a negative number if the system does not tell.
+    pub(crate) fn processor() -> i32 {
+        // SAFETY: no preconditions.
+        unsafe { libc::sched_getcpu() }
+    }
+
     /// Moves `thread` off the processor of the caller. Returns what [`restore`] needs.
     pub(crate) fn push_away(thread: i32) -> Option<Moved> {
-        // SAFETY: no preconditions.
-        let here = usize::try_from(unsafe { libc::sched_getcpu() }).ok()?;
+        let here = usize::try_from(processor()).ok()?;
         let mut mask = MaybeUninit::<libc::cpu_set_t>::zeroed();
         let size = size_of::<libc::cpu_set_t>();
         // SAFETY: `mask` is a place for the answer of that size.

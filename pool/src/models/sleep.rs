@@ -79,7 +79,7 @@ impl Model {
     }
 
     fn wake_one(&self) {
-        if let Some(seat) = self.sleep.choose(&self.seats, 0, None, 1) {
+        if let Some(seat) = self.sleep.choose(&self.seats, 0, None, 1, 0) {
             Self::ring(seat);
         }
     }

@@ -60,7 +60,7 @@ impl Model {
     }
 
     fn wake_one(&self) {
-        if let Some(seat) = self.sleep.choose(&self.seats, 0, None, 1) {
+        if let Some(seat) = self.sleep.choose(&self.seats, 0, None, 1, 0) {
             seat.idle_parker().unpark();
         }
     }

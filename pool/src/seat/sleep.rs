@@ -70,8 +70,13 @@ impl Census {
     /// Whether one of `threads` threads is to be woken for work on offer, where each that is at work may
     /// have this number `each` on their way.
     pub(crate) fn wants_more(self, threads: usize, each: usize) -> bool {
+        self.wants_more_beside(0, threads, each)
+    }
+    /// The same, where that number of searching threads, `hidden`, is not to be relied on.
+    pub(crate) fn wants_more_beside(self, hidden: usize, threads: usize, each: usize) -> bool {
         let at_work = threads.saturating_sub(self.inactive());
-        self.sleeping() > 0 && self.searching() < each * at_work.max(1)
+        let searching = self.searching().saturating_sub(hidden);
+        self.sleeping() > 0 && searching < each * at_work.max(1)
     }
 }
 
@@ -219,17 +224,18 @@ impl Sleep {
     /// The seat of a thread to be woken, if one sleeps and too few search: it is NOTIFIED. The look for it begins at
     /// the seat `from`, so that threads that wake others do not all meet at one. `last` is
     /// woken only if there is no other. Where guests have all the seats, each is asked to see to it
-    /// when it leaves: which of them will be the first to leave, or will leave at all, is not known.
+    /// when it leaves: which of them will be the first to leave, or will leave at all, is not known. For `hidden` see [`Census`].
     pub(crate) fn choose<'a>(
         &'a self,
         seats: &'a Row<Seat>,
         from: usize,
         last: Option<usize>,
         each: usize,
+        hidden: usize,
     ) -> Option<&'a Seat> {
         loop {
             let census = self.census();
-            let wanted = census.wants_more(seats.first().len(), each);
+            let wanted = census.wants_more_beside(hidden, seats.first().len(), each);
             if !wanted || (self.many && self.all_are_asked(seats, census)) {
                 return None;
             }
@@ -460,7 +466,11 @@ mod tests {
         };
         let seats = Row::new((0..100).map(|i| Seat::new(i, 100, holder(i))));
         let sleep = Sleep::new(40, 40);
-        let woken = |from| sleep.choose(&seats, from, None, 100).map(|seat| seat.index);
+        let woken = |from| {
+            sleep
+                .choose(&seats, from, None, 100, 0)
+                .map(|seat| seat.index)
+        };
         assert_eq!(sleep.census().sleeping(), 40);
         assert_eq!(
             (woken(35), woken(35), woken(39)),
@@ -487,7 +497,7 @@ mod tests {
             let seats = Row::new((0..17).map(|i| Seat::new(i, 17, Holder::Awake)));
             let sleep = Sleep::new(16, 0);
             let step = |index: usize, step| assert!(sleep.take(&seats[index], step), "{step:?}");
-            let woken = || sleep.choose(&seats, 5, None, 100).map(|seat| seat.index);
+            let woken = || sleep.choose(&seats, 5, None, 100, 0).map(|seat| seat.index);
             for guest in 0..guests {
                 step(guest, Step::Search);
                 step(guest, Step::Displace);

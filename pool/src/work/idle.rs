@@ -172,6 +172,7 @@ impl Worker<'_> {
         let mut round = 0_u32;
         loop {
             round += 1;
+            shared.desks[seat.index].place.note();
             if seat.word.load().holder() != Holder::Searching {
                 return Looked::Displaced;
             }

@@ -1,8 +1,11 @@
 //! Where a woken thread is to run: not on the processor of the thread that wakes it, if both would
 //! else wait for it. See [`crate::base::sys::elsewhere`].
 //!
-//! Only a thread that has slept for long is moved, and it puts its mask back before it runs anything.
-//! A mask that was changed meanwhile, by the program or the system, is left as it is.
+//! Only a thread is moved that has slept for long, or lay down on that very processor. It puts its mask back before it runs
+//! anything. A mask that was changed meanwhile, by the program or the system, is left as it is.
+//!
+//! A thread that looks for work notes where it does so. If it is where a thread pushes a job, it does not run: the other one does.
+//! It may have to wait for the system's next tick, some milliseconds, and is not to be relied on.
 #![forbid(unsafe_code)]
 
 #[cfg(all(target_os = "linux", not(any(miri, loom))))]
@@ -15,14 +18,24 @@ mod moving {
     use crate::base::clock;
     use crate::base::config;
     use crate::base::sys::elsewhere::{self, Moved};
+    use std::sync::atomic::{AtomicI32, Ordering};
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
     /// How long a thread must have slept before its old processor is thought to be asleep too.
     const DEEP: u64 = 1_000_000;
 
+    /// Nowhere, as far as is known.
+    const NOWHERE: i32 = -1;
+    /// Whether places are noted: not where schedules are decided.
+    const WATCHED: bool = !cfg!(tine_sched);
+
     /// The sleeping thread as the system knows it.
     #[derive(Debug)]
-    pub(crate) struct Place(Mutex<Bed>);
+    pub(crate) struct Place {
+        bed: Mutex<Bed>,
+        /// Where the thread was when it last looked for work, or lay down: a guess, so all accesses are Relaxed.
+        at: AtomicI32,
+    }
 
     #[derive(Debug, Default)]
     struct Bed {
@@ -33,11 +46,34 @@ mod moving {
 
     impl Place {
         pub(crate) fn new() -> Self {
-            Self(Mutex::default())
+            Self {
+                bed: Mutex::default(),
+                at: AtomicI32::new(NOWHERE),
+            }
+        }
+
+        /// The thread looks for work, or is about to sleep.
+        #[inline]
+        pub(crate) fn note(&self) {
+            let at = if WATCHED {
+                elsewhere::processor()
+            } else {
+                NOWHERE
+            };
+            if self.at.load(Ordering::Relaxed) != at {
+                self.at.store(at, Ordering::Relaxed);
+            }
+        }
+
+        /// Whether the thread was last seen on the processor of the caller.
+        pub(crate) fn is_here(&self) -> bool {
+            let at = self.at.load(Ordering::Relaxed);
+            at >= 0 && at == elsewhere::processor()
         }
 
         /// The thread is about to sleep.
         pub(crate) fn lie_down(&self) {
+            self.note();
             if config::wakes_elsewhere() {
                 let mut bed = self.bed();
                 bed.thread.get_or_insert_with(elsewhere::me);
@@ -62,8 +98,9 @@ mod moving {
                 return;
             }
             let mut bed = self.bed();
-            let deep = bed.since != 0 && clock::since(bed.since) > clock::ticks(DEEP);
-            if deep
+            let deep = clock::since(bed.since) > clock::ticks(DEEP);
+            if bed.since != 0
+                && (deep || self.is_here())
                 && bed.moved.is_none()
                 && let Some(thread) = bed.thread
             {
@@ -72,7 +109,7 @@ mod moving {
         }
 
         fn bed(&self) -> MutexGuard<'_, Bed> {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+            self.bed.lock().unwrap_or_else(PoisonError::into_inner)
         }
     }
 }
@@ -90,5 +127,9 @@ mod staying {
         pub(crate) fn lie_down(&self) {}
         pub(crate) fn get_up(&self) {}
         pub(crate) fn push_away(&self) {}
+        pub(crate) fn note(&self) {}
+        pub(crate) fn is_here(&self) -> bool {
+            false
+        }
     }
 }

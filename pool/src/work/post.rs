@@ -29,11 +29,29 @@ impl Shared {
 
     /// Tells sleepers of spawned or queued work: at once, with no savings.
     pub(crate) fn announce(&self) {
-        if self.sleep.post(self.len()) {
+        if self.sleep.post(self.len()) || self.hidden() > 0 {
             self.wake_one();
         }
         // The fence in `post` pairs with the one in `Abroad::go`.
         self.abroad.tell();
+    }
+
+    /// How many threads that search, or are on their way, wait for the processor of the caller, as far as they told last; 0
+    /// if no thread could be woken instead. In a large pool others are there soon.
+    fn hidden(&self) -> usize {
+        let census = self.sleep.census();
+        if census.sleeping() == 0 || census.searching() == 0 || !self.is_small() {
+            return 0;
+        }
+        let searches = |seat: &Seat| {
+            matches!(
+                seat.word.load().holder(),
+                Holder::Searching | Holder::Notified
+            )
+        };
+        let seats = self.seats.iter().filter(|seat| searches(seat));
+        let hidden = seats.filter(|seat| self.desks[seat.index].place.is_here());
+        hidden.count()
     }
 
     /// Wakes a thread if one sleeps and too few search.
@@ -44,10 +62,9 @@ impl Shared {
     /// The same, looking for it from the seat `from` on; calls `begin` once there is one to be roused, and says
     /// whether one was.
     pub(crate) fn wake_one_after(&self, from: usize, each: usize, begin: impl Fn()) -> bool {
-        while let Some(seat) = self
-            .sleep
-            .choose(&self.seats, from, self.looker.seat(), each)
-        {
+        let hidden = self.hidden();
+        let choose = |last| self.sleep.choose(&self.seats, from, last, each, hidden);
+        while let Some(seat) = choose(self.looker.seat()) {
             begin();
             if self.ring(seat) {
                 return true;
@@ -218,15 +235,15 @@ impl Shared {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use crate::base::config::Handlers;
+    use crate::seat::word::{Holder, Step};
     use crate::work::shared::{Plan, Shared};
+    use std::sync::Arc;
     use std::time::{Duration, Instant};
 
-    /// Seat 1 waits for seat 0, and 2 for 1, and 66, of the same name, too. Seat 3 waits for 2, which is too far up. Seat 4,
-    /// which waits for 0, is awake, so seat 5, which waits for it, sleeps on.
-    #[test]
-    fn a_sleeper_above_a_woken_waiter_is_woken() {
+    /// A pool without threads.
+    fn pool(threads: usize) -> Arc<Shared> {
         let plan = Plan {
-            threads: 70,
+            threads,
             guests: false,
             greedy: false,
             stack_size: None,
@@ -234,7 +251,43 @@ mod tests {
             starter: None,
             spare_starter: None,
         };
-        let shared = Shared::new(plan, Handlers::default());
+        Shared::new(plan, Handlers::default())
+    }
+
+    /// The thread of seat 0 sleeps, that of seat 1 looks for work: on the caller's processor it cannot run, whatever it would do.
+    #[test]
+    fn a_thread_that_waits_for_the_callers_processor_is_not_relied_on() {
+        let woken = |searcher_is_here: bool| {
+            let shared = pool(2);
+            let holder = |seat: usize| shared.seats[seat].word.load().holder();
+            for (seat, step) in [(0, Step::Search), (1, Step::Search), (0, Step::LieDown)] {
+                assert!(shared.sleep.take(&shared.seats[seat], step));
+            }
+            if searcher_is_here {
+                shared.desks[1].place.note();
+            }
+            assert_eq!([0, 1].map(holder), [Holder::Parked, Holder::Searching]);
+            shared.announce();
+            match holder(0) {
+                Holder::Parked => false,
+                Holder::Notified => true,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert!(!woken(false));
+        // The test's thread may be moved in between, but not each time. Where the system tells of no processor, none is found.
+        let found = (0..100).any(|_| woken(true));
+        assert_eq!(
+            found,
+            cfg!(all(target_os = "linux", not(any(miri, tine_sched))))
+        );
+    }
+
+    /// Seat 1 waits for seat 0, and 2 for 1, and 66, of the same name, too. Seat 3 waits for 2, which is too far up. Seat 4,
+    /// which waits for 0, is awake, so seat 5, which waits for it, sleeps on.
+    #[test]
+    fn a_sleeper_above_a_woken_waiter_is_woken() {
+        let shared = pool(70);
         let parker = |seat: usize| shared.seats[seat].wait_parker();
         for (seat, waiter) in [(0, 1), (0, 4), (1, 2), (2, 3), (3, 0), (4, 5)] {
             shared.seats[seat].add_waiter(waiter);
