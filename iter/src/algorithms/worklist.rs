@@ -66,7 +66,7 @@ where
         over: AtomicBool::new(false),
     };
     let site = Work::<F>::run::<I::Item> as *const () as usize;
-    let pace = Pace::start(Site::flat(site), stack.len(), 0, false);
+    let pace = Pace::start(Site::flat(site, 0), stack.len(), 0, false);
     scope(|scope| work.run(stack, pace, scope));
 }
 

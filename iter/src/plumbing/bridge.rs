@@ -124,12 +124,12 @@ where
         rest.consumer.expect(len);
     }
     if rest.consumer.full() || len / 2 < min {
-        return rest.whole(Site::here);
+        return rest.whole(|address| Site::here(address, len));
     }
     let _look = look();
     let threads = current_num_threads();
     let blocks = Rest::<P, C>::BLOCKS && max == usize::MAX;
-    let site = Site::here(Rest::<P, C>::address());
+    let site = Site::here(Rest::<P, C>::address(), len);
     let cuts = match blocks {
         true => site.cuts(len, threads, rest.consumer.worth() == 0),
         false => Some(threads),

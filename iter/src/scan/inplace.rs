@@ -163,7 +163,7 @@ where
 {
     fn all(mut self) -> T {
         let mut pace = Pace::start(
-            Site::flat(Self::all as *const () as usize),
+            Site::flat(Self::all as *const () as usize, self.len),
             self.len,
             0,
             false,

@@ -104,7 +104,7 @@ where
 
     fn all(mut self, total: &mut Option<P::Item>) -> C::Result {
         let mut pace = Pace::start(
-            Site::flat(Self::all as *const () as usize),
+            Site::flat(Self::all as *const () as usize, self.left),
             self.left,
             0,
             false,

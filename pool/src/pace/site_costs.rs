@@ -15,7 +15,7 @@ use std::cell::Cell;
 #[cfg(loom)]
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-const ENTRIES: usize = 1024;
+const ENTRIES: usize = 4096;
 /// This many short calls in a row prove a site short.
 const PROOF: u32 = 4;
 /// For how many sites a thread counts at a time.
@@ -89,7 +89,7 @@ impl Known {
 /// The entry of a site.
 #[inline]
 pub(crate) fn entry(site: usize) -> &'static Entry {
-    let hash = (site as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
+    let hash = (site as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52;
     let entry = &TABLE[hash as usize & (ENTRIES - 1)];
     if entry.site.load(Ordering::Relaxed) != site {
         entry.start(site);

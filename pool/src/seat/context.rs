@@ -16,6 +16,26 @@ pub(crate) struct Context {
     pub(crate) version: u32,
 }
 
+/// A call of a loop.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallOf {
+    /// Which loop it is.
+    pub(crate) site: usize,
+    /// In how many calls of that loop this one began.
+    pub(crate) depth: u32,
+    /// About how many items it has, as `verbs/sites.rs` counts.
+    pub(crate) class: u32,
+}
+
+impl CallOf {
+    /// One that is not known.
+    pub(crate) const NONE: Self = Self {
+        site: 0,
+        depth: 0,
+        class: 0,
+    };
+}
+
 /// Where a loop began, as `work/course.rs` has it.
 #[derive(Debug)]
 pub(crate) struct Course {
@@ -27,9 +47,7 @@ pub(crate) struct Course {
     pub(crate) since: u64,
     /// The stamp of the context there.
     pub(crate) context: u64,
-    /// Which loop it is, and in how many calls of that loop this one began.
-    pub(crate) site: usize,
-    pub(crate) depth: usize,
+    pub(crate) call: CallOf,
     /// The loop whose course was on top of the root's stack when this one began; null if there was none. In most cases this one began
     /// in an item of it. It ends later.
     pub(crate) outer: *const Course,

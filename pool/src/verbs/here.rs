@@ -5,6 +5,7 @@ use super::pool;
 use crate::pace::glance::Glance;
 use crate::pace::loop_pace::{AHEAD, Demand, View};
 use crate::pace::wakes::Wakes;
+use crate::seat::context::CallOf;
 use crate::work::worker::{FOR_LOOP, Worker};
 
 /// The pool as the calling thread sees it.
@@ -16,10 +17,10 @@ impl Here<'_> {
         Worker::with(|worker| f(&Here(worker)))
     }
 
-    /// In how many calls of that loop the thread is.
+    /// The innermost call of that loop that the thread is in.
     #[inline]
-    pub(super) fn calls_of(&self, site: usize) -> usize {
-        self.0.map_or(0, |worker| worker.calls_of(site))
+    pub(super) fn call_of(&self, site: usize) -> Option<CallOf> {
+        self.0?.call_of(site)
     }
 }
 

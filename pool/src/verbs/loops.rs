@@ -11,6 +11,7 @@ use crate::base::stop;
 use crate::pace::loop_pace::{self, View};
 use crate::pace::whole;
 use crate::queue::weight::Weight;
+use crate::seat::context::CallOf;
 use crate::work::under;
 use crate::work::worker::{FOR_LOOP, Worker};
 use std::sync::atomic::AtomicPtr;
@@ -46,7 +47,7 @@ impl Pace {
     /// where sharing was in vain is not shared for now, and [`Self::conclude`] is to be called at its end.
     #[must_use]
     pub fn start(site: Site, len: usize, worth: u64, tries: bool) -> Self {
-        let (entry, inner) = (site.entry, site.depth > 0);
+        let (entry, inner) = (site.entry, site.call.depth > 0);
         Here::with(|here| {
             let pace = loop_pace::Pace::start(entry, len, worth, tries, inner, here);
             Self(pace)
@@ -223,7 +224,7 @@ pub fn enter(part: &mut (dyn Part + Send)) {
 #[inline(never)]
 pub fn enter_loop(site: Option<Site>, part: &mut (dyn Part + Send)) {
     /// All that is brought inside, behind one reference: on the way there it is copied more than once.
-    struct Call<'a>((usize, usize), &'a mut (dyn Part + Send));
+    struct Call<'a>(CallOf, &'a mut (dyn Part + Send));
 
     impl Call<'_> {
         #[inline(always)]
@@ -232,7 +233,7 @@ pub fn enter_loop(site: Option<Site>, part: &mut (dyn Part + Send)) {
         }
     }
 
-    let mut call = Call(site.map_or((0, 0), |site| (site.address, site.depth)), part);
+    let mut call = Call(site.map_or(CallOf::NONE, |site| site.call), part);
     pool::in_worker(|worker, injected| call.run(worker, injected));
 }
 
@@ -466,11 +467,11 @@ mod tests {
     }
 
     fn run(address: usize, item: &(dyn Fn() + Sync)) {
-        enter_loop(Some(Site::here(address)), &mut Loop(item));
+        enter_loop(Some(Site::here(address, 1)), &mut Loop(item));
     }
 
-    fn depth(address: usize) -> usize {
-        Site::here(address).depth
+    fn depth(address: usize) -> u32 {
+        Site::here(address, 1).call.depth
     }
 
     const A: usize = 0x51_7f00;
@@ -503,7 +504,7 @@ mod tests {
     #[test]
     fn each_depth_is_known_by_itself_down_to_some_depth() {
         fn walk(levels: usize, keys: &mut Vec<usize>) {
-            keys.push(Site::here(A).key());
+            keys.push(Site::here(A, 1).key());
             if levels > 0 {
                 let keys = std::sync::Mutex::new(keys);
                 run(A, &|| walk(levels - 1, &mut keys.lock().unwrap()));

@@ -6,46 +6,61 @@ use crate::base::clock;
 use crate::base::sync::{AtomicU64, AtomicUsize, Ordering};
 use crate::pace::loop_pace::{self, View};
 use crate::pace::site_costs::{self, Entry};
+use crate::seat::context::CallOf;
 
 /// Where a call of a loop is made, and what is known of such calls.
 ///
 /// Where items of a loop call the same loop, as in a walk of a tree, those of outer calls take far longer than those of
 /// inner ones. So each depth is known by itself, down to some depth.
+///
+/// Items of a short call may take far longer than those of a long one: a transform in passes has few long items in one pass and many
+/// short ones in the next, and a row of a large image is longer than one of a small image. So outermost calls are also known
+/// by about how many items they have.
 #[derive(Debug, Clone, Copy)]
 pub struct Site {
     pub(super) entry: &'static Entry,
-    /// The address of the loop, and in how many calls of it this call is made.
-    pub(super) address: usize,
-    pub(super) depth: usize,
+    pub(super) call: CallOf,
 }
 
 impl Site {
-    /// A call of the loop with this `address`, which is the same for the same closures, by the calling thread.
+    /// A call of the loop with this `address`, which is the same for the same closures, for that number of items, by the calling
+    /// thread.
     #[must_use]
     #[inline]
-    pub fn here(address: usize) -> Self {
-        Self::new(address, Here::with(|here| here.calls_of(address)))
+    pub fn here(address: usize, items: usize) -> Self {
+        let depth = Here::with(|here| here.call_of(address)).map_or(0, |call| call.depth + 1);
+        Self::new(CallOf {
+            site: address,
+            depth,
+            class: if depth == 0 { class(items) } else { 0 },
+        })
     }
 
     /// The call whose course runs here.
     #[must_use]
     pub fn inside(address: usize) -> Self {
-        let calls = Here::with(|here| here.calls_of(address));
-        Self::new(address, calls.saturating_sub(1))
+        let call = Here::with(|here| here.call_of(address));
+        Self::new(call.unwrap_or(CallOf {
+            site: address,
+            ..CallOf::NONE
+        }))
     }
 
     /// A call of a loop whose depth is not looked for.
     #[must_use]
-    pub fn flat(address: usize) -> Self {
-        Self::new(address, 0)
+    pub fn flat(address: usize, items: usize) -> Self {
+        Self::new(CallOf {
+            site: address,
+            depth: 0,
+            class: class(items),
+        })
     }
 
     #[inline]
-    fn new(address: usize, depth: usize) -> Self {
+    fn new(call: CallOf) -> Self {
         Self {
-            entry: site_costs::entry(key(address, depth)),
-            address,
-            depth,
+            entry: site_costs::entry(key(call)),
+            call,
         }
     }
 
@@ -60,7 +75,7 @@ impl Site {
         const FEW: usize = 32;
         /// In nanoseconds.
         const SHORT: u64 = 50_000;
-        let inner = cheap && self.depth > 0 && items <= FEW;
+        let inner = cheap && self.call.depth > 0 && items <= FEW;
         // If any four items take no longer than other threads take to come, none is worth a piece of its own.
         let brief = if inner { items } else { items.min(4) };
         if brief <= loop_pace::few(self.entry) {
@@ -79,15 +94,25 @@ impl Site {
     #[must_use]
     #[inline]
     pub fn key(self) -> usize {
-        key(self.address, self.depth)
+        key(self.call)
     }
 }
 
+/// The uppermost bits of a key are the same in most addresses: so many are for the depth, and those below them for the class.
+const DEPTH_BITS: u32 = 4;
+const CLASS_BITS: u32 = 5;
+
 #[inline]
-fn key(address: usize, depth: usize) -> usize {
-    /// The bits for the depth: the uppermost, which are the same in most addresses.
-    const BITS: u32 = 4;
-    address ^ depth.min((1 << BITS) - 1).rotate_right(BITS)
+fn key(call: CallOf) -> usize {
+    let depth = call.depth.min((1 << DEPTH_BITS) - 1) as usize;
+    let class = call.class as usize;
+    call.site ^ depth.rotate_right(DEPTH_BITS) ^ class.rotate_right(DEPTH_BITS + CLASS_BITS)
+}
+
+/// The calls of a class have up to four times as many items as the shortest.
+#[inline]
+fn class(items: usize) -> u32 {
+    items.max(1).ilog2() / 2
 }
 
 /// What the pieces of a call take that is cut in advance.

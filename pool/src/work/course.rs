@@ -24,7 +24,7 @@ use crate::queue::job::Taken;
 use crate::queue::nested::Nested;
 use crate::queue::spawned::Entry;
 use crate::seat::Seat;
-use crate::seat::context::Course;
+use crate::seat::context::{CallOf, Course};
 use std::ptr;
 
 /// This number of jobs on top of each other, each in the middle of something else, is enough: a thread in as many waits takes
@@ -47,14 +47,13 @@ impl Drop for OnTop<'_> {
 impl Worker<'_> {
     /// Runs a loop from its root.
     #[inline(always)]
-    pub(crate) fn begin_course(&self, (site, depth): (usize, usize), op: impl FnOnce()) {
+    pub(crate) fn begin_course(&self, call: CallOf, op: impl FnOnce()) {
         let course = Course {
             seat: self.seat.index,
             base: self.nested().depth(),
             since: self.seat.notes.next_stamp(),
             context: self.seat.stamp(),
-            site,
-            depth,
+            call,
             outer: self.nested().course().cast(),
         };
         self.on_top(ptr::from_ref(&course).cast_mut().cast(), op);

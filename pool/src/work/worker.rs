@@ -14,7 +14,7 @@ use crate::queue::job::{self, HeapJob, Taken};
 use crate::queue::nested::{CAPACITY, Front, Nested};
 use crate::queue::spawned::Entry;
 use crate::seat::Seat;
-use crate::seat::context::Course;
+use crate::seat::context::{CallOf, Course};
 use crate::seat::sleep::Census;
 use crate::seat::tokens::Tokens;
 use crate::seat::word::Holder;
@@ -353,30 +353,30 @@ impl<'a> Worker<'a> {
         unsafe { course.as_ref() }
     }
 
-    /// In how many calls of the loop `site` this worker is, as far as the last loops that began tell.
+    /// The innermost call of the loop `site` that this worker is in, as far as the last loops that began tell.
     #[inline]
-    pub(crate) fn calls_of(&self, site: usize) -> usize {
+    pub(crate) fn call_of(&self, site: usize) -> Option<CallOf> {
         match self.nested().course().is_null() {
-            true => 0,
-            false => self.count_calls_of(site),
+            true => None,
+            false => self.find_call_of(site),
         }
     }
 
     #[inline(never)]
-    fn count_calls_of(&self, site: usize) -> usize {
+    fn find_call_of(&self, site: usize) -> Option<CallOf> {
         /// Loops may call each other in turn, this number of them.
         const TURNS: usize = 3;
         let mut course = self.course();
         for _ in 0..TURNS {
             match course {
-                Some(of) if of.site == site => return of.depth + 1,
+                Some(of) if of.call.site == site => return Some(of.call),
                 // SAFETY: as above: the outer course was on top of the stack on which this one's root began. So its own root,
                 // or a part that its root waits for, lies lower there and ends later.
                 Some(of) => course = unsafe { of.outer.as_ref() },
                 None => break,
             }
         }
-        0
+        None
     }
 
     /// Makes nested jobs public, the outermost first, and tells the threads that wait for them.
