@@ -329,8 +329,17 @@ impl Pace {
     fn note(&self, len: usize, nanos: u64) {
         self.note_alone(len, nanos);
         if let Some(class) = self.class().filter(|_| self.alone && self.counts) {
-            class.alone(TIMED.0 as u32);
+            self.was_alone(class, nanos);
         }
+    }
+
+    /// One of those that count was not shared. If it took far longer than was expected, so did those that were shared in vain, it may
+    /// be: they were compared with what was expected.
+    fn was_alone(&self, class: Class<'_>, nanos: u64) {
+        if nanos > self.whole / 3 * 4 {
+            class.misjudged();
+        }
+        class.alone(TIMED.0 as u32);
     }
 
     /// The first `items` of a plain loop that began at `start` have been run. If they took far longer than they were
@@ -465,7 +474,8 @@ impl Pace {
         };
         if self.alone {
             if self.counts {
-                class.alone(TIMED.0 as u32);
+                let took = if self.start == 0 { 0 } else { took() };
+                self.was_alone(class, took);
             }
         // A very short one was looked after in vain if no thread came, though some had nothing to do.
         } else if self.taken || (self.idlers && self.whole < profit::FIRST_CLASS) {

@@ -106,6 +106,14 @@ impl Class<'_> {
         }
     }
 
+    /// One that was not shared took far longer than was expected when they were tried: so they are tried again, soon.
+    pub(crate) fn misjudged(self) {
+        let (level, phase) = self.get();
+        if phase > LAST {
+            self.set(level, FIRST);
+        }
+    }
+
     /// The next ones are not shared, that number of them.
     pub(super) fn rest(self, loops: u32) {
         self.set(self.get().0, LAST + loops);
@@ -187,6 +195,25 @@ mod tests {
             class.shared(9_000, 5_000);
             assert!(!class.is_alone());
         }
+    }
+
+    #[test]
+    fn what_was_misjudged_is_tried_again() {
+        let site = Profit::new();
+        let class = site.of(10_000).unwrap();
+        class.misjudged();
+        assert!(class.is_new());
+        class.alone(1);
+        in_vain(class);
+        class.misjudged();
+        assert!(!class.is_alone());
+        class.misjudged();
+        in_vain(class);
+        assert_eq!(
+            rest(class),
+            1 << (REST.0 + 1),
+            "a rest grows as it does else"
+        );
     }
 
     #[test]
