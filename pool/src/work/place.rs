@@ -1,8 +1,10 @@
 //! Where a woken thread is to run: not on the processor of the thread that wakes it, if both would
 //! else wait for it. See [`crate::base::sys::elsewhere`].
 //!
-//! Only a thread is moved that has slept for long, or lay down on that very processor. It puts its mask back before it runs
-//! anything. A mask that was changed meanwhile, by the program or the system, is left as it is.
+//! Only a thread is moved that has slept for long, or lay down on that very processor if the one that wakes it is no worker. And only
+//! while fewer threads are up than the pool has: else the other processors have work, and the waker may be about to sleep. A thread
+//! that was moved puts its mask back before it runs anything. A mask that was changed meanwhile, by the program or the system, is left
+//! as it is.
 //!
 //! A thread that looks for work notes where it does so. If it is where a thread pushes a job, it does not run: the other one does.
 //! It may have to wait for the system's next tick, some milliseconds, and is not to be relied on.
@@ -92,15 +94,17 @@ mod moving {
             }
         }
 
-        /// It is about to be woken by the calling thread.
-        pub(crate) fn push_away(&self) {
+        /// It is about to be woken by the calling thread, which is a worker or comes from `outside`; `room` says whether another processor
+        /// may be free for it.
+        pub(crate) fn push_away(&self, outside: bool, room: impl FnOnce() -> bool) {
             if !config::wakes_elsewhere() {
                 return;
             }
             let mut bed = self.bed();
-            let deep = clock::since(bed.since) > clock::ticks(DEEP);
+            let deep = || clock::since(bed.since) > clock::ticks(DEEP);
             if bed.since != 0
-                && (deep || self.is_here())
+                && (outside && self.is_here() || deep())
+                && room()
                 && bed.moved.is_none()
                 && let Some(thread) = bed.thread
             {
@@ -126,7 +130,7 @@ mod staying {
         }
         pub(crate) fn lie_down(&self) {}
         pub(crate) fn get_up(&self) {}
-        pub(crate) fn push_away(&self) {}
+        pub(crate) fn push_away(&self, _outside: bool, _room: impl FnOnce() -> bool) {}
         pub(crate) fn note(&self) {}
         pub(crate) fn is_here(&self) -> bool {
             false

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::shared::Shared;
+use super::worker::Worker;
 use crate::base::barrier;
 use crate::base::sync::{Ordering, fence, yield_now};
 use crate::base::trace::{self, What};
@@ -52,6 +53,16 @@ impl Shared {
         let seats = self.seats.iter().filter(|seat| searches(seat));
         let hidden = seats.filter(|seat| self.desks[seat.index].place.is_here());
         hidden.count()
+    }
+
+    /// Whether there are fewer threads up than the pool has, the caller counted, as far as is easily seen.
+    #[cold]
+    fn has_room_elsewhere(&self) -> bool {
+        // The thread below a guest counts as one that sleeps.
+        let uncounted = Worker::with(|worker| worker.is_none_or(|worker| worker.guest));
+        let asleep = self.sleep.census().sleeping() + self.hidden();
+        let up = self.len().saturating_sub(asleep) + usize::from(uncounted);
+        up < self.len()
     }
 
     /// Wakes a thread if one sleeps and too few search.
@@ -213,7 +224,10 @@ impl Shared {
         let start = || starter.is_none_or(|start| start(&self.keep(), seat.index));
         if seat.thread.start_once(start) {
             trace::moment(seat.index, What::Wake(seat.index));
-            self.desks[seat.index].place.push_away();
+            let outside = Worker::with(|worker| worker.is_none());
+            self.desks[seat.index]
+                .place
+                .push_away(outside, || self.has_room_elsewhere());
             seat.idle_parker().unpark();
             return true;
         }
