@@ -1,7 +1,7 @@
 //! Where a woken thread is to run: not on the processor of the thread that wakes it, if both would
 //! else wait for it. See [`crate::base::sys::elsewhere`].
 //!
-//! Only a thread is moved that has slept for long, or lay down on that very processor if the one that wakes it is no worker. And only
+//! Only a thread is moved that has slept for long, or lay down on that very processor if an ordinary thread wakes it. And only
 //! while fewer threads are up than the pool has: else the other processors have work, and the waker may be about to sleep. A thread
 //! that was moved puts its mask back before it runs anything. A mask that was changed meanwhile, by the program or the system, is left
 //! as it is.
@@ -11,15 +11,16 @@
 #![forbid(unsafe_code)]
 
 #[cfg(all(target_os = "linux", not(any(miri, loom))))]
-pub(crate) use self::moving::Place;
+pub(crate) use self::moving::{Place, is_visitor};
 #[cfg(not(all(target_os = "linux", not(any(miri, loom)))))]
-pub(crate) use self::staying::Place;
+pub(crate) use self::staying::{Place, is_visitor};
 
 #[cfg(all(target_os = "linux", not(any(miri, loom))))]
 mod moving {
     use crate::base::clock;
     use crate::base::config;
     use crate::base::sys::elsewhere::{self, Moved};
+    use std::cell::Cell;
     use std::sync::atomic::{AtomicI32, Ordering};
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -30,6 +31,16 @@ mod moving {
     const NOWHERE: i32 = -1;
     /// Whether places are noted: not where schedules are decided.
     const WATCHED: bool = !cfg!(tine_sched);
+
+    thread_local! {
+        /// Whether the thread is a pool's own.
+        static IS_OWN: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Whether the calling thread is no pool's own, as far as was noted.
+    pub(crate) fn is_visitor() -> bool {
+        !IS_OWN.get()
+    }
 
     /// The sleeping thread as the system knows it.
     #[derive(Debug)]
@@ -57,6 +68,7 @@ mod moving {
         /// The thread looks for work, or is about to sleep.
         #[inline]
         pub(crate) fn note(&self) {
+            IS_OWN.set(true);
             let at = if WATCHED {
                 elsewhere::processor()
             } else {
@@ -94,16 +106,15 @@ mod moving {
             }
         }
 
-        /// It is about to be woken by the calling thread, which is a worker or comes from `outside`; `room` says whether another processor
-        /// may be free for it.
-        pub(crate) fn push_away(&self, outside: bool, room: impl FnOnce() -> bool) {
+        /// It is about to be woken by the calling thread; `room` says whether another processor may be free for it.
+        pub(crate) fn push_away(&self, room: impl FnOnce() -> bool) {
             if !config::wakes_elsewhere() {
                 return;
             }
             let mut bed = self.bed();
             let deep = || clock::since(bed.since) > clock::ticks(DEEP);
             if bed.since != 0
-                && (outside && self.is_here() || deep())
+                && (is_visitor() && self.is_here() || deep())
                 && room()
                 && bed.moved.is_none()
                 && let Some(thread) = bed.thread
@@ -120,6 +131,11 @@ mod moving {
 
 #[cfg(not(all(target_os = "linux", not(any(miri, loom)))))]
 mod staying {
+    /// Nothing is known of the calling thread.
+    pub(crate) fn is_visitor() -> bool {
+        false
+    }
+
     /// Nothing is known of places.
     #[derive(Debug)]
     pub(crate) struct Place;
@@ -130,7 +146,7 @@ mod staying {
         }
         pub(crate) fn lie_down(&self) {}
         pub(crate) fn get_up(&self) {}
-        pub(crate) fn push_away(&self, _outside: bool, _room: impl FnOnce() -> bool) {}
+        pub(crate) fn push_away(&self, _room: impl FnOnce() -> bool) {}
         pub(crate) fn note(&self) {}
         pub(crate) fn is_here(&self) -> bool {
             false

@@ -1,8 +1,8 @@
 //! Work is posted: which threads are told of it, and which are woken.
 #![forbid(unsafe_code)]
 
+use super::place::is_visitor;
 use super::shared::Shared;
-use super::worker::Worker;
 use crate::base::barrier;
 use crate::base::sync::{Ordering, fence, yield_now};
 use crate::base::trace::{self, What};
@@ -58,10 +58,9 @@ impl Shared {
     /// Whether there are fewer threads up than the pool has, the caller counted, as far as is easily seen.
     #[cold]
     fn has_room_elsewhere(&self) -> bool {
-        // The thread below a guest counts as one that sleeps.
-        let uncounted = Worker::with(|worker| worker.is_none_or(|worker| worker.guest));
         let asleep = self.sleep.census().sleeping() + self.hidden();
-        let up = self.len().saturating_sub(asleep) + usize::from(uncounted);
+        // The thread below a guest counts as one that sleeps.
+        let up = self.len().saturating_sub(asleep) + usize::from(is_visitor());
         up < self.len()
     }
 
@@ -224,10 +223,8 @@ impl Shared {
         let start = || starter.is_none_or(|start| start(&self.keep(), seat.index));
         if seat.thread.start_once(start) {
             trace::moment(seat.index, What::Wake(seat.index));
-            let outside = Worker::with(|worker| worker.is_none());
-            self.desks[seat.index]
-                .place
-                .push_away(outside, || self.has_room_elsewhere());
+            let place = &self.desks[seat.index].place;
+            place.push_away(|| self.has_room_elsewhere());
             seat.idle_parker().unpark();
             return true;
         }
