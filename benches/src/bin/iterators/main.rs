@@ -8,6 +8,7 @@ mod calls;
 mod data;
 mod halves;
 mod pipelines;
+mod programs;
 mod race;
 mod recursions;
 mod shapes;
@@ -130,6 +131,7 @@ fn main() -> ExitCode {
         calls::rows,
         shapes::rows,
         recursions::rows,
+        programs::rows,
         pipelines::rows,
         stores::rows,
     ];
