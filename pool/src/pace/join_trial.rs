@@ -24,6 +24,10 @@ const LONG: u64 = 500_000;
 const SHARED: (u32, u32) = (4, 4);
 /// Those that are kept to one thread then: the first ones do not count, since threads may still look for work; the others do.
 const KEPT: (u32, u32) = (2, 4);
+/// A call that was kept to one thread and took that long, in nanoseconds, may have waited for its other half, until the looker published
+/// that. After it all are shared, for 2 to this power calls on average.
+const BLOCKED: u64 = 4 * LONG;
+const SELDOM: u32 = 16;
 /// Between two tries this number of calls passes, on average, and twice as many each time that it comes out the same, up to a limit:
 /// 2 to this power.
 const REST: (u32, u32) = (6, 11);
@@ -105,6 +109,9 @@ impl Trial<'_> {
             return;
         }
         match step {
+            _ if call.limit > 0 && nanos >= BLOCKED => {
+                self.set(ALL_SHARED, (SELDOM - REST.0 + 1) << 1);
+            }
             ALL_SHARED if nanos < LONG && is_rested(before, chance) => self.set(FIRST, before),
             ALL_SHARED => {}
             // Calls may be others now. One that was interrupted says little.
@@ -163,7 +170,7 @@ fn average(sum: &AtomicU32, calls: (u32, u32)) -> u64 {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{ALL_SHARED, KEPT, LONG, REST, SHARED, Trial};
+    use super::{ALL_SHARED, BLOCKED, KEPT, LONG, REST, SELDOM, SHARED, Trial};
     use crate::base::sync::{AtomicU32, Ordering};
 
     /// A number that ends no rest.
@@ -273,6 +280,20 @@ mod tests {
         let fast = (30_000, 10_000);
         site.until(true, fast, NO_CHANCE);
         assert_eq!(site.until(true, fast, 1 << REST.0), 1 + TRY, "as at first");
+    }
+
+    #[test]
+    fn a_site_whose_halves_may_wait_for_each_other_is_hardly_tried_again() {
+        for blocks_at_once in [true, false] {
+            let (site, slow) = (Site::new(), (10_000, 30_000));
+            let blocks = (BLOCKED, 30_000);
+            site.until(true, if blocks_at_once { blocks } else { slow }, NO_CHANCE);
+            if !blocks_at_once {
+                assert!(site.call(BLOCKED, 0, NO_CHANCE));
+            }
+            assert_eq!(site.until(true, slow, 1 << (SELDOM - 1)), 10_000);
+            assert_eq!(site.until(true, slow, 1 << SELDOM), 1 + TRY);
+        }
     }
 
     /// A call says something only of the step at which it began.
