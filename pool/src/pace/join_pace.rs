@@ -11,7 +11,7 @@
 //! * Deeper pushes stay private until a thread asks. Requests are answered at intervals of
 //!   [`ANSWER`], at sites proven short too: their calls are, but what lies below them may be much. While threads
 //!   sleep, the request that the last of them left stands, so an owner that runs long with work on offer wakes them.
-//! * Of the outermost calls of a site of 5 to 200 µs, it is tried whether sharing pays (`join_trial.rs`). One that is kept to one thread
+//! * Of the outermost calls of a site of up to 500 µs, it is tried whether sharing pays (`join_trial.rs`). One that is kept to one thread
 //!   pushes as one that is proven short does, and answers no request, for a limited time.
 //! * While a thread asks and the owner pushes [`BRISK`]ly, outermost pushes are answers too, except a job's first
 //!   one. The owner will soon push again, and to publish each push would cost more than the work between two.
@@ -73,13 +73,23 @@ pub(crate) fn decide(push: Push, watched: impl Fn() -> bool) -> Offer {
     if push.wanted {
         return Offer::Part { timed };
     }
-    let skips = if timed { SKIPS } else { SKIPS / 4 };
+    let skips = match (push.alone, timed) {
+        // It is kept for a limited time.
+        (true, _) => 0,
+        (false, true) => SKIPS,
+        (false, false) => SKIPS / 4,
+    };
     Offer::Nothing { skips, timed }
 }
 
 /// Whether a request may be answered now, if the last one was at `answered`.
 pub(crate) fn is_due(now: u64, answered: u64) -> bool {
     clock::have_passed(clock::ticks(ANSWER), answered, now)
+}
+
+/// Whether that is a long time for a call without further joins.
+pub(crate) fn is_long(nanos: u64) -> bool {
+    nanos > 4 * ANSWER
 }
 
 /// How many of the private jobs are published for a request.
@@ -157,6 +167,11 @@ impl Rhythm {
         set(&self.at, now);
         set(&self.skips, 0);
         (get(&self.brisk) == 1, skips as u32)
+    }
+
+    /// When the last look was.
+    pub(crate) fn looked_at(&self) -> u64 {
+        self.at.load(Ordering::Relaxed)
     }
 
     /// The next `skips` pushes go without a look.

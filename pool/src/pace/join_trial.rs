@@ -5,8 +5,9 @@
 //! outermost calls, some are shared as ever ([`SHARED`]), and then some are kept to one thread ([`KEPT`]). If those were hardly
 //! slower, the next calls are kept to one thread, for a time; else they are shared, for a time.
 //!
-//! A call is kept to one thread for a limited time ([`Call::limit`]), not much longer than such calls are known to take. From then on
-//! it is shared like any other. So a wrong guess costs little.
+//! A call is kept to one thread for a limited time ([`Call::limit`]), not much longer than such calls are known to take. From its next join
+//! on it is then shared like any other. So a wrong guess costs little, but only where joins follow each other: a call of few joins with long halves is
+//! [`flat`](Ended::Flat), and always shared.
 //!
 //! As all that a site is known by, it is a guess: the accesses are Relaxed, and of two threads that write at once one is forgotten.
 //! Between tries the state is only read.
@@ -25,7 +26,7 @@ const SHARED: (u32, u32) = (4, 4);
 /// Those that are kept to one thread then: the first ones do not count, since threads may still look for work; the others do.
 const KEPT: (u32, u32) = (2, 4);
 /// A call that was kept to one thread and took that long, in nanoseconds, may have waited for its other half, until the looker published
-/// that. After it all are shared, for 2 to this power calls on average.
+/// that. After it, or a flat one, all are shared, for 2 to this power calls on average.
 const BLOCKED: u64 = 4 * LONG;
 const SELDOM: u32 = 16;
 /// Between two tries this number of calls passes, on average, and twice as many each time that it comes out the same, up to a limit:
@@ -54,9 +55,18 @@ pub(crate) fn begin(site: usize, chance: u64) -> Call {
     trial(site).begin(chance)
 }
 
-/// It has come to its end, and took this time.
-pub(crate) fn end(site: usize, call: Call, nanos: u64, chance: u64) {
-    trial(site).end(call, nanos, chance);
+/// It has come to its end.
+pub(crate) fn end(site: usize, call: Call, ended: Ended, chance: u64) {
+    trial(site).end(call, ended, chance);
+}
+
+/// How it did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// It took this time, in nanoseconds.
+    After(u64),
+    /// It was kept to one thread, and was seen to make no joins for long.
+    Flat,
 }
 
 fn trial(site: usize) -> Trial<'static> {
@@ -102,8 +112,12 @@ impl Trial<'_> {
         Call { step, limit }
     }
 
-    fn end(self, call: Call, nanos: u64, chance: u64) {
+    fn end(self, call: Call, ended: Ended, chance: u64) {
         let (step, before) = self.state();
+        let nanos = match ended {
+            Ended::After(nanos) => nanos,
+            Ended::Flat => BLOCKED,
+        };
         // Where several threads call, only calls that began at this step say something of it.
         if step != call.step {
             return;
@@ -114,7 +128,8 @@ impl Trial<'_> {
             }
             ALL_SHARED if nanos < LONG && is_rested(before, chance) => self.set(FIRST, before),
             ALL_SHARED => {}
-            // Calls may be others now. One that was interrupted says little.
+            // Calls may be others now. One that took a little longer may have been interrupted.
+            ALL_KEPT if nanos > 4 * call.limit => self.set(ALL_SHARED, 0),
             ALL_KEPT if nanos > call.limit && chance.is_multiple_of(4) => self.set(ALL_SHARED, 0),
             ALL_KEPT => {}
             FIRST..=LAST_SHARED if nanos >= LONG => self.came_out(before, false),
@@ -160,7 +175,8 @@ impl Trial<'_> {
 fn is_rested(before: u32, chance: u64) -> bool {
     match before / 2 {
         0 => true,
-        times => chance.is_multiple_of(1 << (REST.0 + times - 1)),
+        // A loop that had the entry before may have written to it.
+        times => chance.is_multiple_of(1 << (REST.0 + times - 1).min(SELDOM)),
     }
 }
 
@@ -170,7 +186,7 @@ fn average(sum: &AtomicU32, calls: (u32, u32)) -> u64 {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{ALL_SHARED, BLOCKED, KEPT, LONG, REST, SELDOM, SHARED, Trial};
+    use super::{ALL_SHARED, BLOCKED, Ended, KEPT, LONG, REST, SELDOM, SHARED, Trial};
     use crate::base::sync::{AtomicU32, Ordering};
 
     /// A number that ends no rest.
@@ -197,7 +213,7 @@ mod tests {
             let call = self.trial().begin(chance);
             let is_kept = call.limit > 0;
             let nanos = if is_kept { kept } else { shared };
-            self.trial().end(call, nanos, chance);
+            self.trial().end(call, Ended::After(nanos), chance);
             is_kept
         }
 
@@ -303,7 +319,7 @@ mod tests {
         site.call(0, 10_000, NO_CHANCE);
         let calls = [(); 3].map(|()| site.trial().begin(NO_CHANCE));
         for call in calls {
-            site.trial().end(call, 10_000, NO_CHANCE);
+            site.trial().end(call, Ended::After(10_000), NO_CHANCE);
         }
         assert_eq!(site.until(true, (10_000, 10_000), NO_CHANCE), TRY - 1);
     }

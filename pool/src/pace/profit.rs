@@ -53,7 +53,7 @@ impl Profit {
             .for_each(|class| class.store(NEW, Ordering::Relaxed));
     }
 
-    /// The words, for a site of joins: see `join_trial.rs`.
+    /// The words, for a site of joins: see `join_trial.rs`. A loop that had the entry before may still write to them.
     pub(super) fn words(&self) -> &[AtomicU32; COUNT] {
         &self.0
     }

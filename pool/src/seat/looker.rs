@@ -6,13 +6,15 @@
 
 use super::Seat;
 use crate::base::barrier;
-use crate::base::sync::{AtomicUsize, Ordering};
+use crate::base::sync::{AtomicBool, AtomicUsize, Ordering};
 
 /// The looker's place.
 #[derive(Debug)]
 pub(crate) struct Looker(
     /// One more than the index of the seat whose thread it is, 0 for none; and [`BLIND`].
     AtomicUsize,
+    /// Its looks are seldom, as in a pool at rest.
+    AtomicBool,
 );
 
 /// It can publish nothing. The sign, so that one comparison tells whether there is one that can.
@@ -20,7 +22,7 @@ const BLIND: usize = 1 << (usize::BITS - 1);
 
 impl Looker {
     pub(crate) fn new() -> Self {
-        Self(AtomicUsize::new(0))
+        Self(AtomicUsize::new(0), AtomicBool::new(false))
     }
 
     /// Makes this seat's thread the looker, if there is none.
@@ -55,8 +57,26 @@ impl Looker {
         (self.0.load(Ordering::Relaxed) & !BLIND).checked_sub(1)
     }
 
+    /// Whether its looks are far between, from now on.
+    pub(crate) fn slow_down(&self, is_slow: bool) {
+        if self.1.load(Ordering::Relaxed) != is_slow {
+            self.1.store(is_slow, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the next look of the one that there is, or will be, may be long in coming.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.1.load(Ordering::Relaxed)
+    }
+
+    /// It is to look soon; says whether it has to be told so.
+    pub(crate) fn hurry(&self) -> bool {
+        self.is_slow() && self.1.swap(false, Ordering::Relaxed)
+    }
+
     /// The looker stops.
     pub(crate) fn stop(&self) {
+        self.slow_down(false);
         self.0.store(0, Ordering::Relaxed);
     }
 }

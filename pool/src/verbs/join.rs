@@ -8,7 +8,7 @@ use crate::base::clock;
 use crate::base::stop;
 use crate::base::unwind;
 use crate::pace::join_pace::{self, Offer, Push};
-use crate::pace::join_trial::{self, Call};
+use crate::pace::join_trial::{self, Call, Ended};
 use crate::queue::job::StackJob;
 use crate::queue::nested::{CAPACITY, Front, Nested, Pop};
 use crate::queue::weight::Weight;
@@ -295,19 +295,28 @@ struct Timed {
     first: bool,
     /// If it is the outermost one of all.
     whole: Option<Call>,
+    /// Whether a thread asked for work when it began.
+    wanted: bool,
 }
 
 impl Timed {
     #[cold]
     #[inline(never)]
     fn end(self, worker: &Worker<'_>, site: usize) {
-        let nanos = clock::nanos(clock::since(self.start));
+        let now = clock::now();
+        let nanos = clock::nanos(now.saturating_sub(self.start));
         join_pace::record(site, nanos, self.first);
-        if let Some(call) = self.whole {
-            let notes = &worker.seat.notes;
-            notes.alone.set(0, 0);
-            join_trial::end(site, call, nanos, notes.random());
-        }
+        let Some(call) = self.whole else { return };
+        let notes = &worker.seat.notes;
+        notes.alone.set(0, 0);
+        // While a thread asks, joins that follow each other soon are looked at every few microseconds.
+        let looked = notes.rhythm.looked_at() != self.start;
+        let is_flat = call.limit > 0 && self.wanted && !looked && join_pace::is_long(nanos);
+        let ended = match is_flat {
+            true => Ended::Flat,
+            false => Ended::After(nanos),
+        };
+        join_trial::end(site, call, ended, notes.random());
     }
 }
 
@@ -332,6 +341,10 @@ fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> Option<Timed> {
             .then(|| join_trial::begin(site, notes.random()));
         let limit = whole.map_or(0, |call| call.limit);
         notes.alone.set(now, clock::ticks(limit));
+        if limit > 0 {
+            // Should a half wait for the other one, the looker is to come soon.
+            worker.shared.hurry_looker();
+        }
         limit > 0
     } else {
         notes.alone.lasts() && watched()
@@ -371,6 +384,7 @@ fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> Option<Timed> {
         start: if first { now } else { clock::now() },
         first,
         whole,
+        wanted,
     })
 }
 

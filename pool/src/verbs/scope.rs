@@ -414,7 +414,7 @@ impl<'scope> ScopeFifo<'scope> {
             }
             None => {
                 base.count_one(None);
-                base.shared.inject(parcel);
+                base.shared.inject_task(parcel);
                 attend_if_deserted(&base.shared);
             }
         });
@@ -675,7 +675,7 @@ impl<'scope> Base<'scope> {
                 // SAFETY: the body is `Send`, and what it borrows outlives the scope, which
                 // waits.
                 self.shared
-                    .inject(unsafe { QueuedJob::parcel(self.tag, task) });
+                    .inject_task(unsafe { QueuedJob::parcel(self.tag, task) });
                 attend_if_deserted(&self.shared);
             }
         });

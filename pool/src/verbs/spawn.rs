@@ -142,7 +142,7 @@ pub(crate) fn spawn_in(shared: &Shared, func: impl FnOnce() + Send + 'static) {
         }
         None => {
             // SAFETY: borrows nothing.
-            shared.inject(unsafe { QueuedJob::parcel(0, caught(func)) });
+            shared.inject_task(unsafe { QueuedJob::parcel(0, caught(func)) });
             attend_if_deserted(shared);
         }
     });
@@ -166,7 +166,7 @@ fn spawn_fifo_in(shared: &Shared, func: impl FnOnce() + Send + 'static) {
             shared.announce();
         }
         None => {
-            shared.inject(parcel);
+            shared.inject_task(parcel);
             attend_if_deserted(shared);
         }
     });
@@ -185,15 +185,16 @@ where
                 // SAFETY: borrows nothing.
                 unsafe { worker.push_new(0, func) };
             }
+            shared.announce();
         }
         None => {
             let funcs = funcs.into_iter();
             // SAFETY: borrows nothing.
             let parcels: Vec<_> = funcs.map(|f| unsafe { QueuedJob::parcel(0, f) }).collect();
             shared.injector.push_all(parcels);
+            shared.announce_tasks();
         }
     });
-    shared.announce();
     attend_if_deserted(shared);
 }
 

@@ -172,7 +172,10 @@ impl Worker<'_> {
         let mut round = 0_u32;
         loop {
             round += 1;
-            shared.desks[seat.index].place.note();
+            // After the first yields: before, it is where it was.
+            if round == 1 || round.is_multiple_of(4) {
+                shared.desks[seat.index].place.note();
+            }
             if seat.word.load().holder() != Holder::Searching {
                 return Looked::Displaced;
             }
@@ -238,11 +241,15 @@ impl Worker<'_> {
                 continue;
             }
             if seat.idle_parker().park_timeout(interval(looks)) {
+                if !shared.looker.is_slow() {
+                    looks = 0;
+                }
                 continue;
             }
             let (now, published) = self.look_after_others();
             looks = if now == activity { looks + 1 } else { 0 };
             activity = now;
+            shared.looker.slow_down(looks > 0);
             // Where the barrier was refused, it begins anew, as one that none relies on.
             if looks == LOOKS_AT_REST || barrier::is_refused() {
                 shared.looker.stop();

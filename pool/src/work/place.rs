@@ -1,26 +1,25 @@
 //! Where a woken thread is to run: not on the processor of the thread that wakes it, if both would
 //! else wait for it. See [`crate::base::sys::elsewhere`].
 //!
-//! Only a thread is moved that has slept for long, or lay down on that very processor if an ordinary thread wakes it. And only
-//! while fewer threads are up than the pool has: else the other processors have work, and the waker may be about to sleep. A thread
-//! that was moved puts its mask back before it runs anything. A mask that was changed meanwhile, by the program or the system, is left
-//! as it is.
+//! Only a thread that has slept for long is moved, and it puts its mask back before it runs anything.
+//! A mask that was changed meanwhile, by the program or the system, is left as it is.
 //!
-//! A thread that looks for work notes where it does so. If it is where a thread pushes a job, it does not run: the other one does.
-//! It may have to wait for the system's next tick, some milliseconds, and is not to be relied on.
+//! A thread that looks for work notes where it does so. If an ordinary thread posts a job on that processor and goes on, the one that
+//! looks for work does not run. It may have to wait for the system's next tick, some milliseconds, and is not to be relied on. For
+//! the same reason a thread that lay down there is moved as well, while fewer threads are up than the pool has: else the other
+//! processors have work too.
 #![forbid(unsafe_code)]
 
 #[cfg(all(target_os = "linux", not(any(miri, loom))))]
-pub(crate) use self::moving::{Place, is_visitor};
+pub(crate) use self::moving::Place;
 #[cfg(not(all(target_os = "linux", not(any(miri, loom)))))]
-pub(crate) use self::staying::{Place, is_visitor};
+pub(crate) use self::staying::Place;
 
 #[cfg(all(target_os = "linux", not(any(miri, loom))))]
 mod moving {
     use crate::base::clock;
     use crate::base::config;
     use crate::base::sys::elsewhere::{self, Moved};
-    use std::cell::Cell;
     use std::sync::atomic::{AtomicI32, Ordering};
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -31,16 +30,6 @@ mod moving {
     const NOWHERE: i32 = -1;
     /// Whether places are noted: not where schedules are decided.
     const WATCHED: bool = !cfg!(tine_sched);
-
-    thread_local! {
-        /// Whether the thread is a pool's own.
-        static IS_OWN: Cell<bool> = const { Cell::new(false) };
-    }
-
-    /// Whether the calling thread is no pool's own, as far as was noted.
-    pub(crate) fn is_visitor() -> bool {
-        !IS_OWN.get()
-    }
 
     /// The sleeping thread as the system knows it.
     #[derive(Debug)]
@@ -68,7 +57,6 @@ mod moving {
         /// The thread looks for work, or is about to sleep.
         #[inline]
         pub(crate) fn note(&self) {
-            IS_OWN.set(true);
             let at = if WATCHED {
                 elsewhere::processor()
             } else {
@@ -77,6 +65,13 @@ mod moving {
             if self.at.load(Ordering::Relaxed) != at {
                 self.at.store(at, Ordering::Relaxed);
             }
+        }
+
+        /// Whether the system tells where the calling thread is.
+        #[cfg(all(test, not(loom)))]
+        pub(crate) fn is_told(&self) -> bool {
+            self.note();
+            self.at.load(Ordering::Relaxed) != NOWHERE
         }
 
         /// Whether the thread was last seen on the processor of the caller.
@@ -106,20 +101,31 @@ mod moving {
             }
         }
 
-        /// It is about to be woken by the calling thread; `room` says whether another processor may be free for it.
-        pub(crate) fn push_away(&self, room: impl FnOnce() -> bool) {
+        /// It is about to be woken by the calling thread.
+        pub(crate) fn push_away(&self) {
+            let deep = |bed: &Bed| clock::since(bed.since) > clock::ticks(DEEP);
+            self.move_if(deep);
+        }
+
+        /// It is about to be woken by an ordinary thread that goes on.
+        pub(crate) fn keep_off(&self) {
+            self.move_if(|_| self.is_here());
+        }
+
+        fn move_if(&self, wanted: impl FnOnce(&Bed) -> bool) {
             if !config::wakes_elsewhere() {
                 return;
             }
             let mut bed = self.bed();
-            let deep = || clock::since(bed.since) > clock::ticks(DEEP);
             if bed.since != 0
-                && (is_visitor() && self.is_here() || deep())
-                && room()
                 && bed.moved.is_none()
+                && wanted(&bed)
                 && let Some(thread) = bed.thread
             {
                 bed.moved = elsewhere::push_away(thread);
+                if bed.moved.is_some() {
+                    self.at.store(NOWHERE, Ordering::Relaxed);
+                }
             }
         }
 
@@ -131,11 +137,6 @@ mod moving {
 
 #[cfg(not(all(target_os = "linux", not(any(miri, loom)))))]
 mod staying {
-    /// Nothing is known of the calling thread.
-    pub(crate) fn is_visitor() -> bool {
-        false
-    }
-
     /// Nothing is known of places.
     #[derive(Debug)]
     pub(crate) struct Place;
@@ -146,8 +147,13 @@ mod staying {
         }
         pub(crate) fn lie_down(&self) {}
         pub(crate) fn get_up(&self) {}
-        pub(crate) fn push_away(&self, _room: impl FnOnce() -> bool) {}
+        pub(crate) fn push_away(&self) {}
+        pub(crate) fn keep_off(&self) {}
         pub(crate) fn note(&self) {}
+        #[cfg(all(test, not(loom)))]
+        pub(crate) fn is_told(&self) -> bool {
+            false
+        }
         pub(crate) fn is_here(&self) -> bool {
             false
         }
