@@ -17,10 +17,15 @@ impl Here<'_> {
         Worker::with(|worker| f(&Here(worker)))
     }
 
-    /// The innermost call of that loop that the thread is in.
+    /// In how many calls of that loop the thread is.
     #[inline]
+    pub(super) fn calls_of(&self, site: usize) -> u32 {
+        self.0.map_or(0, |worker| worker.calls_of(site))
+    }
+
+    /// The innermost call of that loop that the thread is in.
     pub(super) fn call_of(&self, site: usize) -> Option<CallOf> {
-        self.0?.call_of(site)
+        self.0?.call_of(site).copied()
     }
 }
 

@@ -28,7 +28,7 @@ impl Site {
     #[must_use]
     #[inline]
     pub fn here(address: usize, items: usize) -> Self {
-        let depth = Here::with(|here| here.call_of(address)).map_or(0, |call| call.depth + 1);
+        let depth = Here::with(|here| here.calls_of(address));
         Self::new(CallOf {
             site: address,
             depth,

@@ -353,23 +353,29 @@ impl<'a> Worker<'a> {
         unsafe { course.as_ref() }
     }
 
-    /// The innermost call of the loop `site` that this worker is in, as far as the last loops that began tell.
+    /// In how many calls of the loop `site` this worker is, as far as the last loops that began tell.
     #[inline]
-    pub(crate) fn call_of(&self, site: usize) -> Option<CallOf> {
+    pub(crate) fn calls_of(&self, site: usize) -> u32 {
         match self.nested().course().is_null() {
-            true => None,
-            false => self.find_call_of(site),
+            true => 0,
+            false => self.count_calls_of(site),
         }
     }
 
     #[inline(never)]
-    fn find_call_of(&self, site: usize) -> Option<CallOf> {
+    fn count_calls_of(&self, site: usize) -> u32 {
+        self.call_of(site).map_or(0, |call| call.depth + 1)
+    }
+
+    /// The innermost call of the loop `site` that this worker is in, as far as the last loops that began tell.
+    #[inline]
+    pub(crate) fn call_of(&self, site: usize) -> Option<&CallOf> {
         /// Loops may call each other in turn, this number of them.
         const TURNS: usize = 3;
         let mut course = self.course();
         for _ in 0..TURNS {
             match course {
-                Some(of) if of.call.site == site => return Some(of.call),
+                Some(of) if of.call.site == site => return Some(&of.call),
                 // SAFETY: as above: the outer course was on top of the stack on which this one's root began. So its own root,
                 // or a part that its root waits for, lies lower there and ends later.
                 Some(of) => course = unsafe { of.outer.as_ref() },
