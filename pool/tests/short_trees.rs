@@ -1,0 +1,101 @@
+//! Trees of joins that are called again and again: whether such a call is shared or kept to one thread, it comes to the same, and comes
+//! to its end.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::thread;
+use std::time::{Duration, Instant};
+use tine_pool::{ThreadPool, ThreadPoolBuilder, join, scope};
+
+const CALLS: usize = if cfg!(miri) { 30 } else { 3_000 };
+
+fn pool(threads: usize) -> ThreadPool {
+    ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .unwrap()
+}
+
+/// A tree of so many leaves; each counts itself, and calls `leaf` with its number.
+fn tree(from: usize, leaves: usize, leaf: &(impl Fn(usize) + Sync)) -> usize {
+    if leaves == 1 {
+        leaf(from);
+        return 1;
+    }
+    let left = leaves / 2;
+    let (a, b) = join(
+        || tree(from, left, leaf),
+        || tree(from + left, leaves - left, leaf),
+    );
+    a + b
+}
+
+#[test]
+fn each_call_runs_each_leaf_once() {
+    for threads in [1, 2, 3] {
+        let pool = pool(threads);
+        let call = |n: usize| {
+            let leaves = 1 + n * 7 % 200;
+            let ran = AtomicUsize::new(0);
+            let count = tree(0, leaves, &|_| _ = ran.fetch_add(1, SeqCst));
+            assert_eq!((count, ran.into_inner()), (leaves, leaves));
+        };
+        pool.install(|| (0..CALLS).for_each(call));
+        (0..CALLS / 4).for_each(|n| pool.install(|| call(n)));
+        pool.scope(|s| (0..CALLS / 4).for_each(|n| s.spawn(move |_| call(n))));
+        // Ordinary threads, on the global pool.
+        thread::scope(|s| {
+            (0..3).for_each(|_| _ = s.spawn(|| (0..CALLS / 4).for_each(call)));
+        });
+        (0..CALLS / 8).for_each(|n| scope(|s| s.spawn(move |_| call(n))));
+    }
+}
+
+/// After many calls of which none gains by being shared, the first leaf of one waits for the last.
+#[test]
+fn a_half_that_waits_for_the_other_one_goes_on() {
+    if cfg!(miri) {
+        // There the looker has no barrier, and nothing is kept.
+        return;
+    }
+    for round in 0..6 {
+        let pool = pool(2 + round % 2);
+        pool.install(|| {
+            for call in 1..=4 * CALLS {
+                let waits = call % CALLS == 0;
+                let (last, begun) = (AtomicBool::new(false), Instant::now());
+                let leaf = |n| match n {
+                    0 if waits => {
+                        while !last.load(SeqCst) {
+                            assert!(begun.elapsed() < Duration::from_secs(60), "in vain");
+                            thread::yield_now();
+                        }
+                    }
+                    63 => last.store(true, SeqCst),
+                    _ => {}
+                };
+                assert_eq!(tree(0, 64, &leaf), 64);
+            }
+        });
+    }
+}
+
+#[test]
+fn panics_leave_calls_as_they_were() {
+    let pool = pool(2);
+    pool.install(|| {
+        for call in 0..CALLS {
+            let bad = (call % 5 == 0).then_some(call % 40);
+            let leaf = |n| {
+                if bad == Some(n) {
+                    resume_unwind(Box::new(n));
+                }
+            };
+            let result = catch_unwind(AssertUnwindSafe(|| tree(0, 40, &leaf)));
+            match bad {
+                Some(n) => assert_eq!(result.unwrap_err().downcast_ref(), Some(&n)),
+                None => assert_eq!(result.unwrap(), 40),
+            }
+        }
+    });
+}
