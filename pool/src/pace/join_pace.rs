@@ -11,7 +11,7 @@
 //! * Deeper pushes stay private until a thread asks. Requests are answered at intervals of
 //!   [`ANSWER`], at sites proven short too: their calls are, but what lies below them may be much. While threads
 //!   sleep, the request that the last of them left stands, so an owner that runs long with work on offer wakes them.
-//! * Of the outermost calls of a site of up to 500 µs, it is tried whether sharing pays (`join_trial.rs`). One that is kept to one thread
+//! * Of the outermost calls of any other site that take up to 500 µs, it is tried whether sharing pays (`join_trial.rs`). One that is kept to one thread
 //!   pushes as one that is proven short does, and answers no request, for a limited time.
 //! * While a thread asks and the owner pushes [`BRISK`]ly, outermost pushes are answers too, except a job's first
 //!   one. The owner will soon push again, and to publish each push would cost more than the work between two.
@@ -80,6 +80,11 @@ pub(crate) fn decide(push: Push, watched: impl Fn() -> bool) -> Offer {
         (false, false) => SKIPS / 4,
     };
     Offer::Nothing { skips, timed }
+}
+
+/// Whether the site is proven short.
+pub(crate) fn is_short(site: usize) -> bool {
+    site_costs::is_short(site)
 }
 
 /// Whether a request may be answered now, if the last one was at `answered`.

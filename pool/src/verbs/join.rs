@@ -337,8 +337,8 @@ fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> Option<Timed> {
         if wanted {
             notes.rhythm.begin(site, now);
         }
-        whole = (worker.is_in_whole_call() && watched())
-            .then(|| join_trial::begin(site, notes.random()));
+        let is_tried = worker.is_in_whole_call() && !join_pace::is_short(site) && watched();
+        whole = is_tried.then(|| join_trial::begin(site, notes.random()));
         let limit = whole.map_or(0, |call| call.limit);
         notes.alone.set(now, clock::ticks(limit));
         if limit > 0 {
