@@ -82,11 +82,6 @@ pub(crate) fn decide(push: Push, watched: impl Fn() -> bool) -> Offer {
     Offer::Nothing { skips, timed }
 }
 
-/// Whether the site is proven short.
-pub(crate) fn is_short(site: usize) -> bool {
-    site_costs::is_short(site)
-}
-
 /// Whether a request may be answered now, if the last one was at `answered`.
 pub(crate) fn is_due(now: u64, answered: u64) -> bool {
     clock::have_passed(clock::ticks(ANSWER), answered, now)

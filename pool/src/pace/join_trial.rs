@@ -6,8 +6,8 @@
 //! slower, the next calls are kept to one thread, for a time; else they are shared, for a time.
 //!
 //! A call is kept to one thread for a limited time ([`Call::limit`]), not much longer than such calls are known to take. From its next join
-//! on it is then shared like any other. So a wrong guess costs little, but only where joins follow each other: a call of few joins with long halves is
-//! [`flat`](Ended::Flat), and always shared.
+//! on it is then shared like any other. So a wrong guess costs little where joins follow each other. Where they do not, calls are always
+//! shared: if a kept one was seen to make no joins for long ([`Ended::Flat`]), or may have waited for its other half ([`BLOCKED`]).
 //!
 //! As all that a site is known by, it is a guess: the accesses are Relaxed, and of two threads that write at once one is forgotten.
 //! Between tries the state is only read.
@@ -88,10 +88,13 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// The step, and what lies above.
+    /// The step, and what lies above. A loop that had the entry before may have left something else there.
     fn state(self) -> (u32, u32) {
         let state = self.state.load(Ordering::Relaxed);
-        (state % (1 << BITS), state >> BITS)
+        match state % (1 << BITS) {
+            step @ ALL_SHARED..=ALL_KEPT => (step, state >> BITS),
+            _ => (ALL_SHARED, 0),
+        }
     }
 
     fn set(self, step: u32, before: u32) {
@@ -109,6 +112,7 @@ impl Trial<'_> {
             ALL_KEPT => average(self.kept, KEPT) / 2 * 3,
             _ => average(self.shared, SHARED) / 2 * 3,
         };
+        let limit = limit.min(2 * LONG);
         Call { step, limit }
     }
 
@@ -157,7 +161,7 @@ impl Trial<'_> {
         } else {
             nanos.min(2 * LONG)
         };
-        sum.store(before + counts as u32, Ordering::Relaxed);
+        sum.store(before.saturating_add(counts as u32), Ordering::Relaxed);
         self.set(step + 1, self.state().1);
     }
 
@@ -175,7 +179,7 @@ impl Trial<'_> {
 fn is_rested(before: u32, chance: u64) -> bool {
     match before / 2 {
         0 => true,
-        // A loop that had the entry before may have written to it.
+        // As a loop may have left it.
         times => chance.is_multiple_of(1 << (REST.0 + times - 1).min(SELDOM)),
     }
 }
@@ -186,7 +190,9 @@ fn average(sum: &AtomicU32, calls: (u32, u32)) -> u64 {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{ALL_SHARED, BLOCKED, Ended, KEPT, LONG, REST, SELDOM, SHARED, Trial};
+    use super::{
+        ALL_KEPT, ALL_SHARED, BLOCKED, Ended, KEPT, LAST, LONG, REST, SELDOM, SHARED, Trial,
+    };
     use crate::base::sync::{AtomicU32, Ordering};
 
     /// A number that ends no rest.
@@ -309,6 +315,29 @@ mod tests {
             }
             assert_eq!(site.until(true, slow, 1 << (SELDOM - 1)), 10_000);
             assert_eq!(site.until(true, slow, 1 << SELDOM), 1 + TRY);
+        }
+    }
+
+    /// A loop of which the entry was may still write to it.
+    #[test]
+    fn whatever_lies_there_a_site_comes_to_its_senses() {
+        for left in [
+            u32::MAX,
+            1 << 16 | 262,
+            5 << 16 | 2_054,
+            255,
+            ALL_KEPT + 1,
+            u32::MAX - 255 + LAST,
+        ] {
+            let site = Site(std::array::from_fn(|_| AtomicU32::new(left)));
+            for _ in 0..200 {
+                assert!(site.trial().begin(NO_CHANCE).limit <= 2 * LONG);
+                site.call(10_000, 30_000, NO_CHANCE);
+            }
+            assert!(
+                site.until(true, (10_000, 30_000), 0) <= 1 + TRY,
+                "{left:#x}"
+            );
         }
     }
 

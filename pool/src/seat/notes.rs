@@ -148,7 +148,20 @@ impl Notes {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::Notes;
+    use super::{Notes, Spell};
+    use crate::base::clock;
+
+    #[test]
+    fn a_spell_lasts_as_long_as_it_was_set_to() {
+        let (spell, hour) = (Spell::new(), clock::ticks(3_600_000_000_000));
+        assert!(!spell.lasts());
+        spell.set(clock::now(), hour);
+        assert!(spell.lasts());
+        spell.set(clock::now().wrapping_sub(hour), hour);
+        assert!(!spell.lasts());
+        spell.set(clock::now(), 0);
+        assert!(!spell.lasts());
+    }
 
     #[test]
     fn each_stamp_is_greater_than_all_before() {

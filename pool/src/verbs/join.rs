@@ -9,6 +9,7 @@ use crate::base::stop;
 use crate::base::unwind;
 use crate::pace::join_pace::{self, Offer, Push};
 use crate::pace::join_trial::{self, Call, Ended};
+use crate::pace::site_costs;
 use crate::queue::job::StackJob;
 use crate::queue::nested::{CAPACITY, Front, Nested, Pop};
 use crate::queue::weight::Weight;
@@ -337,7 +338,7 @@ fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> Option<Timed> {
         if wanted {
             notes.rhythm.begin(site, now);
         }
-        let is_tried = worker.is_in_whole_call() && !join_pace::is_short(site) && watched();
+        let is_tried = worker.is_in_whole_call() && !site_costs::is_short(site) && watched();
         whole = is_tried.then(|| join_trial::begin(site, notes.random()));
         let limit = whole.map_or(0, |call| call.limit);
         notes.alone.set(now, clock::ticks(limit));

@@ -501,6 +501,29 @@ mod tests {
         assert_eq!(depth(A), 0);
     }
 
+    /// Parts of a call find what is known of it, however many items they have; inner calls are known by their depth alone.
+    #[test]
+    fn outermost_calls_are_known_by_their_length() {
+        let key = |items| Site::here(A, items).key();
+        let all = [0, 4, 16, 64, 256, 1 << 20, usize::MAX].map(key);
+        let mut keys = all.to_vec();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), all.len());
+        assert_eq!((key(1), key(3), key(63)), (all[0], all[0], all[2]));
+        assert_eq!(Site::flat(A, 100).key(), key(100));
+        let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        pool.install(|| {
+            let site = Site::here(A, 100);
+            let item = || {
+                assert_eq!(Site::inside(A).key(), site.key());
+                assert_eq!(key(1), key(1 << 20));
+                assert!(!all.contains(&key(1)));
+            };
+            enter_loop(Some(site), &mut Loop(&item));
+        });
+    }
+
     #[test]
     fn each_depth_is_known_by_itself_down_to_some_depth() {
         fn walk(levels: usize, keys: &mut Vec<usize>) {
