@@ -97,10 +97,10 @@ pub(crate) fn part(private: usize) -> usize {
     1 + private / 4
 }
 
-/// A call that was timed has ended. Only the `first` of a job proves anything: those inside a long call of the same
+/// A call that was timed has ended, after that number of ticks. Only the `first` of a job proves anything: those inside a long call of the same
 /// site are shorter, and a proof that comes and goes is a line that all threads wait for.
-pub(crate) fn record(site: usize, nanos: u64, first: bool) {
-    let short = nanos < SHORT;
+pub(crate) fn record(site: usize, ticks: u64, first: bool) {
+    let short = ticks < clock::ticks(SHORT);
     if first || !short {
         site_costs::record_call(site, short);
     }

@@ -14,10 +14,11 @@
 #![forbid(unsafe_code)]
 
 use super::site_costs;
+use crate::base::clock;
 #[cfg(not(loom))]
-use crate::base::sync::{AtomicU32, Ordering};
+use crate::base::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 #[cfg(loom)]
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// Longer calls are always shared, in nanoseconds.
 const LONG: u64 = 500_000;
@@ -67,6 +68,72 @@ pub(crate) enum Ended {
     After(u64),
     /// It was kept to one thread, and was seen to make no joins for long.
     Flat,
+}
+
+/// A call while it runs. The holder of the seat alone looks here, so all accesses are Relaxed.
+#[derive(Debug)]
+pub(crate) struct Tried {
+    /// When it began; 0 if there is none.
+    start: AtomicU64,
+    step: AtomicU32,
+    /// For how many nanoseconds it is kept to one thread, and the same in ticks.
+    limit: AtomicU64,
+    ticks: AtomicU64,
+    /// Whether a thread asked for work when it began.
+    wanted: AtomicBool,
+}
+
+impl Tried {
+    pub(crate) fn new() -> Self {
+        let zero = || AtomicU64::new(0);
+        Self {
+            start: zero(),
+            step: AtomicU32::new(0),
+            limit: zero(),
+            ticks: zero(),
+            wanted: AtomicBool::new(false),
+        }
+    }
+
+    /// No call is tried now: it panicked, or another one lies on top of it.
+    #[inline]
+    pub(crate) fn forget(&self) {
+        if self.start.load(Ordering::Relaxed) != 0 {
+            self.start.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// It begins.
+    pub(crate) fn begin(&self, call: Call, now: u64, wanted: bool) {
+        self.start.store(now, Ordering::Relaxed);
+        self.step.store(call.step, Ordering::Relaxed);
+        self.limit.store(call.limit, Ordering::Relaxed);
+        let ticks = clock::ticks(call.limit);
+        self.ticks.store(ticks, Ordering::Relaxed);
+        self.wanted.store(wanted, Ordering::Relaxed);
+    }
+
+    /// Whether it is kept to its thread, and has not taken longer than its limit.
+    pub(crate) fn is_kept(&self) -> bool {
+        let (start, ticks) = (
+            self.start.load(Ordering::Relaxed),
+            self.ticks.load(Ordering::Relaxed),
+        );
+        start != 0 && ticks != 0 && !clock::have_passed(ticks, start, clock::now())
+    }
+
+    /// The one that began at `start` has come to its end: which one it was, and whether a thread asked for work when it began.
+    pub(crate) fn end(&self, start: u64) -> Option<(Call, bool)> {
+        if self.start.load(Ordering::Relaxed) != start {
+            return None;
+        }
+        self.forget();
+        let call = Call {
+            step: self.step.load(Ordering::Relaxed),
+            limit: self.limit.load(Ordering::Relaxed),
+        };
+        Some((call, self.wanted.load(Ordering::Relaxed)))
+    }
 }
 
 fn trial(site: usize) -> Trial<'static> {
@@ -191,8 +258,10 @@ fn average(sum: &AtomicU32, calls: (u32, u32)) -> u64 {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::{
-        ALL_KEPT, ALL_SHARED, BLOCKED, Ended, KEPT, LAST, LONG, REST, SELDOM, SHARED, Trial,
+        ALL_KEPT, ALL_SHARED, BLOCKED, Call, Ended, KEPT, LAST, LONG, REST, SELDOM, SHARED, Trial,
+        Tried,
     };
+    use crate::base::clock;
     use crate::base::sync::{AtomicU32, Ordering};
 
     /// A number that ends no rest.
@@ -316,6 +385,33 @@ mod tests {
             assert_eq!(site.until(true, slow, 1 << (SELDOM - 1)), 10_000);
             assert_eq!(site.until(true, slow, 1 << SELDOM), 1 + TRY);
         }
+    }
+
+    #[test]
+    fn a_call_is_kept_for_as_long_as_its_limit() {
+        let (tried, hour) = (Tried::new(), 3_600_000_000_000);
+        let begin = |limit, ago| {
+            let now = clock::now().saturating_sub(clock::ticks(ago)).max(1);
+            tried.begin(Call { step: LAST, limit }, now, true);
+            now
+        };
+        assert!(!tried.is_kept());
+        let start = begin(hour, 0);
+        assert!(tried.is_kept());
+        assert_eq!(tried.end(start - 1), None, "another one");
+        let call = Call {
+            step: LAST,
+            limit: hour,
+        };
+        assert_eq!(tried.end(start), Some((call, true)));
+        assert_eq!((tried.end(start), tried.is_kept()), (None, false));
+        begin(1, 1_000_000);
+        assert!(!tried.is_kept(), "its time is over");
+        begin(0, 0);
+        assert!(!tried.is_kept(), "a shared one");
+        let start = begin(hour, 0);
+        tried.forget();
+        assert_eq!((tried.end(start), tried.is_kept()), (None, false));
     }
 
     /// A loop of which the entry was may still write to it.

@@ -1,13 +1,13 @@
 //! What the holder of a seat remembers between one call and the next.
 #![forbid(unsafe_code)]
 
-#[cfg(not(loom))]
-use crate::base::clock;
 use crate::base::sync::{AtomicU64, Ordering};
 #[cfg(not(loom))]
 use crate::pace::glance::{Glance, Glances};
 #[cfg(not(loom))]
 use crate::pace::join_pace::Rhythm;
+#[cfg(not(loom))]
+use crate::pace::join_trial::Tried;
 
 /// A number that the holder of a seat keeps for itself.
 #[derive(Debug)]
@@ -27,40 +27,14 @@ impl Note {
     }
 }
 
-/// A time that began at some point, in ticks.
-#[derive(Debug)]
-pub(crate) struct Spell {
-    since: Note,
-    ticks: Note,
-}
-
-impl Spell {
-    fn new() -> Self {
-        let (since, ticks) = (Note::new(0), Note::new(0));
-        Self { since, ticks }
-    }
-
-    /// It is this one now; none if it is of 0 `ticks`.
-    pub(crate) fn set(&self, since: u64, ticks: u64) {
-        self.since.set(since);
-        self.ticks.set(ticks);
-    }
-
-    /// Whether it has not passed.
-    #[cfg(not(loom))]
-    pub(crate) fn lasts(&self) -> bool {
-        let (since, ticks) = (self.since.get(), self.ticks.get());
-        ticks > 0 && !clock::have_passed(ticks, since, clock::now())
-    }
-}
-
 /// What the holder remembers between one call and the next.
 #[derive(Debug)]
 pub(crate) struct Notes {
     /// When a request for work was last answered.
     pub(crate) answered: Note,
-    /// For how long the joins of the call that runs here are kept to this thread.
-    pub(crate) alone: Spell,
+    /// The outermost call of joins that runs here, if it is tried.
+    #[cfg(not(loom))]
+    pub(crate) tried: Tried,
     /// How quickly jobs are pushed meanwhile.
     #[cfg(not(loom))]
     pub(crate) rhythm: Rhythm,
@@ -93,7 +67,8 @@ impl Notes {
     pub(super) fn new(index: usize) -> Self {
         Self {
             answered: Note::new(0),
-            alone: Spell::new(),
+            #[cfg(not(loom))]
+            tried: Tried::new(),
             #[cfg(not(loom))]
             rhythm: Rhythm::new(),
             #[cfg(not(loom))]
@@ -148,20 +123,7 @@ impl Notes {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Notes, Spell};
-    use crate::base::clock;
-
-    #[test]
-    fn a_spell_lasts_as_long_as_it_was_set_to() {
-        let (spell, hour) = (Spell::new(), clock::ticks(3_600_000_000_000));
-        assert!(!spell.lasts());
-        spell.set(clock::now(), hour);
-        assert!(spell.lasts());
-        spell.set(clock::now().wrapping_sub(hour), hour);
-        assert!(!spell.lasts());
-        spell.set(clock::now(), 0);
-        assert!(!spell.lasts());
-    }
+    use super::Notes;
 
     #[test]
     fn each_stamp_is_greater_than_all_before() {

@@ -279,52 +279,48 @@ where
     let job = StackJob::new(b);
     nested.push(depth, job.erase());
     let timed = match easy {
-        true => None,
+        true => 0,
         false => consider(worker, depth, site::<PART, B, RB>()),
     };
     let both = finish::<PART, _, _, _, _>(nested, depth, &job, a);
-    if let Some(timed) = timed {
-        timed.end(worker, site::<PART, B, RB>());
+    if timed != 0 {
+        let first = depth == worker.seat.base();
+        ended(worker, site::<PART, B, RB>(), timed, first);
     }
     both
 }
 
-/// A call that is timed.
-struct Timed {
-    start: u64,
-    /// Whether it is the first one of the job that runs here.
-    first: bool,
-    /// If it is the outermost one of all.
-    whole: Option<Call>,
-    /// Whether a thread asked for work when it began.
-    wanted: bool,
-}
-
-impl Timed {
-    #[cold]
-    #[inline(never)]
-    fn end(self, worker: &Worker<'_>, site: usize) {
-        let now = clock::now();
-        let nanos = clock::nanos(now.saturating_sub(self.start));
-        join_pace::record(site, nanos, self.first);
-        let Some(call) = self.whole else { return };
-        let notes = &worker.seat.notes;
-        notes.alone.set(0, 0);
-        // While a thread asks, joins that follow each other soon are looked at every few microseconds.
-        let looked = notes.rhythm.looked_at() != self.start;
-        let is_flat = call.limit > 0 && self.wanted && !looked && join_pace::is_long(nanos);
-        let ended = match is_flat {
-            true => Ended::Flat,
-            false => Ended::After(nanos),
-        };
-        join_trial::end(site, call, ended, notes.random());
+/// A call that was timed has ended, which began at `start`.
+#[cold]
+#[inline(never)]
+fn ended(worker: &Worker<'_>, site: usize, start: u64, first: bool) {
+    let ticks = clock::since(start);
+    join_pace::record(site, ticks, first);
+    if first && let Some((call, wanted)) = worker.seat.notes.tried.end(start) {
+        tried(worker, site, call, (start, clock::nanos(ticks)), wanted);
     }
 }
 
-/// A job was pushed at `depth` by the join `site`: does what the pace says. Says whether the call is to be timed.
+/// A call that was tried has ended, which began at `start` and took that number of `nanos`. Whether a thread asked for work when it
+/// began is `wanted`.
+#[inline(never)]
+fn tried(worker: &Worker<'_>, site: usize, call: Call, (start, nanos): (u64, u64), wanted: bool) {
+    let notes = &worker.seat.notes;
+    // While a thread asks, joins that follow each other soon are looked at every few microseconds.
+    let looked = notes.rhythm.looked_at() != start;
+    let is_flat = call.limit > 0 && wanted && !looked && join_pace::is_long(nanos);
+    let ended = match is_flat {
+        true => Ended::Flat,
+        false => Ended::After(nanos),
+    };
+    join_trial::end(site, call, ended, notes.random());
+}
+
+/// A job was pushed at `depth` by the join `site`: does what the pace says. Gives the time if the
+/// call is to be timed, else 0.
 #[cold]
 #[inline(never)]
-fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> Option<Timed> {
+fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> u64 {
     let (nested, notes) = (worker.nested(), &worker.seat.notes);
     let (wanted, first) = (nested.is_wanted(), depth == worker.seat.base());
     let watched = || worker.shared.is_watched(Some(worker.seat));
@@ -333,22 +329,14 @@ fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> Option<Timed> {
         (true, false) => look(worker, site),
         (false, false) => (0, (false, 0)),
     };
-    let mut whole = None;
     let alone = if first {
         if wanted {
             notes.rhythm.begin(site, now);
         }
-        let is_tried = worker.is_in_whole_call() && !site_costs::is_short(site) && watched();
-        whole = is_tried.then(|| join_trial::begin(site, notes.random()));
-        let limit = whole.map_or(0, |call| call.limit);
-        notes.alone.set(now, clock::ticks(limit));
-        if limit > 0 {
-            // Should a half wait for the other one, the looker is to come soon.
-            worker.shared.hurry_looker();
-        }
-        limit > 0
+        notes.tried.forget();
+        !site_costs::is_short(site) && try_one(worker, site, now, wanted)
     } else {
-        notes.alone.lasts() && watched()
+        notes.tried.is_kept() && watched()
     };
     let push = Push {
         site,
@@ -381,12 +369,27 @@ fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> Option<Timed> {
             timed
         }
     };
-    timed.then(|| Timed {
-        start: if first { now } else { clock::now() },
-        first,
-        whole,
-        wanted,
-    })
+    match (timed, first) {
+        (false, _) => 0,
+        (true, true) => now,
+        (true, false) => clock::now(),
+    }
+}
+
+/// The first join of a job begins. If that is a call that is tried, says whether it is kept to this thread.
+#[inline(never)]
+fn try_one(worker: &Worker<'_>, site: usize, now: u64, wanted: bool) -> bool {
+    if !(worker.is_in_whole_call() && worker.shared.is_watched(Some(worker.seat))) {
+        return false;
+    }
+    let notes = &worker.seat.notes;
+    let call = join_trial::begin(site, notes.random());
+    notes.tried.begin(call, now, wanted);
+    if call.limit > 0 {
+        // Should a half wait for the other one, the looker is to come soon.
+        worker.shared.hurry_looker();
+    }
+    call.limit > 0
 }
 
 /// A thread asks: the time, and what the owner's rhythm says.

@@ -9,9 +9,9 @@ use std::sync::mpsc::channel;
 use super::Book;
 use crate::race::{Case, Goal, sample};
 
-/// About 3 ns for each unit.
-fn work(units: u64, seed: u64) -> u64 {
-    (0..units).fold(seed | 1, |x, _| {
+/// Some nanoseconds for each step.
+fn work(steps: u64, seed: u64) -> u64 {
+    (0..steps).fold(seed | 1, |x, _| {
         black_box((x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9))
     })
 }
@@ -141,10 +141,10 @@ macro_rules! fed {
             }
 
             /// Passes of 2, 4, .. 2,048 items by one loop; all passes are the same amount of work.
-            pub fn passes(units: u64) {
+            pub fn passes(steps: u64) {
                 for power in 1..=11 {
                     let items = 1_u64 << power;
-                    let each = |n| _ = std::hint::black_box(super::work(units / items, n));
+                    let each = |n| _ = std::hint::black_box(super::work(steps / items, n));
                     (0..items).into_par_iter().for_each(each);
                 }
             }
@@ -195,14 +195,14 @@ pub fn rows(book: &mut Book<'_>) {
         let name = format!("programs, a sum of {name} numbers fed one by one");
         book.row(name, goal, || one_by_one_fed(len));
     }
-    for (units, time) in [(4_000, "12"), (16_000, "50"), (64_000, "200")] {
-        let name = format!("programs, 11 passes of 2 to 2,048 items, {time} us each");
+    for (steps, name) in [(4_000, "4,000"), (16_000, "16,000"), (64_000, "64,000")] {
+        let name = format!("programs, passes of 2 to 2,048 items, {name} steps each");
         book.row(name, goal, || {
-            let alone = move || (0..11).fold(0, |x, n| x ^ work(black_box(units), n));
+            let alone = move || (0..11).fold(0, |x, n| x ^ work(black_box(steps), n));
             vec![
                 ("sequential", sample(alone)),
-                ("tine", sample(move || with_tine::passes(units))),
-                ("rayon", sample(move || with_rayon::passes(units))),
+                ("tine", sample(move || with_tine::passes(steps))),
+                ("rayon", sample(move || with_rayon::passes(steps))),
             ]
         });
     }
