@@ -6,7 +6,7 @@
 #[path = "../../pool/tests/common/watched.rs"]
 mod watchdog;
 
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Barrier, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -420,6 +420,51 @@ fn long_items_are_each_run_once_and_in_order() {
                     .find_first(|&x| x >= 70);
                 assert_eq!(least, expected.iter().copied().find(|&x| x >= 70));
             }
+        }
+    });
+}
+
+/// The other thread never sleeps: it yields until the loop is over, and so no thread looks after the others.
+#[test]
+fn an_item_that_waits_beside_a_thread_that_yields_goes_on() {
+    watched("an item waits beside a thread that yields", || {
+        for _ in 0..5 {
+            let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+            let (there, over, waits, last) = (
+                AtomicBool::new(false),
+                AtomicBool::new(false),
+                AtomicBool::new(false),
+                AtomicBool::new(false),
+            );
+            let call = || {
+                (0..64_usize).into_par_iter().for_each(|i| match i {
+                    0 if waits.load(SeqCst) => {
+                        while !last.load(SeqCst) {
+                            thread::yield_now();
+                        }
+                    }
+                    63 if waits.load(SeqCst) => last.store(true, SeqCst),
+                    _ => {}
+                });
+            };
+            pool.install(|| (0..1_000).for_each(|_| call()));
+            pool.scope(|s| {
+                s.spawn(|_| {
+                    there.store(true, SeqCst);
+                    while !over.load(SeqCst) {
+                        tine_pool::yield_now();
+                    }
+                });
+                s.spawn(|_| {
+                    while !there.load(SeqCst) {
+                        thread::yield_now();
+                    }
+                    (0..100).for_each(|_| call());
+                    waits.store(true, SeqCst);
+                    call();
+                    over.store(true, SeqCst);
+                });
+            });
         }
     });
 }

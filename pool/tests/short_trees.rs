@@ -80,6 +80,49 @@ fn a_half_that_waits_for_the_other_one_goes_on() {
     }
 }
 
+/// The other thread of the pool never sleeps: it yields until the call is over, and so no thread looks after the others.
+#[test]
+fn a_half_that_waits_beside_a_thread_that_yields_goes_on() {
+    if cfg!(miri) {
+        return;
+    }
+    // Of calls of two leaves nothing is offered before a thread asks.
+    for leaves in [2, 64].repeat(3) {
+        let pool = pool(2);
+        let [there, over, waits, last] = std::array::from_fn(|_| AtomicBool::new(false));
+        let begun = Instant::now();
+        let is_late = || begun.elapsed() > Duration::from_secs(60);
+        let leaf = |n| {
+            if !waits.load(SeqCst) {
+                return;
+            }
+            last.fetch_or(n == leaves - 1, SeqCst);
+            while n == 0 && !last.load(SeqCst) && !is_late() {
+                thread::yield_now();
+            }
+        };
+        pool.install(|| (0..CALLS).for_each(|_| _ = tree(0, leaves, &leaf)));
+        pool.scope(|s| {
+            s.spawn(|_| {
+                there.store(true, SeqCst);
+                while !over.load(SeqCst) {
+                    tine_pool::yield_now();
+                }
+            });
+            s.spawn(|_| {
+                while !there.load(SeqCst) {
+                    thread::yield_now();
+                }
+                (0..CALLS / 10).for_each(|_| _ = tree(0, leaves, &leaf));
+                waits.store(true, SeqCst);
+                tree(0, leaves, &leaf);
+                over.store(true, SeqCst);
+            });
+        });
+        assert!(!is_late(), "in vain");
+    }
+}
+
 #[test]
 fn panics_leave_calls_as_they_were() {
     let pool = pool(2);

@@ -27,6 +27,20 @@ impl Note {
     }
 }
 
+/// How often the holder yielded in vain, and since when.
+#[derive(Debug)]
+pub(crate) struct Vain(Note, Note);
+
+impl Vain {
+    pub(crate) fn get(&self) -> (u64, u64) {
+        (self.0.get(), self.1.get())
+    }
+    pub(crate) fn set(&self, yields: u64, since: u64) {
+        self.0.set(yields);
+        self.1.set(since);
+    }
+}
+
 /// What the holder remembers between one call and the next.
 #[derive(Debug)]
 pub(crate) struct Notes {
@@ -35,6 +49,8 @@ pub(crate) struct Notes {
     /// The outermost call of joins that runs here, if it is tried.
     #[cfg(not(loom))]
     pub(crate) tried: Tried,
+    /// Yields of the holder.
+    pub(crate) vain: Vain,
     /// How quickly jobs are pushed meanwhile.
     #[cfg(not(loom))]
     pub(crate) rhythm: Rhythm,
@@ -67,6 +83,7 @@ impl Notes {
     pub(super) fn new(index: usize) -> Self {
         Self {
             answered: Note::new(0),
+            vain: Vain(Note::new(0), Note::new(0)),
             #[cfg(not(loom))]
             tried: Tried::new(),
             #[cfg(not(loom))]

@@ -228,7 +228,7 @@ pub enum Yield {
 /// assert_eq!(tine::yield_now(), None);
 /// ```
 pub fn yield_now() -> Option<Yield> {
-    Worker::with(|worker| worker.map(|w| outcome(w.run_any())))
+    Worker::with(|worker| worker.map(|w| outcome(w.yield_to_any())))
 }
 
 /// Runs one job that was spawned on the seat of the calling thread; `None` if it is no worker.
@@ -250,7 +250,7 @@ impl ThreadPool {
     /// assert_eq!(pool.yield_now(), None);
     /// ```
     pub fn yield_now(&self) -> Option<Yield> {
-        self.with_worker(|worker| worker.map(|w| outcome(w.run_any())))
+        self.with_worker(|worker| worker.map(|w| outcome(w.yield_to_any())))
     }
 
     /// [`yield_local`](crate::yield_local); `None` if the calling thread is no worker of this

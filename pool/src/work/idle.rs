@@ -318,6 +318,33 @@ impl Worker<'_> {
         patience.set(learnt.clamp(PATIENCE.0, PATIENCE.1));
     }
 
+    /// Runs any job for a caller that yields; says whether there was one.
+    ///
+    /// A thread that yields in a loop never sleeps, so it may be that none looks after the others. What an owner keeps that is stuck
+    /// may be what the caller waits for. So after some time in vain it looks itself.
+    pub(crate) fn yield_to_any(&self) -> bool {
+        /// A look at the clock after this number of yields in vain.
+        const SOME: u64 = 64;
+        let vain = &self.seat.notes.vain;
+        if self.run_any() {
+            vain.set(0, 0);
+            return true;
+        }
+        let (yields, since) = vain.get();
+        if !(yields + 1).is_multiple_of(SOME) {
+            vain.set(yields + 1, since);
+            return false;
+        }
+        let now = clock::now();
+        let long = clock::ticks(LOOK_AFTER.as_nanos() as u64);
+        if since != 0 && !clock::have_passed(long, since, now) {
+            vain.set(yields + 1, since);
+            return false;
+        }
+        vain.set(0, now);
+        since != 0 && self.look_after_others().1 && self.run_any()
+    }
+
     /// Publishes for owners that have been asked and did not answer, and says whether it did. Gives a
     /// number that changes while the pool is in use.
     fn look_after_others(&self) -> (u64, bool) {
