@@ -353,7 +353,7 @@ fn helps_a_seat_that_goes_on(turn: bool, for_owner: bool) {
         // SAFETY: seen to be taken.
         let by = unsafe { awaited.head().taken() };
         let still = || word.state() == State::Taken;
-        run(seat.nested.steal_if(by.base, still).map(|(job, _)| job));
+        run(seat.nested.steal_if(by.base, still).map(|won| won.job));
         owner.join().unwrap();
         loads.iter().for_each(Load::assert_spent);
     });

@@ -348,7 +348,7 @@ fn wait_for_a_thief(leave_word: bool) {
         let word = awaited.head().word();
         let help = |by: Taken| {
             let still = || word.state() == State::Taken;
-            let found = thief.nested.steal_if(by.base, still).map(|(job, _)| job);
+            let found = thief.nested.steal_if(by.base, still).map(|won| won.job);
             if let Steal::Taken(job) = found {
                 // SAFETY: stolen; its owner waits for it.
                 unsafe { execute(job, by) };

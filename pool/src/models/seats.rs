@@ -66,7 +66,7 @@ fn helps_by_context(begin: bool) {
             let found = seat
                 .nested
                 .steal_if(context.base, || seat.is_at(context))
-                .map(|(job, _)| job);
+                .map(|won| won.job);
             if begin {
                 assert_ne!(found, Steal::Taken(STRANGE), "took a stranger's job");
             } else {

@@ -114,6 +114,16 @@ pub(crate) enum Pop {
     Stolen,
 }
 
+/// What a thief has won.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Won {
+    pub(crate) job: *mut (),
+    /// Where it lay: until it is done, the owner has nothing else at this depth or below.
+    pub(crate) depth: usize,
+    /// About how much work it is.
+    pub(crate) weight: Weight,
+}
+
 /// What the owner touches at every push and pop.
 #[derive(Debug)]
 #[repr(C)]
@@ -291,14 +301,6 @@ impl Nested {
     #[inline(always)]
     pub(crate) fn weights(&self) -> &Weights<CAPACITY> {
         &self.weights
-    }
-
-    /// The depth of a job that was stolen from here and is not done: its slot is as it was, and no job
-    /// below it is the same.
-    pub(crate) fn depth_of(&self, job: *mut ()) -> Option<usize> {
-        // Relaxed: the thread that won the job may read its slot.
-        let is_it = |slot: &AtomicPtr<()>| slot.load(Ordering::Relaxed) == job;
-        self.slots.iter().position(is_it)
     }
 
     /// The loop whose course runs here; null if it is none's.
@@ -517,16 +519,12 @@ impl Nested {
     /// Takes the outermost public job.
     #[cfg(loom)]
     pub(crate) fn steal(&self) -> Steal<*mut ()> {
-        self.steal_if(0, || true).map(|(job, _)| job)
+        self.steal_if(0, || true).map(|won| won.job)
     }
 
     /// Takes the outermost public job if it lies at `base` or above and `still` holds between
-    /// the look and the exchange. With about how much work it is.
-    pub(crate) fn steal_if(
-        &self,
-        base: usize,
-        still: impl FnOnce() -> bool,
-    ) -> Steal<(*mut (), Weight)> {
+    /// the look and the exchange.
+    pub(crate) fn steal_if(&self, base: usize, still: impl FnOnce() -> bool) -> Steal<Won> {
         // Acquire: pairs with the exchanges that publish. A thief that sees a new epoch sees what
         // the owner did before, above all the end of the last job.
         let ends = Ends(self.ends.load(Ordering::Acquire));
@@ -541,8 +539,12 @@ impl Nested {
         // Acquire: pairs with the Release in `publish`. The slot is read after winning.
         match self.exchange(ends, ends.without_top(), Ordering::Acquire) {
             Ok(()) => {
-                let job = self.slots[ends.top()].load(Ordering::Relaxed);
-                Steal::Taken((job, ends.weight()))
+                let depth = ends.top();
+                Steal::Taken(Won {
+                    job: self.slots[depth].load(Ordering::Relaxed),
+                    depth,
+                    weight: ends.weight(),
+                })
             }
             Err(_) => Steal::Retry,
         }

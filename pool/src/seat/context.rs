@@ -1,19 +1,51 @@
-//! What a seat's holder works on, published for threads that would help: three words under a version.
+//! What a seat's holder works on, published for threads that would help: a stack of jobs, each begun on top of the one
+//! below it, under a version.
 #![forbid(unsafe_code)]
 
-use crate::base::sync::{AtomicU32, AtomicU64, Ordering, fence};
+use crate::base::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+
+/// A holder tells of this number of jobs at most: of the lowest ones, and of the one on top.
+#[cfg(not(loom))]
+pub(crate) const LEVELS: usize = 8;
+#[cfg(loom)]
+pub(crate) const LEVELS: usize = 2;
 
 /// What a holder works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Context {
-    /// The tag of the job, 0 if it belongs to no scope.
+    /// What the job is a part of: see `work/worker.rs`.
     pub(crate) tag: u64,
+    /// The loop of which it is a part, by address; 0 if of none.
+    pub(crate) course: usize,
     /// The depth above which nested jobs are pieces of it.
     pub(crate) base: usize,
-    /// Its stamp: scopes with this one or a later one were opened in it.
+    /// Its stamp: scopes with this one or a later one were opened in it. No two have the same.
     pub(crate) since: u64,
-    /// Which writing of the context this is: no two are alike.
-    pub(crate) version: u32,
+    /// Where it stands in the stack; 0 if the holder is at no job.
+    level: usize,
+}
+
+impl Context {
+    /// No job at all.
+    const NONE: Self = Self {
+        tag: 0,
+        course: 0,
+        base: 0,
+        since: 0,
+        level: 0,
+    };
+}
+
+/// The jobs of a stack as they were at some time, the lowest first.
+pub(crate) struct Stack {
+    jobs: [Context; LEVELS],
+    count: usize,
+}
+
+impl Stack {
+    pub(crate) fn jobs(&self) -> &[Context] {
+        &self.jobs[..self.count]
+    }
 }
 
 /// A call of a loop.
@@ -53,22 +85,58 @@ pub(crate) struct Course {
     pub(crate) outer: *const Course,
 }
 
-/// Where it stands. The version is odd while the words are written.
+/// Where they stand. The version is odd while the words are written.
 #[derive(Debug)]
 pub(super) struct Published {
     version: AtomicU32,
+    /// How many jobs the holder is in the middle of.
+    count: AtomicU32,
+    /// The job at level 1, at 2, and so on; in the last slot the one on top, if there are more.
+    slots: [Slot; LEVELS],
+}
+
+#[derive(Debug)]
+struct Slot {
     tag: AtomicU64,
-    base: AtomicU32,
     since: AtomicU64,
+    course: AtomicUsize,
+    base: AtomicU32,
+}
+
+impl Slot {
+    fn new() -> Self {
+        Self {
+            tag: AtomicU64::new(0),
+            since: AtomicU64::new(0),
+            course: AtomicUsize::new(0),
+            base: AtomicU32::new(0),
+        }
+    }
+
+    fn load(&self, level: usize) -> Context {
+        Context {
+            tag: self.tag.load(Ordering::Relaxed),
+            course: self.course.load(Ordering::Relaxed),
+            base: self.base.load(Ordering::Relaxed) as usize,
+            since: self.since.load(Ordering::Relaxed),
+            level,
+        }
+    }
+
+    fn store(&self, context: Context) {
+        self.tag.store(context.tag, Ordering::Relaxed);
+        self.course.store(context.course, Ordering::Relaxed);
+        self.base.store(context.base as u32, Ordering::Relaxed);
+        self.since.store(context.since, Ordering::Relaxed);
+    }
 }
 
 impl Published {
     pub(super) fn new() -> Self {
         Self {
             version: AtomicU32::new(0),
-            tag: AtomicU64::new(0),
-            base: AtomicU32::new(0),
-            since: AtomicU64::new(0),
+            count: AtomicU32::new(0),
+            slots: std::array::from_fn(|_| Slot::new()),
         }
     }
 
@@ -77,39 +145,115 @@ impl Published {
         self.version.load(Ordering::Relaxed)
     }
 
-    /// As the holder sees it.
+    fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed) as usize
+    }
+
+    /// The slot of the job at this level, or the last one.
+    fn slot(&self, level: usize) -> &Slot {
+        &self.slots[level.min(LEVELS) - 1]
+    }
+
+    /// The job on top, as the holder sees it.
+    #[inline]
     pub(super) fn own(&self) -> Context {
-        Context {
-            tag: self.tag.load(Ordering::Relaxed),
-            base: self.base.load(Ordering::Relaxed) as usize,
-            since: self.since.load(Ordering::Relaxed),
-            version: self.version(),
+        match self.count() {
+            0 => Context::NONE,
+            level => self.slot(level).load(level),
         }
     }
 
-    /// As others see it: whole, or not at all.
+    /// The job on top, as others see it: whole, or not at all.
     pub(super) fn read(&self) -> Option<Context> {
+        self.consistent(|| self.own())
+    }
+
+    /// All jobs, as others see them.
+    pub(super) fn stack(&self) -> Option<Stack> {
+        self.consistent(|| {
+            let (mut jobs, count) = ([Context::NONE; LEVELS], self.count());
+            let known = count.min(LEVELS);
+            for (at, job) in jobs[..known].iter_mut().enumerate() {
+                let level = if at + 1 == LEVELS { count } else { at + 1 };
+                *job = self.slots[at].load(level);
+            }
+            Stack { jobs, count: known }
+        })
+    }
+
+    /// Whether the holder is still in the middle of that job.
+    pub(super) fn is_at(&self, context: Context) -> bool {
+        let at = || match context.level {
+            0 => self.count() == 0,
+            level => {
+                let since = self.slot(level).since.load(Ordering::Relaxed);
+                self.count() >= level && since == context.since
+            }
+        };
+        self.consistent(at) == Some(true)
+    }
+
+    /// What `look` sees, if nothing was written meanwhile.
+    #[inline]
+    fn consistent<R>(&self, look: impl FnOnce() -> R) -> Option<R> {
         // Acquire: pairs with the last store in `write`.
         let version = self.version.load(Ordering::Acquire);
-        let context = self.own();
+        let seen = look();
         // Acquire: pairs with the fence in `write`: a reader of a word of a later context finds a
         // later version.
         fence(Ordering::Acquire);
         let same = self.version() == version;
-        (same && version.is_multiple_of(2)).then_some(Context { version, ..context })
+        (same && version.is_multiple_of(2)).then_some(seen)
     }
 
-    /// The holder writes it.
-    pub(super) fn write(&self, context: Context) {
+    /// The holder begins a job. Gives what it begins on top of.
+    #[inline]
+    pub(super) fn push(&self, tag: u64, base: usize, since: u64) -> (Context, Context) {
+        let outer = self.own();
+        let level = self.count() + 1;
+        let inner = Context {
+            tag,
+            course: 0,
+            base,
+            since,
+            level,
+        };
+        self.write(|| {
+            self.slot(level).store(inner);
+            self.count.store(level as u32, Ordering::Relaxed);
+        });
+        (inner, outer)
+    }
+
+    /// The job on top has ended, which the holder began on top of `outer`.
+    #[inline]
+    pub(super) fn pop(&self, outer: Context) {
+        self.write(|| {
+            self.count.store(outer.level as u32, Ordering::Relaxed);
+            if outer.level >= LEVELS {
+                // The one that has ended had the same slot.
+                self.slot(outer.level).store(outer);
+            }
+        });
+    }
+
+    /// The job on top is a part of that loop.
+    pub(super) fn set_course(&self, course: usize) {
+        let level = self.count();
+        debug_assert!(level > 0, "no part of a loop is run outside of a job");
+        self.write(|| self.slot(level).course.store(course, Ordering::Relaxed));
+    }
+
+    /// The holder writes.
+    #[inline]
+    fn write(&self, write: impl FnOnce()) {
         let version = self.version();
         self.version
             .store(version.wrapping_add(1), Ordering::Relaxed);
-        // Release: pairs with the fence in `read`.
+        // Release: pairs with the fence in `consistent`.
         fence(Ordering::Release);
-        self.tag.store(context.tag, Ordering::Relaxed);
-        self.base.store(context.base as u32, Ordering::Relaxed);
-        self.since.store(context.since, Ordering::Relaxed);
-        // Release: pairs with the first load in `read`.
+        write();
+        // Release: pairs with the first load in `consistent`.
         self.version
             .store(version.wrapping_add(2), Ordering::Release);
     }

@@ -17,7 +17,7 @@ pub(crate) mod thread_state;
 pub(crate) mod tokens;
 pub(crate) mod word;
 
-use self::context::{Context, Published};
+use self::context::{Context, Published, Stack};
 use self::lull::Membership;
 use self::notes::{Note, Notes};
 use self::thread_state::ThreadState;
@@ -116,57 +116,55 @@ impl Seat {
 
     // ---- the context ------------------------------------------------------------------------
 
-    /// What the holder works on, as others see it: whole, or not at all.
+    /// The job on top, as others see it: whole, or not at all.
     pub(crate) fn context(&self) -> Option<Context> {
         self.context.read()
     }
 
-    /// Whether the holder is still at it.
+    /// All jobs that the holder is in the middle of, as others see them.
+    pub(crate) fn jobs(&self) -> Option<Stack> {
+        self.context.stack()
+    }
+
+    /// Whether the holder is still in the middle of it.
     pub(crate) fn is_at(&self, context: Context) -> bool {
-        self.context.version() == context.version
+        self.context.is_at(context)
     }
 
     /// Starts work on something with that tag, on top of what is under way. Gives the context,
     /// and the one to hand to [`Self::end`].
+    #[inline]
     pub(crate) fn begin(&self, tag: u64) -> (Context, Context) {
-        let outer = self.context.own();
-        let since = self.notes.next_stamp();
-        let inner = Context {
-            tag,
-            base: self.nested.depth(),
-            since,
-            version: outer.version,
-        };
         self.nested.change_context();
-        self.context.write(inner);
-        (inner, outer)
+        self.context
+            .push(tag, self.nested.depth(), self.notes.next_stamp())
     }
 
-    /// What was begun is found to be part of something with that tag.
-    pub(crate) fn tag_context(&self, tag: u64) {
-        let context = self.context.own();
-        self.context.write(Context { tag, ..context });
+    /// What was begun is found to be a part of that loop.
+    pub(crate) fn set_course(&self, course: usize) {
+        self.context.set_course(course);
     }
 
     /// The stamp of what is under way: no two have the same.
     pub(crate) fn stamp(&self) -> u64 {
-        self.context.own().since
+        self.own_context().since
     }
 
     /// The depth above which nested jobs are pieces of what is under way.
     pub(crate) fn base(&self) -> usize {
-        self.context.own().base
+        self.own_context().base
     }
 
-    /// What the holder works on is a part of this; see `work/worker.rs`.
-    pub(crate) fn tag(&self) -> u64 {
-        self.context.own().tag
+    /// What the holder works on, as it sees it.
+    pub(crate) fn own_context(&self) -> Context {
+        self.context.own()
     }
 
     /// Ends it.
+    #[inline]
     pub(crate) fn end(&self, outer: Context) {
         self.nested.change_context();
-        self.context.write(outer);
+        self.context.pop(outer);
     }
 
     /// How often work on something was begun or ended here, twice over.

@@ -18,7 +18,7 @@
 //! its own, and joins of theirs are of the common kind.
 #![forbid(unsafe_code)]
 
-use super::worker::{Worker, tag};
+use super::worker::Worker;
 use crate::base::barrier::barrier_everywhere;
 use crate::queue::job::Taken;
 use crate::queue::nested::Nested;
@@ -61,7 +61,7 @@ impl Worker<'_> {
 
     /// Runs a part of a loop that was stolen.
     pub(crate) fn join_course(&self, course: *mut (), op: impl FnOnce()) {
-        self.seat.tag_context(tag::course(course));
+        self.seat.set_course(course.addr());
         self.on_top(course, op);
         if self.seat.is_waited_for() {
             self.shared.rouse(self.seat);
@@ -102,18 +102,11 @@ impl Worker<'_> {
         })
     }
 
-    /// All other seats, in a ring that begins at that one.
-    pub(super) fn beginning_at(&self, start: usize) -> impl Iterator<Item = &Seat> {
-        let (seats, me) = (&self.shared.seats, self.seat.index);
-        let all = seats.iter().skip(start).chain(seats.iter().take(start));
-        all.filter(move |seat| seat.index != me)
-    }
-
     /// Takes a piece of that loop from this seat, if it is run there; `asks` says whether the owner is asked before.
     fn take_of_course_at(&self, seat: &Seat, course: &Course, asks: bool) -> Option<Entry> {
         let context = seat.context()?;
-        let tag = tag::course(self.nested().course());
-        if seat.index != course.seat && context.tag != tag {
+        let mine = self.nested().course().addr();
+        if seat.index != course.seat && context.course != mine {
             return None;
         }
         if asks {
@@ -122,11 +115,7 @@ impl Worker<'_> {
         if seat.index == course.seat {
             // The root cannot leave its loop as long as this thread is in it. But while it waits there, it may
             // read letters.
-            let root = Taken {
-                seat: course.seat,
-                base: course.base,
-                since: course.since,
-            };
+            let root = root(course);
             let still = || {
                 let now = seat.context();
                 now.is_some_and(|now| now.since == course.context)
@@ -141,6 +130,11 @@ impl Worker<'_> {
         self.take_piece(by, || seat.is_at(context))
     }
 
+    /// The loop whose course runs here, as what its root has begun.
+    pub(super) fn course_as_job(&self) -> Option<Taken> {
+        self.course().map(root)
+    }
+
     /// Publishes for an owner that was asked and did not answer, and says whether it did; asks it.
     pub(super) fn oversee(&self, owner: &Seat) -> bool {
         let stuck = owner.nested.has_private() && owner.nested.is_wanted();
@@ -150,5 +144,14 @@ impl Worker<'_> {
         }
         owner.nested.want();
         published
+    }
+}
+
+/// A loop as what its root has begun.
+fn root(course: &Course) -> Taken {
+    Taken {
+        seat: course.seat,
+        base: course.base,
+        since: course.since,
     }
 }

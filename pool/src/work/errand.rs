@@ -13,6 +13,7 @@
 //! seconds it counts as stuck, for it may spin on a lock.
 
 use super::attend::attend_if_deserted;
+use super::family::Root;
 use super::guest::{Guest, may_visit, visit_spare};
 use super::kin::{LatchWait, ScopeWait, Task};
 use super::shared::{SPARES, Shared};
@@ -285,6 +286,10 @@ impl Wait for Back<'_> {
 
     fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat)) {
         self.what.helped(worker, each);
+    }
+
+    fn farther(&self, worker: &Worker<'_>) -> Option<Root> {
+        self.what.farther(worker)
     }
 
     fn leave_word(&self, parker: &'static Parker) -> bool {

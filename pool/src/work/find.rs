@@ -116,11 +116,18 @@ impl Worker<'_> {
         still: impl FnOnce() -> bool,
     ) -> Steal<Entry> {
         let taken = victim.nested.steal_if(base, still);
-        taken.map(|(job, weight)| {
-            self.nested().weights().took(weight);
+        taken.map(|won| {
+            self.nested().weights().took(won.weight);
             self.note_stolen(victim);
-            nested_entry(job, victim)
+            nested_entry(won, victim)
         })
+    }
+
+    /// All other seats, in a ring that begins at that one.
+    pub(super) fn beginning_at(&self, start: usize) -> impl Iterator<Item = &Seat> {
+        let (seats, me) = (&self.shared.seats, self.seat.index);
+        let all = seats.iter().skip(start).chain(seats.iter().take(start));
+        all.filter(move |seat| seat.index != me)
     }
 
     /// Steals from some other seat, starting anywhere.

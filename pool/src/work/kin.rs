@@ -1,66 +1,16 @@
 //! What a wait depends on, for each kind of wait: which jobs are its kin, where they lie, and from
 //! whom they may yet come.
 
+use super::family::{Kin, Root};
 use super::shared::Shared;
 use super::wait::Wait;
-use super::worker::{Worker, tag};
+use super::worker::Worker;
 use crate::base::park::Parker;
-use crate::base::sync::{AtomicBool, Ordering, relax};
+use crate::base::sync::{AtomicBool, Ordering};
 use crate::queue::job::{Head, State, Taken};
 use crate::queue::latch::Latch;
 use crate::queue::spawned::Entry;
-use crate::queue::steal::Steal;
 use crate::seat::Seat;
-use crate::seat::context::Context;
-
-impl Worker<'_> {
-    /// Takes a piece of what `by` describes, while `still` says that it is being run: a nested job
-    /// that was pushed inside it, or a task of a scope that was opened inside it.
-    pub(super) fn take_piece(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
-        if by.seat == self.seat.index {
-            return None;
-        }
-        let thief = &self.shared.seats[by.seat];
-        loop {
-            match self.steal_nested(thief, by.base, &still) {
-                Steal::Taken(entry) => return Some(entry),
-                Steal::Retry if still() => relax(),
-                _ => break,
-            }
-        }
-        // The scope is part of the job if the job was still being run when the task was seen, and
-        // the task was still there when it was taken.
-        let kin = |t: u64| tag::opened_since(t, by.seat, by.since) && still();
-        loop {
-            match thief.spawned.steal_if(kin) {
-                Steal::Taken(entry) => return self.stolen(entry, thief),
-                Steal::Retry if still() => relax(),
-                _ => return None,
-            }
-        }
-    }
-
-    /// Takes a task of a scope that was opened inside what `by` describes from behind strangers, which lie there if they
-    /// were stolen or taken in one lot; they are moved to the injector. Or from any other seat, this one among them, if a
-    /// thread has brought it there in such a lot; or from the injector, if a thread that looked behind it has moved it there.
-    fn take_task_behind(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
-        if by.seat == self.seat.index {
-            return None;
-        }
-        // As above: the job is still being run when the task is seen, which is still there when it is taken.
-        let kin = |t: u64| tag::opened_since(t, by.seat, by.since) && still();
-        let behind = |seat| {
-            self.shared
-                .fetch_from_behind(seat, kin, Some(self.seat.index))
-        };
-        let mut others = self.beginning_at(by.seat);
-        let entry = others
-            .find_map(behind)
-            .or_else(|| behind(self.seat))
-            .or_else(|| self.shared.injector.take_if(kin))?;
-        self.stolen(entry, &self.shared.seats[by.seat])
-    }
-}
 
 /// The thief's seat, for a wait that helps a thief.
 fn thief(worker: &Worker<'_>, by: Option<Taken>, each: &mut dyn FnMut(&Seat)) {
@@ -86,10 +36,11 @@ impl Wait for Head {
     }
 
     fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat)) {
-        // Also once it is done: the name that was left is to be taken back there.
-        // SAFETY: seen not to be Untaken.
-        let by = (self.word().state() != State::Untaken).then(|| unsafe { self.taken() });
-        thief(worker, by, each);
+        thief(worker, self.runner(), each);
+    }
+
+    fn farther(&self, _: &Worker<'_>) -> Option<Root> {
+        self.runner().map(Root::Job)
     }
 
     /// On an untaken word too the answer is no: the thief has won the job but not yet said so.
@@ -121,17 +72,13 @@ impl Wait for PartWait<'_> {
         self.0.helped(worker, each);
     }
 
+    /// The whole loop.
+    fn farther(&self, worker: &Worker<'_>) -> Option<Root> {
+        worker.course_as_job().map(Root::Job)
+    }
+
     fn leave_word(&self, parker: &'static Parker) -> bool {
         self.0.leave_word(parker)
-    }
-}
-
-/// What a seat works on, as a thief says it.
-fn by(seat: &Seat, context: Context) -> Taken {
-    Taken {
-        seat: seat.index,
-        base: context.base,
-        since: context.since,
     }
 }
 
@@ -148,11 +95,12 @@ pub(crate) struct ScopeWait<'a> {
 }
 
 impl ScopeWait<'_> {
-    /// Other seats that run a task of this scope.
-    fn working<'w>(&self, worker: &'w Worker<'_>) -> impl Iterator<Item = (&'w Seat, Context)> {
-        let (me, tag) = (worker.seat.index, self.tag);
-        let others = worker.shared.seats.iter().filter(move |s| s.index != me);
-        others.filter_map(move |s| Some((s, s.context().filter(|c| c.tag == tag)?)))
+    /// Gives its kin to `f`.
+    fn kin<R>(&self, f: impl FnOnce(&Kin<'_>) -> R) -> R {
+        f(&Kin {
+            root: Root::Scope(self.tag),
+            lasts: &|| true,
+        })
     }
 
     /// From the owner's deque, newest first. Strangers above it are moved to the injector, where
@@ -198,22 +146,19 @@ impl Wait for ScopeWait<'_> {
                 worker.stolen(entry, from)
             })
             .or_else(|| shared.injector.take_tagged(self.tag))
-            .or_else(|| {
-                // All are started. Help the threads that run them.
-                self.working(worker).find_map(|(seat, context)| {
-                    worker.take_piece(by(seat, context), || seat.is_at(context))
-                })
-            })
+            // All are started. Help the threads that run them.
+            .or_else(|| self.kin(|kin| worker.take_of_family(kin)))
     }
 
     fn find_further(&self, worker: &Worker<'_>) -> Option<Entry> {
-        self.working(worker).find_map(|(seat, context)| {
-            worker.take_task_behind(by(seat, context), || seat.is_at(context))
-        })
+        self.kin(|kin| worker.take_of_family_behind(kin))
     }
 
     fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat)) {
-        self.working(worker).for_each(|(seat, _)| each(seat));
+        self.kin(|kin| {
+            let family = worker.family(kin, |_| true);
+            family.for_each(|(seat, _)| each(seat));
+        });
     }
 
     fn leave_word(&self, _: &'static Parker) -> bool {
@@ -269,6 +214,10 @@ impl Wait for TaskWait<'_> {
 
     fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat)) {
         thief(worker, self.by(), each);
+    }
+
+    fn farther(&self, _: &Worker<'_>) -> Option<Root> {
+        self.by().map(Root::Job)
     }
 
     fn leave_word(&self, parker: &'static Parker) -> bool {

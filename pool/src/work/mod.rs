@@ -6,6 +6,7 @@ pub(crate) mod choice;
 pub(crate) mod course;
 pub(crate) mod end;
 pub(crate) mod errand;
+pub(crate) mod family;
 pub(crate) mod find;
 pub(crate) mod guest;
 pub(crate) mod idle;

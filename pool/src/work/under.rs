@@ -120,15 +120,8 @@ impl Worker<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn run_apart(&self, entry: Entry) {
-        let (chain, entry) = match tag::is_under(entry.tag) {
-            Some(seat) => {
-                let seat = &self.shared.seats[seat];
-                let depth = seat.nested.depth_of(entry.job);
-                let chain = depth.and_then(|depth| seat.tokens.at(depth));
-                (chain, Entry { tag: 0, ..entry })
-            }
-            None => (None, entry),
-        };
+        let from = tag::is_stolen(entry.tag).filter(|_| tag::is_under(entry.tag));
+        let chain = from.and_then(|(seat, depth)| self.shared.seats[seat].tokens.at(depth));
         under(chain, || self.run_plainly(entry));
     }
 }

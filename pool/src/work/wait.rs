@@ -12,6 +12,9 @@
 //!   no other thread can, and the broadcast may be part of what is waited for.
 //! * **A wait for another pool**, and a pool built for greedy waiting, run anything.
 //!
+//! And whatever those threads wait for in turn is part of the wait as well, however far removed (`family.rs`). Scopes look there at
+//! once, other waits before they sleep: near by they find most, and to look at all seats takes long.
+//!
 //! A waiter that finds nothing is *hungry*: it enters its name with each seat that it helps
 //! ([`Seat::add_waiter`]) and asks for private work. A loop that runs there sees the name and offers
 //! half of what it has left; a join publishes. Before the waiter sleeps it leaves word with what it
@@ -21,6 +24,7 @@
 //! these may have looked for them meanwhile.
 #![forbid(unsafe_code)]
 
+use super::family::{Kin, Root};
 use super::worker::Worker;
 use crate::base::barrier::barrier_everywhere;
 use crate::base::park::Parker;
@@ -55,6 +59,11 @@ pub(crate) trait Wait {
     /// Calls `each` with the other seats from which such jobs may come.
     fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat));
 
+    /// What to look for beyond those seats.
+    fn farther(&self, _: &Worker<'_>) -> Option<Root> {
+        None
+    }
+
     /// Asks for `parker` to be woken when it has come. False if that need not be waited for: look
     /// again.
     fn leave_word(&self, parker: &'static Parker) -> bool;
@@ -71,6 +80,47 @@ pub(crate) trait Wait {
     }
 }
 
+/// The seats where a waiter has left its name.
+struct Names {
+    seats: [usize; Self::MOST],
+    count: usize,
+}
+
+impl Names {
+    const MOST: usize = 8;
+
+    fn new() -> Self {
+        Self {
+            seats: [0; Self::MOST],
+            count: 0,
+        }
+    }
+
+    /// Leaves the name of `worker` there. Says whether that is new.
+    fn leave(&mut self, worker: &Worker<'_>, seat: &Seat) -> bool {
+        let known = self.count.min(Self::MOST);
+        if !self.seats[..known].contains(&seat.index) {
+            if let Some(free) = self.seats.get_mut(self.count) {
+                *free = seat.index;
+            }
+            self.count += 1;
+        }
+        seat.add_waiter(worker.seat.index)
+    }
+
+    /// Takes it back everywhere.
+    fn take_back(&self, worker: &Worker<'_>) {
+        let me = worker.seat.index;
+        let seats = &worker.shared.seats;
+        if self.count > Self::MOST {
+            return seats.iter().for_each(|seat| seat.remove_waiter(me));
+        }
+        for &seat in &self.seats[..self.count] {
+            seats[seat].remove_waiter(me);
+        }
+    }
+}
+
 impl Worker<'_> {
     /// Waits, running what the wait depends on.
     #[inline(never)]
@@ -80,6 +130,7 @@ impl Worker<'_> {
         self.shared.sleep.lull.leave(&self.seat.membership);
         let anything = self.shared.greedy || what.runs_anything();
         let (mut patience, mut nap) = (Patience::new(PATIENCE, &self.shared.yields), STUCK.0);
+        let mut names = Names::new();
         while !what.is_done() {
             let found = if self.see_to_mail() {
                 // What lay there may have taken long, and is no yield.
@@ -89,11 +140,11 @@ impl Worker<'_> {
                 Some(entry)
             } else {
                 what.settle();
-                self.get_hungry(what);
+                what.helped(self, &mut |seat| self.get_hungry(seat, &mut names));
                 if patience.wait_unless(|| what.is_done()) {
                     continue;
                 }
-                let found = self.sleep_on(what, anything, &mut nap);
+                let found = self.sleep_on(what, anything, &mut nap, &mut names);
                 // Whatever woke it, more may come soon; at the end of a loop, what it waits for: see `rouse`.
                 patience = Patience::new(PATIENCE, &self.shared.yields);
                 found
@@ -103,7 +154,7 @@ impl Worker<'_> {
                 (patience, nap) = (Patience::new(PATIENCE, &self.shared.yields), STUCK.0);
             }
         }
-        what.helped(self, &mut |seat| seat.remove_waiter(self.seat.index));
+        names.take_back(self);
         guard.disarm();
     }
 
@@ -115,15 +166,26 @@ impl Worker<'_> {
         }
     }
 
-    fn get_hungry(&self, what: &dyn Wait) {
-        what.helped(self, &mut |seat| {
-            seat.add_waiter(self.seat.index);
-            seat.nested.want();
-        });
+    fn get_hungry(&self, seat: &Seat, names: &mut Names) {
+        names.leave(self, seat);
+        seat.nested.want();
+    }
+
+    /// Gives `f` what to look for beyond the seats that are helped.
+    fn farther<R>(&self, what: &dyn Wait, f: impl FnOnce(&Kin<'_>) -> R) -> Option<R> {
+        let root = what.farther(self)?;
+        let lasts = &|| !what.is_done();
+        Some(f(&Kin { root, lasts }))
     }
 
     /// Sleeps until there is news, unless a last look finds a job.
-    fn sleep_on(&self, what: &dyn Wait, anything: bool, nap: &mut Duration) -> Option<Entry> {
+    fn sleep_on(
+        &self,
+        what: &dyn Wait,
+        anything: bool,
+        nap: &mut Duration,
+        names: &mut Names,
+    ) -> Option<Entry> {
         let parker = self.seat.wait_parker();
         // What it ran meanwhile may have joined again.
         self.shared.sleep.lull.leave(&self.seat.membership);
@@ -132,11 +194,18 @@ impl Worker<'_> {
         }
         let mut found = None;
         if what.leave_word(parker) {
+            self.farther(what, |kin| {
+                let family = self.family(kin, |_| true);
+                family.for_each(|(seat, _)| self.get_hungry(seat, names));
+            });
             self.shared.sleep.before_last_look();
             found = self.take_for(what, anything);
             if found.is_none() {
+                found = self.farther(what, |kin| self.take_of_family(kin)).flatten();
+            }
+            if found.is_none() {
                 // A letter that came meanwhile has left a token.
-                found = self.nap(what, parker, nap);
+                found = self.nap(what, parker, nap, names);
             }
             what.take_back_word();
         }
@@ -150,7 +219,13 @@ impl Worker<'_> {
     /// it is to know that this one waits. And a thread that is long in one piece of user code may have
     /// private jobs that it cannot publish itself, and that are pieces of what is waited for here. So
     /// after a while the names are left anew, and what is private is published.
-    fn nap(&self, what: &dyn Wait, parker: &'static Parker, nap: &mut Duration) -> Option<Entry> {
+    fn nap(
+        &self,
+        what: &dyn Wait,
+        parker: &'static Parker,
+        nap: &mut Duration,
+        names: &mut Names,
+    ) -> Option<Entry> {
         if what.runs_anything() {
             parker.park();
             return None;
@@ -158,16 +233,24 @@ impl Worker<'_> {
         while !parker.park_timeout(*nap) {
             *nap = (*nap * 2).min(STUCK.1);
             let mut news = false;
-            what.helped(self, &mut |seat| {
-                news |= seat.add_waiter(self.seat.index);
+            let mut see = |seat: &Seat| {
+                news |= names.leave(self, seat);
                 if seat.nested.has_private()
                     && seat.nested.publish_for_owner(barrier_everywhere) > 0
                 {
                     news = true;
                     self.shared.wake_waiters(seat);
                 }
+            };
+            what.helped(self, &mut see);
+            self.farther(what, |kin| {
+                let family = self.family(kin, |_| true);
+                family.for_each(|(seat, _)| see(seat));
             });
-            let further = what.find_further(self);
+            let further = what.find_further(self).or_else(|| {
+                self.farther(what, |kin| self.take_of_family_behind(kin))
+                    .flatten()
+            });
             // Under decided schedules the wait goes on: a wake-up that was lost is to be seen there, and not
             // to be made good by the next look.
             if news || further.is_some() || !cfg!(tine_sched) {

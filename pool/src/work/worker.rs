@@ -11,7 +11,7 @@ use crate::base::sync::{Ordering, fence};
 use crate::base::trace::{self, Act, What};
 use crate::base::unwind::AbortOnUnwind;
 use crate::queue::job::{self, HeapJob, Taken};
-use crate::queue::nested::{CAPACITY, Front, Nested};
+use crate::queue::nested::{CAPACITY, Front, Nested, Won};
 use crate::queue::spawned::Entry;
 use crate::seat::Seat;
 use crate::seat::context::{CallOf, Course};
@@ -94,16 +94,20 @@ impl Drop for Aside {
     }
 }
 
-/// The tag of a scope: on which seat it was opened, and the stamp it got there.
+/// What a job is a part of, in a word: of a scope, by the seat on which it was opened and the stamp that it got
+/// there; of a call from outside; or of the job that has pushed it, by where it lay when it was stolen.
 pub(crate) mod tag {
     use crate::base::sync::AtomicU64;
     use crate::base::sync::Ordering;
+    use crate::queue::nested::CAPACITY;
 
     const BITS: u32 = 48;
     const STAMP: u64 = (1 << BITS) - 1;
     const NO_SEAT: u64 = 0xffff;
-    const UNDER: u64 = 0xfffe;
+    const STOLEN: u64 = 0xfffe;
     const ERRAND: u64 = 0xfffd;
+    /// Of a stolen job, from the lowest bit on: whether there are tokens, the depth, the seat.
+    const DEPTH: u32 = 15;
 
     pub(crate) fn new(seat: usize, stamp: u64) -> u64 {
         (seat as u64 + 1) << BITS | stamp & STAMP
@@ -126,37 +130,40 @@ pub(crate) mod tag {
 
     /// Whether that is a call from outside or a task of a scope, and no part of a call of joins or of a loop.
     pub(crate) fn is_whole(tag: u64) -> bool {
-        !matches!(tag >> BITS, 0 | UNDER)
+        !matches!(tag >> BITS, 0 | STOLEN)
     }
 
-    /// Whether that is no part of a loop or of a scope.
+    /// Whether that is no part of a scope.
     pub(crate) fn is_alone(tag: u64) -> bool {
-        tag == 0 || tag >> BITS == ERRAND
+        tag == 0 || matches!(tag >> BITS, STOLEN | ERRAND)
     }
 
-    /// The tag of a nested job that was stolen from a seat where jobs work under tokens.
-    pub(crate) fn under(seat: usize) -> u64 {
-        UNDER << BITS | seat as u64
+    /// The tag of a nested job that was stolen from that seat, where it lay at that depth; `under` says whether jobs work
+    /// under tokens there.
+    pub(crate) fn stolen(seat: usize, depth: usize, under: bool) -> u64 {
+        const { assert!(CAPACITY <= 1 << DEPTH) };
+        STOLEN << BITS | (seat as u64) << (DEPTH + 1) | (depth as u64) << 1 | u64::from(under)
     }
 
-    /// That seat, if it is such a tag.
+    /// The seat and the depth, if it is such a tag.
+    pub(crate) fn is_stolen(tag: u64) -> Option<(usize, usize)> {
+        let depth = (tag >> 1) & ((1 << DEPTH) - 1);
+        let seat = (tag & STAMP) >> (DEPTH + 1);
+        (tag >> BITS == STOLEN).then_some((seat as usize, depth as usize))
+    }
+
+    /// Whether it is such a tag, of a seat where jobs work under tokens.
     #[inline(always)]
-    pub(crate) fn is_under(tag: u64) -> Option<usize> {
-        (tag >> BITS == UNDER).then_some((tag & STAMP) as usize)
+    pub(crate) fn is_under(tag: u64) -> bool {
+        tag >> BITS == STOLEN && tag & 1 == 1
     }
 
     /// The seat it was opened on, if it is a scope's, and on a seat.
     pub(crate) fn home(tag: u64) -> Option<usize> {
         match tag >> BITS {
-            0 | NO_SEAT | UNDER | ERRAND => None,
+            0 | NO_SEAT | STOLEN | ERRAND => None,
             seat => Some(seat as usize - 1),
         }
-    }
-
-    /// The tag of what runs in the course of a loop: where that is kept, as no other loop's is at the
-    /// same time.
-    pub(crate) fn course(course: *mut ()) -> u64 {
-        course.addr() as u64 & STAMP
     }
 
     /// Opened on `seat`, with the stamp `since` or a later one.
@@ -437,16 +444,18 @@ impl<'a> Worker<'a> {
 
     /// Whether nothing is pushed here, and what this worker does is no part of a loop or of a scope.
     pub(crate) fn is_at_bottom(&self) -> bool {
-        self.nested().depth() == 0 && tag::is_alone(self.seat.tag())
+        let context = self.seat.own_context();
+        self.nested().depth() == 0 && context.course == 0 && tag::is_alone(context.tag)
     }
 
     /// Whether the joins that are called here, with nothing pushed in the job that runs, are the outermost of all, as far as is easily
     /// seen: a thief's are not.
     pub(crate) fn is_in_whole_call(&self) -> bool {
-        match self.seat.tag() {
+        let context = self.seat.own_context();
+        match tag::is_whole(context.tag) {
+            true => true,
             // A guest whose call it is, or a thief.
-            0 => self.guest && self.nested().depth() <= 1,
-            tag => tag::is_whole(tag),
+            false => context.course == 0 && self.guest && self.nested().depth() <= 1,
         }
     }
 
@@ -480,7 +489,7 @@ impl<'a> Worker<'a> {
     #[inline]
     fn run_job(&self, entry: Entry) {
         self.seat.kept.turn_to(entry.tag);
-        if tag::is_under(entry.tag).is_some() || !self.seat.tokens.is_empty() {
+        if tag::is_under(entry.tag) || !self.seat.tokens.is_empty() {
             return self.run_apart(entry);
         }
         self.run_plainly(entry);
@@ -538,12 +547,11 @@ impl<'a> Worker<'a> {
 }
 
 /// A job that was stolen out of a stack of nested jobs. Its tag says whether there are tokens to ask for.
-pub(crate) fn nested_entry(job: *mut (), victim: &Seat) -> Entry {
-    let tag = match victim.tokens.is_empty() {
-        true => 0,
-        false => tag::under(victim.index),
-    };
-    Entry { job, tag }
+pub(crate) fn nested_entry(won: Won, victim: &Seat) -> Entry {
+    Entry {
+        job: won.job,
+        tag: tag::stolen(victim.index, won.depth, !victim.tokens.is_empty()),
+    }
 }
 
 /// Whether the calling thread holds a seat that it stands aside from: in that pool, or (`None`) in
