@@ -468,3 +468,59 @@ fn an_item_that_waits_beside_a_thread_that_yields_goes_on() {
         }
     });
 }
+
+/// In a task of a scope, of which the first half waits for the second one; that sets `done` too.
+fn halves_in_a_scope(done: &AtomicBool) {
+    let second = AtomicBool::new(false);
+    let halves = || {
+        tine_pool::join(
+            || spin_until(&second),
+            || {
+                done.store(true, SeqCst);
+                second.store(true, SeqCst);
+            },
+        );
+    };
+    tine_pool::scope(|s| s.spawn(|_| halves()));
+}
+
+fn spin_until(flag: &AtomicBool) {
+    while !flag.load(SeqCst) {
+        thread::yield_now();
+    }
+}
+
+/// What an item has begun is begun in its name: the root of the loop, which waits for another part, runs a half in a task of a scope in
+/// an item, and a waiter outside of the loop does.
+#[test]
+fn a_thread_that_waits_for_a_loop_runs_what_its_items_have_begun() {
+    let pause = || thread::sleep(Duration::from_millis(2));
+    watched("a half in a scope in an item", || {
+        for round in 0..40 {
+            let pool = ThreadPoolBuilder::new()
+                .num_threads(3 + round % 2)
+                .build()
+                .unwrap();
+            let done = AtomicBool::new(false);
+            let item = |i| match i {
+                0 => pause(),
+                1 => spin_until(&done),
+                _ => halves_in_a_scope(&done),
+            };
+            pool.install(|| (0..3).into_par_iter().with_max_len(1).for_each(item));
+            let (done, there) = (AtomicBool::new(false), AtomicBool::new(false));
+            let item = |i| match i {
+                0 => halves_in_a_scope(&done),
+                _ => {
+                    there.store(true, SeqCst);
+                    spin_until(&done);
+                }
+            };
+            pool.scope(|s| {
+                s.spawn(|_| (0..2).into_par_iter().with_max_len(1).for_each(item));
+                spin_until(&there);
+                pause();
+            });
+        }
+    });
+}

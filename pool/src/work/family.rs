@@ -180,7 +180,7 @@ impl Kin<'_> {
 }
 
 /// What a seat works on, as a thief says it.
-fn by(seat: &Seat, job: Context) -> Taken {
+pub(super) fn by(seat: &Seat, job: Context) -> Taken {
     Taken {
         seat: seat.index,
         base: job.base,

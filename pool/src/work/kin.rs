@@ -1,7 +1,7 @@
 //! What a wait depends on, for each kind of wait: which jobs are its kin, where they lie, and from
 //! whom they may yet come.
 
-use super::family::{Kin, Root};
+use super::family::{Root, by};
 use super::shared::Shared;
 use super::wait::Wait;
 use super::worker::Worker;
@@ -11,6 +11,7 @@ use crate::queue::job::{Head, State, Taken};
 use crate::queue::latch::Latch;
 use crate::queue::spawned::Entry;
 use crate::seat::Seat;
+use crate::seat::context::Context;
 
 /// The thief's seat, for a wait that helps a thief.
 fn thief(worker: &Worker<'_>, by: Option<Taken>, each: &mut dyn FnMut(&Seat)) {
@@ -95,12 +96,11 @@ pub(crate) struct ScopeWait<'a> {
 }
 
 impl ScopeWait<'_> {
-    /// Gives its kin to `f`.
-    fn kin<R>(&self, f: impl FnOnce(&Kin<'_>) -> R) -> R {
-        f(&Kin {
-            root: Root::Scope(self.tag),
-            lasts: &|| true,
-        })
+    /// Other seats that run a task of this scope on top of all else.
+    fn working<'w>(&self, worker: &'w Worker<'_>) -> impl Iterator<Item = (&'w Seat, Context)> {
+        let (me, tag) = (worker.seat.index, self.tag);
+        let others = worker.shared.seats.iter().filter(move |s| s.index != me);
+        others.filter_map(move |s| Some((s, s.context().filter(|c| c.tag == tag)?)))
     }
 
     /// From the owner's deque, newest first. Strangers above it are moved to the injector, where
@@ -146,19 +146,20 @@ impl Wait for ScopeWait<'_> {
                 worker.stolen(entry, from)
             })
             .or_else(|| shared.injector.take_tagged(self.tag))
-            // All are started. Help the threads that run them.
-            .or_else(|| self.kin(|kin| worker.take_of_family(kin)))
-    }
-
-    fn find_further(&self, worker: &Worker<'_>) -> Option<Entry> {
-        self.kin(|kin| worker.take_of_family_behind(kin))
+            .or_else(|| {
+                // All are started. Help the threads that run them.
+                self.working(worker).find_map(|(seat, context)| {
+                    worker.take_piece(by(seat, context), || seat.is_at(context))
+                })
+            })
     }
 
     fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat)) {
-        self.kin(|kin| {
-            let family = worker.family(kin, |_| true);
-            family.for_each(|(seat, _)| each(seat));
-        });
+        self.working(worker).for_each(|(seat, _)| each(seat));
+    }
+
+    fn farther(&self, _: &Worker<'_>) -> Option<Root> {
+        Some(Root::Scope(self.tag))
     }
 
     fn leave_word(&self, _: &'static Parker) -> bool {
