@@ -22,7 +22,7 @@ fn contexts_are_seen_whole() {
     const EIGHT: Job = (8, 1, 2);
     const NINE: Job = (9, 1, 3);
     const SEEN: [&[Job]; 4] = [&[], &[SEVEN], &[SEVEN, EIGHT], &[SEVEN, NINE]];
-    explore(3, || {
+    check(|| {
         let seat = Arc::new(Seat::new(0, 1, Holder::Awake));
         let holder = beside(&seat, |seat| {
             let (_, outer) = seat.begin(7);

@@ -8,6 +8,7 @@
 use crate::seat::Seat;
 use crate::verbs::pool::{self, ThreadPool};
 use crate::work::shared::Shared;
+use crate::work::worker::tag;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
@@ -111,13 +112,20 @@ impl Display for Line<'_> {
         match seat.context() {
             None => f.write_str("between two jobs; ")?,
             Some(context) if context.tag == 0 => write!(f, "at depth {}; ", context.base)?,
-            Some(context) => write!(
-                f,
-                "at depth {}, for scope {:#x} of seat {}; ",
-                context.base,
-                context.tag,
-                (context.tag >> 48).wrapping_sub(1)
-            )?,
+            Some(context) => {
+                let (base, tag) = (context.base, context.tag);
+                match tag::is_stolen(tag) {
+                    Some((seat, depth)) => write!(
+                        f,
+                        "at depth {base}, for what lay at depth {depth} of seat {seat}; "
+                    )?,
+                    None => write!(
+                        f,
+                        "at depth {base}, for scope {tag:#x} of seat {}; ",
+                        (tag >> 48).wrapping_sub(1)
+                    )?,
+                }
+            }
         }
         let waiters = seat.waiters();
         let waiters: Vec<_> = (0..64).filter(|i| waiters >> i & 1 == 1).collect();
