@@ -5,6 +5,7 @@
 mod common;
 
 use common::Watch;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
@@ -91,6 +92,38 @@ fn a_scopes_waiter_helps_a_task_of_a_scope_in_a_task() {
     });
 }
 
+/// Calls `body` in a task that is always another thread's, which calls it in such a task, and so on: two threads in turns.
+fn in_turns(count: usize, body: &(dyn Fn() + Sync)) {
+    if count == 0 {
+        return body();
+    }
+    let begun = Flag::default();
+    scope(|s| {
+        s.spawn(|_| {
+            begun.set();
+            in_turns(count - 1, body);
+        });
+        begun.wait();
+    });
+}
+
+#[test]
+fn a_waiter_climbs_past_many_jobs() {
+    goes_on("behind scopes", 2, |deep, done| {
+        let halves = || {
+            pause();
+            scopes(1, &|| halves(deep, done));
+        };
+        scopes(10, &|| in_turns(2, &halves));
+    });
+    goes_on("in turns", 2, |deep, done| {
+        in_turns(20, &|| {
+            pause();
+            scopes(1, &|| halves(deep, done));
+        });
+    });
+}
+
 #[test]
 fn a_waiter_helps_a_task_that_a_third_thread_has_taken() {
     goes_on("of a half", 3, |deep, done| {
@@ -152,7 +185,6 @@ fn a_scopes_waiter_runs_tasks_of_a_scope_in_a_task() {
 /// What a waiter runs must belong to its wait: while the outer half holds the lock, only a stranger's task takes it.
 #[test]
 fn a_waiter_runs_no_strangers() {
-    use std::sync::Mutex;
     let _watch = Watch::new("strangers");
     let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     let lock = Mutex::new(());
@@ -168,5 +200,56 @@ fn a_waiter_runs_no_strangers() {
             s.spawn(move |_| _ = join(holds, holds));
             s.spawn(move |_| scopes(3, &holds));
         }
+    });
+}
+
+/// A thread that holds a lock waits for a half on a seat where other jobs lie lower: what has been stolen of them, and takes the lock, is
+/// none of its business. `around` has two jobs run by two threads, the first on its own.
+fn waits_beside_older(name: &str, around: fn(&(dyn Fn() + Sync), &(dyn Fn() + Sync))) {
+    let _watch = Watch::new(name);
+    let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    for _ in 0..ROUNDS / 2 {
+        let lock = Mutex::new(());
+        let [older, task, half, over] = [(); 4].map(|()| Flag::default());
+        let holds = || {
+            task.set();
+            let _held = lock.lock().unwrap();
+            let second = || {
+                half.set();
+                // Long enough for the waiter to look far.
+                thread::sleep(Duration::from_millis(15));
+                over.set();
+            };
+            join(|| half.wait(), second);
+        };
+        let first = || {
+            older.wait();
+            scope(|s| {
+                s.spawn(|_| holds());
+                task.wait();
+            });
+        };
+        let second = || {
+            older.set();
+            join(|| over.wait(), || drop(lock.lock().unwrap()));
+        };
+        pool.install(|| around(&first, &second));
+    }
+}
+
+#[test]
+fn a_waiter_leaves_alone_what_lay_lower() {
+    waits_beside_older("below a half", |first, second| {
+        join(first, second);
+    });
+}
+
+#[test]
+fn a_waiter_leaves_alone_what_was_opened_before() {
+    waits_beside_older("before a half", |first, second| {
+        scope(|s| {
+            s.spawn(|_| second());
+            first();
+        });
     });
 }

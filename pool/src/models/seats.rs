@@ -18,7 +18,7 @@ type Job = (u64, usize, u64);
 /// The jobs of a seat as another thread sees them, if it sees them.
 fn jobs(seat: &Seat) -> Option<Vec<Job>> {
     let words = |job: &Context| (job.tag, job.base, job.since);
-    Some(seat.jobs()?.jobs().iter().map(words).collect())
+    Some(seat.jobs()?.iter().map(words).collect())
 }
 
 /// A reader of the contexts meets a holder that begins jobs on top of each other, and ends them: what it sees is whole.

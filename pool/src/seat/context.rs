@@ -6,7 +6,7 @@ use crate::base::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 /// A holder tells of this number of jobs at most: of the lowest ones, and of the one on top.
 #[cfg(not(loom))]
-pub(crate) const LEVELS: usize = 8;
+pub(crate) const LEVELS: usize = 64;
 #[cfg(loom)]
 pub(crate) const LEVELS: usize = 2;
 
@@ -34,18 +34,6 @@ impl Context {
         since: 0,
         level: 0,
     };
-}
-
-/// The jobs of a stack as they were at some time, the lowest first.
-pub(crate) struct Stack {
-    jobs: [Context; LEVELS],
-    count: usize,
-}
-
-impl Stack {
-    pub(crate) fn jobs(&self) -> &[Context] {
-        &self.jobs[..self.count]
-    }
 }
 
 /// A call of a loop.
@@ -168,16 +156,13 @@ impl Published {
         self.consistent(|| self.own())
     }
 
-    /// All jobs, as others see them.
-    pub(super) fn stack(&self) -> Option<Stack> {
+    /// All jobs, as others see them, the lowest first.
+    pub(super) fn stack(&self) -> Option<Vec<Context>> {
         self.consistent(|| {
-            let (mut jobs, count) = ([Context::NONE; LEVELS], self.count());
-            let known = count.min(LEVELS);
-            for (at, job) in jobs[..known].iter_mut().enumerate() {
-                let level = if at + 1 == LEVELS { count } else { at + 1 };
-                *job = self.slots[at].load(level);
-            }
-            Stack { jobs, count: known }
+            let count = self.count();
+            let known = self.slots[..count.min(LEVELS)].iter().zip(1..);
+            let level = |at| if at == LEVELS { count } else { at };
+            known.map(|(slot, at)| slot.load(level(at))).collect()
         })
     }
 

@@ -17,7 +17,7 @@ pub(crate) mod thread_state;
 pub(crate) mod tokens;
 pub(crate) mod word;
 
-use self::context::{Context, Published, Stack};
+use self::context::{Context, Published};
 use self::lull::Membership;
 use self::notes::{Note, Notes};
 use self::thread_state::ThreadState;
@@ -121,8 +121,8 @@ impl Seat {
         self.context.read()
     }
 
-    /// All jobs that the holder is in the middle of, as others see them.
-    pub(crate) fn jobs(&self) -> Option<Stack> {
+    /// All jobs that the holder is in the middle of, as others see them, the lowest first.
+    pub(crate) fn jobs(&self) -> Option<Vec<Context>> {
         self.context.stack()
     }
 

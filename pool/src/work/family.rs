@@ -25,10 +25,10 @@ use crate::queue::spawned::Entry;
 use crate::queue::steal::Steal;
 use crate::seat::Seat;
 use crate::seat::context::Context;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
-/// A climb looks at this number of seats at most.
-const STEPS: u32 = 32;
+/// All climbs of a look together read the jobs of this number of seats at most, each of them as often as a climb comes by.
+const STEPS: u32 = 256;
 
 /// What a thread waits for.
 #[derive(Debug, Clone, Copy)]
@@ -39,28 +39,50 @@ pub(crate) enum Root {
     Job(Taken),
 }
 
-/// The same, and whether it lasts.
+/// The same, and whether it lasts; for one look.
 pub(super) struct Kin<'a> {
-    pub(super) root: Root,
-    pub(super) lasts: &'a dyn Fn() -> bool,
+    root: Root,
+    lasts: &'a dyn Fn() -> bool,
+    steps: Cell<u32>,
+    /// Jobs that do not belong to it, by seat and stamp.
+    strangers: RefCell<Vec<(usize, u64)>>,
 }
 
-impl Kin<'_> {
-    /// Whether `job`, which runs on the seat `on`, belongs to it. `left` counts the steps.
-    fn has(&self, worker: &Worker<'_>, job: &Context, on: usize, left: &Cell<u32>) -> bool {
+impl<'a> Kin<'a> {
+    pub(super) fn new(root: Root, lasts: &'a dyn Fn() -> bool) -> Self {
+        Self {
+            root,
+            lasts,
+            steps: Cell::new(STEPS),
+            strangers: RefCell::default(),
+        }
+    }
+
+    /// Whether `job`, which runs on the seat `on`, belongs to it.
+    fn has(&self, worker: &Worker<'_>, job: &Context, on: usize) -> bool {
         if let Root::Scope(tag) = self.root
             && job.tag == tag
         {
             return true;
         }
-        if let Some((seat, depth)) = tag::is_stolen(job.tag) {
-            // It lay above the base of each job of which it is a part. The owner comes back to its depth when it is done.
-            return self.has_below(worker, seat, on, left, |base, _| base <= depth);
+        let known = (on, job.since);
+        if self.strangers.borrow().contains(&known) {
+            return false;
         }
-        tag::home(job.tag).is_some_and(|seat| {
-            let before = |_, since| tag::opened_since(job.tag, seat, since);
-            self.has_below(worker, seat, on, left, before)
-        })
+        let belongs = if let Some((seat, depth)) = tag::is_stolen(job.tag) {
+            // It lay above the base of each job of which it is a part. The owner comes back to its depth when it is done.
+            self.has_below(worker, seat, on, |base, _| base <= depth)
+        } else if let Some(seat) = tag::home(job.tag) {
+            self.has_below(worker, seat, on, |_, since| {
+                tag::opened_since(job.tag, seat, since)
+            })
+        } else {
+            false
+        };
+        if !belongs {
+            self.strangers.borrow_mut().push(known);
+        }
+        belongs
     }
 
     /// Whether it has one of the jobs on `seat` whose base and stamp are such.
@@ -69,7 +91,6 @@ impl Kin<'_> {
         worker: &Worker<'_>,
         seat: usize,
         on: usize,
-        left: &Cell<u32>,
         such: impl Fn(usize, u64) -> bool,
     ) -> bool {
         if let Root::Job(by) = self.root
@@ -79,15 +100,16 @@ impl Kin<'_> {
             return true;
         }
         // Those that lie below on the same seat have been asked.
-        if seat == on || left.get() == 0 {
+        let left = self.steps.get();
+        if seat == on || left == 0 {
             return false;
         }
-        left.set(left.get() - 1);
+        self.steps.set(left - 1);
         let Some(jobs) = worker.shared.seats[seat].jobs() else {
             return false;
         };
-        let mut below = jobs.jobs().iter();
-        below.any(|job| such(job.base, job.since) && self.has(worker, job, seat, left))
+        let mut below = jobs.iter();
+        below.any(|job| such(job.base, job.since) && self.has(worker, job, seat))
     }
 }
 
@@ -101,10 +123,9 @@ impl Worker<'_> {
         let others = self.beginning_at(self.seat.index);
         others.filter(move |seat| worth(seat)).filter_map(|seat| {
             let jobs = seat.jobs()?;
-            let left = Cell::new(STEPS);
-            let mut jobs = jobs.jobs().iter();
-            let job = jobs.find(|job| kin.has(self, job, seat.index, &left))?;
-            Some((seat, *job))
+            let mut jobs = jobs.into_iter();
+            let job = jobs.find(|job| kin.has(self, job, seat.index))?;
+            Some((seat, job))
         })
     }
 

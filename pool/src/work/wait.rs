@@ -175,7 +175,7 @@ impl Worker<'_> {
     fn farther<R>(&self, what: &dyn Wait, f: impl FnOnce(&Kin<'_>) -> R) -> Option<R> {
         let root = what.farther(self)?;
         let lasts = &|| !what.is_done();
-        Some(f(&Kin { root, lasts }))
+        Some(f(&Kin::new(root, lasts)))
     }
 
     /// Sleeps until there is news, unless a last look finds a job.
