@@ -292,6 +292,10 @@ impl Wait for Back<'_> {
         self.what.farther(worker)
     }
 
+    fn looks_far_at_once(&self) -> bool {
+        self.what.looks_far_at_once()
+    }
+
     fn leave_word(&self, parker: &'static Parker) -> bool {
         self.what.leave_word(parker)
     }

@@ -162,6 +162,10 @@ impl Wait for ScopeWait<'_> {
         Some(Root::Scope(self.tag))
     }
 
+    fn looks_far_at_once(&self) -> bool {
+        true
+    }
+
     fn leave_word(&self, _: &'static Parker) -> bool {
         self.latch.fall_asleep()
     }

@@ -12,8 +12,8 @@
 //!   no other thread can, and the broadcast may be part of what is waited for.
 //! * **A wait for another pool**, and a pool built for greedy waiting, run anything.
 //!
-//! And whatever those threads wait for in turn is part of the wait as well, however far removed (`family.rs`). A waiter
-//! looks there before it sleeps: near by it finds most, and to look at all seats takes long.
+//! And whatever those threads wait for in turn is part of the wait as well, however far removed (`family.rs`). The owner of
+//! a scope looks there before it sleeps, other waiters after a nap: near by they find most, and to look at all seats takes long.
 //!
 //! A waiter that finds nothing is *hungry*: it enters its name with each seat that it helps
 //! ([`Seat::add_waiter`]) and asks for private work. A loop that runs there sees the name and offers
@@ -62,6 +62,11 @@ pub(crate) trait Wait {
     /// What to look for beyond those seats.
     fn farther(&self, _: &Worker<'_>) -> Option<Root> {
         None
+    }
+
+    /// Whether to look there before the first nap already, and not only after it.
+    fn looks_far_at_once(&self) -> bool {
+        false
     }
 
     /// Asks for `parker` to be woken when it has come. False if that need not be waited for: look
@@ -194,13 +199,16 @@ impl Worker<'_> {
         }
         let mut found = None;
         if what.leave_word(parker) {
-            self.farther(what, |kin| {
-                let family = self.family(kin, |_| true);
-                family.for_each(|(seat, _)| self.get_hungry(seat, names));
-            });
+            let far = what.looks_far_at_once();
+            if far {
+                self.farther(what, |kin| {
+                    let family = self.family(kin, |_| true);
+                    family.for_each(|(seat, _)| self.get_hungry(seat, names));
+                });
+            }
             self.shared.sleep.before_last_look();
             found = self.take_for(what, anything);
-            if found.is_none() {
+            if far && found.is_none() {
                 found = self.farther(what, |kin| self.take_of_family(kin)).flatten();
             }
             if found.is_none() {
