@@ -56,6 +56,9 @@ pub(crate) const ROWS: &[Row] = &[
     ("server-100x100", server),
     ("server-1000x100", server),
     ("server-10000x100", server),
+    ("servejoins-256x100", server),
+    ("servejoins-2048x100", server),
+    ("calljoins-256x100", join_calls),
     ("bridge-100000x200", bridge),
     ("bridge-20000x2000", bridge),
     ("draw-100000x200", draw),
@@ -173,15 +176,25 @@ fn loops(s: &Setup, name: &str) {
     s.warm_and_cold(name, items as u64, ideal, || each(items, nanos));
 }
 
-fn joins(s: &Setup, name: &str) {
-    fn tree(leaves: usize, nanos: u64) -> u64 {
-        if leaves == 1 {
-            work(nanos);
-            return 1;
-        }
-        let (a, b) = join(|| tree(leaves / 2, nanos), || tree(leaves / 2, nanos));
-        a + b
+fn tree(leaves: usize, nanos: u64) -> u64 {
+    if leaves == 1 {
+        work(nanos);
+        return 1;
     }
+    let (a, b) = join(|| tree(leaves / 2, nanos), || tree(leaves / 2, nanos));
+    a + b
+}
+
+/// One ordinary thread calls short trees of joins, one after the other.
+fn join_calls(s: &Setup, name: &str) {
+    let (leaves, nanos) = numbers(name);
+    let reps = 400_000 / leaves;
+    let op = || (0..reps).map(|_| tree(leaves, nanos)).sum();
+    let ideal = s.share((leaves * reps) as u64 * nanos);
+    s.warm_and_cold(name, (leaves * reps) as u64, ideal, op);
+}
+
+fn joins(s: &Setup, name: &str) {
     let (leaves, nanos) = numbers(name);
     let ideal = s.share(leaves as u64 * nanos);
     s.warm_and_cold(name, leaves as u64, ideal, || tree(leaves, nanos));
@@ -292,11 +305,16 @@ fn spawn_tree(s: &Setup, name: &str) {
     });
 }
 
-/// As many ordinary threads as cores, each of which calls short loops one after the other.
+/// As many ordinary threads as cores, each of which calls short loops, or trees of joins, one after the other.
 fn server(s: &Setup, name: &str) {
     let (items, nanos) = numbers(name);
     let reps = (30_000 / items).clamp(5, 300);
     let callers = s.cores;
+    let call = if name.starts_with("servejoins") {
+        tree
+    } else {
+        each
+    };
     all_there(s);
     let left = Arc::new(AtomicUsize::new(callers + 1));
     let (done, seen) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
@@ -306,7 +324,7 @@ fn server(s: &Setup, name: &str) {
             let (left, done, seen) = (left.clone(), done.clone(), seen.clone());
             let times = times.clone();
             std::thread::spawn(move || {
-                each(items, nanos);
+                call(items, nanos);
                 left.fetch_sub(1, SeqCst);
                 while left.load(SeqCst) > 0 {
                     std::thread::sleep(Duration::from_nanos(5_000 + 37 * i as u64));
@@ -314,7 +332,7 @@ fn server(s: &Setup, name: &str) {
                 let (mut mine, mut looked_at) = (Vec::new(), 0);
                 for _ in 0..reps {
                     let begun = now();
-                    looked_at += each(items, nanos) as usize;
+                    looked_at += call(items, nanos) as usize;
                     mine.push(now() - begun);
                 }
                 // Once: a line that each call wrote would be what the row measures.

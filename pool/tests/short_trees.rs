@@ -80,6 +80,38 @@ fn a_half_that_waits_for_the_other_one_goes_on() {
     }
 }
 
+/// As many ordinary threads call as the pool has threads, so calls are kept to one. When the others come to their end, a leaf waits.
+#[test]
+fn a_half_that_waits_among_many_callers_goes_on() {
+    if cfg!(miri) {
+        return;
+    }
+    let callers = tine_pool::current_num_threads();
+    for _ in 0..6 {
+        let ended = AtomicUsize::new(1);
+        let caller = &|waits: bool| {
+            for call in 1..=CALLS {
+                let waits = waits && call == CALLS;
+                let (last, begun) = (AtomicBool::new(false), Instant::now());
+                let leaf = |n| match n {
+                    0 if waits => {
+                        // Else all threads of the pool may be at other calls.
+                        while !last.load(SeqCst) || ended.load(SeqCst) < callers {
+                            assert!(begun.elapsed() < Duration::from_secs(60), "in vain");
+                            thread::yield_now();
+                        }
+                    }
+                    63 => last.store(true, SeqCst),
+                    _ => _ = (0..100).fold(n, |sum, i| std::hint::black_box(sum ^ i)),
+                };
+                assert_eq!(tree(0, 64, &leaf), 64);
+            }
+            ended.fetch_add(1, SeqCst);
+        };
+        thread::scope(|s| (0..callers).for_each(|i| _ = s.spawn(move || caller(i == 0))));
+    }
+}
+
 /// The other thread of the pool never sleeps: it yields until the call is over, and so no thread looks after the others.
 #[test]
 fn a_half_that_waits_beside_a_thread_that_yields_goes_on() {

@@ -12,7 +12,8 @@
 //!   [`ANSWER`], at sites proven short too: their calls are, but what lies below them may be much. While threads
 //!   sleep, the request that the last of them left stands, so an owner that runs long with work on offer wakes them.
 //! * Of the outermost calls of any other site that take up to 500 µs, it is tried whether sharing pays (`join_trial.rs`). One that is kept to one thread
-//!   pushes as one that is proven short does, and answers no request, for a limited time.
+//!   pushes as one that is proven short does, and answers no request, for a limited time. So is one that begins while each thread
+//!   has a call of its own, whatever was found.
 //! * While a thread asks and the owner pushes [`BRISK`]ly, outermost pushes are answers too, except a job's first
 //!   one. The owner will soon push again, and to publish each push would cost more than the work between two.
 #![forbid(unsafe_code)]
@@ -52,8 +53,8 @@ pub(crate) struct Push {
 /// What is to be done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Offer {
-    /// Nothing; this many further pushes at the site need no check. `timed` asks for
-    /// [`record`] at the end.
+    /// Nothing; this many further pushes at the site need no check, or where the call is kept to one thread as many as
+    /// [`Rhythm::look`] says. `timed` asks for [`record`] at the end.
     Nothing { skips: u32, timed: bool },
     /// Everything is published, and a thread woken.
     Everything { timed: bool },
@@ -73,12 +74,7 @@ pub(crate) fn decide(push: Push, watched: impl Fn() -> bool) -> Offer {
     if push.wanted {
         return Offer::Part { timed };
     }
-    let skips = match (push.alone, timed) {
-        // It is kept for a limited time.
-        (true, _) => 0,
-        (false, true) => SKIPS,
-        (false, false) => SKIPS / 4,
-    };
+    let skips = if timed { SKIPS } else { SKIPS / 4 };
     Offer::Nothing { skips, timed }
 }
 
@@ -106,8 +102,8 @@ pub(crate) fn record(site: usize, ticks: u64, first: bool) {
     }
 }
 
-/// How quickly the owner of a seat pushes while it is asked for work. The holder of the seat alone looks here, so
-/// all accesses are Relaxed.
+/// How quickly the owner of a seat pushes while it is asked for work, or its call is kept to one thread. The holder of
+/// the seat alone looks here, so all accesses are Relaxed.
 #[derive(Debug)]
 pub(crate) struct Rhythm {
     site: AtomicU64,

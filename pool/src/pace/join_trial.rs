@@ -9,6 +9,10 @@
 //! on it is then shared like any other. So a wrong guess costs little where joins follow each other. Where they do not, calls are always
 //! shared: if a kept one was seen to make no joins for long ([`Ended::Flat`]), or may have waited for its other half ([`BLOCKED`]).
 //!
+//! Where each thread of the pool has a call of its own, a half that is taken delays another call by as much as it furthers this one, and
+//! a call that waits for a seat is not timed meanwhile. So there calls are kept to one thread, for a time, whatever a try would say, and
+//! are no part of one ([`crowded`]).
+//!
 //! As all that a site is known by, it is a guess: the accesses are Relaxed, and of two threads that write at once one is forgotten.
 //! Between tries the state is only read.
 #![forbid(unsafe_code)]
@@ -30,6 +34,7 @@ const KEPT: (u32, u32) = (2, 4);
 /// that. After it, or a flat one, all are shared, for 2 to this power calls on average.
 const BLOCKED: u64 = 4 * LONG;
 const SELDOM: u32 = 16;
+const BLOCKED_FOR: u32 = SELDOM - REST.0 + 1;
 /// Between two tries this number of calls passes, on average, and twice as many each time that it comes out the same, up to a limit:
 /// 2 to this power.
 const REST: (u32, u32) = (6, 11);
@@ -40,6 +45,8 @@ const FIRST: u32 = 1;
 const LAST_SHARED: u32 = SHARED.0 + SHARED.1;
 const LAST: u32 = LAST_SHARED + KEPT.0 + KEPT.1;
 const ALL_KEPT: u32 = LAST + 1;
+/// The step of a call which is kept because the pool is crowded: no step of a site.
+const CROWDED: u32 = u32::MAX;
 /// Bits of a step. Above them lies how many times in a row a try came out as the last one did, and that.
 const BITS: u32 = 8;
 
@@ -54,6 +61,11 @@ pub(crate) struct Call {
 /// An outermost call of joins of this `site` begins. `chance` is a random number.
 pub(crate) fn begin(site: usize, chance: u64) -> Call {
     trial(site).begin(chance)
+}
+
+/// The same where each thread has a call of its own; `None` if such calls were seen to be flat, or to wait.
+pub(crate) fn crowded(site: usize) -> Option<Call> {
+    trial(site).crowded()
 }
 
 /// It has come to its end.
@@ -183,6 +195,11 @@ impl Trial<'_> {
         Call { step, limit }
     }
 
+    fn crowded(self) -> Option<Call> {
+        let (step, limit) = (CROWDED, LONG);
+        (!is_blocked(self.state().1)).then_some(Call { step, limit })
+    }
+
     fn end(self, call: Call, ended: Ended, chance: u64) {
         let (step, before) = self.state();
         let nanos = match ended {
@@ -190,13 +207,14 @@ impl Trial<'_> {
             Ended::Flat => BLOCKED,
         };
         // Where several threads call, only calls that began at this step say something of it.
-        if step != call.step {
+        if step != call.step && call.step != CROWDED {
             return;
         }
         match step {
             _ if call.limit > 0 && nanos >= BLOCKED => {
-                self.set(ALL_SHARED, (SELDOM - REST.0 + 1) << 1);
+                self.set(ALL_SHARED, BLOCKED_FOR << 1);
             }
+            _ if call.step == CROWDED => {}
             ALL_SHARED if nanos < LONG && is_rested(before, chance) => self.set(FIRST, before),
             ALL_SHARED => {}
             // Calls may be others now. One that took a little longer may have been interrupted.
@@ -240,6 +258,11 @@ impl Trial<'_> {
         let step = if kept { ALL_KEPT } else { ALL_SHARED };
         self.set(step, times << 1 | u32::from(kept));
     }
+}
+
+/// Whether all are shared after one that was flat or may have waited. No try rests for that long.
+fn is_blocked(before: u32) -> bool {
+    before / 2 >= BLOCKED_FOR
 }
 
 /// Whether the rest after a try is over.
@@ -384,6 +407,29 @@ mod tests {
             }
             assert_eq!(site.until(true, slow, 1 << (SELDOM - 1)), 10_000);
             assert_eq!(site.until(true, slow, 1 << SELDOM), 1 + TRY);
+        }
+    }
+
+    /// They are kept, whatever a try has found, and are no part of one; not where one of them may have waited.
+    #[test]
+    fn calls_of_a_crowd_are_kept_and_not_tried() {
+        let (site, good) = (Site::new(), (30_000, 10_000));
+        site.until(true, good, NO_CHANCE);
+        let state = || site.0[0].load(Ordering::Relaxed);
+        let before = state();
+        let crowded = || site.trial().crowded();
+        for _ in 0..2 * LAST {
+            let call = crowded().expect("none has waited");
+            assert!(call.limit > 0);
+            site.trial().end(call, Ended::After(30_000), 0);
+        }
+        assert_eq!(state(), before);
+        for ended in [Ended::Flat, Ended::After(BLOCKED)] {
+            let call = crowded().expect("none has waited");
+            site.trial().end(call, ended, NO_CHANCE);
+            assert_eq!(crowded(), None);
+            // A try, at last, ends that.
+            site.until(true, good, 0);
         }
     }
 

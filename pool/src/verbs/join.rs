@@ -324,19 +324,21 @@ fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> u64 {
     let (nested, notes) = (worker.nested(), &worker.seat.notes);
     let (wanted, first) = (nested.is_wanted(), depth == worker.seat.base());
     let watched = || worker.shared.is_watched(Some(worker.seat));
-    let (now, (brisk, skips)) = match (wanted, first) {
+    let alone = !first && notes.tried.is_kept() && watched();
+    let (now, (brisk, skips)) = match (wanted || alone, first) {
         (_, true) => (clock::now(), (false, 0)),
         (true, false) => look(worker, site),
         (false, false) => (0, (false, 0)),
     };
     let alone = if first {
-        if wanted {
+        notes.tried.forget();
+        let alone = !site_costs::is_short(site) && try_one(worker, site, now, wanted);
+        if wanted || alone {
             notes.rhythm.begin(site, now);
         }
-        notes.tried.forget();
-        !site_costs::is_short(site) && try_one(worker, site, now, wanted)
+        alone
     } else {
-        notes.tried.is_kept() && watched()
+        alone
     };
     let push = Push {
         site,
@@ -364,6 +366,12 @@ fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> u64 {
             notes.rhythm.skip(skips);
             timed
         }
+        Offer::Nothing { timed, .. } if alone => {
+            // It is kept for a limited time.
+            nested.skip_checks(site, skips);
+            notes.rhythm.skip(skips);
+            timed
+        }
         Offer::Nothing { skips, timed } => {
             nested.skip_checks(site, skips);
             timed
@@ -383,7 +391,11 @@ fn try_one(worker: &Worker<'_>, site: usize, now: u64, wanted: bool) -> bool {
         return false;
     }
     let notes = &worker.seat.notes;
-    let call = join_trial::begin(site, notes.random());
+    let crowded = match worker.shared.len() > 1 && worker.is_crowded() {
+        true => join_trial::crowded(site),
+        false => None,
+    };
+    let call = crowded.unwrap_or_else(|| join_trial::begin(site, notes.random()));
     notes.tried.begin(call, now, wanted);
     if call.limit > 0 {
         // Should a half wait for the other one, the looker is to come soon.
@@ -392,7 +404,7 @@ fn try_one(worker: &Worker<'_>, site: usize, now: u64, wanted: bool) -> bool {
     call.limit > 0
 }
 
-/// A thread asks: the time, and what the owner's rhythm says.
+/// A thread asks, or the call is kept to this one: the time, and what the owner's rhythm says.
 #[cold]
 #[inline(never)]
 fn look(worker: &Worker<'_>, site: usize) -> (u64, (bool, u32)) {
