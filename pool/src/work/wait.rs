@@ -12,8 +12,8 @@
 //!   no other thread can, and the broadcast may be part of what is waited for.
 //! * **A wait for another pool**, and a pool built for greedy waiting, run anything.
 //!
-//! And whatever those threads wait for in turn is part of the wait as well, however far removed (`family.rs`). The owner of
-//! a scope looks there before it sleeps, other waiters after a nap: near by they find most, and to look at all seats takes long.
+//! What those have pushed or spawned in turn belongs to the wait as well, however far removed (`family.rs`). The owner of a scope
+//! looks there before it sleeps, other waiters after a nap: near by they find most, and to look at all seats takes long.
 //!
 //! A waiter that finds nothing is *hungry*: it enters its name with each seat that it helps
 //! ([`Seat::add_waiter`]) and asks for private work. A loop that runs there sees the name and offers
