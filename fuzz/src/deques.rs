@@ -98,7 +98,8 @@ impl Stack {
             Steal::Empty
         };
         // How much work the job is said to be is for speed alone.
-        assert_eq!(deque.steal_if(base, || still).map(|(job, _)| job), wanted);
+        let got = deque.steal_if(base, || still).map(|won| won.job);
+        assert_eq!(got, wanted);
     }
 }
 
