@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
-use tine_pool::{ThreadPoolBuilder, join, scope};
+use tine_pool::{ThreadPoolBuilder, broadcast, join, scope};
 
 const ROUNDS: usize = if cfg!(miri) { 2 } else { 20 };
 
@@ -175,6 +175,80 @@ fn a_scopes_waiter_runs_tasks_of_a_scope_in_a_task() {
                         s.spawn(|_| done.set());
                         done.wait();
                     });
+                });
+            });
+            pause();
+        });
+    });
+}
+
+/// Calls `body` inside of `count` joins, whose second halves lie lower on the same seat.
+fn around(count: usize, body: &(dyn Fn() + Sync)) {
+    match count {
+        0 => body(),
+        _ => _ = join(|| around(count - 1, body), || ()),
+    }
+}
+
+/// Has the other thread call `waits`, in a task of a scope that this one opens and waits for, and joins `helps` to it: which this thread
+/// runs in the middle of its wait.
+fn behind_strangers(waits: fn(), helps: &(dyn Fn() + Sync)) {
+    around(12, &|| {
+        let begun = Flag::default();
+        scope(|s| {
+            s.spawn(|_| {
+                begun.set();
+                join(waits, helps);
+            });
+            begun.wait();
+        });
+    });
+}
+
+#[test]
+fn a_waiter_takes_a_half_from_behind_strangers() {
+    goes_on("behind strangers", 2, |deep, done| {
+        behind_strangers(pause, &|| halves(deep, done));
+    });
+    goes_on("far behind strangers", 2, |deep, done| {
+        behind_strangers(pause, &|| scopes(2, &|| halves(deep, done)));
+    });
+    goes_on("strangers twice", 2, |deep, done| {
+        behind_strangers(pause, &|| {
+            around(12, &|| behind_strangers(pause, &|| halves(deep, done)))
+        });
+    });
+}
+
+#[test]
+fn a_waiter_for_a_broadcast_helps_its_closures() {
+    goes_on("broadcast", 2, |deep, done| {
+        let caller = thread::current().id();
+        broadcast(|_| {
+            if thread::current().id() != caller && !done.0.swap(true, SeqCst) {
+                halves(deep, done);
+            }
+        });
+    });
+    goes_on("broadcast of a scope", 2, |deep, done| {
+        let caller = thread::current().id();
+        scope(|s| {
+            s.spawn_broadcast(move |_, _| {
+                if thread::current().id() != caller && !done.0.swap(true, SeqCst) {
+                    halves(deep, done);
+                }
+            });
+            pause();
+        });
+    });
+    goes_on("broadcast in a task", 2, |deep, done| {
+        scope(|s| {
+            s.spawn(|_| {
+                let caller = thread::current().id();
+                broadcast(|_| {
+                    if thread::current().id() != caller && !done.0.swap(true, SeqCst) {
+                        halves(deep, done);
+                    }
                 });
             });
             pause();

@@ -562,6 +562,12 @@ impl Nested {
         (ends.top() < ends.public()).then(|| ends.weight())
     }
 
+    /// Whether there is a public job at `base` or above, perhaps behind others.
+    pub(crate) fn reaches(&self, base: usize) -> bool {
+        let ends = self.ends();
+        ends.public() > base.max(ends.top())
+    }
+
     /// How many public jobs there are, roughly.
     pub(crate) fn public(&self) -> usize {
         let ends = self.ends();

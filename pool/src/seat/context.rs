@@ -10,6 +10,10 @@ pub(crate) const LEVELS: usize = 64;
 #[cfg(loom)]
 pub(crate) const LEVELS: usize = 2;
 
+/// A reader that looks for what may be far away looks again, up to this number of times, if the holder writes meanwhile: the look
+/// has cost much already.
+const TRIES: u32 = if cfg!(loom) { 1 } else { 4 };
+
 /// What a holder works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Context {
@@ -34,6 +38,15 @@ impl Context {
         since: 0,
         level: 0,
     };
+}
+
+/// What a job was begun on top of.
+#[must_use = "the job is to end"]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Covered {
+    level: usize,
+    /// The job there, if the new one has its slot.
+    job: Option<Context>,
 }
 
 /// A call of a loop.
@@ -158,12 +171,16 @@ impl Published {
 
     /// All jobs, as others see them, the lowest first.
     pub(super) fn stack(&self) -> Option<Vec<Context>> {
-        self.consistent(|| {
+        // Memory is fetched before the look, which is to be short.
+        let mut jobs = Vec::with_capacity(self.count().min(LEVELS));
+        self.soon_consistent(|| {
             let count = self.count();
             let known = self.slots[..count.min(LEVELS)].iter().zip(1..);
             let level = |at| if at == LEVELS { count } else { at };
-            known.map(|(slot, at)| slot.load(level(at))).collect()
-        })
+            jobs.clear();
+            jobs.extend(known.map(|(slot, at)| slot.load(level(at))));
+        })?;
+        Some(jobs)
     }
 
     /// Whether the holder is still in the middle of that job.
@@ -175,7 +192,11 @@ impl Published {
                 self.count() >= level && since == context.since
             }
         };
-        self.consistent(at) == Some(true)
+        self.soon_consistent(at) == Some(true)
+    }
+
+    fn soon_consistent<R>(&self, mut look: impl FnMut() -> R) -> Option<R> {
+        (0..TRIES).find_map(|_| self.consistent(&mut look))
     }
 
     /// What `look` sees, if nothing was written meanwhile.
@@ -191,33 +212,35 @@ impl Published {
         (same && version.is_multiple_of(2)).then_some(seen)
     }
 
-    /// The holder begins a job. Gives what it begins on top of.
+    /// The holder begins a job. Gives what it begins on top of too.
     #[inline]
-    pub(super) fn push(&self, tag: u64, base: usize, since: u64) -> (Context, Context) {
-        let outer = self.own();
-        let level = self.count() + 1;
+    pub(super) fn push(&self, tag: u64, base: usize, since: u64) -> (Context, Covered) {
+        let below = self.count();
+        let covered = Covered {
+            level: below,
+            job: (below >= LEVELS).then(|| self.own()),
+        };
         let inner = Context {
             tag,
             course: 0,
             base,
             since,
-            level,
+            level: below + 1,
         };
         self.write(|| {
-            self.slot(level).store(inner);
-            self.count.store(level as u32, Ordering::Relaxed);
+            self.slot(inner.level).store(inner);
+            self.count.store(inner.level as u32, Ordering::Relaxed);
         });
-        (inner, outer)
+        (inner, covered)
     }
 
-    /// The job on top has ended, which the holder began on top of `outer`.
+    /// The job on top has ended, which the holder began on top of that.
     #[inline]
-    pub(super) fn pop(&self, outer: Context) {
+    pub(super) fn pop(&self, covered: Covered) {
         self.write(|| {
-            self.count.store(outer.level as u32, Ordering::Relaxed);
-            if outer.level >= LEVELS {
-                // The one that has ended had the same slot.
-                self.slot(outer.level).store(outer);
+            self.count.store(covered.level as u32, Ordering::Relaxed);
+            if let Some(job) = covered.job {
+                self.slot(job.level).store(job);
             }
         });
     }

@@ -17,7 +17,7 @@ pub(crate) mod thread_state;
 pub(crate) mod tokens;
 pub(crate) mod word;
 
-use self::context::{Context, Published};
+use self::context::{Context, Covered, Published};
 use self::lull::Membership;
 use self::notes::{Note, Notes};
 use self::thread_state::ThreadState;
@@ -64,6 +64,8 @@ pub(crate) struct Seat {
     looks: Note,
     /// Whether the thread is back for which this spare seat is open: see `spares.rs`.
     spent: AtomicBool,
+    /// Whether halves of this seat were ever moved elsewhere: see `work/family.rs`.
+    moved: AtomicBool,
     pub(crate) spawned: Spawned,
     /// Seats (by index, modulo 64) whose holders wait for a job that runs here, and find nothing to
     /// do: they are hungry for pieces of it.
@@ -92,6 +94,7 @@ impl Seat {
             context: Published::new(),
             looks: Note::new(0),
             spent: AtomicBool::new(false),
+            moved: AtomicBool::new(false),
             spawned: Spawned::new(),
             waiters: CachePadded::new(AtomicU64::new(0)),
         }
@@ -132,9 +135,9 @@ impl Seat {
     }
 
     /// Starts work on something with that tag, on top of what is under way. Gives the context,
-    /// and the one to hand to [`Self::end`].
+    /// and what to hand to [`Self::end`].
     #[inline]
-    pub(crate) fn begin(&self, tag: u64) -> (Context, Context) {
+    pub(crate) fn begin(&self, tag: u64) -> (Context, Covered) {
         self.nested.change_context();
         self.context
             .push(tag, self.nested.depth(), self.notes.next_stamp())
@@ -162,9 +165,9 @@ impl Seat {
 
     /// Ends it.
     #[inline]
-    pub(crate) fn end(&self, outer: Context) {
+    pub(crate) fn end(&self, covered: Covered) {
         self.nested.change_context();
-        self.context.pop(outer);
+        self.context.pop(covered);
     }
 
     /// How often work on something was begun or ended here, twice over.
@@ -212,6 +215,19 @@ impl Seat {
     /// The waiters as they seem to be.
     pub(crate) fn waiters(&self) -> u64 {
         self.waiters.load(Ordering::Relaxed)
+    }
+
+    // ---- halves that were moved -------------------------------------------------------------
+
+    /// Nested jobs of this seat are about to be moved to the injector.
+    pub(crate) fn note_moved(&self) {
+        // Relaxed: the holder looks as often as it finds its job neither begun nor back.
+        self.moved.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether any ever were.
+    pub(crate) fn has_moved(&self) -> bool {
+        self.moved.load(Ordering::Relaxed)
     }
 
     // ---- what others see --------------------------------------------------------------------

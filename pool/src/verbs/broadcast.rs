@@ -149,8 +149,11 @@ fn broadcast_here<R: Send>(
             // No closure is for a spare thread.
             let spare = inside && worker.seat.index >= shared.len();
             let own = (inside && !spare && !worker.guest).then_some(worker.seat.index);
+            // So the caller may help with what the others' closures begin.
+            let tag = if inside { worker.open_scope() } else { 0 };
             run_on_all(
                 shared,
+                tag,
                 CountLatch::with_count(shared.len(), parker),
                 own,
                 op,
@@ -164,7 +167,7 @@ fn broadcast_here<R: Send>(
                             worker,
                             &LatchWait {
                                 latch,
-                                anything: false,
+                                letters: Some(tag),
                             },
                         );
                     } else {
@@ -175,7 +178,7 @@ fn broadcast_here<R: Send>(
         }
         None => errand::with_parker(|parker| {
             let latch = CountLatch::with_count(shared.len(), parker);
-            run_on_all(shared, latch, None, op, |latch| {
+            run_on_all(shared, 0, latch, None, op, |latch| {
                 errand::wait_outside(shared, latch.latch());
             })
         }),
@@ -185,6 +188,7 @@ fn broadcast_here<R: Send>(
 /// Delivers to all but `own`, whose closure runs here, and waits by `wait`.
 fn run_on_all<R: Send>(
     shared: &Shared,
+    tag: u64,
     latch: CountLatch,
     own: Option<usize>,
     op: impl Fn(BroadcastContext<'_>) -> R + Sync,
@@ -206,7 +210,7 @@ fn run_on_all<R: Send>(
     };
     let run = &run;
     let bodies: Vec<_> = (0..threads).map(|index| move || run(index)).collect();
-    let jobs = bodies.iter().map(|body| Borrowed::new(0, body, &latch));
+    let jobs = bodies.iter().map(|body| Borrowed::new(tag, body, &latch));
     let jobs: Vec<_> = jobs.collect();
     let guard = AbortOnUnwind;
     for (index, job) in jobs.iter().enumerate() {
@@ -276,14 +280,14 @@ fn spawn_broadcast_in(shared: &Shared, op: impl Fn(BroadcastContext<'_>) + Send 
         }
     };
     // SAFETY: the closure borrows nothing.
-    unsafe { send_to_all(shared, letter) };
+    unsafe { send_to_all(shared, 0, letter) };
 }
 
-/// Delivers to every seat what `letter` makes, without waiting. No letter panics.
+/// Delivers to every seat what `letter` makes, without waiting: parts of the scope `tag`, or of none (0). No letter panics.
 ///
 /// # Safety
 /// What the letters borrow lives until all have been run.
-pub(crate) unsafe fn send_to_all<L>(shared: &Shared, letter: impl Fn() -> L)
+pub(crate) unsafe fn send_to_all<L>(shared: &Shared, tag: u64, letter: impl Fn() -> L)
 where
     L: FnOnce(BroadcastContext<'_>) + Send,
 {
@@ -292,7 +296,7 @@ where
         let letter = AtRest::new(letter());
         let job = move || letter.wake()(BroadcastContext::new(index, threads));
         // SAFETY: handed on; the letter is `Send`.
-        let parcel = unsafe { QueuedJob::parcel(0, job) };
+        let parcel = unsafe { QueuedJob::parcel(tag, job) };
         if !shared.deliver(index, parcel) {
             read_letters(shared, index);
         }

@@ -114,16 +114,15 @@ impl Display for Line<'_> {
             Some(context) if context.tag == 0 => write!(f, "at depth {}; ", context.base)?,
             Some(context) => {
                 let (base, tag) = (context.base, context.tag);
-                match tag::is_stolen(tag) {
-                    Some((seat, depth)) => write!(
+                match (tag::is_stolen(tag), tag::home(tag)) {
+                    (Some((seat, depth)), _) => write!(
                         f,
                         "at depth {base}, for what lay at depth {depth} of seat {seat}; "
                     )?,
-                    None => write!(
-                        f,
-                        "at depth {base}, for scope {tag:#x} of seat {}; ",
-                        (tag >> 48).wrapping_sub(1)
-                    )?,
+                    (None, Some(seat)) => {
+                        write!(f, "at depth {base}, for scope {tag:#x} of seat {seat}; ")?;
+                    }
+                    (None, None) => write!(f, "at depth {base}, for {tag:#x} from outside; ")?,
                 }
             }
         }

@@ -703,7 +703,7 @@ impl<'scope> Base<'scope> {
             }
         };
         // SAFETY: what the task borrows outlives the scope, which waits for all of them.
-        unsafe { send_to_all(&self.shared, letter) };
+        unsafe { send_to_all(&self.shared, self.tag, letter) };
         // Here as well it may be the last: a panic of its drop is the scope's.
         self.caught(|| drop(task));
         self.tell_owner();

@@ -139,7 +139,7 @@ impl Drop for Shared {
     fn drop(&mut self) {
         let wrong = self.sleep.miscount(&self.seats);
         let wrong = wrong.or_else(|| self.spares.miscount(self.seats.spare()));
-        let busy = |seat: &Seat| seat.context().is_none_or(|c| (c.tag, c.base) != (0, 0));
+        let busy = |seat: &Seat| seat.jobs().is_none_or(|jobs| !jobs.is_empty());
         let wrong = wrong.or_else(|| {
             let busy = self.seats.iter().find(|seat| busy(seat))?;
             Some(format!("seat {} still says that it is at work", busy.index))

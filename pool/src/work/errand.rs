@@ -239,7 +239,7 @@ fn take_back(shared: &Shared, tag: u64) -> bool {
 pub(crate) fn wait_abroad(worker: &Worker<'_>, latch: &Latch) {
     worker.wait(&LatchWait {
         latch,
-        anything: true,
+        letters: None,
     });
 }
 

@@ -18,17 +18,14 @@
 //! Whatever lies above a part of what is waited for, on the same seat, must end before that can. So it counts as a part too.
 #![forbid(unsafe_code)]
 
-use super::worker::{Worker, tag};
+use super::worker::{Worker, nested_entry, tag};
 use crate::base::sync::relax;
 use crate::queue::job::Taken;
 use crate::queue::spawned::Entry;
 use crate::queue::steal::Steal;
 use crate::seat::Seat;
 use crate::seat::context::Context;
-use std::cell::{Cell, RefCell};
-
-/// All climbs of a look together read the jobs of this number of seats at most, each of them as often as a climb comes by.
-const STEPS: u32 = 256;
+use std::cell::RefCell;
 
 /// What a thread waits for.
 #[derive(Debug, Clone, Copy)]
@@ -39,13 +36,56 @@ pub(crate) enum Root {
     Job(Taken),
 }
 
-/// The same, and whether it lasts; for one look.
+/// The jobs of a seat of which something is a part: the lowest ones, up to a certain one.
+#[derive(Debug, Clone, Copy)]
+enum Below {
+    /// Those that began when the stack of nested jobs was not deeper than this.
+    Depth(usize),
+    /// Those that began before the scope with this tag was opened there.
+    Scope(u64),
+}
+
+impl Below {
+    /// The seat and the jobs there, of what has this tag.
+    fn of(tag: u64) -> Option<(usize, Self)> {
+        // A stolen half lay above the base of each job of which it is a part. The owner comes back to its depth when it is done.
+        let stolen = tag::is_stolen(tag).map(|(seat, depth)| (seat, Self::Depth(depth)));
+        stolen.or_else(|| Some((tag::home(tag)?, Self::Scope(tag))))
+    }
+
+    /// Whether a job of that seat with this base and this stamp is among them.
+    fn has(self, seat: usize, base: usize, since: u64) -> bool {
+        match self {
+            Self::Depth(depth) => base <= depth,
+            Self::Scope(tag) => tag::opened_since(tag, seat, since),
+        }
+    }
+}
+
+/// For each seat the stamp of the last job there that was asked in vain, as all those below it were. No climb needs to
+/// ask them again.
+#[derive(Debug, Default)]
+struct Asked(Vec<u64>);
+
+impl Asked {
+    /// Notes that job. False if it was noted before.
+    fn note(&mut self, seat: usize, since: u64) -> bool {
+        if self.0.len() <= seat {
+            self.0.resize(seat + 1, 0);
+        }
+        let new = self.0[seat] < since;
+        if new {
+            self.0[seat] = since;
+        }
+        new
+    }
+}
+
+/// What a thread waits for, and whether it lasts; for one look.
 pub(super) struct Kin<'a> {
     root: Root,
     lasts: &'a dyn Fn() -> bool,
-    steps: Cell<u32>,
-    /// Jobs that do not belong to it, by seat and stamp.
-    strangers: RefCell<Vec<(usize, u64)>>,
+    asked: RefCell<Asked>,
 }
 
 impl<'a> Kin<'a> {
@@ -53,63 +93,45 @@ impl<'a> Kin<'a> {
         Self {
             root,
             lasts,
-            steps: Cell::new(STEPS),
-            strangers: RefCell::default(),
+            asked: RefCell::default(),
         }
     }
 
-    /// Whether `job`, which runs on the seat `on`, belongs to it.
-    fn has(&self, worker: &Worker<'_>, job: &Context, on: usize) -> bool {
-        if let Root::Scope(tag) = self.root
-            && job.tag == tag
-        {
-            return true;
+    /// Whether it has one of those jobs, or what has this tag.
+    fn is_met(&self, tag: u64) -> bool {
+        match self.root {
+            Root::Scope(of) if of == tag => true,
+            Root::Scope(_) => false,
+            Root::Job(by) => Below::of(tag)
+                .is_some_and(|(seat, below)| seat == by.seat && below.has(seat, by.base, by.since)),
         }
-        let known = (on, job.since);
-        if self.strangers.borrow().contains(&known) {
-            return false;
-        }
-        let belongs = if let Some((seat, depth)) = tag::is_stolen(job.tag) {
-            // It lay above the base of each job of which it is a part. The owner comes back to its depth when it is done.
-            self.has_below(worker, seat, on, |base, _| base <= depth)
-        } else if let Some(seat) = tag::home(job.tag) {
-            self.has_below(worker, seat, on, |_, since| {
-                tag::opened_since(job.tag, seat, since)
-            })
-        } else {
-            false
-        };
-        if !belongs {
-            self.strangers.borrow_mut().push(known);
-        }
-        belongs
     }
 
-    /// Whether it has one of the jobs on `seat` whose base and stamp are such.
-    fn has_below(
-        &self,
-        worker: &Worker<'_>,
-        seat: usize,
-        on: usize,
-        such: impl Fn(usize, u64) -> bool,
-    ) -> bool {
-        if let Root::Job(by) = self.root
-            && by.seat == seat
-            && such(by.base, by.since)
-        {
-            return true;
-        }
-        // Those that lie below on the same seat have been asked.
-        let left = self.steps.get();
-        if seat == on || left == 0 {
+    /// Whether `job`, which runs on the seat `on`, belongs to it. Those below it do not.
+    fn has(&self, worker: &Worker<'_>, job: Context, on: usize) -> bool {
+        let seats = &worker.shared.seats;
+        let mut asked = self.asked.borrow_mut();
+        if !asked.note(on, job.since) {
             return false;
         }
-        self.steps.set(left - 1);
-        let Some(jobs) = worker.shared.seats[seat].jobs() else {
-            return false;
-        };
-        let mut below = jobs.iter();
-        below.any(|job| such(job.base, job.since) && self.has(worker, job, seat))
+        let mut open = vec![job.tag];
+        while let Some(tag) = open.pop() {
+            if self.is_met(tag) {
+                // What has just been noted may belong to it too.
+                *asked = Asked::default();
+                return true;
+            }
+            let Some((seat, below)) = Below::of(tag) else {
+                continue;
+            };
+            let jobs = seats[seat].jobs().unwrap_or_default();
+            let jobs = jobs
+                .iter()
+                .take_while(|job| below.has(seat, job.base, job.since));
+            let new = jobs.filter(|job| asked.note(seat, job.since));
+            open.extend(new.map(|job| job.tag));
+        }
+        false
     }
 }
 
@@ -124,7 +146,7 @@ impl Worker<'_> {
         others.filter(move |seat| worth(seat)).filter_map(|seat| {
             let jobs = seat.jobs()?;
             let mut jobs = jobs.into_iter();
-            let job = jobs.find(|job| kin.has(self, job, seat.index))?;
+            let job = jobs.find(|&job| kin.has(self, job, seat.index))?;
             Some((seat, job))
         })
     }
@@ -141,7 +163,7 @@ impl Worker<'_> {
         family.find_map(|(seat, job)| {
             let still = kin.still(seat, job);
             let piece = self.take_piece(by(seat, job), &still);
-            piece.or_else(|| self.take_task_behind(by(seat, job), &still))
+            piece.or_else(|| self.take_behind(by(seat, job), &still))
         })
     }
 
@@ -171,25 +193,79 @@ impl Worker<'_> {
         }
     }
 
-    /// Takes a task of a scope that was opened inside what `by` describes from behind strangers, which lie there if they
-    /// were stolen or taken in one lot; they are moved to the injector. Or from any other seat, this one among them, if a
-    /// thread has brought it there in such a lot; or from the injector, if a thread that looked behind it has moved it there.
-    pub(super) fn take_task_behind(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
+    /// Takes such a piece from behind strangers, or from where a thread has moved it that came to others in this way.
+    pub(super) fn take_behind(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
         if by.seat == self.seat.index {
             return None;
         }
+        let half = self.take_half_behind(by, &still);
+        half.or_else(|| self.take_task_behind(by, &still))
+    }
+
+    /// Takes a nested job from behind public ones that lie lower on the same seat, and are moved to the injector. Their owner may take
+    /// them back from there: [`Self::take_back_half`].
+    fn take_half_behind(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
+        let owner = &self.shared.seats[by.seat];
+        let mut strangers = Vec::new();
+        let mut found = None;
+        while found.is_none() && owner.nested.reaches(by.base) && still() {
+            match owner.nested.steal_if(0, &still) {
+                Steal::Taken(won) if won.depth < by.base => {
+                    strangers.push(nested_entry(won, owner))
+                }
+                Steal::Taken(won) => {
+                    self.nested().weights().took(won.weight);
+                    found = Some(nested_entry(won, owner));
+                }
+                Steal::Retry => relax(),
+                _ => break,
+            }
+        }
+        if !strangers.is_empty() {
+            owner.note_moved();
+            self.shared
+                .move_to_injector(strangers, Some(self.seat.index));
+            // They may have looked for one of these meanwhile.
+            self.shared.wake_waiters(owner);
+        }
+        self.stolen(found?, owner)
+    }
+
+    /// Takes a task of a scope that was opened inside what `by` describes from behind strangers, which lie there if they
+    /// were stolen or taken in one lot; they are moved to the injector. Or from any other seat, this one among them, if a
+    /// thread has brought it there in such a lot; or from the injector, if a thread that looked behind it has moved it there. A
+    /// nested job that was moved may lie in all those places too.
+    fn take_task_behind(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
         // As above: the job is still being run when the task is seen, which is still there when it is taken.
-        let kin = |t: u64| tag::opened_since(t, by.seat, by.since) && still();
+        let kin = |t: u64| {
+            let half = tag::is_stolen(t).is_some_and(|(s, depth)| s == by.seat && depth >= by.base);
+            (half || tag::opened_since(t, by.seat, by.since)) && still()
+        };
+        let entry = self.take_from_anywhere(by.seat, kin)?;
+        self.stolen(entry, &self.shared.seats[by.seat])
+    }
+
+    /// Takes the half that this worker has pushed last and found stolen, if it was only moved.
+    pub(super) fn take_back_half(&self) -> Option<Entry> {
+        if !self.seat.has_moved() {
+            return None;
+        }
+        let last = self.nested().depth().checked_sub(1)?;
+        let at = Some((self.seat.index, last));
+        self.take_from_anywhere(self.seat.index, |t| tag::is_stolen(t) == at)
+    }
+
+    /// Takes a job out of the deques of tasks, that of the seat `first` before others, or out of the injector.
+    fn take_from_anywhere(&self, first: usize, wanted: impl Fn(u64) -> bool) -> Option<Entry> {
         let behind = |seat| {
             self.shared
-                .fetch_from_behind(seat, kin, Some(self.seat.index))
+                .fetch_from_behind(seat, &wanted, Some(self.seat.index))
         };
-        let mut others = self.beginning_at(by.seat);
-        let entry = others
+        let mut others = self.beginning_at(first);
+        others
             .find_map(behind)
             .or_else(|| behind(self.seat))
-            .or_else(|| self.shared.injector.take_if(kin))?;
-        self.stolen(entry, &self.shared.seats[by.seat])
+            .or_else(|| self.shared.injector.take_if(&wanted))
     }
 }
 

@@ -28,12 +28,15 @@ impl Wait for Head {
 
     fn find(&self, worker: &Worker<'_>) -> Option<Entry> {
         let still = || self.word().state() == State::Taken;
-        worker.take_piece(self.runner()?, still)
+        match self.runner() {
+            Some(by) => worker.take_piece(by, still),
+            None => worker.take_back_half(),
+        }
     }
 
     fn find_further(&self, worker: &Worker<'_>) -> Option<Entry> {
         let still = || self.word().state() == State::Taken;
-        worker.take_task_behind(self.runner()?, still)
+        worker.take_behind(self.runner()?, still)
     }
 
     fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat)) {
@@ -214,7 +217,7 @@ impl Wait for TaskWait<'_> {
     }
 
     fn find_further(&self, worker: &Worker<'_>) -> Option<Entry> {
-        worker.take_task_behind(self.by()?, || !self.task.is_done())
+        worker.take_behind(self.by()?, || !self.task.is_done())
     }
 
     fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat)) {
@@ -234,11 +237,11 @@ impl Wait for TaskWait<'_> {
     }
 }
 
-/// A wait for a latch that depends on mail alone, or (`anything`) on whatever lies in the waiter's
-/// pool.
+/// A wait for a latch that depends on jobs with a certain tag, which lie in mailboxes, or (`None`) on whatever lies in the
+/// waiter's pool.
 pub(crate) struct LatchWait<'a> {
     pub(crate) latch: &'a Latch,
-    pub(crate) anything: bool,
+    pub(crate) letters: Option<u64>,
 }
 
 impl Wait for LatchWait<'_> {
@@ -252,6 +255,15 @@ impl Wait for LatchWait<'_> {
 
     fn helped(&self, _: &Worker<'_>, _: &mut dyn FnMut(&Seat)) {}
 
+    /// Pieces of the letters.
+    fn farther(&self, _: &Worker<'_>) -> Option<Root> {
+        self.letters.map(Root::Scope)
+    }
+
+    fn looks_far_at_once(&self) -> bool {
+        true
+    }
+
     fn leave_word(&self, _: &'static Parker) -> bool {
         self.latch.fall_asleep()
     }
@@ -261,6 +273,6 @@ impl Wait for LatchWait<'_> {
     }
 
     fn runs_anything(&self) -> bool {
-        self.anything
+        self.letters.is_none()
     }
 }

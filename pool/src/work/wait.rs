@@ -9,11 +9,13 @@
 //! * **A scope** runs its own tasks, wherever they lie, then helps the threads that run them.
 //! * **A task** behind a handle is helped as a join is.
 //! * **Mail**, a broadcast's closure for this very thread, is read while waiting for whatever:
-//!   no other thread can, and the broadcast may be part of what is waited for.
+//!   no other thread can, and the broadcast may be part of what is waited for. A thread that waits for a broadcast
+//!   of its own pool helps the threads that read its letters.
 //! * **A wait for another pool**, and a pool built for greedy waiting, run anything.
 //!
 //! What those have pushed or spawned in turn belongs to the wait as well, however far removed (`family.rs`). The owner of a scope
-//! looks there before it sleeps, other waiters after a nap: near by they find most, and to look at all seats takes long.
+//! or of a broadcast looks there before it sleeps, other waiters after a nap, and once they have found something there, before
+//! each sleep: near by they find most, and to look at all seats takes long.
 //!
 //! A waiter that finds nothing is *hungry*: it enters its name with each seat that it helps
 //! ([`Seat::add_waiter`]) and asks for private work. A loop that runs there sees the name and offers
@@ -126,6 +128,14 @@ impl Names {
     }
 }
 
+/// How a wait has gone so far.
+struct Progress {
+    names: Names,
+    nap: Duration,
+    /// Whether to look far before each sleep: at once, or since something was found there.
+    far: bool,
+}
+
 impl Worker<'_> {
     /// Waits, running what the wait depends on.
     #[inline(never)]
@@ -134,8 +144,12 @@ impl Worker<'_> {
         let guard = AbortOnUnwind;
         self.shared.sleep.lull.leave(&self.seat.membership);
         let anything = self.shared.greedy || what.runs_anything();
-        let (mut patience, mut nap) = (Patience::new(PATIENCE, &self.shared.yields), STUCK.0);
-        let mut names = Names::new();
+        let mut patience = Patience::new(PATIENCE, &self.shared.yields);
+        let mut so_far = Progress {
+            names: Names::new(),
+            nap: STUCK.0,
+            far: what.looks_far_at_once(),
+        };
         while !what.is_done() {
             let found = if self.see_to_mail() {
                 // What lay there may have taken long, and is no yield.
@@ -145,21 +159,22 @@ impl Worker<'_> {
                 Some(entry)
             } else {
                 what.settle();
-                what.helped(self, &mut |seat| self.get_hungry(seat, &mut names));
+                what.helped(self, &mut |seat| self.get_hungry(seat, &mut so_far.names));
                 if patience.wait_unless(|| what.is_done()) {
                     continue;
                 }
-                let found = self.sleep_on(what, anything, &mut nap, &mut names);
+                let found = self.sleep_on(what, anything, &mut so_far);
                 // Whatever woke it, more may come soon; at the end of a loop, what it waits for: see `rouse`.
                 patience = Patience::new(PATIENCE, &self.shared.yields);
                 found
             };
             if let Some(entry) = found {
                 self.run(entry);
-                (patience, nap) = (Patience::new(PATIENCE, &self.shared.yields), STUCK.0);
+                so_far.nap = STUCK.0;
+                patience = Patience::new(PATIENCE, &self.shared.yields);
             }
         }
-        names.take_back(self);
+        so_far.names.take_back(self);
         guard.disarm();
     }
 
@@ -184,13 +199,7 @@ impl Worker<'_> {
     }
 
     /// Sleeps until there is news, unless a last look finds a job.
-    fn sleep_on(
-        &self,
-        what: &dyn Wait,
-        anything: bool,
-        nap: &mut Duration,
-        names: &mut Names,
-    ) -> Option<Entry> {
+    fn sleep_on(&self, what: &dyn Wait, anything: bool, so_far: &mut Progress) -> Option<Entry> {
         let parker = self.seat.wait_parker();
         // What it ran meanwhile may have joined again.
         self.shared.sleep.lull.leave(&self.seat.membership);
@@ -199,11 +208,11 @@ impl Worker<'_> {
         }
         let mut found = None;
         if what.leave_word(parker) {
-            let far = what.looks_far_at_once();
+            let far = so_far.far;
             if far {
                 self.farther(what, |kin| {
                     let family = self.family(kin, |_| true);
-                    family.for_each(|(seat, _)| self.get_hungry(seat, names));
+                    family.for_each(|(seat, _)| self.get_hungry(seat, &mut so_far.names));
                 });
             }
             self.shared.sleep.before_last_look();
@@ -213,7 +222,7 @@ impl Worker<'_> {
             }
             if found.is_none() {
                 // A letter that came meanwhile has left a token.
-                found = self.nap(what, parker, nap, names);
+                found = self.nap(what, parker, so_far);
             }
             what.take_back_word();
         }
@@ -231,13 +240,13 @@ impl Worker<'_> {
         &self,
         what: &dyn Wait,
         parker: &'static Parker,
-        nap: &mut Duration,
-        names: &mut Names,
+        so_far: &mut Progress,
     ) -> Option<Entry> {
         if what.runs_anything() {
             parker.park();
             return None;
         }
+        let Progress { names, nap, far } = so_far;
         while !parker.park_timeout(*nap) {
             *nap = (*nap * 2).min(STUCK.1);
             let mut news = false;
@@ -259,6 +268,7 @@ impl Worker<'_> {
                 self.farther(what, |kin| self.take_of_family_behind(kin))
                     .flatten()
             });
+            *far |= further.is_some();
             // Under decided schedules the wait goes on: a wake-up that was lost is to be seen there, and not
             // to be made good by the next look.
             if news || further.is_some() || !cfg!(tine_sched) {

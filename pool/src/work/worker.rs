@@ -500,7 +500,7 @@ impl<'a> Worker<'a> {
     pub(super) fn run_plainly(&self, entry: Entry) {
         let seat = self.seat;
         let _span = trace::span(seat.index, Act::Run);
-        let (inner, outer) = seat.begin(entry.tag);
+        let (inner, covered) = seat.begin(entry.tag);
         let by = Taken {
             seat: seat.index,
             base: inner.base,
@@ -519,7 +519,7 @@ impl<'a> Worker<'a> {
             "a job left nested jobs behind"
         );
         seat.nested.lower(lifted);
-        seat.end(outer);
+        seat.end(covered);
     }
 
     /// What a job that starts here and now says of itself.
