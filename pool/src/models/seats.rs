@@ -49,8 +49,7 @@ fn the_last_slot_is_given_back() {
     const SEEN: [&[Job]; 2] = [&[(7, 0, 1), (8, 0, 2)], &[(7, 0, 1), (9, 0, 3)]];
     check(|| {
         let seat = Arc::new(Seat::new(0, 1, Holder::Awake));
-        seat.begin(7);
-        seat.begin(8);
+        let _ = (seat.begin(7), seat.begin(8));
         let holder = beside(&seat, |seat| {
             let (_, eight) = seat.begin(9);
             seat.end(eight);
@@ -63,9 +62,16 @@ fn the_last_slot_is_given_back() {
     });
 }
 
-/// A helper that goes by the context takes no job of a later context. `begin` says whether the
-/// holder announces the later one.
-fn helps_by_context(begin: bool) {
+/// What a holder tells others between the job that is helped and what it pushes next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Tells {
+    Nothing,
+    TheEnd,
+    TheNextJob,
+}
+
+/// A helper that goes by the context takes no job of a later context, if the holder tells of that.
+fn helps_by_context(tells: Tells) {
     explore(3, move || {
         const MINE: *mut () = std::ptr::without_provenance_mut(8);
         const STRANGE: *mut () = std::ptr::without_provenance_mut(16);
@@ -76,16 +82,18 @@ fn helps_by_context(begin: bool) {
         };
         let holder = {
             let seat = Arc::clone(&seat);
-            let (_, outer) = seat.begin(7);
+            let (_, covered) = seat.begin(7);
             push(&seat, MINE);
             thread::spawn(move || {
                 if seat.nested.pop(0) == Pop::Stolen {
                     // A holder waits until it is done, and the slot stays as it is.
                     return;
                 }
-                if begin {
-                    seat.end(outer);
-                    seat.begin(9);
+                if tells != Tells::Nothing {
+                    seat.end(covered);
+                }
+                if tells == Tells::TheNextJob {
+                    let _ = seat.begin(9);
                 }
                 push(&seat, STRANGE);
             })
@@ -95,12 +103,17 @@ fn helps_by_context(begin: bool) {
                 .nested
                 .steal_if(context.base, || seat.is_at(context))
                 .map(|won| won.job);
-            if begin {
-                assert_ne!(found, Steal::Taken(STRANGE), "took a stranger's job");
-            } else {
-                // The twin's holder does not announce its second job.
-                assert_ne!(found, Steal::Taken(STRANGE), "took what it was not told of");
-            }
+            let told = tells != Tells::Nothing;
+            assert_ne!(
+                found,
+                Steal::Taken(STRANGE),
+                "took {}",
+                if told {
+                    "a stranger's job"
+                } else {
+                    "what it was not told of"
+                }
+            );
         }
         holder.join().unwrap();
     });
@@ -108,13 +121,18 @@ fn helps_by_context(begin: bool) {
 
 #[test]
 fn a_helper_goes_by_the_context() {
-    helps_by_context(true);
+    helps_by_context(Tells::TheNextJob);
+}
+
+#[test]
+fn a_helper_sees_that_a_job_has_ended() {
+    helps_by_context(Tells::TheEnd);
 }
 
 #[test]
 #[should_panic(expected = "took what it was not told of")]
 fn twin_that_does_not_tell() {
-    helps_by_context(false);
+    helps_by_context(Tells::Nothing);
 }
 
 /// Two wakers want the thread: it is started once, for both.
