@@ -182,18 +182,18 @@ fn a_scopes_waiter_runs_tasks_of_a_scope_in_a_task() {
     });
 }
 
-/// Calls `body` inside of `count` joins, whose second halves lie lower on the same seat.
-fn around(count: usize, body: &(dyn Fn() + Sync)) {
+/// Calls `body` inside of `count` joins, whose second halves, `half`, lie lower on the same seat.
+fn around(count: usize, half: &(dyn Fn() + Sync), body: &(dyn Fn() + Sync)) {
     match count {
         0 => body(),
-        _ => _ = join(|| around(count - 1, body), || ()),
+        _ => _ = join(|| around(count - 1, half, body), half),
     }
 }
 
 /// Has the other thread call `waits`, in a task of a scope that this one opens and waits for, and joins `helps` to it: which this thread
 /// runs in the middle of its wait.
 fn behind_strangers(waits: fn(), helps: &(dyn Fn() + Sync)) {
-    around(12, &|| {
+    around(12, &|| (), &|| {
         let begun = Flag::default();
         scope(|s| {
             s.spawn(|_| {
@@ -215,7 +215,30 @@ fn a_waiter_takes_a_half_from_behind_strangers() {
     });
     goes_on("strangers twice", 2, |deep, done| {
         behind_strangers(pause, &|| {
-            around(12, &|| behind_strangers(pause, &|| halves(deep, done)))
+            around(12, &|| (), &|| {
+                behind_strangers(pause, &|| halves(deep, done))
+            })
+        });
+    });
+}
+
+/// The other thread is stuck then, until a half is run that it has moved.
+#[test]
+fn an_owner_takes_back_what_was_moved() {
+    goes_on("moved", 2, |deep, done| {
+        let over = Flag::default();
+        scope(|outer| {
+            around(12, &|| over.set(), &|| {
+                let begun = Flag::default();
+                scope(|s| {
+                    s.spawn(|_| {
+                        begun.set();
+                        join(pause, || halves(deep, done));
+                        outer.spawn(|_| over.wait());
+                    });
+                    begun.wait();
+                });
+            });
         });
     });
 }
