@@ -6,10 +6,10 @@ mod common;
 
 use common::Watch;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
-use tine_pool::{ThreadPoolBuilder, broadcast, join, scope};
+use tine_pool::{FnContext, ThreadPoolBuilder, broadcast, join, join_context, scope};
 
 const ROUNDS: usize = if cfg!(miri) { 2 } else { 20 };
 
@@ -186,7 +186,14 @@ fn a_scopes_waiter_runs_tasks_of_a_scope_in_a_task() {
 fn around(count: usize, half: &(dyn Fn() + Sync), body: &(dyn Fn() + Sync)) {
     match count {
         0 => body(),
-        _ => _ = join(|| around(count - 1, half, body), half),
+        _ => {
+            let owner = thread::current().id();
+            let told = |context: FnContext| {
+                assert_eq!(context.migrated(), thread::current().id() != owner);
+                half();
+            };
+            join_context(|_| around(count - 1, half, body), told);
+        }
     }
 }
 
@@ -222,23 +229,77 @@ fn a_waiter_takes_a_half_from_behind_strangers() {
     });
 }
 
-/// The other thread is stuck then, until a half is run that it has moved.
+/// While the waiter holds the lock, it must move those halves and not run them.
+#[test]
+fn a_waiter_runs_no_half_that_it_moves() {
+    goes_on("strangers that lock", 2, |deep, done| {
+        let lock = Mutex::new(());
+        around(12, &|| drop(lock.lock().unwrap()), &|| {
+            let begun = Flag::default();
+            scope(|s| {
+                s.spawn(|_| {
+                    let _held = lock.lock().unwrap();
+                    begun.set();
+                    join(pause, || halves(deep, done));
+                });
+                begun.wait();
+            });
+        });
+    });
+}
+
+/// A thread takes many of these before the one that pushes them has made all public.
+const HALVES: usize = 40;
+
+/// The other thread takes one of the halves that it has moved, and waits there until all have begun.
 #[test]
 fn an_owner_takes_back_what_was_moved() {
     goes_on("moved", 2, |deep, done| {
-        let over = Flag::default();
-        scope(|outer| {
-            around(12, &|| over.set(), &|| {
-                let begun = Flag::default();
-                scope(|s| {
-                    s.spawn(|_| {
-                        begun.set();
-                        join(pause, || halves(deep, done));
-                        outer.spawn(|_| over.wait());
-                    });
-                    begun.wait();
+        let (owner, moved, begun) = (thread::current().id(), Flag::default(), AtomicUsize::new(0));
+        let half = || {
+            begun.fetch_add(1, SeqCst);
+            let others = thread::current().id() != owner && moved.0.load(SeqCst);
+            while others && begun.load(SeqCst) < HALVES {
+                thread::yield_now();
+            }
+        };
+        around(HALVES, &half, &|| {
+            let begun = Flag::default();
+            scope(|s| {
+                s.spawn(|_| {
+                    begun.set();
+                    join(pause, || halves(deep, done));
+                    moved.set();
                 });
+                begun.wait();
             });
+        });
+    });
+}
+
+/// A third thread waits for the task whose halves these are, and is the only one that is left to run them.
+#[test]
+fn a_waiter_finds_what_another_has_moved() {
+    goes_on("moved for others", 3, |deep, done| {
+        let (moved, ran) = (Flag::default(), AtomicUsize::new(0));
+        let half = || _ = ran.fetch_add(1, SeqCst);
+        let task = || {
+            let begun = Flag::default();
+            scope(|s| {
+                s.spawn(|_| {
+                    begun.set();
+                    join(pause, || halves(deep, done));
+                    moved.set();
+                    while ran.load(SeqCst) < HALVES {
+                        thread::yield_now();
+                    }
+                });
+                begun.wait();
+            });
+        };
+        scope(|s| {
+            s.spawn(|_| around(HALVES, &half, &task));
+            moved.wait();
         });
     });
 }
@@ -309,8 +370,8 @@ fn waits_beside_older(name: &str, around: fn(&(dyn Fn() + Sync), &(dyn Fn() + Sy
         let lock = Mutex::new(());
         let [older, task, half, over] = [(); 4].map(|()| Flag::default());
         let holds = || {
-            task.set();
             let _held = lock.lock().unwrap();
+            task.set();
             let second = || {
                 half.set();
                 // Long enough for the waiter to look far.
@@ -328,6 +389,8 @@ fn waits_beside_older(name: &str, around: fn(&(dyn Fn() + Sync), &(dyn Fn() + Sy
         };
         let second = || {
             older.set();
+            // Now no thread is free for the half.
+            task.wait();
             join(|| over.wait(), || drop(lock.lock().unwrap()));
         };
         pool.install(|| around(&first, &second));

@@ -148,10 +148,13 @@ where
     RB: Send,
 {
     pool::in_worker(|worker, injected| {
+        let seat = worker.seat.index;
+        // What other threads have moved, its owner may take back.
+        let elsewhere = || Worker::with(|worker| worker.is_none_or(|w| w.seat.index != seat));
         let a = || a(FnContext { migrated: injected });
         let b = |stolen| {
             b(FnContext {
-                migrated: injected || stolen,
+                migrated: injected || stolen && elsewhere(),
             })
         };
         join_on::<false, _, _, _, _>(worker, a, b)

@@ -199,7 +199,7 @@ impl Worker<'_> {
             return None;
         }
         let half = self.take_half_behind(by, &still);
-        half.or_else(|| self.take_task_behind(by, &still))
+        half.or_else(|| self.take_moved(by, &still))
     }
 
     /// Takes a nested job from behind public ones that lie lower on the same seat, and are moved to the injector. Their owner may take
@@ -234,8 +234,8 @@ impl Worker<'_> {
     /// Takes a task of a scope that was opened inside what `by` describes from behind strangers, which lie there if they
     /// were stolen or taken in one lot; they are moved to the injector. Or from any other seat, this one among them, if a
     /// thread has brought it there in such a lot; or from the injector, if a thread that looked behind it has moved it there. A
-    /// nested job that was moved may lie in all those places too.
-    fn take_task_behind(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
+    /// nested job that a thread has moved lies in one of these places too.
+    pub(super) fn take_moved(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
         // As above: the job is still being run when the task is seen, which is still there when it is taken.
         let kin = |t: u64| {
             let half = tag::is_stolen(t).is_some_and(|(s, depth)| s == by.seat && depth >= by.base);

@@ -69,7 +69,12 @@ impl Wait for PartWait<'_> {
 
     fn find_further(&self, worker: &Worker<'_>) -> Option<Entry> {
         let behind = || self.0.find_further(worker);
-        worker.take_of_course().or_else(behind)
+        // A piece of the loop may have been moved from the root's seat, where it lay lower than what runs there.
+        let moved = || {
+            let root = worker.course_as_job()?;
+            worker.take_moved(root, || !self.is_done())
+        };
+        worker.take_of_course().or_else(behind).or_else(moved)
     }
 
     fn helped(&self, worker: &Worker<'_>, each: &mut dyn FnMut(&Seat)) {
