@@ -74,7 +74,9 @@ fn begin(row: &str, cores: &str, seed: u64, changed: &[String]) -> Result<usize,
     use crate::rt::costs::{Costs, Topology};
     let topology = Topology::parse(cores).ok_or_else(|| format!("not a machine: {cores}"))?;
     let mut costs = Costs::default();
-    if rows::is_measured(row) {
+    if rows::has_tables(row) {
+        costs.order = Costs::ORDER_OF_BLOCKS;
+    } else if rows::is_measured(row) {
         costs.order = Costs::ORDER_MEASURED;
     }
     for change in changed {

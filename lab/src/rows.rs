@@ -95,6 +95,12 @@ pub(crate) fn is_measured(row: &str) -> bool {
     row.ends_with("x0")
 }
 
+/// Those of them in which each thread fills a table of its own, block by block.
+#[cfg(tine_sched)]
+pub(crate) fn has_tables(row: &str) -> bool {
+    is_measured(row) && (row.starts_with("group") || row.starts_with("tables"))
+}
+
 /// The two numbers of a row's name.
 fn numbers(name: &str) -> (usize, u64) {
     let numbers = name.split_once('-').and_then(|(_, n)| n.split_once('x'));
