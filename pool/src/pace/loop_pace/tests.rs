@@ -621,3 +621,40 @@ fn short_inner_calls_seldom_look_at_the_clock() {
     entry.record_call_cost(10, 1_000_000);
     assert!(start(true, &view) > 0);
 }
+
+/// Of cheap items whose costs are even, a block takes as long as a small part of the rest, within bounds, while no thread
+/// wants work.
+#[test]
+fn cheap_items_go_in_long_blocks_while_all_threads_have_work() {
+    const PART: usize = super::PATIENCE;
+    let (entry, view) = (at(0x51_7e4c), Eight::new());
+    let block = |cost: u64, left: usize, beyond: usize| {
+        let mut pace = Pace::start(entry, left, 0, false, false, &view);
+        pace.set_kind(0, false);
+        (pace.items, pace.ticks) = (1 << 20, clock::ticks(cost << 20));
+        pace.beyond = beyond;
+        match pace.next(left, &view) {
+            Step::Share => pace.block(left),
+            Step::Run(items) => items,
+        }
+    };
+    let near = |items: usize, goal: usize| items.abs_diff(goal) <= 1 + goal / 50;
+    view.demand.set(Some(Demand::None));
+    assert!(near(block(50, 1_000 * PART, 0), 240));
+    assert!(near(block(50, 600, 1_000 * PART), 240));
+    assert!(near(block(50, 100 * PART, 0), 100));
+    assert!(near(block(50, 30 * PART, 0), 60));
+    assert!(near(block(250, 1_000 * PART, 0), 12), "dear ones");
+    for demand in [
+        None,
+        Some(Demand::Awake),
+        Some(Demand::Later { offered: 4 }),
+    ] {
+        view.demand.set(demand);
+        assert!(near(block(50, 1_000 * PART, 0), 60), "{demand:?}");
+    }
+    view.demand.set(Some(Demand::None));
+    entry.record_cost(1 << 10, 50 << 10);
+    entry.record_uneven(true);
+    assert!(near(block(50, 1_000 * PART, 0), 60), "items that differ");
+}
