@@ -219,7 +219,7 @@ pub(crate) struct Pace {
     /// Until then, in ticks, the pool counts as crowded; and as one whose threads want no work.
     crowded: u64,
     content: u64,
-    /// Whether all threads had work when that was looked at last, and nothing lay offered.
+    /// Whether all threads had work when that was looked at last.
     calm: bool,
     /// The items and the ticks of earlier blocks.
     items: usize,
