@@ -46,12 +46,8 @@ use std::mem::take;
 pub use view::{Bare, Plain, Step};
 pub(crate) use view::{Demand, View};
 
-/// The time that a block should take, in nanoseconds: the first figure. While all threads have work, blocks of more than [`CHEAP`]
-/// items may take as long as this part of the rest, up to the second figure: a look in between waits for all that
-/// the items have asked of memory, and lookups in large tables take up to a tenth longer if it comes too often.
-const BLOCK: (u64, u64) = (3_000, 12_000);
-const PATIENCE: usize = 1024;
-const CHEAP: usize = 16;
+/// The time that a block should take, in nanoseconds.
+const BLOCK: u64 = 3_000;
 /// Down to this time, in nanoseconds, a block is not cut to an eighth of the rest. The first figure
 /// holds until a thread has worked for [`LONG`], and then the second, when looking more often costs
 /// next to nothing.
@@ -163,7 +159,6 @@ impl Seed {
             wakes: None,
             crowded: 0,
             content: 0,
-            calm: false,
             items: 0,
             ticks: 0,
             last: 0,
@@ -219,8 +214,6 @@ pub(crate) struct Pace {
     /// Until then, in ticks, the pool counts as crowded; and as one whose threads want no work.
     crowded: u64,
     content: u64,
-    /// Whether all threads had work when that was looked at last.
-    calm: bool,
     /// The items and the ticks of earlier blocks.
     items: usize,
     ticks: u64,
@@ -686,16 +679,11 @@ impl Pace {
         };
         // The rest is not to be given away.
         if self.alone {
-            return self.begin(lasting(BLOCK.0).min(self.most()).min(left));
+            return self.begin(lasting(BLOCK).min(self.most()).min(left));
         }
         let least = if self.long { LEAST.1 } else { LEAST.0 };
-        let rest = left + self.beyond;
-        let mut size = lasting(BLOCK.0);
-        if self.calm && size > CHEAP && !self.known.is_uneven() {
-            size = size.max(lasting(BLOCK.1).min(rest / PATIENCE));
-        }
-        let size = size
-            .min(rest / 8)
+        let size = lasting(BLOCK)
+            .min((left + self.beyond) / 8)
             .max(lasting(least))
             .min(self.most())
             .min(left);
@@ -796,7 +784,6 @@ impl Pace {
         }
         let demand = view.demand();
         self.idlers |= demand.is_some_and(|demand| demand != Demand::None);
-        self.calm = demand == Some(Demand::None);
         let worth = match demand {
             Some(Demand::Waiting) => self.is_there(left, view),
             Some(Demand::Awake) => self.is_there(left, view) && self.has_room(view),

@@ -114,15 +114,11 @@ impl View for Here<'_> {
 #[inline(never)]
 fn beside(worker: &Worker<'_>, offered: usize) -> Option<Demand> {
     let census = worker.shared.sleep.census();
-    let sleepers = worker.sleepers(census);
-    if (census.searching(), sleepers) == (0, 0) {
-        return Some(Demand::None);
-    }
     let later = offered >= FOR_LOOP;
     let each = if later { AHEAD } else { FOR_LOOP };
     let more = offered <= census.searching()
         && census.wants_more(worker.shared.len(), each)
-        && sleepers > 0;
+        && worker.sleepers(census) > 0;
     more.then_some(match later {
         true => Demand::Later { offered },
         false => Demand::Asleep { offered },
