@@ -59,6 +59,8 @@ pub(crate) struct Notes {
     glances: Glances,
     /// How many jobs run here in the middle of something else: of a wait, or of a job that yields.
     pub(crate) on_top: Note,
+    /// The stamp of the last closure of a broadcast that was begun here.
+    pub(crate) letter: Note,
     /// Counts the contexts and scopes that began here.
     stamp: Note,
     /// The greatest tag of a scope that was opened here and of which a task was brought here from elsewhere.
@@ -91,6 +93,7 @@ impl Notes {
             #[cfg(not(loom))]
             glances: Glances::new(),
             on_top: Note::new(0),
+            letter: Note::new(0),
             stamp: Note::new(0),
             brought: Note::new(0),
             until_outside: Note::new(32),

@@ -209,7 +209,13 @@ fn run_on_all<R: Send>(
             .unwrap_or_else(PoisonError::into_inner) = Some(result);
     };
     let run = &run;
-    let bodies: Vec<_> = (0..threads).map(|index| move || run(index)).collect();
+    let letter = |index| {
+        move || {
+            begin_letter(tag);
+            run(index);
+        }
+    };
+    let bodies: Vec<_> = (0..threads).map(letter).collect();
     let jobs = bodies.iter().map(|body| Borrowed::new(tag, body, &latch));
     let jobs: Vec<_> = jobs.collect();
     let guard = AbortOnUnwind;
@@ -260,6 +266,11 @@ fn run_on_all<R: Send>(
     values
 }
 
+/// A letter with this tag is read here, by a worker or by a thread that is none.
+fn begin_letter(tag: u64) {
+    Worker::with(|worker| worker.into_iter().for_each(|w| w.begin_letter(tag)));
+}
+
 fn spawn_broadcast_in(shared: &Shared, op: impl Fn(BroadcastContext<'_>) + Send + Sync + 'static) {
     let op = Arc::new(op);
     let chain = stop::current();
@@ -294,7 +305,10 @@ where
     let threads = shared.len();
     for index in 0..threads {
         let letter = AtRest::new(letter());
-        let job = move || letter.wake()(BroadcastContext::new(index, threads));
+        let job = move || {
+            begin_letter(tag);
+            letter.wake()(BroadcastContext::new(index, threads));
+        };
         // SAFETY: handed on; the letter is `Send`.
         let parcel = unsafe { QueuedJob::parcel(tag, job) };
         if !shared.deliver(index, parcel) {

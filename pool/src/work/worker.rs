@@ -442,10 +442,20 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Whether nothing is pushed here, and what this worker does is no part of a loop or of a scope.
+    /// Whether nothing is pushed here, and what this worker does is no part of a loop or of a scope. The closures of a broadcast are
+    /// each for a thread of their own.
     pub(crate) fn is_at_bottom(&self) -> bool {
         let context = self.seat.own_context();
-        self.nested().depth() == 0 && context.course == 0 && tag::is_alone(context.tag)
+        let alone = || tag::is_alone(context.tag) || context.since == self.seat.notes.letter.get();
+        self.nested().depth() == 0 && context.course == 0 && alone()
+    }
+
+    /// What this worker has begun is a closure of a broadcast, if it has that tag.
+    pub(crate) fn begin_letter(&self, tag: u64) {
+        let context = self.seat.own_context();
+        if context.tag == tag {
+            self.seat.notes.letter.set(context.since);
+        }
     }
 
     /// Whether the joins that are called here, with nothing pushed in the job that runs, are the outermost of all, as far as is easily
