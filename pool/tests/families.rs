@@ -60,7 +60,6 @@ fn scopes(count: usize, body: &(dyn Fn() + Sync)) {
 
 /// Runs `program` with halves of several depths in pools of `least` threads and more.
 fn goes_on(name: &str, least: usize, program: fn(usize, &Flag)) {
-    let _watch = Watch::new(name);
     for threads in least..=least + 1 {
         let pool = ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -69,6 +68,7 @@ fn goes_on(name: &str, least: usize, program: fn(usize, &Flag)) {
         // Under Miri no thread publishes for another.
         let depths: &[usize] = if cfg!(miri) { &[0] } else { &[0, 1, 3, 12] };
         for &deep in depths {
+            let _watch = Watch::new(format!("{name}, {threads} threads, {deep} deep"));
             for _ in 0..ROUNDS {
                 pool.install(|| program(deep, &Flag::default()));
             }
