@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 use tine_pool::{FnContext, ThreadPoolBuilder, broadcast, join, join_context, scope};
 
-const ROUNDS: usize = if cfg!(miri) { 2 } else { 20 };
+const ROUNDS: usize = if cfg!(miri) { 2 } else { 10 };
 
 /// Something for which threads wait in the middle of user code.
 #[derive(Default)]
@@ -366,7 +366,7 @@ fn a_waiter_runs_no_strangers() {
 fn waits_beside_older(name: &str, around: fn(&(dyn Fn() + Sync), &(dyn Fn() + Sync))) {
     let _watch = Watch::new(name);
     let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-    for _ in 0..ROUNDS / 2 {
+    for _ in 0..ROUNDS {
         let lock = Mutex::new(());
         let [older, task, half, over] = [(); 4].map(|()| Flag::default());
         let holds = || {
