@@ -279,6 +279,7 @@ fn an_owner_takes_back_what_was_moved() {
 
 /// A third thread waits for the task whose halves these are, and is the only one that is left to run them.
 #[test]
+#[cfg_attr(miri, ignore = "no thread publishes for another there")]
 fn a_waiter_finds_what_another_has_moved() {
     goes_on("moved for others", 3, |deep, done| {
         let (moved, ran) = (Flag::default(), AtomicUsize::new(0));
