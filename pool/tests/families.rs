@@ -7,7 +7,7 @@ mod common;
 use common::Watch;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::thread;
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 use tine_pool::{FnContext, ThreadPoolBuilder, broadcast, join, join_context, scope};
 
@@ -305,24 +305,23 @@ fn a_waiter_finds_what_another_has_moved() {
     });
 }
 
+/// A closure of a broadcast: on a thread other than the caller's, the first to come has halves that wait for each other.
+fn closure(caller: ThreadId, deep: usize, done: &Flag) {
+    if thread::current().id() != caller && !done.0.swap(true, SeqCst) {
+        halves(deep, done);
+    }
+}
+
 #[test]
 fn a_waiter_for_a_broadcast_helps_its_closures() {
     goes_on("broadcast", 2, |deep, done| {
         let caller = thread::current().id();
-        broadcast(|_| {
-            if thread::current().id() != caller && !done.0.swap(true, SeqCst) {
-                halves(deep, done);
-            }
-        });
+        broadcast(|_| closure(caller, deep, done));
     });
     goes_on("broadcast of a scope", 2, |deep, done| {
         let caller = thread::current().id();
         scope(|s| {
-            s.spawn_broadcast(move |_, _| {
-                if thread::current().id() != caller && !done.0.swap(true, SeqCst) {
-                    halves(deep, done);
-                }
-            });
+            s.spawn_broadcast(move |_, _| closure(caller, deep, done));
             pause();
         });
     });
@@ -330,11 +329,7 @@ fn a_waiter_for_a_broadcast_helps_its_closures() {
         scope(|s| {
             s.spawn(|_| {
                 let caller = thread::current().id();
-                broadcast(|_| {
-                    if thread::current().id() != caller && !done.0.swap(true, SeqCst) {
-                        halves(deep, done);
-                    }
-                });
+                broadcast(|_| closure(caller, deep, done));
             });
             pause();
         });

@@ -16,6 +16,10 @@
 //! for may end by itself, and is asked in between.
 //!
 //! Whatever lies above a part of what is waited for, on the same seat, must end before that can. So it counts as a part too.
+//!
+//! Of the public halves on a seat only the outermost can be taken. If that is a stranger's, the waiter moves it to the injector, after a
+//! nap, and the next one, until it meets its own. A half that was moved may go on to the deque of a thread that takes a lot.
+//! So its owner, which finds it taken and not begun, looks for it in all those places, and so do threads that depend on it.
 #![forbid(unsafe_code)]
 
 use super::worker::{Worker, nested_entry, tag};
