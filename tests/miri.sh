@@ -3,7 +3,7 @@
 # that each access is held to the rules of the language. Under both models of aliasing, Stacked
 # Borrows and Tree Borrows, at once.
 #
-#   tests/miri.sh                       the tour once, and that of the pool with 2 seeds
+#   tests/miri.sh                       the tour once, with a seed of its own under each model
 #   SEEDS=0..64 tests/miri.sh pool      one part, and more seeds: orders of threads, weak memory
 #   PARTS: pool iter collections
 #
@@ -43,7 +43,7 @@ walk() {
 }
 
 # again <part> <model> <flags>: what lies where something else lay before. Each address comes again as soon as it can, also on
-# other threads, which takes away from other tests some of what they find.
+# other threads, which takes away from other tests some of what they find. Four seeds show the fault that this is for.
 again() {
     local flags="$3 -Zmiri-address-reuse-rate=1 -Zmiri-address-reuse-cross-thread-rate=1 -Zmiri-preemption-rate=0.001"
     echo "== $1, $2 Borrows, addresses that come again"
@@ -53,37 +53,28 @@ again() {
 # guests <model> <flags>: ordinary threads on the seats of the global pool.
 guests() {
     echo "== guests, $1 Borrows"
-    MIRIFLAGS="$2 -Zmiri-ignore-leaks -Zmiri-many-seeds=${SEEDS:-0..2}" \
-        cargo "+$nightly" miri test -p tine-pool --test guests --target-dir "target/miri-$1"
+    MIRIFLAGS="$2 -Zmiri-ignore-leaks" cargo "+$nightly" miri test -p tine-pool --test guests --target-dir "target/miri-$1"
 }
 
-# tour <model> <flags>: all parts, one after the other.
+# tour <model> <seed> <flags>: all parts, one after the other. Miri is not told to leave its isolation, so its clock is
+# computed: a slow machine takes longer, but does the same.
 tour() {
     # Links of a queue are read as addresses: injector.rs says why.
-    local flags="-Zmiri-disable-isolation -Zmiri-permissive-provenance $2" part seeds left
+    local flags="-Zmiri-permissive-provenance -Zmiri-num-cpus=2 $3" seed="-Zmiri-seed=$2" part
+    [ -z "${SEEDS:-}" ] || seed="-Zmiri-many-seeds=$SEEDS"
     for part in "${parts[@]}"; do
-        seeds=
-        [ "$part" != pool ] || seeds="-Zmiri-many-seeds=${SEEDS:-0..2}"
-        [ -z "${SEEDS:-}" ] || seeds="-Zmiri-many-seeds=$SEEDS"
         echo "== $part, $1 Borrows"
-        MIRIFLAGS="$flags $seeds" walk "$part" "$1" && continue
-        # Threads of a dropped pool that had not ended when the program did, as may be on a busy machine, are an
-        # error to Miri and none of the pool's: once more. Anything else is final.
-        left='the main thread terminated without waiting for all remaining threads'
-        tail -n 200 "$logs/$1.log" | grep -qF "$left" || return 1
-        ! grep -qF 'Undefined Behavior' "$logs/$1.log" || return 1
-        echo "== $part, $1 Borrows, once more"
-        MIRIFLAGS="$flags $seeds" walk "$part" "$1" || return 1
+        MIRIFLAGS="$flags $seed" walk "$part" "$1" || return 1
     done
-    [[ " ${parts[*]} " != *" pool "* ]] || guests "$1" "$flags" || return 1
+    [[ " ${parts[*]} " != *" pool "* ]] || guests "$1" "$flags $seed" || return 1
     for part in "${parts[@]}"; do
         [ "$part" = iter ] || again "$part" "$1" "$flags" || return 1
     done
 }
 
-tour stacked "" >$logs/stacked.log 2>&1 &
+tour stacked 0 "" >$logs/stacked.log 2>&1 &
 stacked=$!
-tour tree "-Zmiri-tree-borrows" >$logs/tree.log 2>&1 &
+tour tree 1 "-Zmiri-tree-borrows" >$logs/tree.log 2>&1 &
 tree=$!
 failed=
 wait $stacked || failed+=" stacked"

@@ -44,9 +44,9 @@ use crate::queue::weight::{Outer, Weight, Weights};
 use std::ops::Deref;
 use std::ptr;
 
-/// How deep joins may be nested; deeper ones run in sequence. (Under Miri each slot that is made takes its time.)
+/// How deep joins may be nested; deeper ones run in sequence. (Miri goes through all slots for each reference to them.)
 #[cfg(not(loom))]
-pub(crate) const CAPACITY: usize = if cfg!(miri) { 128 } else { 4096 };
+pub(crate) const CAPACITY: usize = if cfg!(miri) { 16 } else { 4096 };
 #[cfg(loom)]
 pub(crate) const CAPACITY: usize = 8;
 

@@ -4,9 +4,10 @@
 
 use crate::base::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
-/// A holder tells of this number of jobs at most: of the lowest ones, and of the one on top.
+/// A holder tells of this number of jobs at most: of the lowest ones, and of the one on top. (Miri goes through all of
+/// them for each reference to a seat.)
 #[cfg(not(loom))]
-pub(crate) const LEVELS: usize = 64;
+pub(crate) const LEVELS: usize = if cfg!(miri) { 4 } else { 64 };
 #[cfg(loom)]
 pub(crate) const LEVELS: usize = 2;
 

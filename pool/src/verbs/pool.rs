@@ -15,7 +15,9 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 /// The global pool, one for each process in a line of forks.
-static GLOBALS: [OnceLock<Arc<Shared>>; 64] = [const { OnceLock::new() }; 64];
+static GLOBALS: [OnceLock<Arc<Shared>>; PLACES] = [const { OnceLock::new() }; PLACES];
+/// There is no fork under Miri.
+const PLACES: usize = if cfg!(miri) { 1 } else { 64 };
 
 #[inline]
 fn place() -> &'static OnceLock<Arc<Shared>> {
