@@ -368,7 +368,7 @@ fn a_loops_waiter_finds_pieces_that_another_has_moved() {
         let item = || {
             let task = task.lock().unwrap().take();
             at.item.set();
-            task.expect("one such item").join().unwrap();
+            task.expect("one call").join().unwrap();
         };
         let near = || {
             at.taken.wait();
@@ -386,6 +386,49 @@ fn a_loops_waiter_finds_pieces_that_another_has_moved() {
             None,
             &mut Piece(&|| pieces(&near, &|| pieces(&waits, &taken))),
         );
+    });
+}
+
+/// A thread that holds a lock moves a half that takes it, from below a loop to the injector, and then waits for a part of that loop: the
+/// half is no piece of it.
+#[test]
+#[cfg_attr(miri, ignore = "no thread publishes for another there")]
+fn a_loops_waiter_leaves_alone_what_lay_lower() {
+    goes_on("moved from below a loop", 3, |_, _| {
+        let at = Arc::new([(); 5].map(|()| Flag::default()));
+        let lock = Arc::new(Mutex::new(()));
+        let (of_task, locked) = (Arc::clone(&at), Arc::clone(&lock));
+        let task = spawn_join(move || {
+            let [begun, item, helps, far, taken] = &*of_task;
+            let taken_part = || {
+                taken.set();
+                // Long enough for the waiter to look far.
+                thread::sleep(Duration::from_millis(25));
+            };
+            let far_part = || {
+                far.set();
+                pieces(&|| taken.wait(), &taken_part);
+            };
+            let begins_loop = || {
+                helps.set();
+                let pieces = || pieces(&|| far.wait(), &far_part);
+                loops::enter_loop(None, &mut Piece(&pieces));
+            };
+            let holds = || {
+                let _held = locked.lock().unwrap();
+                begun.set();
+                item.wait();
+                join(|| helps.wait(), begins_loop);
+            };
+            join(|| begun.wait(), holds);
+        });
+        at[0].wait();
+        let task = Mutex::new(Some(task));
+        around(1, &|| drop(lock.lock().unwrap()), &|| {
+            let task = task.lock().unwrap().take();
+            at[1].set();
+            task.expect("one call").join().unwrap();
+        });
     });
 }
 
