@@ -229,7 +229,9 @@ mod moving {
                 place.note();
                 let moved = push_away(me());
                 let left = moved.is_some() && !place.is_here();
-                moved.map(restore);
+                if let Some(moved) = moved {
+                    restore(moved);
+                }
                 left
             };
             assert_eq!((0..TRIES).any(leave), is_told && moves());
