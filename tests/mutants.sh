@@ -17,8 +17,8 @@
 # The mutants are data, tests/mutants/*.mutants:
 #
 #   == HEADING
-#   FILE [FUNCTION] : CHECK…            a file of pool/src or iter/src by its name, wherever it lies; then its own checks:
-#                                       MODEL, @SCENE of the schedules, PACKAGE:TEST
+#   FILE [FUNCTION] : CHECK…            a file of pool/src, iter/src or collections/src by its name, wherever it lies; then its own
+#                                       checks: MODEL, @SCENE of the schedules, PACKAGE:TEST, or PACKAGE:lib for tests beside the code
 #   - the text to find                  lines are trimmed, lines of comments do not count;
 #   + the text to put                   the first and the last may be parts of a line
 #   ! WHY                               nothing can notice it, and why
@@ -100,10 +100,13 @@ END {
 AWK
 }
 
-# source_of <copy> <name>: the path of the file of that name, below the copy's pool/src, or else its iter/src.
+# Where mutants are put, in this order.
+crates="pool iter collections"
+
+# source_of <copy> <name>: the path of the file of that name, below the src of the first of those crates that has it.
 source_of() {
     local crate found
-    for crate in pool iter; do
+    for crate in $crates; do
         found=$(cd "$1" && find $crate/src -name models -prune -o -type f -path "*/$2" -print)
         [ -z "$found" ] || break
     done
@@ -206,7 +209,9 @@ compiled() {
 
 ask_test() {
     local program rc
-    program=$(CARGO_TARGET_DIR=$copy/target/tests built "$copy/log" cargo test -p "$1" --test "$2" \
+    local which=(--test "$2")
+    [ "$2" != lib ] || which=(--lib)
+    program=$(CARGO_TARGET_DIR=$copy/target/tests built "$copy/log" cargo test -p "$1" "${which[@]}" \
         --no-run) || return 2
     program=$(realpath "$program")
     (cd "$copy" && ask_twice "$TEST_LIMIT" "$copy/log" "$program")
@@ -329,7 +334,7 @@ make_copy() {
         tar -x -C "$1" --keep-newer-files 2>/dev/null
     # A mutant that an earlier run has left behind.
     local crate
-    for crate in pool iter; do
+    for crate in $crates; do
         (cd $crate && find src -type f) | while read -r file; do
             cmp -s "$crate/$file" "$1/$crate/$file" || cp "$crate/$file" "$1/$crate/$file"
         done
@@ -339,9 +344,10 @@ make_copy() {
     done
     # What is mutated, and put back: the project may be worked on meanwhile.
     rm -rf "$1/whole"
-    mkdir -p "$1/whole/pool" "$1/whole/iter"
-    cp -r pool/src "$1/whole/pool/src"
-    cp -r iter/src "$1/whole/iter/src"
+    for crate in $crates; do
+        mkdir -p "$1/whole/$crate"
+        cp -r $crate/src "$1/whole/$crate/src"
+    done
 }
 
 verdicts=tests/mutants/verdicts.tsv
@@ -357,7 +363,11 @@ table() {
                 "sleep=sleep;lull=sleep;spares=spare seats;end=spare seats;scope=scopes;kept=scopes;mail=mail, posting;" \
                 "ring=mail, posting;post=mail, posting;worker=workers, waits;wait=workers, waits;" \
                 "course=workers, waits;errand=errands;bridge=bridges of iterators;split=splits, lines of splits;" \
-                "line=splits, lines of splits;pace=pace of loops;fault=faults of old", pairs, ";")
+                "family=workers, waits;kin=workers, waits;names=workers, waits;find=workers, waits;" \
+                "choice=workers, waits;yield=workers, waits;patience=sleep;looker=sleep;place=mail, posting;" \
+                "line=splits, lines of splits;search=splits, lines of splits;pace=pace of loops;whole=pace of loops;" \
+                "site=pace of loops;trial=trials of joins;thinned=maps that collect;passed=maps that collect;" \
+                "fault=faults of old", pairs, ";")
             for (i = 1; i <= count; i++) {
                 split(pairs[i], pair, "=")
                 name[pair[1]] = pair[2]

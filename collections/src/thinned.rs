@@ -44,6 +44,12 @@ impl Default for Bound {
 }
 
 impl Bound {
+    /// A first bound of this number of bytes.
+    #[cfg(test)]
+    pub(crate) fn of(first: usize) -> Self {
+        Bound { first, now: first }
+    }
+
     /// How many more values of this size may come. `None` if the bound is reached.
     #[inline]
     pub(crate) fn room(&self, bytes: usize, size: usize) -> Option<usize> {
@@ -237,7 +243,7 @@ mod tests {
         hasher: &impl BuildHasher,
     ) -> (Vec<(u64, usize)>, usize) {
         let mut thinned = Thinned::<G, u64, usize, LAST>::new(breadth());
-        thinned.bound = Bound { first, now: first };
+        thinned.bound = Bound::of(first);
         let all: Vec<_> = pairs(of).collect();
         let mut most = 0;
         for piece in all.chunks(piece) {

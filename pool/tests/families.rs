@@ -5,11 +5,12 @@
 mod common;
 
 use common::Watch;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
-use tine_pool::{FnContext, ThreadPoolBuilder, broadcast, join, join_context, scope};
+use tine_pool::loops::{self, Part};
+use tine_pool::{FnContext, ThreadPoolBuilder, broadcast, join, join_context, scope, spawn_join};
 
 const ROUNDS: usize = if cfg!(miri) { 2 } else { 10 };
 
@@ -301,6 +302,132 @@ fn a_waiter_finds_what_another_has_moved() {
         scope(|s| {
             s.spawn(|_| around(HALVES, &half, &task));
             moved.wait();
+        });
+    });
+}
+
+/// A piece of a loop, which does that.
+struct Piece<'a>(&'a (dyn Fn() + Sync));
+
+impl Part for Piece<'_> {
+    fn run(&mut self, _: bool) {
+        (self.0)();
+    }
+}
+
+/// Two pieces of the loop in which this thread is.
+fn pieces(near: &(dyn Fn() + Sync), far: &(dyn Fn() + Sync)) {
+    loops::halves(&mut Piece(near), &mut Piece(far));
+}
+
+/// Calls `item` as the first piece of a loop, while `count` others lie lower on the same seat.
+fn before(count: usize, piece: &(dyn Fn() + Sync), item: &(dyn Fn() + Sync)) {
+    match count {
+        0 => item(),
+        _ => pieces(&|| before(count - 1, piece, item), piece),
+    }
+}
+
+/// How far the threads are in the test below.
+#[derive(Default)]
+struct AtLoop {
+    begun: Flag,
+    item: Flag,
+    taken: Flag,
+    moved: Flag,
+    ran: AtomicUsize,
+}
+
+impl AtLoop {
+    const PIECES: usize = 2;
+
+    fn wait_for_pieces(&self) {
+        while self.ran.load(SeqCst) < Self::PIECES {
+            thread::yield_now();
+        }
+    }
+}
+
+/// The first item of a loop waits for a task that moves pieces of the loop, and then for those pieces to be run. So does an
+/// item that a third thread has taken from a fourth. That one waits for it, and is the only one that is left to run them.
+#[test]
+#[cfg_attr(miri, ignore = "no thread publishes for another there")]
+fn a_loops_waiter_finds_pieces_that_another_has_moved() {
+    goes_on("moved pieces of a loop", 4, |deep, _| {
+        let at = Arc::new(AtLoop::default());
+        let of_task = Arc::clone(&at);
+        let task = spawn_join(move || {
+            of_task.begun.set();
+            of_task.item.wait();
+            join(pause, || halves(deep, &Flag::default()));
+            of_task.moved.set();
+            of_task.wait_for_pieces();
+        });
+        at.begun.wait();
+        let task = Mutex::new(Some(task));
+        let item = || {
+            let task = task.lock().unwrap().take();
+            at.item.set();
+            task.expect("one call").join().unwrap();
+        };
+        let near = || {
+            at.taken.wait();
+            before(AtLoop::PIECES, &|| _ = at.ran.fetch_add(1, SeqCst), &item);
+        };
+        let waits = || {
+            at.taken.wait();
+            at.moved.wait();
+        };
+        let taken = || {
+            at.taken.set();
+            at.wait_for_pieces();
+        };
+        loops::enter_loop(
+            None,
+            &mut Piece(&|| pieces(&near, &|| pieces(&waits, &taken))),
+        );
+    });
+}
+
+/// A thread that holds a lock moves a half that takes it, from below a loop to the injector, and then waits for a part of that loop: the
+/// half is no piece of it.
+#[test]
+#[cfg_attr(miri, ignore = "no thread publishes for another there")]
+fn a_loops_waiter_leaves_alone_what_lay_lower() {
+    goes_on("moved from below a loop", 3, |_, _| {
+        let at = Arc::new([(); 5].map(|()| Flag::default()));
+        let lock = Arc::new(Mutex::new(()));
+        let (of_task, locked) = (Arc::clone(&at), Arc::clone(&lock));
+        let task = spawn_join(move || {
+            let [begun, item, helps, far, taken] = &*of_task;
+            let taken_part = || {
+                taken.set();
+                // Long enough for the waiter to look far.
+                thread::sleep(Duration::from_millis(25));
+            };
+            let far_part = || {
+                far.set();
+                pieces(&|| taken.wait(), &taken_part);
+            };
+            let begins_loop = || {
+                helps.set();
+                let pieces = || pieces(&|| far.wait(), &far_part);
+                loops::enter_loop(None, &mut Piece(&pieces));
+            };
+            let holds = || {
+                let _held = locked.lock().unwrap();
+                begun.set();
+                item.wait();
+                join(|| helps.wait(), begins_loop);
+            };
+            join(|| begun.wait(), holds);
+        });
+        at[0].wait();
+        let task = Mutex::new(Some(task));
+        around(1, &|| drop(lock.lock().unwrap()), &|| {
+            let task = task.lock().unwrap().take();
+            at[1].set();
+            task.expect("one call").join().unwrap();
         });
     });
 }

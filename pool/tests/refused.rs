@@ -13,7 +13,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tine_pool::{StaticPool, ThreadPoolBuilder, join};
 
 const CHILD: &str = "TINE_TEST_MAY_HAVE";
@@ -428,6 +428,25 @@ fn halves_may_wait_for_each_other_where_barriers_are_refused() {
             for _ in 0..200 {
                 pool.install(|| (0..100).for_each(|_| ignore(both(false))));
                 pool.install(|| both(true));
+            }
+            // Nor is a longer one kept to its thread, to see what it takes there.
+            let work = || {
+                let begun = Instant::now();
+                while begun.elapsed() < Duration::from_micros(5) {}
+            };
+            for call in 1..2_000 {
+                let begun = AtomicUsize::new(0);
+                let first = || {
+                    while call % 7 == 0 && begun.load(SeqCst) == 0 {
+                        thread::yield_now();
+                    }
+                    work();
+                };
+                let second = || {
+                    begun.store(1, SeqCst);
+                    work();
+                };
+                pool.install(|| join(first, second));
             }
         },
     );

@@ -430,6 +430,9 @@ fn yields_run_what_there_is() {
         assert_eq!(receive.try_recv(), Ok(1));
         assert_eq!(tine_pool::yield_now(), Some(Yield::Idle));
         assert_eq!(tine_pool::current_thread_has_pending_tasks(), Some(false));
+        tine_pool::spawn(|| ());
+        assert_eq!(tine_pool::yield_now(), Some(Yield::Executed));
+        assert_eq!(tine_pool::yield_now(), Some(Yield::Idle));
     });
 }
 

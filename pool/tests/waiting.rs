@@ -487,6 +487,31 @@ fn a_waiter_leaves_the_older_jobs_of_its_thief() {
     }
 }
 
+/// The only thread of a pool waits for another pool, where a job waits for a task of the first one. The waiter sleeps by then, and no
+/// other thread can run the task.
+#[test]
+fn a_worker_that_waits_for_another_pool_is_told_of_tasks_from_there() {
+    let watch = Watch::new("a_worker_that_waits_for_another_pool_is_told_of_tasks_from_there");
+    for guests in [true, false] {
+        let new = || watch.watched(ThreadPoolBuilder::new().num_threads(1).guests(guests));
+        let (home, other) = (new(), new());
+        for many in [true, false] {
+            let job = || {
+                thread::sleep(Duration::from_millis(20));
+                let (tell, told) = mpsc::channel();
+                let task = move || tell.send(()).unwrap();
+                match many {
+                    true => home.spawn_many([task]),
+                    false => home.spawn(task),
+                }
+                told.recv().unwrap();
+            };
+            // In a task, so that no ordinary thread has the seat.
+            home.scope(|s| s.spawn(|_| other.install(job)));
+        }
+    }
+}
+
 /// Tasks that come from outside the pool, and that the owner of their scope takes in one lot with the one that it runs: they
 /// lie on its own seat then, though none was pushed there.
 #[test]

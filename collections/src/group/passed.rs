@@ -318,3 +318,79 @@ fn pass<K: Hash, V, T>(
     let made = items.into_iter().map(|(key, value)| make(key, value));
     made.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Bound, Passed, Scatter, Trial, passed_firsts};
+    use crate::gather::Heap;
+    use crate::group::firsts::{Listed, Row};
+    use crate::hasher::DefaultHashBuilder;
+    use crate::parts::breadth;
+    use std::collections::HashSet;
+
+    const COUNT: usize = if cfg!(miri) { 2_000 } else { 100_000 };
+    /// More than any bound.
+    const NO_BOUND: usize = usize::MAX / 4;
+
+    /// What a worker keeps of items that come in pieces, whose `first` bound is this; and how many bytes at most it held.
+    fn poured(
+        items: &[(u64, usize)],
+        first: usize,
+        hasher: &DefaultHashBuilder,
+    ) -> (Passed<u64, usize>, usize) {
+        let mut passed = Passed {
+            known: None,
+            trial: Trial::default(),
+            words: Scatter::new(breadth()),
+            stretches: Vec::new(),
+            bytes: 0,
+            bound: Bound::of(first),
+            is_thinned: false,
+        };
+        let mut most = 0;
+        for piece in items.chunks(1_001) {
+            let items = piece.iter().copied();
+            Heap::<Row<Listed<_, _>>, _, _, _>::pour(&mut passed, items, hasher);
+            most = most.max(passed.words.bytes() + passed.bytes);
+        }
+        (passed, most)
+    }
+
+    fn items(of: u64) -> Vec<(u64, usize)> {
+        let key = |n: usize| (n as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 17;
+        (0..COUNT).map(|n| (key(n) % of, n)).collect()
+    }
+
+    #[test]
+    fn the_first_of_each_key_is_left() {
+        let hasher = DefaultHashBuilder::default();
+        for of in [1, 300, COUNT as u64 / 3, u64::MAX] {
+            let items = items(of);
+            let mut seen = HashSet::new();
+            let firsts = items.iter().copied().filter(|item| seen.insert(item.0));
+            let wanted: Vec<_> = firsts.collect();
+            for first in [1, 1 << 16, 1 << 18, NO_BOUND] {
+                // Of one worker, and of two.
+                for at in [COUNT, COUNT / 2] {
+                    let (one, other) = items.split_at(at);
+                    let runs = [one, other].map(|items| poured(items, first, &hasher).0);
+                    let left = passed_firsts(runs.into(), &|key, n| (key, n), &hasher);
+                    assert!(left == wanted, "{of} keys, {first}, {at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "large")]
+    fn what_is_held_goes_with_the_keys() {
+        let hasher = DefaultHashBuilder::default();
+        let (_, all) = poured(&items(300), NO_BOUND, &hasher);
+        let (passed, most) = poured(&items(300), 1 << 18, &hasher);
+        assert!(most < all / 2, "{most} of {all}");
+        assert!(passed.is_thinned);
+        // What was thinned counts no more.
+        let held: usize = passed.stretches.iter().map(|s| s.items.capacity()).sum();
+        assert_eq!(passed.bytes, held * size_of::<(u64, usize)>());
+    }
+}

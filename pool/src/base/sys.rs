@@ -405,4 +405,34 @@ pub(crate) mod elsewhere {
             unsafe { libc::sched_setaffinity(moved.thread, size, &moved.mask) };
         }
     }
+
+    #[cfg(all(test, not(loom)))]
+    pub(crate) mod tests {
+        use super::{Moved, me, push_away, restore};
+
+        /// The processors where the calling thread may run, as the system writes them.
+        pub(crate) fn allowed() -> String {
+            let status = std::fs::read_to_string(format!("/proc/self/task/{}/status", me()));
+            let status = status.expect("the system tells");
+            let line = status.lines().find(|l| l.starts_with("Cpus_allowed_list"));
+            line.expect("a line about processors").to_owned()
+        }
+
+        #[test]
+        fn a_mask_is_put_back_unless_it_was_changed() {
+            let before = allowed();
+            let Some(moved) = push_away(me()) else {
+                return;
+            };
+            assert_ne!(allowed(), before);
+            restore(moved);
+            assert_eq!(allowed(), before);
+            // It is no longer as it was set.
+            restore(Moved {
+                mask: moved.fewer,
+                ..moved
+            });
+            assert_eq!(allowed(), before);
+        }
+    }
 }

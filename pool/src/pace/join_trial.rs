@@ -371,6 +371,13 @@ mod tests {
         assert!(site.call(15_001, 0, NO_CHANCE));
         assert!(site.call(15_001, 0, 4));
         assert!(!site.call(15_001, 0, 4));
+        // Each of those that take far longer does.
+        let (site, slow) = (Site::new(), (10_000, 30_000));
+        site.until(true, slow, NO_CHANCE);
+        assert_eq!(site.until(false, slow, NO_CHANCE), 10_000);
+        assert!(site.call(60_000, 0, NO_CHANCE));
+        assert!(site.call(60_001, 0, NO_CHANCE));
+        assert!(!site.call(60_001, 0, NO_CHANCE));
     }
 
     #[test]

@@ -182,3 +182,70 @@ impl Timer {
 pub fn few(site: usize) -> usize {
     loop_pace::few(site_costs::entry(site))
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Site, Timer};
+    use crate::base::clock;
+    use crate::pace::loop_pace;
+    use crate::pace::site_costs;
+    use crate::seat::context::CallOf;
+
+    const THREADS: usize = 4;
+
+    /// A call of the loop at this address, of which `nanos` are known for each item.
+    fn known(site: usize, depth: u32, nanos: u64) -> Site {
+        let class = 0;
+        let site = Site::new(CallOf { site, depth, class });
+        site.entry.replace_cost(1_000, 1_000 * nanos);
+        site
+    }
+
+    #[test]
+    fn calls_of_few_items_are_cut_in_advance_unless_they_are_brief() {
+        let site = Site::flat(0x51_8100, 8);
+        assert_eq!(site.cuts(8, THREADS, false), Some(THREADS), "not known yet");
+        assert_eq!(site.cuts(9, THREADS, true), None, "not few");
+        let cuts = |nanos, items| known(0x51_8100, 0, nanos).cuts(items, THREADS, true);
+        assert_eq!(cuts(10_000, 1), Some(THREADS));
+        assert_eq!(cuts(2_000, 3), Some(THREADS));
+        assert_eq!((cuts(2_000, 2), cuts(100, 8)), (None, None), "brief");
+    }
+
+    #[test]
+    fn short_inner_calls_that_are_cheap_to_cut_are_cut_in_advance() {
+        let cuts = |items, cheap| known(0x51_8200, 1, 2_000).cuts(items, THREADS, cheap);
+        assert_eq!(cuts(20, true), Some(2 * THREADS - 1));
+        assert_eq!(cuts(20, false), None, "folders cost something");
+        assert_eq!((cuts(30, true), cuts(33, true)), (None, None), "long");
+        let site = known(0x51_8200, 1, 100);
+        assert_eq!(site.cuts(20, THREADS, true), None, "brief");
+    }
+
+    #[test]
+    fn pieces_that_take_far_longer_than_is_known_are_noticed() {
+        let key = known(0x51_8300, 0, 100).key();
+        let timer = |items: usize, nanos| {
+            let zero = Timer {
+                site: key,
+                every: 0,
+                items: 0.into(),
+                ticks: 0.into(),
+            };
+            zero.add(items, clock::ticks(nanos));
+            zero
+        };
+        assert!(!timer(0, 0).overturns());
+        assert!(!timer(10, 2_000).overturns());
+        assert!(!timer(100, 60_000).overturns());
+        assert!(timer(10, 60_000).overturns());
+        // What a call took is known from then on.
+        let open = Site::flat(0x51_8400, 8).key();
+        assert!(loop_pace::is_open(open));
+        let watched = Timer::start(open, 8).expect("nothing is known");
+        watched.add(10, clock::ticks(50_000));
+        watched.end();
+        let known = site_costs::entry(open).predict(10);
+        assert!(known.is_some_and(|nanos| (45_000..55_000).contains(&nanos)));
+    }
+}

@@ -133,6 +133,110 @@ mod moving {
             self.bed.lock().unwrap_or_else(PoisonError::into_inner)
         }
     }
+
+    #[cfg(all(test, not(loom), not(tine_sched)))]
+    mod tests {
+        use super::Place;
+        use crate::base::clock;
+        use crate::base::config;
+        use crate::base::sys::elsewhere::tests::allowed;
+        use crate::base::sys::elsewhere::{me, push_away, restore};
+
+        /// The system may move the thread between two steps, but hardly each time.
+        const TRIES: usize = 100;
+
+        /// Whether threads can be moved here: there must be a second processor.
+        fn can_move() -> bool {
+            push_away(me()).map(restore).is_some()
+        }
+
+        /// Does what a thread that wakes another one does, for this one. Says whether that has changed where it may run.
+        fn is_moved(wake: impl FnOnce()) -> bool {
+            let before = allowed();
+            wake();
+            allowed() != before
+        }
+
+        fn sleep_deeply() {
+            let begun = clock::now();
+            while clock::since(begun) <= 2 * clock::ticks(super::DEEP) {
+                std::thread::yield_now();
+            }
+        }
+
+        #[test]
+        fn a_thread_that_was_moved_comes_back() {
+            if !(config::wakes_elsewhere() && can_move()) {
+                return;
+            }
+            let (place, before) = (Place::new(), allowed());
+            let ways: [(_, fn(&Place)); 2] = [(false, Place::keep_off), (true, Place::push_away)];
+            for (deep, wake) in ways {
+                let is_moved = (0..TRIES).any(|_| {
+                    place.lie_down();
+                    if deep {
+                        sleep_deeply();
+                    }
+                    let is = is_moved(|| wake(&place));
+                    if !is {
+                        place.get_up();
+                    }
+                    is
+                });
+                assert!(is_moved);
+                // It is woken again before it is up.
+                sleep_deeply();
+                assert!(!self::is_moved(|| place.push_away()));
+                assert!(!self::is_moved(|| place.keep_off()));
+                place.get_up();
+                assert_eq!(allowed(), before);
+            }
+        }
+
+        #[test]
+        fn a_thread_that_is_up_or_was_not_long_asleep_stays() {
+            let place = Place::new();
+            for _ in 0..2 {
+                for _ in 0..TRIES {
+                    place.note();
+                    assert!(!is_moved(|| place.keep_off()));
+                }
+                sleep_deeply();
+                assert!(!is_moved(|| place.push_away()));
+                place.lie_down();
+                place.get_up();
+            }
+            let stays = (0..TRIES).any(|_| {
+                place.lie_down();
+                let stays = !is_moved(|| place.push_away());
+                place.get_up();
+                stays
+            });
+            assert!(stays);
+        }
+
+        #[test]
+        fn a_thread_is_where_it_was_last_seen() {
+            let place = Place::new();
+            assert!(!place.is_here(), "nothing is known");
+            let is_told = place.is_told();
+            let note = |_| {
+                place.note();
+                place.is_here()
+            };
+            assert_eq!((0..TRIES).any(note), is_told);
+            let leave = |_| {
+                place.note();
+                let moved = push_away(me());
+                let left = moved.is_some() && !place.is_here();
+                if let Some(moved) = moved {
+                    restore(moved);
+                }
+                left
+            };
+            assert_eq!((0..TRIES).any(leave), is_told && can_move());
+        }
+    }
 }
 
 #[cfg(not(all(target_os = "linux", not(any(miri, loom)))))]

@@ -277,6 +277,7 @@ impl Shared {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use crate::base::config::Handlers;
+    use crate::seat::Seat;
     use crate::seat::word::{Holder, Step};
     use crate::work::shared::{Plan, Shared};
     use std::sync::Arc;
@@ -320,6 +321,17 @@ mod tests {
         // The test's thread may be moved in between, but not each time. Where the system tells of no processor, none is found.
         let found = (0..100).any(|_| woken(true));
         assert_eq!(found, pool(1).desks[0].place.is_told());
+    }
+
+    #[test]
+    fn of_sleeping_threads_one_is_woken_for_a_task() {
+        let shared = pool(2);
+        for step in [Step::Search, Step::LieDown] {
+            (0..2).for_each(|seat| assert!(shared.sleep.take(&shared.seats[seat], step)));
+        }
+        shared.announce_tasks();
+        let woken = |seat: &&Seat| seat.word.load().holder() == Holder::Notified;
+        assert_eq!(shared.seats.iter().filter(woken).count(), 1);
     }
 
     /// Seat 1 waits for seat 0, and 2 for 1, and 66, of the same name, too. Seat 3 waits for 2, which is too far up. Seat 4,
