@@ -178,6 +178,10 @@ impl<P: Producer, Q: Producer<Item = P::Item>> Producer for Links<P, Q> {
         self.a.max_len().min(self.b.max_len())
     }
 
+    fn is_over(&self) -> bool {
+        self.a.is_over() || self.b.is_over()
+    }
+
     fn split_at(self, index: usize) -> (Self, Self) {
         let a_len = self.a_len.min(index);
         let (a, a_right) = self.a.split_at(a_len);

@@ -262,6 +262,10 @@ impl<P: Producer, K: Chunk<P::Item>> Producer for Cuts<P, K> {
         self.base.max_len() / self.cut.size
     }
 
+    fn is_over(&self) -> bool {
+        self.base.is_over()
+    }
+
     fn split_at(self, index: usize) -> (Self, Self) {
         let Cut { len, size, kind } = self.cut;
         let here = reach(index, size, len);

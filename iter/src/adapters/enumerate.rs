@@ -76,6 +76,10 @@ impl<P: Producer> Producer for Numbered<P> {
         self.base.max_len()
     }
 
+    fn is_over(&self) -> bool {
+        self.base.is_over()
+    }
+
     fn split_at(self, index: usize) -> (Self, Self) {
         let (left, right) = self.base.split_at(index);
         let with = |base, first| Numbered { base, first };

@@ -133,6 +133,10 @@ impl<P: Producer, Q: Producer<Item = P::Item>> Producer for Turns<P, Q> {
         self.a.max_len().min(self.b.max_len())
     }
 
+    fn is_over(&self) -> bool {
+        self.a.is_over() || self.b.is_over()
+    }
+
     fn split_at(self, index: usize) -> (Self, Self) {
         let (a_len, b_len) = self.lens;
         assert!(

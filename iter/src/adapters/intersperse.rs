@@ -312,6 +312,10 @@ impl<T: Clone + Send, P: Producer<Item = T>> Producer for Spaced<P, T> {
         self.base.max_len()
     }
 
+    fn is_over(&self) -> bool {
+        self.base.is_over()
+    }
+
     fn split_at(self, index: usize) -> (Self, Self) {
         let len = self.len;
         assert!(index <= len, "{len} items and gaps were cut at {index}");

@@ -103,6 +103,10 @@ impl<P: Producer> Producer for Limited<P> {
         self.base.max_len().min(self.limit.max)
     }
 
+    fn is_over(&self) -> bool {
+        self.base.is_over()
+    }
+
     fn split_at(self, index: usize) -> (Self, Self) {
         let limit = self.limit;
         let (left, right) = self.base.split_at(index);

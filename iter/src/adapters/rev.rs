@@ -79,6 +79,10 @@ impl<P: Producer> Producer for Reversed<P> {
         self.base.max_len()
     }
 
+    fn is_over(&self) -> bool {
+        self.base.is_over()
+    }
+
     fn split_at(self, index: usize) -> (Self, Self) {
         let rest = self.len.checked_sub(index);
         let rest = rest.unwrap_or_else(|| panic!("{} items were cut at {index}", self.len));

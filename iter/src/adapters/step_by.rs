@@ -84,6 +84,10 @@ impl<P: Producer> Producer for Strided<P> {
         self.base.max_len() / self.step
     }
 
+    fn is_over(&self) -> bool {
+        self.base.is_over()
+    }
+
     fn split_at(self, index: usize) -> (Self, Self) {
         let step = self.step;
         let cut = reach(index, step, self.len);

@@ -105,6 +105,10 @@ impl<P: Producer, Q: Producer> Producer for Pairs<P, Q> {
         self.a.max_len().min(self.b.max_len())
     }
 
+    fn is_over(&self) -> bool {
+        self.a.is_over() || self.b.is_over()
+    }
+
     fn split_at(self, index: usize) -> (Self, Self) {
         let (a, a_right) = self.a.split_at(index);
         let (b, b_right) = self.b.split_at(index);

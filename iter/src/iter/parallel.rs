@@ -705,7 +705,8 @@ pub trait ParallelIterator: Sized + Send {
     }
 
     /// The same items, but a panic ends the other pieces early: once an item has panicked in any
-    /// piece, the others stop as soon as they look.
+    /// piece, the others stop as soon as they look. They look at each item, or between blocks of items where an
+    /// adapter such as `zip` or `chunks` follows, which relies on their number.
     ///
     /// ```
     /// use tine::prelude::*;

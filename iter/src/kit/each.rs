@@ -26,7 +26,8 @@ pub(crate) trait Each<T>: Sync {
     /// Turns one item into another.
     fn each(&self, state: &mut Self::State, item: T) -> Self::Out;
 
-    /// Whether no further item should be handed on.
+    /// Whether no further item should be handed on. As a producer, which has promised how many there are, it hands on those of
+    /// the block that has begun.
     #[inline]
     fn done(&self) -> bool {
         false
@@ -245,6 +246,10 @@ impl<'e, E: Each<P::Item>, P: Producer> Producer for EachProducer<'e, E, P> {
         self.base.max_len()
     }
 
+    fn is_over(&self) -> bool {
+        self.each.done() || self.base.is_over()
+    }
+
     fn split_at(self, index: usize) -> (Self, Self) {
         let (left, right) = self.base.split_at(index);
         let with = |base| EachProducer {
@@ -255,6 +260,9 @@ impl<'e, E: Each<P::Item>, P: Producer> Producer for EachProducer<'e, E, P> {
     }
 
     fn fold_with<F: Folder<E::Out>>(self, folder: F) -> F {
+        if const { E::ENDS } {
+            return folder.consume_iter(self.into_iter());
+        }
         let folder = EachFolder::new(self.each, folder);
         let EachFolder { state, base, .. } = self.base.fold_with(folder);
         drop(state);
@@ -273,9 +281,6 @@ impl<E: Each<I::Item>, I: Iterator> Iterator for EachIter<'_, E, E::State, I> {
 
     #[inline]
     fn next(&mut self) -> Option<E::Out> {
-        if self.each.done() {
-            return None;
-        }
         let item = self.base.next()?;
         Some(self.each.each(&mut self.state, item))
     }
@@ -298,14 +303,7 @@ impl<E: Each<I::Item>, I: Iterator> Iterator for EachIter<'_, E, E::State, I> {
     }
 
     #[inline]
-    fn fold<A, F: FnMut(A, E::Out) -> A>(mut self, init: A, mut f: F) -> A {
-        if E::ENDS {
-            let mut acc = init;
-            for out in self.by_ref() {
-                acc = f(acc, out);
-            }
-            return acc;
-        }
+    fn fold<A, F: FnMut(A, E::Out) -> A>(self, init: A, mut f: F) -> A {
         let EachIter {
             each,
             mut state,
@@ -320,9 +318,6 @@ impl<E: Each<I::Item>, I: DoubleEndedIterator> DoubleEndedIterator
 {
     #[inline]
     fn next_back(&mut self) -> Option<E::Out> {
-        if self.each.done() {
-            return None;
-        }
         let item = self.base.next_back()?;
         Some(self.each.each(&mut self.state, item))
     }

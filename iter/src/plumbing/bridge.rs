@@ -123,7 +123,7 @@ where
     if const { Rest::<P, C>::BLOCKS } {
         rest.consumer.expect(len);
     }
-    if rest.consumer.full() || len / 2 < min {
+    if rest.is_full() || len / 2 < min {
         return rest.whole(|address| Site::here(address, len));
     }
     let _look = look();
@@ -183,7 +183,7 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
         if Self::BLOCKS && is_under() {
             return self.in_blocks(site(Self::address()));
         }
-        if self.consumer.full() {
+        if self.is_full() {
             return self.nothing();
         }
         // A loop that no item ends is compiled for blocks alone.
@@ -210,6 +210,11 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
         let mut job = Job::new(self, &task);
         job.run(false);
         job.result()
+    }
+
+    /// Whether no item is wanted any more.
+    fn is_full(&self) -> bool {
+        self.consumer.full() || self.producer.is_over()
     }
 
     /// What it comes to if no item is wanted any more.
@@ -302,7 +307,7 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
                 return Ok(reducer.reduce(done(folder).complete(), right));
             }
             self = done(far.rest);
-            if folder.as_ref().is_some_and(Folder::full) {
+            if folder.as_ref().is_some_and(Folder::full) || self.producer.is_over() {
                 drop(self);
                 return Ok(done(folder).complete());
             }
@@ -354,7 +359,7 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Strand<P, C> {
     fn run(&mut self, n: usize) -> Ran {
         let rest = done(self.rest.take());
         let (folder, left) = rest.run_block(n, self.folder.take());
-        let full = folder.full();
+        let full = folder.full() || left.as_ref().is_some_and(|left| left.producer.is_over());
         self.folder = Some(folder);
         self.rest = left;
         match self.rest {
@@ -376,7 +381,8 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Strand<P, C> {
             }
             (None, false) => {
                 let folder = done(near.folder.take());
-                let full = folder.full();
+                let full =
+                    folder.full() || far.rest.as_ref().is_some_and(|far| far.producer.is_over());
                 self.folder = Some(folder);
                 if full {
                     return Forked::Full;
@@ -385,7 +391,7 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Strand<P, C> {
                 return Forked::Back;
             }
             (None, true) => match done(far.rest) {
-                rest if rest.consumer.full() => rest.nothing(),
+                rest if rest.is_full() => rest.nothing(),
                 rest => {
                     let mut far = Strand::new(Some(rest), None);
                     way.go_on(&mut far);
@@ -423,7 +429,7 @@ impl<P: Producer, C: Consumer<P::Item>> Part for Job<'_, P, C> {
     fn run(&mut self, _: bool) {
         let rest = done(self.rest.take());
         self.result = Some(match Rest::<P, C>::BLOCKS {
-            _ if rest.consumer.full() => rest.nothing(),
+            _ if rest.is_full() => rest.nothing(),
             true => rest.lazily(self.task),
             false => rest.in_one(),
         });
@@ -467,7 +473,7 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Cut<'a, P, C> {
         let rest = done(self.rest.take());
         self.result = Some(match self.timer {
             // Else it would be noted that its items take no time.
-            _ if rest.consumer.full() => rest.nothing(),
+            _ if rest.is_full() => rest.nothing(),
             Some(timer) => timer.time(rest.len, || rest.whole(Site::inside)),
             None => rest.whole(Site::inside),
         });
@@ -479,7 +485,7 @@ impl<P: Producer, C: Consumer<P::Item>> Part for Cut<'_, P, C> {
         let (len, is_full) = self
             .rest
             .as_ref()
-            .map_or((0, true), |rest| (rest.len, rest.consumer.full()));
+            .map_or((0, true), |rest| (rest.len, rest.is_full()));
         if !is_full {
             check();
         }

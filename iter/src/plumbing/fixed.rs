@@ -97,7 +97,7 @@ where
     C: Consumer<P::Item>,
 {
     check();
-    if consumer.full() {
+    if consumer.full() || producer.is_over() {
         drop(producer);
         return consumer.into_folder().complete();
     }

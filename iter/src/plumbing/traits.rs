@@ -49,6 +49,15 @@ pub trait Producer: Send + Sized {
         usize::MAX
     }
 
+    /// Whether the items make no difference any more, since a panic is on its way to the caller: see
+    /// [`panic_fuse`](crate::iter::ParallelIterator::panic_fuse).
+    ///
+    /// A loop asks between blocks. The producer itself goes on, since what stands behind it relies on its length: adapters
+    /// that count items ask those before them.
+    fn is_over(&self) -> bool {
+        false
+    }
+
     /// Cuts into the first `index` items and the rest.
     fn split_at(self, index: usize) -> (Self, Self);
 

@@ -406,6 +406,10 @@ impl<P: Producer> Producer for Repeatable<P> {
         self.0.max_len()
     }
 
+    fn is_over(&self) -> bool {
+        self.0.is_over()
+    }
+
     fn split_at(self, index: usize) -> (Self, Self) {
         let (left, right) = self.0.split_at(index);
         (Repeatable(left), Repeatable(right))

@@ -6,6 +6,7 @@ mod kit;
 
 mod extremes;
 mod foreign;
+mod fuses;
 mod indexed;
 mod liars;
 mod panics;
