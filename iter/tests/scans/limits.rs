@@ -94,7 +94,7 @@ fn units_in_place() {
 
 #[test]
 fn searches_end_early() {
-    let len = if cfg!(miri) { 100 } else { 300_000 };
+    let len = if cfg!(miri) { 100 } else { 100_000 };
     let v: Vec<usize> = vec![1; len];
     in_pools(&|| {
         for at in [0, 1, len / 3, len - 1] {
@@ -166,7 +166,7 @@ fn a_total_is_whole_or_none() {
     in_pools(&|| {
         check(4, 1000, 2, 2);
         check(4, 1, 4, 3);
-        let len = if cfg!(miri) { 100 } else { 40_000 };
+        let len = if cfg!(miri) { 100 } else { 15_000 };
         for size in [len / 50, len / 3, len] {
             for at in [0, len / 2, len - len / 100, len - 2, len - 1] {
                 check(len, size, at + 1, at);

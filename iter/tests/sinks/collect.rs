@@ -178,7 +178,7 @@ fn early_end_of_options_is_early() {
 /// What the first items foretell is taken for room, and given back where it was too much.
 #[test]
 fn room_that_was_foretold_wrongly() {
-    let count = if cfg!(miri) { 3_000 } else { 400_000 };
+    let count = if cfg!(miri) { 3_000 } else { 100_000 };
     let kinds: [fn(usize, usize) -> bool; 6] = [
         |_, _| true,
         |at, _| at % 3 == 0,
