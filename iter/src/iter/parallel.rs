@@ -704,9 +704,8 @@ pub trait ParallelIterator: Sized + Send {
         WhileSome::new(self)
     }
 
-    /// The same items, but a panic ends the other pieces early: once an item has panicked in any
-    /// piece, the others stop as soon as they look. They look at each item, or between blocks of items where an
-    /// adapter such as `zip` or `chunks` follows, which relies on their number.
+    /// The same items, but a panic ends the other pieces early: they stop as soon as they look. They look at each
+    /// item, or between blocks of items where an adapter such as `zip` or `chunks` follows, which relies on their number.
     ///
     /// ```
     /// use tine::prelude::*;
