@@ -13,7 +13,7 @@ use tine_pool::ThreadPoolBuilder;
 struct OnPurpose;
 
 const LEN: usize = 2000;
-/// The item that panics, in the second half, and the one in the first half that waits for it.
+/// The item that panics, and the one that waits for that. In a loop of all items they lie in different halves.
 const BAD: usize = 1500;
 const SLOW: usize = 604;
 
@@ -143,7 +143,7 @@ fn others_stop() {
                     after.fetch_add(1, Relaxed);
                     thread::sleep(Duration::from_millis(1));
                 }
-                // Behind the middle only: the first half is then begun in any case.
+                // Each chunk of the first half waits, so the panic comes while one of them is run.
                 if n < LEN / 2 && n % 10 == 4 {
                     return blown.item(SLOW);
                 }
