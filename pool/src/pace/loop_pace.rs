@@ -48,6 +48,8 @@ pub(crate) use view::{Demand, View};
 
 /// The time that a block should take, in nanoseconds.
 const BLOCK: u64 = 3_000;
+/// The same while the pool is crowded: no thread would take what is left.
+const CROWDED: u64 = 12_000;
 /// Down to this time, in nanoseconds, a block is not cut to an eighth of the rest. The first figure
 /// holds until a thread has worked for [`LONG`], and then the second, when looking more often costs
 /// next to nothing.
@@ -83,8 +85,9 @@ pub(crate) const AHEAD: usize = 10;
 /// After a loop that woke no thread, a loop that begins within this many times that delay wakes
 /// one.
 const SOON: u64 = 4;
-/// A pool that was seen to be crowded counts as that for this many times as long as the look took.
-const PAUSE: u64 = 32;
+/// A pool that was seen to be crowded counts as that for this many times as long as the look took, but for no more
+/// nanoseconds than the second figure says.
+const PAUSE: (u64, u64) = (256, 50_000);
 /// In a pool of more than [`MANY`] threads, a thread that finds that no other wants work looks at the census again
 /// after this time only, unless a thread waits for it: each thread that counts itself there has to wait for all that
 /// look. The first figure, in nanoseconds, is for parts that a thief took, the second for calls.
@@ -682,7 +685,8 @@ impl Pace {
             return self.begin(lasting(BLOCK).min(self.most()).min(left));
         }
         let least = if self.long { LEAST.1 } else { LEAST.0 };
-        let size = lasting(BLOCK)
+        let goal = if self.is_crowded() { CROWDED } else { BLOCK };
+        let size = lasting(goal)
             .min((left + self.beyond) / 8)
             .max(lasting(least))
             .min(self.most())
@@ -820,17 +824,23 @@ impl Pace {
     /// Whether threads have time for parts of this loop. Where each has a call of its own, what is given
     /// away delays another call by as much as it furthers this one.
     fn has_room(&mut self, view: &impl View) -> bool {
-        // The block before this ended just now.
-        if self.begun != 0 && self.begun < self.crowded {
+        if self.is_crowded() {
             return false;
         }
-        let start = clock::now();
         let crowded = view.is_crowded();
         if crowded {
             let end = clock::now();
-            self.crowded = end + PAUSE * end.saturating_sub(start);
+            // The block before this ended just now.
+            let start = if self.begun == 0 { end } else { self.begun };
+            let pause = PAUSE.0.saturating_mul(end.saturating_sub(start));
+            self.crowded = end + pause.min(clock::ticks(PAUSE.1));
         }
         !crowded
+    }
+
+    /// Whether the pool was crowded a short while before the last block ended.
+    fn is_crowded(&self) -> bool {
+        self.begun != 0 && self.begun < self.crowded
     }
 
     /// Whether work of this many nanoseconds is worth a wake-up.

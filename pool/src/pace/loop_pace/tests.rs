@@ -14,6 +14,8 @@ fn at(site: usize) -> &'static Entry {
 struct Eight {
     kept: Cell<Option<bool>>,
     crowded: bool,
+    /// How often it was asked whether the pool is crowded.
+    looks: Cell<u32>,
     inner: bool,
     chance: bool,
     wakes: Wakes,
@@ -30,6 +32,7 @@ impl Eight {
         Self {
             kept: Cell::new(None),
             crowded: false,
+            looks: Cell::new(0),
             inner: false,
             chance: false,
             wakes: Wakes::new(),
@@ -72,6 +75,7 @@ impl View for Eight {
         self.waited_for.get()
     }
     fn is_crowded(&self) -> bool {
+        self.looks.set(self.looks.get() + 1);
         self.crowded
     }
     fn wake_ahead(&self) {
@@ -233,6 +237,41 @@ fn few_long_items_are_public_before_one_is_begun() {
         ..Eight::new()
     };
     assert_eq!(laid_bare(site, 64, &crowded), (1, Bare::No));
+}
+
+/// A crowded pool is not looked at again for a while, which depends on what the look took, but is never long: not even if
+/// the thread was stopped in the middle of it. Until then blocks are longer.
+#[test]
+fn a_crowded_pool_is_left_alone_for_a_while() {
+    let view = Eight {
+        crowded: true,
+        ..Eight::new()
+    };
+    for (took, least, most) in [(100, 25_000, 51_000), (1_000_000, 50_000, 51_000)] {
+        let mut pace = Pace::start(at(0x51_7e34), 1 << 20, 0, false, false, &view);
+        (pace.items, pace.ticks) = (1_000, clock::ticks(1_000_000));
+        assert_eq!(pace.size(1 << 20), 3, "nothing is known of the pool");
+        pace.block = 0;
+        let before = view.looks.get();
+        pace.begun = clock::now() - clock::ticks(took);
+        assert!(!pace.has_room(&view));
+        let end = clock::now();
+        assert!(pace.crowded >= pace.begun + clock::ticks(took + least));
+        assert!(pace.crowded <= end + clock::ticks(most));
+        assert!(!pace.has_room(&view));
+        assert_eq!(view.looks.get(), before + 1);
+        assert_eq!(pace.size(1 << 20), 12);
+        assert_eq!(pace.size(40), 5, "no more than an eighth of what is left");
+        // The block that ends when the time is over.
+        pace.begun = pace.crowded;
+        assert!(!pace.has_room(&view));
+        assert_eq!(view.looks.get(), before + 2);
+    }
+    let empty = Eight::new();
+    let mut pace = Pace::start(at(0x51_7e34), 1 << 20, 0, false, false, &empty);
+    pace.begun = clock::now();
+    assert!(pace.has_room(&empty) && pace.has_room(&empty));
+    assert_eq!(empty.looks.get(), 2, "one with room is looked at each time");
 }
 
 /// Where one item in many takes long, all of a thread's work is public in parts worth a long item.
