@@ -5,7 +5,7 @@ use crate::base::park::Parker;
 use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell, fence, yield_now};
 use crate::queue::job::{StackJob, State, Taken, execute};
 use crate::queue::kept::Kept;
-use crate::queue::latch::{CountLatch, Latch};
+use crate::queue::latch::{CountLatch, Latch, ScopeCount};
 use crate::queue::spawned::{Entry, Lot, Spawned};
 use crate::queue::steal::Steal;
 use crate::seat::Seat;
@@ -140,6 +140,52 @@ fn counts_that_are_kept(settle: bool) {
         thread.join().unwrap();
         assert_eq!(latch.count(), 0);
     });
+}
+
+/// A scope with a task that ends elsewhere: its owner leaves once it has, and sees what it did. `settles` says whether the owner
+/// has given back what it counted ahead by then, as before it sleeps.
+fn a_scope_is_left(settles: bool) {
+    explore(3, move || {
+        let count = Arc::new(ScopeCount::at_home(parker()));
+        let done = Arc::new(Watched(UnsafeCell::new(0)));
+        count.count_up_at_home();
+        let thread = {
+            let (count, done) = (Arc::clone(&count), Arc::clone(&done));
+            thread::spawn(move || {
+                // SAFETY: watched.
+                done.0.with_mut(|p| unsafe { *p = 1 });
+                // SAFETY: the task's own count.
+                unsafe { CountLatch::decrement(&raw const count.latch, 1) };
+            })
+        };
+        count.end_body(true);
+        if settles {
+            count.settle();
+        }
+        while !count.is_done() {
+            if settles {
+                count.latch.latch().wait();
+            } else {
+                yield_now();
+            }
+        }
+        // No thread is about to set the latch, which goes now.
+        assert!(count.latch.count() > 0 || count.latch.latch().is_set());
+        // SAFETY: watched.
+        assert_eq!(done.0.with(|p| unsafe { *p }), 1);
+        thread.join().unwrap();
+        assert_eq!(count.latch.latch().is_set(), settles);
+    });
+}
+
+#[test]
+fn an_owner_leaves_by_its_credit() {
+    a_scope_is_left(false);
+}
+
+#[test]
+fn an_owner_that_has_settled_waits_for_the_latch() {
+    a_scope_is_left(true);
 }
 
 struct Watched(UnsafeCell<u32>);

@@ -12,14 +12,18 @@
 //! `set` is a swap. So exactly one of "the waiter sees SET" and "the setter sees SLEEPING" holds,
 //! and no wake-up is lost. The setter reads everything it needs before the swap: after it, the
 //! waiter may return and the latch be gone. A latch knows a parker, never a pool.
+//!
+//! Beside it stand counts that set one when they come down to zero ([`CountLatch`]), and those of a scope ([`ScopeCount`]).
 
 use crate::base::park::Parker;
-use crate::base::sync::{AtomicU32, AtomicUsize, CachePadded, Ordering};
+use crate::base::sync::{AtomicBool, AtomicU32, AtomicUsize, CachePadded, Ordering};
 use std::time::Duration;
 
 const UNSET: u32 = 0;
 const SLEEPING: u32 = 1;
 const SET: u32 = 2;
+/// The number of counts that a scope takes at once at home.
+const LOT: usize = 64;
 
 /// How a job tells its owner that it has been run.
 pub(crate) trait Signal {
@@ -142,6 +146,7 @@ pub(crate) struct CountLatch {
 
 impl CountLatch {
     /// Starts at one: the count of the thread that makes it.
+    #[cfg(test)]
     pub(crate) fn new(sleeper: &'static Parker) -> Self {
         Self::with_count(1, sleeper)
     }
@@ -186,5 +191,162 @@ impl CountLatch {
     pub(crate) fn count(&self) -> usize {
         // Acquire: pairs with `decrement`: what went before one that is seen is seen.
         self.count.load(Ordering::Acquire)
+    }
+}
+
+/// The counts of a scope: its body's, and those of its tasks. "At home" is said of the thread that holds the seat on which the
+/// scope was opened, and which waits for it.
+///
+/// That thread counts ahead, in a lot, and takes what it ends itself off that credit. So tasks that are spawned and run at home
+/// cost no read-modify-write; and once all other counts have been given back, the scope is left without one.
+#[derive(Debug)]
+pub(crate) struct ScopeCount {
+    /// All counts, the credit among them.
+    pub(crate) latch: CountLatch,
+    /// Counted already and not used: looked at by each spawn at home, and so on a line of its own.
+    credit: CachePadded<AtomicUsize>,
+    /// Whether the body has ended, and gives its count back.
+    body_ended: AtomicBool,
+}
+
+impl ScopeCount {
+    /// Of a scope with no home.
+    pub(crate) fn outside(waiter: &'static Parker) -> Self {
+        Self::new(waiter, 0)
+    }
+
+    /// Of a scope with a home, whose thread waits.
+    pub(crate) fn at_home(waiter: &'static Parker) -> Self {
+        Self::new(waiter, LOT)
+    }
+
+    fn new(waiter: &'static Parker, credit: usize) -> Self {
+        Self {
+            latch: CountLatch::with_count(1 + credit, waiter),
+            credit: CachePadded::new(AtomicUsize::new(credit)),
+            body_ended: AtomicBool::new(false),
+        }
+    }
+
+    /// One more, at home.
+    pub(crate) fn count_up_at_home(&self) {
+        let mut credit = self.credit.load(Ordering::Relaxed);
+        if credit == 0 {
+            self.latch.increment(LOT);
+            credit = LOT;
+        }
+        self.credit.store(credit - 1, Ordering::Relaxed);
+    }
+
+    /// One less, at home: the owner's frame is below this one, and settles before it goes.
+    pub(crate) fn count_down_at_home(&self) {
+        let credit = self.credit.load(Ordering::Relaxed);
+        self.credit.store(credit + 1, Ordering::Relaxed);
+    }
+
+    /// The body has ended: its count is given back, by the owner.
+    pub(crate) fn end_body(&self, at_home: bool) {
+        // Relaxed: where the count is given back, the decrement hands it on to a thread that sees that.
+        self.body_ended.store(true, Ordering::Relaxed);
+        if at_home {
+            self.count_down_at_home();
+        } else {
+            // SAFETY: the body's own count; the owner, which calls, keeps the scope.
+            unsafe { CountLatch::decrement(&raw const self.latch, 1) };
+        }
+    }
+
+    /// Gives back what was counted ahead. At home only.
+    pub(crate) fn settle(&self) {
+        let credit = self.credit.load(Ordering::Relaxed);
+        if credit > 0 {
+            self.credit.store(0, Ordering::Relaxed);
+            // SAFETY: the credit's own counts; the owner, which calls, keeps the scope.
+            unsafe { CountLatch::decrement(&raw const self.latch, credit) };
+        }
+    }
+
+    /// Whether all has ended; what the tasks did is then visible. Asked by the owner.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        let credit = self.credit.load(Ordering::Relaxed);
+        // Where there is a credit, no other thread can have given back the last count, and so none is about to set the latch. And none
+        // counts up that has no count.
+        if credit > 0 {
+            return self.latch.count() == credit;
+        }
+        self.latch.latch().is_set()
+    }
+
+    /// How many tasks have not ended, as far as can be seen.
+    pub(crate) fn unfinished(&self) -> usize {
+        // In this order: a thread that sees the body's count given back sees that it has ended, and one that sees
+        // the credit settled sees none.
+        let count = self.latch.count();
+        let ahead = self.credit.load(Ordering::Relaxed);
+        let body = usize::from(!self.body_ended.load(Ordering::Relaxed));
+        count.saturating_sub(ahead + body)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{CountLatch, LOT, ScopeCount};
+    use crate::base::park::Lease;
+
+    /// Tasks that are spawned and end at home, more than a lot of them, and some that end elsewhere.
+    #[test]
+    fn counts_at_home_and_elsewhere() {
+        let lease = Lease::new();
+        for (tasks, away) in [
+            (0, 0),
+            (1, 0),
+            (LOT, 0),
+            (3 * LOT, 0),
+            (1, 1),
+            (LOT, 3),
+            (3 * LOT, 3 * LOT),
+        ] {
+            for settles in [false, true] {
+                let count = ScopeCount::at_home(lease.parker());
+                (0..tasks).for_each(|_| count.count_up_at_home());
+                assert_eq!(count.unfinished(), tasks);
+                assert!(!count.is_done(), "the body runs");
+                count.end_body(true);
+                assert_eq!(count.unfinished(), tasks);
+                for left in (away..tasks).rev() {
+                    assert!(!count.is_done());
+                    count.count_down_at_home();
+                    assert_eq!(count.unfinished(), left);
+                }
+                if settles {
+                    count.settle();
+                    assert_eq!(count.unfinished(), away);
+                }
+                for left in (0..away).rev() {
+                    assert!(!count.is_done());
+                    // SAFETY: alive, and there is a task left.
+                    unsafe { CountLatch::decrement(&raw const count.latch, 1) };
+                    assert_eq!(count.unfinished(), left);
+                }
+                assert!(count.is_done());
+                // As the owner does that sleeps.
+                count.settle();
+                assert!(count.is_done() && count.latch.latch().is_set());
+            }
+        }
+    }
+
+    #[test]
+    fn a_scope_without_a_home() {
+        let lease = Lease::new();
+        let count = ScopeCount::outside(lease.parker());
+        count.latch.increment(1);
+        assert_eq!(count.unfinished(), 1);
+        count.end_body(false);
+        assert!(!count.is_done());
+        // SAFETY: alive, and there is a task left.
+        unsafe { CountLatch::decrement(&raw const count.latch, 1) };
+        assert!(count.is_done());
     }
 }

@@ -1,18 +1,16 @@
 //! Scopes: tasks that may borrow from the frame that waits for them.
 //!
-//! A scope counts its body and its tasks; the last one done sets the latch that the owner waits
-//! on. The owner's thread counts ahead, in lots, and takes what it ends itself off that credit,
-//! so that tasks which are spawned and run at home cost no read-modify-write. Other threads keep what
-//! the tasks count that they run in a row (`queue/kept.rs`). Each task carries the scope's tag into whatever deque or queue it goes to, so that the
+//! A scope counts its body and its tasks (`queue/latch.rs`), and the owner waits until all have ended. Other threads keep
+//! what the tasks count that they run in a row (`queue/kept.rs`). Each task carries the scope's tag into whatever deque or queue it goes to, so that the
 //! owner, waiting, can tell its own tasks from strangers.
 
 use super::broadcast::{BroadcastContext, send_to_all};
 use super::pool::{self, ThreadPool};
 use crate::base::stop::{self, Chain};
-use crate::base::sync::{AtomicBool, AtomicPtr, AtomicUsize, CachePadded, Ordering, relax};
+use crate::base::sync::{AtomicBool, AtomicPtr, Ordering, relax};
 use crate::base::unwind::{self, Payload};
 use crate::queue::job::{AtRest, Queue, QueuedJob, Repeated};
-use crate::queue::latch::CountLatch;
+use crate::queue::latch::{CountLatch, ScopeCount};
 use crate::queue::spawned::Entry;
 use crate::work::attend::attend_if_deserted;
 use crate::work::errand;
@@ -27,20 +25,16 @@ use std::sync::Arc;
 
 /// What both kinds of scope are made of.
 struct Base<'scope> {
-    shared: Arc<Shared>,
+    /// Outlives the scope: so each scope needs no count of its own there, which all threads would write.
+    shared: Outliving<Shared>,
     tag: u64,
-    latch: CountLatch,
+    count: ScopeCount,
     /// The seat on which the scope was opened, if it was on one of this pool.
     home: Option<usize>,
-    /// Counted already and not yet used: the home seat's holder alone looks here, at every
-    /// spawn, and so on a line of its own.
-    credit: CachePadded<AtomicUsize>,
     /// Whether a task was ever pushed on the home seat.
     at_home: AtomicBool,
     /// Whether spawns look at the number of unfinished tasks: then threads keep no counts.
     bounded: AtomicBool,
-    /// Whether the body has ended, and gives its count back.
-    body_ended: AtomicBool,
     /// The first panic.
     panic: AtomicPtr<Payload>,
     /// What the scope was opened under, and its tasks work under.
@@ -308,7 +302,7 @@ impl<'scope> Scope<'scope> {
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
         self.base.bound();
-        if self.base.unfinished() < limit {
+        if self.base.count.unfinished() < limit {
             self.spawn(body);
         } else {
             // As if another thread did it.
@@ -414,8 +408,8 @@ impl<'scope> ScopeFifo<'scope> {
             }
             None => {
                 base.count_one(None);
-                base.shared.inject_task(parcel);
-                attend_if_deserted(&base.shared);
+                base.shared().inject_task(parcel);
+                attend_if_deserted(base.shared());
             }
         });
         base.tell_owner();
@@ -465,30 +459,28 @@ fn run_entry(entry: Entry) {
 
 impl<'scope> Base<'scope> {
     fn on(worker: &Worker<'_>) -> Self {
-        let latch = CountLatch::new(worker.seat.wait_parker());
+        let count = ScopeCount::at_home(worker.seat.wait_parker());
         let home = Some(worker.seat.index);
-        Self::new(worker.shared.keep(), worker.open_scope(), latch, home)
+        Self::new(worker.shared, worker.open_scope(), count, home)
     }
 
     /// For a thread that is no worker of `shared`.
     fn outside<R>(shared: &Shared, f: impl FnOnce(Self) -> R) -> R {
         let tag = tag::outside();
-        let make = |parker| Self::new(shared.keep(), tag, CountLatch::new(parker), None);
+        let make = |parker| Self::new(shared, tag, ScopeCount::outside(parker), None);
         errand::with_parker_for(shared, |parker| f(make(parker)))
     }
 
-    fn new(shared: Arc<Shared>, tag: u64, latch: CountLatch, home: Option<usize>) -> Self {
+    /// The caller waits for the scope in the frame in which it has `shared`.
+    fn new(shared: &Shared, tag: u64, count: ScopeCount, home: Option<usize>) -> Self {
         let panic = AtomicPtr::new(ptr::null_mut());
-        let credit = CachePadded::new(AtomicUsize::new(0));
         Self {
-            shared,
+            shared: Outliving(shared),
             tag,
-            latch,
+            count,
             home,
-            credit,
             at_home: AtomicBool::new(false),
             bounded: AtomicBool::new(false),
-            body_ended: AtomicBool::new(false),
             panic,
             chain: stop::to_go_on_with(),
             marker: PhantomData,
@@ -502,24 +494,22 @@ impl<'scope> Base<'scope> {
             stop::check();
             body()
         });
-        // Relaxed: the decrement that follows hands it on to a thread that sees that.
-        self.body_ended.store(true, Ordering::Relaxed);
-        // SAFETY: the body's own count.
-        unsafe { CountLatch::decrement(&raw const self.latch, 1) };
-        let latch = self.latch.latch();
+        self.count.end_body(worker.is_some());
         match worker {
             Some(worker) => {
-                let settle = &|| self.settle();
-                worker.wait(&ScopeWait {
+                let what = ScopeWait {
                     tag: self.tag,
-                    latch,
+                    count: &self.count,
                     at_home: &self.at_home,
-                    settle,
-                });
+                };
+                what.run_at_home(worker);
+                if !self.count.is_done() {
+                    worker.wait(&what);
+                }
             }
-            None => errand::wait_for_scope(&self.shared, self.tag, latch),
+            None => errand::wait_for_scope(self.shared(), self.tag, &self.count),
         }
-        // Relaxed: the latch has brought everything.
+        // Relaxed: the count has brought everything.
         let panic = self.panic.swap(ptr::null_mut(), Ordering::Relaxed);
         if !panic.is_null() {
             // SAFETY: made by `Box::into_raw` in `caught`, and taken out once.
@@ -584,14 +574,12 @@ impl<'scope> Base<'scope> {
     unsafe fn count_down(this: *const Self) {
         // SAFETY: alive until it is counted down.
         let base = unsafe { &*this };
-        let latch = &raw const base.latch;
+        let latch = &raw const base.count.latch;
         let bounded = base.bounded.load(Ordering::Relaxed);
         // No closure that refers to the scope is left when the count is given back.
         let kept = base.with_worker(|worker| match worker {
             Some(worker) if base.is_home(worker) => {
-                // The owner's frame is below this one, and settles before it goes.
-                base.credit
-                    .store(base.credit.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                base.count.count_down_at_home();
                 true
             }
             // SAFETY: the caller's own count.
@@ -606,24 +594,18 @@ impl<'scope> Base<'scope> {
 
     /// Counts one more task, which `worker` spawns.
     fn count_one(&self, worker: Option<&Worker<'_>>) {
-        const LOT: usize = 64;
         match worker {
             Some(worker) if self.is_home(worker) => {}
             Some(worker) if !self.bounded.load(Ordering::Relaxed) => {
-                return worker.seat.kept.count_up(&self.latch, self.tag);
+                return worker.seat.kept.count_up(&self.count.latch, self.tag);
             }
-            _ => return self.latch.increment(1),
+            _ => return self.count.latch.increment(1),
         }
         // Once: threads that run the tasks read this line.
         if !self.at_home.load(Ordering::Relaxed) {
             self.at_home.store(true, Ordering::Relaxed);
         }
-        let mut credit = self.credit.load(Ordering::Relaxed);
-        if credit == 0 {
-            self.latch.increment(LOT);
-            credit = LOT;
-        }
-        self.credit.store(credit - 1, Ordering::Relaxed);
+        self.count.count_up_at_home();
     }
 
     /// From now on tasks that have ended are counted at once.
@@ -633,24 +615,9 @@ impl<'scope> Base<'scope> {
         }
     }
 
-    /// How many tasks have not ended, as far as can be seen, beside the body.
-    fn unfinished(&self) -> usize {
-        // In this order: a thread that sees the body's count given back sees that it has ended, and one that sees
-        // the credit settled sees none.
-        let count = self.latch.count();
-        let ahead = self.credit.load(Ordering::Relaxed);
-        let body = usize::from(!self.body_ended.load(Ordering::Relaxed));
-        count.saturating_sub(ahead + body)
-    }
-
-    /// Gives back what was counted ahead. At home only.
-    fn settle(&self) {
-        let credit = self.credit.load(Ordering::Relaxed);
-        if credit > 0 {
-            self.credit.store(0, Ordering::Relaxed);
-            // SAFETY: the credit's own counts; the owner, which calls, keeps the scope.
-            unsafe { CountLatch::decrement(&raw const self.latch, credit) };
-        }
+    fn shared(&self) -> &Shared {
+        // SAFETY: the owner has a reference to the pool in the frame in which it waits for the scope.
+        unsafe { self.shared.get() }
     }
 
     fn is_home(&self, worker: &Worker<'_>) -> bool {
@@ -659,7 +626,7 @@ impl<'scope> Base<'scope> {
 
     /// Calls `f` with the current worker if it is one of the scope's pool.
     fn with_worker<R>(&self, f: impl FnOnce(Option<&Worker<'_>>) -> R) -> R {
-        Worker::with(|worker| f(worker.filter(|w| w.is_of(&self.shared))))
+        Worker::with(|worker| f(worker.filter(|w| w.is_of(self.shared()))))
     }
 
     /// Counts and pushes a task.
@@ -674,9 +641,9 @@ impl<'scope> Base<'scope> {
             } else {
                 // SAFETY: the body is `Send`, and what it borrows outlives the scope, which
                 // waits.
-                self.shared
+                self.shared()
                     .inject_task(unsafe { QueuedJob::parcel(self.tag, task) });
-                attend_if_deserted(&self.shared);
+                attend_if_deserted(self.shared());
             }
         });
         self.tell_owner();
@@ -689,7 +656,7 @@ impl<'scope> Base<'scope> {
         scope: &S,
         task: impl Fn(&Outliving<S>, BroadcastContext<'_>) + Send + Sync,
     ) {
-        self.latch.increment(self.shared.len());
+        self.count.latch.increment(self.shared().len());
         let (me, base) = (Outliving(scope), Outliving(ptr::from_ref(self)));
         let task = Arc::new(task);
         let letter = || {
@@ -703,7 +670,7 @@ impl<'scope> Base<'scope> {
             }
         };
         // SAFETY: what the task borrows outlives the scope, which waits for all of them.
-        unsafe { send_to_all(&self.shared, self.tag, letter) };
+        unsafe { send_to_all(self.shared(), self.tag, letter) };
         // Here as well it may be the last: a panic of its drop is the scope's.
         self.caught(|| drop(task));
         self.tell_owner();
@@ -713,7 +680,7 @@ impl<'scope> Base<'scope> {
     /// a fence, which pairs with the one of an owner that goes to sleep. In a lull there is none, but such an owner has all
     /// threads pass a barrier. (An owner outside of the pool does neither: it looks every 10 ms.)
     fn tell_owner(&self) {
-        if let Some(owner) = self.latch.latch().sleeper() {
+        if let Some(owner) = self.count.latch.latch().sleeper() {
             owner.unpark();
         }
     }
@@ -748,7 +715,7 @@ impl fmt::Debug for Base<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Base")
             .field("tag", &self.tag)
-            .field("unfinished", &self.latch.count())
+            .field("unfinished", &self.count.unfinished())
             .field("panicked", &!self.panic.load(Ordering::Relaxed).is_null())
             .finish_non_exhaustive()
     }

@@ -28,7 +28,7 @@ use crate::base::stop;
 use crate::base::sync::{AtomicBool, Ordering};
 use crate::base::unwind::{self, AbortOnUnwind};
 use crate::queue::job::Borrowed;
-use crate::queue::latch::Latch;
+use crate::queue::latch::{Latch, ScopeCount};
 use crate::queue::spawned::Entry;
 use crate::seat::Seat;
 use std::cell::{Cell, RefCell};
@@ -310,14 +310,14 @@ impl Wait for Back<'_> {
 }
 
 /// Waits for a scope that was opened by a thread that is no worker of the pool now.
-pub(crate) fn wait_for_scope(shared: &Shared, tag: u64, latch: &Latch) {
+pub(crate) fn wait_for_scope(shared: &Shared, tag: u64, count: &ScopeCount) {
+    let latch = count.latch.latch();
     let back = Worker::come_back(shared, &mut |worker| {
         let what = ScopeWait {
             tag,
-            latch,
+            count,
             // Tasks that run here push others here.
             at_home: &AtomicBool::new(true),
-            settle: &|| (),
         };
         wait_inside(worker, &what);
     });

@@ -7,8 +7,9 @@ use super::wait::Wait;
 use super::worker::Worker;
 use crate::base::park::Parker;
 use crate::base::sync::{AtomicBool, Ordering};
+use crate::base::unwind::AbortOnUnwind;
 use crate::queue::job::{Head, State, Taken};
-use crate::queue::latch::Latch;
+use crate::queue::latch::{Latch, ScopeCount};
 use crate::queue::spawned::Entry;
 use crate::seat::Seat;
 use crate::seat::context::Context;
@@ -95,12 +96,10 @@ impl Wait for PartWait<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct ScopeWait<'a> {
     pub(crate) tag: u64,
-    pub(crate) latch: &'a Latch,
+    pub(crate) count: &'a ScopeCount,
     /// Whether a task was ever pushed on this seat. Only then, or if one was brought here, is there one to look for:
     /// the walk past what others have pushed may be long.
     pub(crate) at_home: &'a AtomicBool,
-    /// Says what has been done at home.
-    pub(crate) settle: &'a dyn Fn(),
 }
 
 impl ScopeWait<'_> {
@@ -111,19 +110,44 @@ impl ScopeWait<'_> {
         others.filter_map(move |s| Some((s, s.context().filter(|c| c.tag == tag)?)))
     }
 
+    fn may_lie_at_home(&self, worker: &Worker<'_>) -> bool {
+        // Relaxed: this thread has written it.
+        let pushed = self.at_home.load(Ordering::Relaxed);
+        (pushed || worker.seat.notes.may_have_brought(self.tag)) && !worker.seat.spawned.is_empty()
+    }
+
+    /// Takes the newest task at home, if it is this scope's.
+    fn take_from_top(&self, worker: &Worker<'_>) -> Option<Entry> {
+        // SAFETY: this worker holds the seat.
+        if unsafe { worker.seat.spawned.last_tag() } != Some(self.tag) {
+            return None;
+        }
+        worker.take_own()
+    }
+
+    /// Runs what lies on top at home. Most scopes end so, and need no more of a wait.
+    pub(crate) fn run_at_home(&self, worker: &Worker<'_>) {
+        let guard = AbortOnUnwind;
+        while !self.is_done() && !worker.seat.word.load().has_mail() && self.may_lie_at_home(worker)
+        {
+            match self.take_from_top(worker) {
+                Some(entry) => worker.run(entry),
+                None => break,
+            }
+        }
+        guard.disarm();
+    }
+
     /// From the owner's deque, newest first. Strangers above it are moved to the injector, where
     /// any thread may take them; strangers alone are left where they are.
     fn find_at_home(&self, worker: &Worker<'_>) -> Option<Entry> {
-        let own = &worker.seat.spawned;
-        // Relaxed: this thread has written it.
-        let pushed = self.at_home.load(Ordering::Relaxed);
-        if !(pushed || worker.seat.notes.may_have_brought(self.tag)) || own.is_empty() {
+        if !self.may_lie_at_home(worker) {
             return None;
         }
-        // SAFETY: this worker holds the seat.
-        if unsafe { own.last_tag() } == Some(self.tag) {
-            return worker.take_own();
+        if let Some(entry) = self.take_from_top(worker) {
+            return Some(entry);
         }
+        let own = &worker.seat.spawned;
         own.find(|t| t == self.tag)?;
         let mut strangers = Vec::new();
         let mut found = None;
@@ -143,7 +167,7 @@ impl ScopeWait<'_> {
 
 impl Wait for ScopeWait<'_> {
     fn is_done(&self) -> bool {
-        self.latch.is_set()
+        self.count.is_done()
     }
 
     fn find(&self, worker: &Worker<'_>) -> Option<Entry> {
@@ -175,15 +199,16 @@ impl Wait for ScopeWait<'_> {
     }
 
     fn leave_word(&self, _: &'static Parker) -> bool {
-        self.latch.fall_asleep()
+        self.count.latch.latch().fall_asleep()
     }
 
     fn take_back_word(&self) {
-        self.latch.wake_up();
+        self.count.latch.latch().wake_up();
     }
 
+    /// Says what has been done at home.
     fn settle(&self) {
-        (self.settle)();
+        self.count.settle();
     }
 }
 
