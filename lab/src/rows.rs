@@ -53,6 +53,7 @@ pub(crate) const ROWS: &[Row] = &[
     ("tail-1000x2000", uneven),
     ("spawner-30000x1000", spawner),
     ("spawntree-32767x1000", spawn_tree),
+    ("scopes-16384x1000", scopes),
     ("server-100x100", server),
     ("server-1000x100", server),
     ("server-10000x100", server),
@@ -189,6 +190,26 @@ fn tree(leaves: usize, nanos: u64) -> u64 {
     }
     let (a, b) = join(|| tree(leaves / 2, nanos), || tree(leaves / 2, nanos));
     a + b
+}
+
+/// The same tree, each node a scope with a task of its own.
+fn scoped(leaves: usize, nanos: u64) -> u64 {
+    if leaves == 1 {
+        work(nanos);
+        return 1;
+    }
+    let (mut a, mut b) = (0, 0);
+    scope(|s| {
+        s.spawn(|_| a = scoped(leaves / 2, nanos));
+        b = scoped(leaves / 2, nanos);
+    });
+    a + b
+}
+
+fn scopes(s: &Setup, name: &str) {
+    let (leaves, nanos) = numbers(name);
+    let ideal = s.share(leaves as u64 * nanos);
+    s.warm_and_cold(name, leaves as u64, ideal, || scoped(leaves, nanos));
 }
 
 /// One ordinary thread calls short trees of joins, one after the other.
