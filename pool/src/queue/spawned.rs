@@ -90,6 +90,13 @@ impl Lot {
         }
     }
 
+    /// Keeps the jobs before the first one that belongs to something else than they do, and says how many these are.
+    fn keep_kin(&mut self) -> u32 {
+        let entries = self.entries();
+        self.count = entries.iter().take_while(|e| e.tag == entries[0].tag).count();
+        self.count as u32
+    }
+
     /// The oldest first.
     pub(crate) fn entries(&self) -> &[Entry] {
         let entries = ptr::from_ref(&self.entries).cast::<Entry>();
@@ -487,7 +494,8 @@ impl Spawned {
         }
     }
 
-    /// Takes the older half of the jobs, as far as `lot` has places. The caller has seen that there are any.
+    /// Takes the older half of the jobs, as far as `lot` has places and they belong to one scope. Of nested scopes, each of which has
+    /// a task here, only the outermost one's goes: the others would lie where their owners have to search for them. The caller has seen that there are any.
     pub(crate) fn steal_lot(&self, lot: &mut Lot) -> Steal<()> {
         let reading = self.read();
         let (top, bottom) = self.look();
@@ -499,6 +507,7 @@ impl Spawned {
         let buffer = reading.buffer();
         // Before the exchange: after it the owner may use the slots again.
         lot.fill((0..count).map(|index| buffer.read(top.index().wrapping_add(index))));
+        let count = lot.keep_kin();
         // AcqRel: as in `steal_if`.
         match self.exchange(top, top.after(count), Ordering::AcqRel) {
             Ok(()) => Steal::Taken(()),
