@@ -93,7 +93,10 @@ impl Lot {
     /// Keeps the jobs before the first one that belongs to something else than they do, and says how many these are.
     fn keep_kin(&mut self) -> u32 {
         let entries = self.entries();
-        self.count = entries.iter().take_while(|e| e.tag == entries[0].tag).count();
+        self.count = entries
+            .iter()
+            .take_while(|e| e.tag == entries[0].tag)
+            .count();
         self.count as u32
     }
 

@@ -66,6 +66,8 @@ pub(crate) struct Seat {
     spent: AtomicBool,
     /// Whether halves of this seat were ever moved elsewhere: see `work/family.rs`.
     moved: AtomicBool,
+    /// The greatest tag of a scope that was opened here and of which a task was moved to another deque or to the injector.
+    strays: AtomicU64,
     pub(crate) spawned: Spawned,
     /// Seats (by index, modulo 64) whose holders wait for a job that runs here, and find nothing to
     /// do: they are hungry for pieces of it.
@@ -95,9 +97,25 @@ impl Seat {
             looks: Note::new(0),
             spent: AtomicBool::new(false),
             moved: AtomicBool::new(false),
+            strays: AtomicU64::new(0),
             spawned: Spawned::new(),
             waiters: CachePadded::new(AtomicU64::new(0)),
         }
+    }
+
+    // ---- tasks of scopes that were opened here ----------------------------------------------
+
+    /// A task of the scope `tag`, which was opened here, is about to be moved to another deque or to the injector. Whoever
+    /// moves it tells the owner afterwards, as always: that brings this too.
+    pub(crate) fn note_stray(&self, tag: u64) {
+        if !self.may_have_strays(tag) {
+            self.strays.fetch_max(tag, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether such a task may have been moved. Also true if one was of a scope that was opened later.
+    pub(crate) fn may_have_strays(&self, tag: u64) -> bool {
+        self.strays.load(Ordering::Relaxed) >= tag
     }
 
     // ---- three sleepers, three parkers ------------------------------------------------------

@@ -33,6 +33,8 @@ struct Base<'scope> {
     home: Option<usize>,
     /// Whether a task was ever pushed on the home seat.
     at_home: AtomicBool,
+    /// Whether a task was ever pushed or queued elsewhere.
+    abroad: AtomicBool,
     /// Whether spawns look at the number of unfinished tasks: then threads keep no counts.
     bounded: AtomicBool,
     /// The first panic.
@@ -480,6 +482,7 @@ impl<'scope> Base<'scope> {
             count,
             home,
             at_home: AtomicBool::new(false),
+            abroad: AtomicBool::new(false),
             bounded: AtomicBool::new(false),
             panic,
             chain: stop::to_go_on_with(),
@@ -501,6 +504,7 @@ impl<'scope> Base<'scope> {
                     tag: self.tag,
                     count: &self.count,
                     at_home: &self.at_home,
+                    abroad: &self.abroad,
                 };
                 what.run_at_home(worker);
                 if !self.count.is_done() {
@@ -594,18 +598,19 @@ impl<'scope> Base<'scope> {
 
     /// Counts one more task, which `worker` spawns.
     fn count_one(&self, worker: Option<&Worker<'_>>) {
-        match worker {
-            Some(worker) if self.is_home(worker) => {}
-            Some(worker) if !self.bounded.load(Ordering::Relaxed) => {
-                return worker.seat.kept.count_up(&self.count.latch, self.tag);
-            }
-            _ => return self.count.latch.increment(1),
-        }
+        let at_home = worker.is_some_and(|worker| self.is_home(worker));
+        let lies = if at_home { &self.at_home } else { &self.abroad };
         // Once: threads that run the tasks read this line.
-        if !self.at_home.load(Ordering::Relaxed) {
-            self.at_home.store(true, Ordering::Relaxed);
+        if !lies.load(Ordering::Relaxed) {
+            lies.store(true, Ordering::Relaxed);
         }
-        self.count.count_up_at_home();
+        match worker {
+            _ if at_home => self.count.count_up_at_home(),
+            Some(worker) if !self.bounded.load(Ordering::Relaxed) => {
+                worker.seat.kept.count_up(&self.count.latch, self.tag);
+            }
+            _ => self.count.latch.increment(1),
+        }
     }
 
     /// From now on tasks that have ended are counted at once.

@@ -318,6 +318,7 @@ pub(crate) fn wait_for_scope(shared: &Shared, tag: u64, count: &ScopeCount) {
             count,
             // Tasks that run here push others here.
             at_home: &AtomicBool::new(true),
+            abroad: &AtomicBool::new(true),
         };
         wait_inside(worker, &what);
     });

@@ -209,11 +209,13 @@ impl Worker<'_> {
         self.stolen(*first, from)
     }
 
-    /// Puts a job that lay elsewhere into this seat's deque. It may be a task of a scope whose owner has this very
-    /// seat, and looks there only if it knows that there is one.
+    /// Puts a job that lay elsewhere into this seat's deque. It may be a task of a scope, whose owner looks here only if it
+    /// knows that there may be one, whether it has this very seat or another.
     fn bring(&self, entry: Entry) {
-        if tag::home(entry.tag) == Some(self.seat.index) {
-            self.seat.notes.bring(entry.tag);
+        match tag::home(entry.tag) {
+            Some(home) if home == self.seat.index => self.seat.notes.bring(entry.tag),
+            Some(home) => self.shared.seats[home].note_stray(entry.tag),
+            None => {}
         }
         self.put(entry);
     }
@@ -276,6 +278,11 @@ impl Shared {
                 None => unreachable!("a queued job was run by no worker"),
             });
         };
+        for entry in &entries {
+            if let Some(home) = tag::home(entry.tag) {
+                self.seats[home].note_stray(entry.tag);
+            }
+        }
         // SAFETY: just taken, and left to the next thread that takes them.
         let parcels = entries
             .iter()

@@ -100,6 +100,9 @@ pub(crate) struct ScopeWait<'a> {
     /// Whether a task was ever pushed on this seat. Only then, or if one was brought here, is there one to look for:
     /// the walk past what others have pushed may be long.
     pub(crate) at_home: &'a AtomicBool,
+    /// Whether a task was ever spawned by another thread. Only then, or if one was moved, can one lie elsewhere before it begins:
+    /// each look there writes lines of all other threads.
+    pub(crate) abroad: &'a AtomicBool,
 }
 
 impl ScopeWait<'_> {
@@ -138,6 +141,21 @@ impl ScopeWait<'_> {
         guard.disarm();
     }
 
+    /// From other deques, and from the injector.
+    fn find_abroad(&self, worker: &Worker<'_>) -> Option<Entry> {
+        // Relaxed: where an owner is to hear of a task, it hears of this too.
+        let spawned = self.abroad.load(Ordering::Relaxed);
+        if !(spawned || worker.seat.may_have_strays(self.tag)) {
+            return None;
+        }
+        let shared = worker.shared;
+        let stolen = || {
+            let (entry, from) = shared.fetch_from_seats(self.tag, Some(worker.seat.index))?;
+            worker.stolen(entry, from)
+        };
+        stolen().or_else(|| shared.injector.take_tagged(self.tag))
+    }
+
     /// From the owner's deque, newest first. Strangers above it are moved to the injector, where
     /// any thread may take them; strangers alone are left where they are.
     fn find_at_home(&self, worker: &Worker<'_>) -> Option<Entry> {
@@ -171,13 +189,8 @@ impl Wait for ScopeWait<'_> {
     }
 
     fn find(&self, worker: &Worker<'_>) -> Option<Entry> {
-        let shared = worker.shared;
         self.find_at_home(worker)
-            .or_else(|| {
-                let (entry, from) = shared.fetch_from_seats(self.tag, Some(worker.seat.index))?;
-                worker.stolen(entry, from)
-            })
-            .or_else(|| shared.injector.take_tagged(self.tag))
+            .or_else(|| self.find_abroad(worker))
             .or_else(|| {
                 // All are started. Help the threads that run them.
                 self.working(worker).find_map(|(seat, context)| {
