@@ -228,6 +228,8 @@ pub(crate) struct Spawned {
 struct Thieves {
     top: AtomicU64,
     readers: AtomicUsize,
+    /// The seat of the last thief that said so.
+    last: AtomicUsize,
 }
 
 // SAFETY: only the owner touches `own` (duty of the callers of `push` and `pop`). Buffers are
@@ -249,6 +251,7 @@ impl Spawned {
             thieves: CachePadded::new(Thieves {
                 top: AtomicU64::new(0),
                 readers: AtomicUsize::new(0),
+                last: AtomicUsize::new(0),
             }),
             buffer: AtomicPtr::new(Box::into_raw(Box::new(Buffer::new(SMALL)))),
         }
@@ -540,6 +543,16 @@ impl Spawned {
         let buffer = reading.buffer();
         let len = (top.to(bottom).max(0) as usize).min(buffer.len());
         (0..len).find(|&i| wanted(buffer.read(top.index().wrapping_add(i as u32)).tag))
+    }
+
+    /// The thief on that seat has taken jobs: the owner will look for them there first.
+    pub(crate) fn note_thief(&self, seat: usize) {
+        self.thieves.last.store(seat, Ordering::Relaxed);
+    }
+
+    /// The seat of the last such thief, or any.
+    pub(crate) fn last_thief(&self) -> usize {
+        self.thieves.last.load(Ordering::Relaxed)
     }
 
     /// Whether there seemed to be nothing.

@@ -170,6 +170,17 @@ impl Published {
         self.consistent(|| self.own())
     }
 
+    /// The lowest job that is a part of that scope.
+    pub(super) fn lowest(&self, tag: u64) -> Option<Context> {
+        let look = || {
+            let count = self.count();
+            let mut known = (1..).zip(&self.slots[..count.min(LEVELS)]);
+            let (at, slot) = known.find(|(_, slot)| slot.tag.load(Ordering::Relaxed) == tag)?;
+            Some(slot.load(if at == LEVELS { count } else { at }))
+        };
+        self.soon_consistent(look).flatten()
+    }
+
     /// All jobs, as others see them, the lowest first.
     pub(super) fn stack(&self) -> Option<Vec<Context>> {
         // Memory is fetched before the look, which is to be short.

@@ -142,6 +142,11 @@ impl Seat {
         self.context.read()
     }
 
+    /// The lowest job of the scope `tag` that the holder is in the middle of, as others see it.
+    pub(crate) fn job_of(&self, tag: u64) -> Option<Context> {
+        self.context.lowest(tag)
+    }
+
     /// All jobs that the holder is in the middle of, as others see them, the lowest first.
     pub(crate) fn jobs(&self) -> Option<Vec<Context>> {
         self.context.stack()

@@ -14,7 +14,7 @@ use crate::queue::latch::{CountLatch, ScopeCount};
 use crate::queue::spawned::Entry;
 use crate::work::attend::attend_if_deserted;
 use crate::work::errand;
-use crate::work::kin::ScopeWait;
+use crate::work::kin::{Lies, ScopeWait};
 use crate::work::shared::Shared;
 use crate::work::under::{Under, sheltered};
 use crate::work::worker::{Worker, tag};
@@ -31,10 +31,8 @@ struct Base<'scope> {
     count: ScopeCount,
     /// The seat on which the scope was opened, if it was on one of this pool.
     home: Option<usize>,
-    /// Whether a task was ever pushed on the home seat.
-    at_home: AtomicBool,
-    /// Whether a task was ever pushed or queued elsewhere.
-    abroad: AtomicBool,
+    /// Where tasks were pushed or queued.
+    lies: Lies,
     /// Whether spawns look at the number of unfinished tasks: then threads keep no counts.
     bounded: AtomicBool,
     /// The first panic.
@@ -481,8 +479,7 @@ impl<'scope> Base<'scope> {
             tag,
             count,
             home,
-            at_home: AtomicBool::new(false),
-            abroad: AtomicBool::new(false),
+            lies: Lies::new(false),
             bounded: AtomicBool::new(false),
             panic,
             chain: stop::to_go_on_with(),
@@ -500,12 +497,7 @@ impl<'scope> Base<'scope> {
         self.count.end_body(worker.is_some());
         match worker {
             Some(worker) => {
-                let what = ScopeWait {
-                    tag: self.tag,
-                    count: &self.count,
-                    at_home: &self.at_home,
-                    abroad: &self.abroad,
-                };
+                let what = ScopeWait::new(self.tag, &self.count, &self.lies);
                 what.run_at_home(worker);
                 if !self.count.is_done() {
                     worker.wait(&what);
@@ -599,7 +591,10 @@ impl<'scope> Base<'scope> {
     /// Counts one more task, which `worker` spawns.
     fn count_one(&self, worker: Option<&Worker<'_>>) {
         let at_home = worker.is_some_and(|worker| self.is_home(worker));
-        let lies = if at_home { &self.at_home } else { &self.abroad };
+        let lies = match at_home {
+            true => &self.lies.at_home,
+            false => &self.lies.abroad,
+        };
         // Once: threads that run the tasks read this line.
         if !lies.load(Ordering::Relaxed) {
             lies.store(true, Ordering::Relaxed);

@@ -15,7 +15,7 @@
 use super::attend::attend_if_deserted;
 use super::family::Root;
 use super::guest::{Guest, may_visit, visit_spare};
-use super::kin::{LatchWait, ScopeWait, Task};
+use super::kin::{LatchWait, Lies, ScopeWait, Task};
 use super::shared::{SPARES, Shared};
 use super::stand_in::Replaced;
 use super::under::apart;
@@ -313,13 +313,9 @@ impl Wait for Back<'_> {
 pub(crate) fn wait_for_scope(shared: &Shared, tag: u64, count: &ScopeCount) {
     let latch = count.latch.latch();
     let back = Worker::come_back(shared, &mut |worker| {
-        let what = ScopeWait {
-            tag,
-            count,
-            // Tasks that run here push others here.
-            at_home: &AtomicBool::new(true),
-            abroad: &AtomicBool::new(true),
-        };
+        // Tasks that run here push others here.
+        let lies = Lies::new(true);
+        let what = ScopeWait::new(tag, count, &lies);
         wait_inside(worker, &what);
     });
     if !back {

@@ -220,8 +220,9 @@ impl Worker<'_> {
         self.put(entry);
     }
 
-    /// Notes that a job was stolen.
+    /// Notes that a spawned job was stolen.
     pub(super) fn stolen(&self, entry: Entry, from: &Seat) -> Option<Entry> {
+        from.spawned.note_thief(self.seat.index);
         self.note_stolen(from);
         Some(entry)
     }

@@ -13,6 +13,7 @@ use crate::queue::latch::{Latch, ScopeCount};
 use crate::queue::spawned::Entry;
 use crate::seat::Seat;
 use crate::seat::context::Context;
+use std::cell::Cell;
 
 /// The thief's seat, for a wait that helps a thief.
 fn thief(worker: &Worker<'_>, by: Option<Taken>, each: &mut dyn FnMut(&Seat)) {
@@ -92,30 +93,65 @@ impl Wait for PartWait<'_> {
     }
 }
 
+/// Where tasks of a scope were spawned, and so may lie.
+pub(crate) struct Lies {
+    /// On its home seat. Only then, or if one was brought there, is there one to look for:
+    /// the walk past what others have pushed may be long.
+    pub(crate) at_home: AtomicBool,
+    /// By other threads. Only then, or if one was moved, can one lie elsewhere before it begins: each look there writes
+    /// lines of all other threads.
+    pub(crate) abroad: AtomicBool,
+}
+
+impl Lies {
+    /// Of a new scope, or of one of which nothing is known.
+    pub(crate) fn new(anywhere: bool) -> Self {
+        let [at_home, abroad] = [(); 2].map(|()| AtomicBool::new(anywhere));
+        Self { at_home, abroad }
+    }
+}
+
 /// A scope that was opened on the waiter's seat.
-#[derive(Clone, Copy)]
 pub(crate) struct ScopeWait<'a> {
     pub(crate) tag: u64,
     pub(crate) count: &'a ScopeCount,
-    /// Whether a task was ever pushed on this seat. Only then, or if one was brought here, is there one to look for:
-    /// the walk past what others have pushed may be long.
-    pub(crate) at_home: &'a AtomicBool,
-    /// Whether a task was ever spawned by another thread. Only then, or if one was moved, can one lie elsewhere before it begins:
-    /// each look there writes lines of all other threads.
-    pub(crate) abroad: &'a AtomicBool,
+    pub(crate) lies: &'a Lies,
+    /// The seat that was last seen to run a task of the scope.
+    last: Cell<usize>,
 }
 
-impl ScopeWait<'_> {
-    /// Other seats that run a task of this scope on top of all else.
+impl<'a> ScopeWait<'a> {
+    pub(crate) fn new(tag: u64, count: &'a ScopeCount, lies: &'a Lies) -> Self {
+        let last = Cell::new(0);
+        Self {
+            tag,
+            count,
+            lies,
+            last,
+        }
+    }
+
+    /// Other seats that are seen to run a task of this scope: those where one is likely to be, wherever it stands there, and those
+    /// where one is on top of all else. There are no more than unfinished tasks. The look ends with the last of them, for it
+    /// hinders the threads that it goes by.
     fn working<'w>(&self, worker: &'w Worker<'_>) -> impl Iterator<Item = (&'w Seat, Context)> {
-        let (me, tag) = (worker.seat.index, self.tag);
-        let others = worker.shared.seats.iter().filter(move |s| s.index != me);
-        others.filter_map(move |s| Some((s, s.context().filter(|c| c.tag == tag)?)))
+        let likely = [self.last.get(), worker.seat.spawned.last_thief()];
+        let others = worker.beginning_at(likely[1]);
+        let working = others.filter_map(move |seat| {
+            let job = match likely.contains(&seat.index) {
+                true => seat.job_of(self.tag),
+                false => seat.context().filter(|job| job.tag == self.tag),
+            };
+            Some((seat, job?))
+        });
+        working
+            .take(self.count.unfinished())
+            .inspect(|(seat, _)| self.last.set(seat.index))
     }
 
     fn may_lie_at_home(&self, worker: &Worker<'_>) -> bool {
         // Relaxed: this thread has written it.
-        let pushed = self.at_home.load(Ordering::Relaxed);
+        let pushed = self.lies.at_home.load(Ordering::Relaxed);
         (pushed || worker.seat.notes.may_have_brought(self.tag)) && !worker.seat.spawned.is_empty()
     }
 
@@ -144,7 +180,7 @@ impl ScopeWait<'_> {
     /// From other deques, and from the injector.
     fn find_abroad(&self, worker: &Worker<'_>) -> Option<Entry> {
         // Relaxed: where an owner is to hear of a task, it hears of this too.
-        let spawned = self.abroad.load(Ordering::Relaxed);
+        let spawned = self.lies.abroad.load(Ordering::Relaxed);
         if !(spawned || worker.seat.may_have_strays(self.tag)) {
             return None;
         }
