@@ -247,6 +247,8 @@ fn twin_whose_stranger_begins_at_once() {
 enum Tell {
     Never,
     Always,
+    /// And notes only then that they have strayed.
+    AndNotes,
     /// Unless there is a token, and there is one in the beginning.
     Once {
         fence: bool,
@@ -263,12 +265,15 @@ fn a_lot_on_its_way(tell: Tell) {
         latch: CountLatch,
         home: Spawned,
         away: Spawned,
+        /// The owner looks there only once a task is known to have been moved there.
+        strays: AtomicUsize,
         run_at_home: AtomicUsize,
         told: &'static Parker,
     }
     explore(2, move || {
         let owner = parker();
         let scope = Arc::new(Scope {
+            strays: AtomicUsize::new(0),
             latch: CountLatch::with_count(TASKS, owner),
             home: Spawned::new(),
             away: Spawned::new(),
@@ -290,12 +295,20 @@ fn a_lot_on_its_way(tell: Tell) {
             let Steal::Taken(()) = scope.home.steal_lot(&mut lot) else {
                 return;
             };
+            let note = || scope.strays.store(1, Ordering::Relaxed);
             for entry in &lot.entries()[1..] {
+                if tell != Tell::AndNotes {
+                    note();
+                }
                 // SAFETY: called by the one thread that owns this deque.
                 unsafe { scope.away.push(*entry) };
                 match tell {
                     Tell::Never => {}
                     Tell::Always => _ = owner.unpark(),
+                    Tell::AndNotes => {
+                        owner.unpark();
+                        note();
+                    }
                     Tell::Once { fence: fenced } => {
                         if fenced {
                             fence(Ordering::SeqCst);
@@ -313,8 +326,11 @@ fn a_lot_on_its_way(tell: Tell) {
         let look = || {
             // SAFETY: called by the one thread that owns this deque.
             let own = unsafe { scope.home.pop() };
-            let found =
-                own.is_some() || matches!(scope.away.steal_if(|tag| tag == TAG), Steal::Taken(_));
+            let away = || match scope.strays.load(Ordering::Relaxed) {
+                0 => false,
+                _ => matches!(scope.away.steal_if(|tag| tag == TAG), Steal::Taken(_)),
+            };
+            let found = own.is_some() || away();
             if found {
                 scope.run_at_home.fetch_add(1, Ordering::Release);
                 scope.told.unpark();
@@ -335,6 +351,12 @@ fn an_owner_hears_of_tasks_that_were_on_their_way() {
 #[test]
 fn an_owner_that_has_a_token_hears_of_them_too() {
     a_lot_on_its_way(Tell::Once { fence: true });
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn twin_whose_thief_notes_strays_too_late() {
+    a_lot_on_its_way(Tell::AndNotes);
 }
 
 #[test]

@@ -622,7 +622,7 @@ impl Drop for Reading<'_> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Entry, Spawned, Steal};
+    use super::{Entry, Lot, Spawned, Steal};
 
     #[test]
     fn a_thief_takes_what_it_wants_alone() {
@@ -637,5 +637,32 @@ mod tests {
         let taken = deque.steal_if(|tag| tag == 1);
         assert!(matches!(taken, Steal::Taken(Entry { tag: 1, .. })));
         assert!(deque.is_empty());
+    }
+
+    /// A lot is half of the jobs, and ends before the first one of another scope.
+    #[test]
+    fn a_lot_is_of_one_scope() {
+        let job = std::ptr::null_mut();
+        for (tags, taken) in [
+            (&[1, 1, 1, 1][..], 2),
+            (&[1, 1, 2, 2, 2, 2], 2),
+            (&[1, 2, 3, 4, 5], 1),
+            (&[0, 0, 0, 0, 0, 1], 3),
+            (&[7], 1),
+        ] {
+            let deque = Spawned::new();
+            // SAFETY: this is the owner's thread, and the deque lives on.
+            tags.iter()
+                .for_each(|&tag| unsafe { deque.push(Entry { job, tag }) });
+            let mut lot = Lot::new();
+            assert!(matches!(deque.steal_lot(&mut lot), Steal::Taken(())));
+            let kept: Vec<_> = lot.entries().iter().map(|entry| entry.tag).collect();
+            assert_eq!(kept, tags[..taken]);
+            for &tag in &tags[taken..] {
+                let next = deque.steal();
+                assert!(matches!(next, Steal::Taken(entry) if entry.tag == tag));
+            }
+            assert!(deque.is_empty());
+        }
     }
 }
