@@ -54,6 +54,17 @@ pub(crate) const ROWS: &[Row] = &[
     ("spawner-30000x1000", spawner),
     ("spawntree-32767x1000", spawn_tree),
     ("scopes-16384x1000", scopes),
+    ("servescopes-100x1000", server),
+    ("flat-100x1000", flat),
+    ("leaves-256x1000", leaves),
+    #[cfg(not(lab_rayon))]
+    ("handles-30000x1000", handles),
+    #[cfg(not(lab_rayon))]
+    ("handletree-16384x1000", handle_tree),
+    #[cfg(not(lab_rayon))]
+    ("tokens-65536x100", tokens),
+    ("broadcast-100x1000", broadcasts),
+    ("installs-30000x1000", installs),
     ("server-100x100", server),
     ("server-1000x100", server),
     ("server-10000x100", server),
@@ -212,6 +223,99 @@ fn scopes(s: &Setup, name: &str) {
     s.warm_and_cold(name, leaves as u64, ideal, || scoped(leaves, nanos));
 }
 
+/// A scope with this many tasks.
+fn scope_of(tasks: usize, nanos: u64) -> u64 {
+    let done: Vec<_> = (0..tasks).map(|_| Padded(AtomicUsize::new(0))).collect();
+    scope(|s| {
+        for done in &done {
+            s.spawn(move |_| {
+                work(nanos);
+                done.0.store(1, Relaxed);
+            });
+        }
+    });
+    sum(&done)
+}
+
+/// 100 loops of items, each in an item of `flat_map`.
+fn flat(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    let ideal = s.share(1000 * items as u64 * nanos);
+    let op = || {
+        let inner = |_| (0..items).into_par_iter().map(move |_| { work(nanos); 1_u64 });
+        (0..1000).into_par_iter().flat_map(inner).sum()
+    };
+    s.warm_and_cold(name, 1000 * items as u64, ideal, op);
+}
+
+/// A tree of joins whose leaves are loops of 100 items.
+fn leaves(s: &Setup, name: &str) {
+    fn tree(leaves: usize, nanos: u64) -> u64 {
+        if leaves == 1 {
+            return each(100, nanos);
+        }
+        let (a, b) = join(|| tree(leaves / 2, nanos), || tree(leaves / 2, nanos));
+        a + b
+    }
+    let (leaves, nanos) = numbers(name);
+    let ideal = s.share(100 * leaves as u64 * nanos);
+    s.warm_and_cold(name, 100 * leaves as u64, ideal, || tree(leaves, nanos));
+}
+
+#[cfg(not(lab_rayon))]
+fn handles(s: &Setup, name: &str) {
+    let (tasks, nanos) = numbers(name);
+    s.warm_and_cold(name, tasks as u64, s.share(tasks as u64 * nanos), || {
+        let all: Vec<_> = (0..tasks)
+            .map(|_| tine_pool::spawn_join(move || { work(nanos); 1_u64 }))
+            .collect();
+        all.into_iter().map(|h| h.join().unwrap()).sum()
+    });
+}
+
+#[cfg(not(lab_rayon))]
+fn handle_tree(s: &Setup, name: &str) {
+    fn tree(leaves: usize, nanos: u64) -> u64 {
+        if leaves == 1 {
+            work(nanos);
+            return 1;
+        }
+        let a = tine_pool::spawn_join(move || tree(leaves / 2, nanos));
+        let b = tree(leaves / 2, nanos);
+        a.join().unwrap() + b
+    }
+    let (leaves, nanos) = numbers(name);
+    let ideal = s.share(leaves as u64 * nanos);
+    s.warm_and_cold(name, leaves as u64, ideal, || tree(leaves, nanos));
+}
+
+#[cfg(not(lab_rayon))]
+fn tokens(s: &Setup, name: &str) {
+    let (leaves, nanos) = numbers(name);
+    let ideal = s.share(leaves as u64 * nanos);
+    let token = tine_pool::StopToken::new();
+    s.warm_and_cold(name, leaves as u64, ideal, || {
+        tine_pool::with_token(&token, || tree(leaves, nanos)).unwrap()
+    });
+}
+
+fn broadcasts(s: &Setup, name: &str) {
+    let (reps, nanos) = numbers(name);
+    #[cfg(lab_rayon)]
+    use rayon::broadcast;
+    s.warm_and_cold(name, (reps * s.cores) as u64, reps as u64 * nanos, || {
+        (0..reps).map(|_| broadcast(|_| { work(nanos); 1_u64 }).iter().sum::<u64>()).sum()
+    });
+}
+
+/// A loop in which each item opens a scope with one task.
+fn installs(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    let ideal = s.share(items as u64 * nanos);
+    let op = || (0..items).into_par_iter().map(|_| scope_of(1, nanos)).sum();
+    s.warm_and_cold(name, items as u64, ideal, op);
+}
+
 /// One ordinary thread calls short trees of joins, one after the other.
 fn join_calls(s: &Setup, name: &str) {
     let (leaves, nanos) = numbers(name);
@@ -337,10 +441,10 @@ fn server(s: &Setup, name: &str) {
     let (items, nanos) = numbers(name);
     let reps = (30_000 / items).clamp(5, 300);
     let callers = s.cores;
-    let call = if name.starts_with("servejoins") {
-        tree
-    } else {
-        each
+    let call = match name {
+        _ if name.starts_with("servejoins") => tree,
+        _ if name.starts_with("servescopes") => scope_of,
+        _ => each,
     };
     all_there(s);
     let left = Arc::new(AtomicUsize::new(callers + 1));
