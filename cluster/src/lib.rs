@@ -94,6 +94,11 @@ mod travel;
 mod vec;
 mod write;
 
+/// The example of tine's page on ranks compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../src/guide/many_machines.md")]
+mod many_machines {}
+
 pub use cluster::Cluster;
 pub use fault::Error;
 pub use fixed::Deterministic;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::fmt;
+use std::iter::FusedIterator;
 use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire};
 
 use tine_iter::iter::plumbing::UnindexedConsumer;
@@ -68,6 +69,7 @@ impl ParBitSet {
     }
 
     #[inline]
+    #[track_caller]
     fn place(&self, number: usize) -> (&AtomicU64, u64) {
         let bound = self.bound;
         assert!(
@@ -285,7 +287,7 @@ impl ParBitSet {
     /// set.insert(3);
     /// assert!(set.iter().eq([3, 7]));
     /// ```
-    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+    pub fn iter(&self) -> impl FusedIterator<Item = usize> + '_ {
         (0..self.words.len()).flat_map(|at| self.in_word(at))
     }
 

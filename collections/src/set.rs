@@ -56,6 +56,7 @@ impl<T> ParHashSet<T> {
     /// # use tine::ParHashSet;
     /// assert!(ParHashSet::<i32>::with_capacity(10).capacity() >= 10);
     /// ```
+    #[track_caller]
     pub fn with_capacity(capacity: usize) -> Self {
         ParHashSet {
             map: ParHashMap::with_capacity(capacity),
@@ -88,6 +89,7 @@ impl<T, S> ParHashSet<T, S> {
     /// let set = ParHashSet::with_capacity_and_hasher(100, RandomState::new());
     /// assert!(set.insert(1));
     /// ```
+    #[track_caller]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         ParHashSet {
             map: ParHashMap::with_capacity_and_hasher(capacity, hasher),
@@ -198,7 +200,7 @@ impl<T, S> ParHashSet<T, S> {
     /// assert_eq!(set.drain().sum::<i32>(), 3);
     /// assert!(set.is_empty());
     /// ```
-    pub fn drain(&mut self) -> impl Iterator<Item = T> {
+    pub fn drain(&mut self) -> impl ExactSizeIterator<Item = T> + FusedIterator {
         self.map.drain().map(|(item, ())| item)
     }
 
@@ -224,7 +226,8 @@ impl<T, S> ParHashSet<T, S> {
         self.map.par_iter().map(|(item, ())| item)
     }
 
-    /// Removes all items at once and yields them, in parallel.
+    /// Removes all items at once and yields them, in parallel. The memory goes with them
+    /// ([`drain`](Self::drain) keeps it).
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -377,6 +380,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// set.reserve(100);
     /// assert!(set.capacity() > 100);
     /// ```
+    #[track_caller]
     pub fn reserve(&mut self, additional: usize) {
         self.map.reserve(additional);
     }
@@ -560,6 +564,7 @@ impl<T, S: Default> Default for ParHashSet<T, S> {
 }
 
 impl<T: Clone, S: Clone> Clone for ParHashSet<T, S> {
+    #[track_caller]
     fn clone(&self) -> Self {
         ParHashSet {
             map: self.map.clone(),

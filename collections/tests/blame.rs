@@ -1,42 +1,12 @@
 //! A panic that is the caller's doing names the caller's line.
 
-use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Mutex, PoisonError};
+#[path = "../../pool/tests/common/blame.rs"]
+mod blame;
+
+use blame::{blamed, ignore, is_here, names};
 use tine_collections::prelude::*;
-use tine_collections::{ParHashMap, ParHashSet, ParVec};
+use tine_collections::{ParBitSet, ParHashMap, ParHashSet, ParVec};
 use tine_iter::prelude::*;
-
-/// The hook is the process's, and tests run beside each other.
-static HOOK: Mutex<()> = Mutex::new(());
-
-/// The file that the panic in `call` is blamed on, and its message.
-fn blamed(call: impl FnOnce()) -> (String, String) {
-    let _alone = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
-    let place = std::sync::Arc::new(Mutex::new(String::new()));
-    let noted = place.clone();
-    let before = panic::take_hook();
-    panic::set_hook(Box::new(move |info| {
-        let file = info.location().map(|at| at.file().to_owned());
-        *noted.lock().unwrap() = file.unwrap_or_default();
-    }));
-    let result = panic::catch_unwind(AssertUnwindSafe(call));
-    panic::set_hook(before);
-    let panic = result.expect_err("it should have panicked");
-    let message = match panic.downcast::<String>() {
-        Ok(message) => *message,
-        Err(panic) => panic
-            .downcast::<&str>()
-            .map_or_else(|_| String::new(), |m| m.to_string()),
-    };
-    let file = place.lock().unwrap().clone();
-    (file, message)
-}
-
-fn ignore<T>(_: T) {}
-
-fn is_here((file, message): (String, String)) {
-    assert!(file.ends_with("blame.rs"), "{file} is blamed: {message}");
-}
 
 #[test]
 fn going_back_into_a_map() {
@@ -57,6 +27,7 @@ fn going_back_into_a_map() {
     is_here(inside(&|| map.for_each(|_, _| ())));
     is_here(inside(&|| map.retain(|_, _| true)));
     is_here(inside(&|| ignore(map.iter().count())));
+    is_here(inside(&|| ignore(map.clone())));
     // Nothing was left locked or noted down.
     assert_eq!((map.len(), map.insert(3, 3)), (2, None));
 }
@@ -83,7 +54,34 @@ fn an_index_that_is_not_there() {
 #[test]
 fn a_bin_out_of_range_names_the_call() {
     let line = line!() + 1;
-    let (_, message) = blamed(|| ignore((0..100).into_par_iter().histogram(4, |&n: &usize| n)));
-    assert!(message.contains("of a histogram with 4 bins"), "{message}");
-    assert!(message.contains(&format!("blame.rs:{line}:")), "{message}");
+    let panic = blamed(|| ignore((0..100).into_par_iter().histogram(4, |&n: &usize| n)));
+    assert!(
+        panic.1.contains("of a histogram with 4 bins"),
+        "{}",
+        panic.1
+    );
+    names(panic, line);
+}
+
+#[test]
+fn a_number_that_a_set_cannot_hold() {
+    let set = ParBitSet::new(3);
+    is_here(blamed(|| ignore(set.insert(3))));
+    is_here(blamed(|| ignore(set.remove(3))));
+    let (mut set, other) = (set, ParBitSet::new(4));
+    is_here(blamed(|| set.union_with(&other)));
+    is_here(blamed(|| set.intersect_with(&other)));
+    is_here(blamed(|| set.difference_with(&other)));
+}
+
+#[test]
+fn room_that_cannot_be_addressed() {
+    const MOST: usize = usize::MAX;
+    is_here(blamed(|| {
+        ignore(ParHashMap::<u64, u64>::with_capacity(MOST))
+    }));
+    is_here(blamed(|| ignore(ParHashSet::<u64>::with_capacity(MOST))));
+    is_here(blamed(|| ignore(ParVec::<u64>::with_capacity(MOST))));
+    is_here(blamed(|| ParHashMap::<u64, u64>::new().reserve(MOST)));
+    is_here(blamed(|| ParHashSet::<u64>::new().reserve(MOST)));
 }

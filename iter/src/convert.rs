@@ -81,6 +81,7 @@ pub trait IntoParallelRefIterator<'data> {
     /// let v = vec![1, 2, 3];
     /// assert!(v.par_iter().all(|&x| x > 0));
     /// ```
+    #[must_use = "parallel iterators do nothing until they are consumed"]
     fn par_iter(&'data self) -> Self::Iter;
 }
 
@@ -122,6 +123,7 @@ pub trait IntoParallelRefMutIterator<'data> {
     /// v.par_iter_mut().for_each(|x| *x *= 2);
     /// assert_eq!(v, [2, 4, 6]);
     /// ```
+    #[must_use = "parallel iterators do nothing until they are consumed"]
     fn par_iter_mut(&'data mut self) -> Self::Iter;
 }
 
@@ -200,6 +202,7 @@ pub trait ParallelDrainRange<Idx = usize> {
     /// assert_eq!(v.par_drain(1..4).sum::<i32>(), 9);
     /// assert_eq!(v, [1, 5]);
     /// ```
+    #[track_caller]
     fn par_drain<R: RangeBounds<Idx>>(self, range: R) -> Self::Iter;
 }
 

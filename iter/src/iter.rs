@@ -24,7 +24,9 @@
 //! own state. These are: calls of at most twice as many items as there are threads; calls after
 //! [`with_max_len`](IndexedParallelIterator::with_max_len); sources that do not know their length;
 //! a state before an adapter that moves positions (`zip`, `rev` …); accumulators before a search
-//! (`find_any` …); and consumers from outside this crate.
+//! (`find_any` …); states behind a scan; and consumers from outside this crate. Behind `chain` each side
+//! has states of its own, behind `flat_map` and `flatten` each inner iterator, behind `by_uniform_blocks` and
+//! `by_exponential_blocks` each block, and behind `deterministic` each piece of its tree.
 //!
 //! The clones of `map_with`, `fold_with` and their variants are made by one thread at a time, since the
 //! value need not be `Sync`. So `clone` must not wait in a way that runs other work meanwhile: for

@@ -31,7 +31,8 @@ pub mod sharing {}
 #[doc = include_str!("side_by_side.md")]
 pub mod side_by_side {}
 
-#[doc = include_str!("many_machines.md")]
+// Its example is tested where there are ranks: in tine-cluster.
+#[cfg_attr(not(doctest), doc = include_str!("many_machines.md"))]
 pub mod many_machines {}
 
 #[doc = include_str!("streaming.md")]

@@ -15,6 +15,7 @@ use hashbrown::HashTable;
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
+use std::iter::FusedIterator;
 use std::ops::Index;
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 use tine_pool::join;
@@ -124,8 +125,8 @@ impl<K, T, S> Groups<K, T, S> {
     /// let groups = (0..10).into_par_iter().group_by(|n| n % 3);
     /// assert!(groups.iter().any(|(&key, row)| key == 1 && row == [1, 4, 7]));
     /// ```
-    pub fn iter(&self) -> impl Iterator<Item = (&K, &[T])> {
-        self.parts.iter().flat_map(Rows::iter)
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&K, &[T])> + FusedIterator + Clone {
+        self.into_iter()
     }
 
     /// All groups, in parallel.
@@ -153,8 +154,8 @@ impl<K, T, S> Groups<K, T, S> {
     /// let groups = (0..10).into_par_iter().group_by(|n| n % 3);
     /// assert_eq!(groups.keys().max(), Some(&2));
     /// ```
-    pub fn keys(&self) -> impl Iterator<Item = &K> {
-        self.parts.iter().flat_map(|rows| &rows.keys)
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &K> + FusedIterator + Clone {
+        self.iter().map(|(key, _)| key)
     }
 
     /// A result for each group, folded from its values, groups in parallel. A long group is cut in
@@ -335,6 +336,7 @@ impl<'a, K, T, S> IntoIterator for &'a Groups<K, T, S> {
         GroupsIter {
             parts: self.parts.iter(),
             part: None,
+            left: self.len(),
         }
     }
 }
@@ -355,6 +357,7 @@ impl<'a, K, T, S> IntoIterator for &'a Groups<K, T, S> {
 pub struct GroupsIter<'a, K, T> {
     parts: std::slice::Iter<'a, Rows<K, T>>,
     part: Option<(&'a Rows<K, T>, usize)>,
+    left: usize,
 }
 
 impl<'a, K, T> Iterator for GroupsIter<'a, K, T> {
@@ -367,9 +370,35 @@ impl<'a, K, T> Iterator for GroupsIter<'a, K, T> {
             {
                 let row = rows.row(*next);
                 *next += 1;
+                self.left -= 1;
                 return Some((key, row));
             }
             self.part = Some((self.parts.next()?, 0));
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+
+    fn fold<A, F: FnMut(A, Self::Item) -> A>(self, start: A, mut f: F) -> A {
+        let first = self.part.into_iter();
+        let all = first.chain(self.parts.map(|rows| (rows, 0)));
+        all.fold(start, |state, (rows, next)| {
+            rows.iter().skip(next).fold(state, &mut f)
+        })
+    }
+}
+
+impl<K, T> ExactSizeIterator for GroupsIter<'_, K, T> {}
+impl<K, T> FusedIterator for GroupsIter<'_, K, T> {}
+
+impl<K, T> Clone for GroupsIter<'_, K, T> {
+    fn clone(&self) -> Self {
+        GroupsIter {
+            parts: self.parts.clone(),
+            part: self.part,
+            left: self.left,
         }
     }
 }

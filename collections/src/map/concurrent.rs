@@ -129,6 +129,7 @@ impl<K, V> ParHashMap<K, V> {
     /// let map: ParHashMap<u32, String> = ParHashMap::with_capacity(10_000);
     /// assert!(map.capacity() >= 10_000);
     /// ```
+    #[track_caller]
     pub fn with_capacity(capacity: usize) -> Self {
         Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::default())
     }
@@ -161,6 +162,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// let map = ParHashMap::with_capacity_and_hasher(100, RandomState::new());
     /// map.insert(1, 2);
     /// ```
+    #[track_caller]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         ParHashMap {
             shards: Shards::with_capacity(capacity),

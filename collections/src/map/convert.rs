@@ -9,6 +9,7 @@ use std::hash::{BuildHasher, Hash};
 
 impl<K: Clone, V: Clone, S: Clone> Clone for ParHashMap<K, V, S> {
     /// Clones one shard after another, each under its lock.
+    #[track_caller]
     fn clone(&self) -> Self {
         let mut tables: Vec<_> = self.shards.walk().map(|table| (*table).clone()).collect();
         let shards = match tables.len() {

@@ -100,6 +100,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// map.reserve(5000);
     /// assert!(map.capacity() > 5000);
     /// ```
+    #[track_caller]
     pub fn reserve(&mut self, additional: usize) {
         self.try_reserve(additional)
             .expect("capacity overflow, or no memory for the entries");

@@ -190,7 +190,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// # use tine::ParHashMap;
     /// assert!(ParHashMap::from([(1, 10)]).freeze().keys().eq(&[1]));
     /// ```
-    pub fn keys(&self) -> impl Iterator<Item = &K> {
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &K> + FusedIterator + Clone {
         self.iter().map(|(key, _)| key)
     }
 
@@ -200,7 +200,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// # use tine::ParHashMap;
     /// assert!(ParHashMap::from([(1, 10)]).freeze().values().eq(&[10]));
     /// ```
-    pub fn values(&self) -> impl Iterator<Item = &V> {
+    pub fn values(&self) -> impl ExactSizeIterator<Item = &V> + FusedIterator + Clone {
         self.iter().map(|(_, value)| value)
     }
 
@@ -210,7 +210,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// # use tine::ParHashMap;
     /// assert!(ParHashMap::from([(1, 10)]).freeze().into_keys().eq([1]));
     /// ```
-    pub fn into_keys(self) -> impl Iterator<Item = K> {
+    pub fn into_keys(self) -> impl ExactSizeIterator<Item = K> + FusedIterator {
         self.into_iter().map(key_alone)
     }
 
@@ -220,7 +220,7 @@ impl<K, V, S> FrozenMap<K, V, S> {
     /// # use tine::ParHashMap;
     /// assert!(ParHashMap::from([(1, 10)]).freeze().into_values().eq([10]));
     /// ```
-    pub fn into_values(self) -> impl Iterator<Item = V> {
+    pub fn into_values(self) -> impl ExactSizeIterator<Item = V> + FusedIterator {
         self.into_iter().map(value_alone)
     }
 

@@ -348,7 +348,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// map.values_mut().for_each(|v| *v += 1);
     /// assert_eq!(map.get_cloned(&2), Some(21));
     /// ```
-    pub fn values_mut(&mut self) -> impl ExactSizeIterator<Item = &mut V> {
+    pub fn values_mut(&mut self) -> impl ExactSizeIterator<Item = &mut V> + FusedIterator {
         self.iter_mut().map(|(_, value)| value)
     }
 
@@ -377,7 +377,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// let map = ParHashMap::from([(String::from("a"), 1)]);
     /// assert!(map.into_keys().eq(["a"]));
     /// ```
-    pub fn into_keys(self) -> impl Iterator<Item = K> {
+    pub fn into_keys(self) -> impl ExactSizeIterator<Item = K> + FusedIterator {
         self.into_iter().map(key_alone)
     }
 
@@ -388,7 +388,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// let map = ParHashMap::from([(1, String::from("a"))]);
     /// assert!(map.into_values().eq(["a"]));
     /// ```
-    pub fn into_values(self) -> impl Iterator<Item = V> {
+    pub fn into_values(self) -> impl ExactSizeIterator<Item = V> + FusedIterator {
         self.into_iter().map(value_alone)
     }
 }

@@ -240,7 +240,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
         }
     }
 
-    /// Removes all entries at once and yields them, in parallel.
+    /// Removes all entries at once and yields them, in parallel. The memory goes with them
+    /// ([`drain`](Self::drain) keeps it).
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -338,7 +339,7 @@ impl<K: Send, V: Send, S> ParHashMap<K, V, S> {
     }
 
     /// Moves the entries of `other` into this map, shards in parallel. If both maps have a key,
-    /// `merge` makes one value of the two; its first argument is this map's.
+    /// `merge` puts both values into one: its first argument is this map's, which stays.
     ///
     /// ```
     /// # use tine::ParHashMap;

@@ -226,6 +226,7 @@ impl<T> Shards<T> {
     }
 
     /// Empty shards, with room for `capacity` entries in all.
+    #[track_caller]
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         if capacity <= CROWD {
             return Self::from_stem(HashTable::with_capacity(capacity));
@@ -240,7 +241,7 @@ impl<T> Shards<T> {
         self.number.get()
     }
 
-    /// The way into the stem. `id`: the map's number. The first wide shard has the same name: once it is there, nobody
+    /// The way into the stem. `id`: the map's number. The first wide shard has the same name: once it is there, no thread
     /// stays in the stem.
     #[inline]
     fn front(&self, id: usize) -> Door<'_> {

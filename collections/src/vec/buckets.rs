@@ -280,6 +280,7 @@ impl<T> Buckets<T> {
     }
 
     /// Storage whose first `capacity` slots lie in a row.
+    #[track_caller]
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         let mut buckets = Buckets::new();
         // Values of no size always do.
@@ -456,10 +457,14 @@ impl<T> Buckets<T> {
             let count = slab.cap().min(left);
             left -= count;
             // SAFETY: within the prefix, so ready; those beyond were taken.
-            vecs.push(unsafe { slab.into_vec(count) });
+            let vec = unsafe { slab.into_vec(count) };
+            if !vec.is_empty() {
+                vecs.push(vec);
+            }
         }
-        vecs.push(stragglers);
-        vecs.retain(|vec| !vec.is_empty());
+        if !stragglers.is_empty() {
+            vecs.push(stragglers);
+        }
         vecs
     }
 }

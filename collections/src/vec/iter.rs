@@ -126,8 +126,8 @@ impl<R: Row> FusedIterator for Rows<R> {}
 
 /// An iterator over rows of one kind.
 macro_rules! rows {
-    ($($(#[$doc:meta])* $name:ident<$($life:lifetime)?>: $row:ty => $item:ty;)*) => {$(
-        $(#[$doc])*
+    ($($(#[$attribute:meta])* $name:ident<$($life:lifetime)?>: $row:ty => $item:ty;)*) => {$(
+        $(#[$attribute])*
         pub struct $name<$($life,)? T>(Rows<$row>);
 
         impl<$($life,)? T> $name<$($life,)? T> {
@@ -171,6 +171,18 @@ macro_rules! rows {
     )*};
 }
 
+/// From the same place on, as with a slice's iterator.
+impl<T> Clone for Iter<'_, T> {
+    fn clone(&self) -> Self {
+        Iter(Rows {
+            front: self.0.front.clone(),
+            rows: self.0.rows.clone(),
+            back: self.0.back.clone(),
+            left: self.0.left,
+        })
+    }
+}
+
 rows! {
     /// The values of a [`ParVec`](super::ParVec), by index.
     ///
@@ -181,6 +193,7 @@ rows! {
     /// let values: Iter<'_, i32> = vec.iter();
     /// assert!(values.eq(&[1, 2]));
     /// ```
+    #[must_use = "iterators are lazy"]
     Iter<'a>: &'a [T] => &'a T;
     /// The values of a [`ParVec`](super::ParVec), to change, by index.
     ///
@@ -192,6 +205,7 @@ rows! {
     /// values.for_each(|n| *n += 1);
     /// assert_eq!(vec, [2, 3]);
     /// ```
+    #[must_use = "iterators are lazy"]
     IterMut<'a>: &'a mut [T] => &'a mut T;
     /// The values of a [`ParVec`](super::ParVec), by value, by index.
     ///
@@ -201,5 +215,6 @@ rows! {
     /// let values: IntoIter<i32> = ParVec::from(vec![1, 2]).into_iter();
     /// assert_eq!(values.collect::<Vec<_>>(), [1, 2]);
     /// ```
+    #[must_use = "iterators are lazy"]
     IntoIter<>: Vec<T> => T;
 }

@@ -68,6 +68,7 @@ impl<T> ParVec<T> {
     /// vec.push('x');
     /// assert!(vec.capacity() >= 100);
     /// ```
+    #[track_caller]
     pub fn with_capacity(capacity: usize) -> Self {
         ParVec {
             buckets: Buckets::with_capacity(capacity),
@@ -264,6 +265,7 @@ impl<T: Send> ParVec<T> {
 /// (0..1000).into_par_iter().for_each_init(|| squares.pusher(), |pusher, n| pusher.push(n * n));
 /// assert_eq!(squares.len(), 1000);
 /// ```
+#[must_use = "a pusher that gets no values appends none"]
 pub struct Pusher<'a, T> {
     vec: &'a ParVec<T>,
     block: Vec<T>,
@@ -438,6 +440,12 @@ impl<T> From<Vec<T>> for ParVec<T> {
         ParVec {
             buckets: Buckets::from_vec(vec),
         }
+    }
+}
+
+impl<T, const N: usize> From<[T; N]> for ParVec<T> {
+    fn from(values: [T; N]) -> Self {
+        Vec::from(values).into()
     }
 }
 

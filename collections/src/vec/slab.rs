@@ -56,6 +56,7 @@ mod memory {
         }
 
         /// A row of `cap` empty slots.
+        #[track_caller]
         pub(in crate::vec) fn new(cap: usize) -> Self {
             let layout = Layout::array::<T>(cap).expect("capacity overflow");
             let flags = no_flags(cap);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::iter::IndexedParallelIterator;
 use crate::kit::debug_base;
-use crate::kit::reshape::{Reshape, reach, reshape, reshaped};
+use crate::kit::reshape::{Reshape, most_groups, reach, reshape, reshaped};
 use crate::plumbing::{Producer, ProducerCallback};
 
 /// What [`chunks`](IndexedParallelIterator::chunks) returns.
@@ -259,7 +259,7 @@ impl<P: Producer, K: Chunk<P::Item>> Producer for Cuts<P, K> {
     }
 
     fn max_len(&self) -> usize {
-        self.base.max_len() / self.cut.size
+        most_groups(self.base.max_len(), self.cut.size)
     }
 
     fn is_over(&self) -> bool {

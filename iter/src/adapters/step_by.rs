@@ -3,7 +3,7 @@
 use std::iter;
 
 use crate::iter::IndexedParallelIterator;
-use crate::kit::reshape::{Reshape, reach, reshape, reshaped};
+use crate::kit::reshape::{Reshape, most_groups, reach, reshape, reshaped};
 use crate::plumbing::{Again, Producer, ProducerCallback};
 
 /// What [`step_by`](IndexedParallelIterator::step_by) returns.
@@ -22,6 +22,7 @@ pub struct StepBy<I> {
 }
 
 impl<I> StepBy<I> {
+    #[track_caller]
     pub(crate) fn new(base: I, step: usize) -> Self {
         assert!(step != 0, "step_by was asked for steps of zero");
         StepBy { base, step }
@@ -81,7 +82,7 @@ impl<P: Producer> Producer for Strided<P> {
     }
 
     fn max_len(&self) -> usize {
-        self.base.max_len() / self.step
+        most_groups(self.base.max_len(), self.step)
     }
 
     fn is_over(&self) -> bool {

@@ -27,8 +27,9 @@ pub trait ParallelUntil: ParallelIterator {
     /// what it returns run the iterator, and return a [`Result`].
     ///
     /// `Ok` says that every item was taken. Otherwise `Err` holds the result of the items that were
-    /// taken: with [`collect`](Until::collect) their values, in order. Items that have begun run to
-    /// their end. The token is looked at between blocks of some three microseconds, judged by the items
+    /// taken: with [`collect`](Until::collect) their values, in order. (If the token is stopped before the
+    /// first item or beside the last ones, these may be all items.) Items that have begun run to their
+    /// end. The token is looked at between blocks of some three microseconds, judged by the items
     /// before. Where items are slow, it is looked at between two items. It is never looked at within an
     /// item.
     ///
@@ -138,7 +139,8 @@ impl Watch<'_> {
 impl<I: ParallelIterator> Until<'_, I> {
     /// Calls `op` with the items as an iterator, for whatever else can be done with them.
     ///
-    /// What `op` returns is in the `Err` if items were left out.
+    /// What `op` returns is in the `Err` if the token may have kept items out: see
+    /// [`until`](ParallelUntil::until).
     ///
     /// ```
     /// use tine::{StopToken, prelude::*};

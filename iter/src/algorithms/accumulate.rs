@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 use std::mem::needs_drop;
+use std::panic::Location;
 
 use crate::iter::ParallelIterator;
 use crate::kit::gather::Gather;
@@ -80,11 +81,13 @@ pub trait ParallelAccumulate: ParallelIterator {
     /// let counts = grades.par_iter().histogram_array::<4, _>(|grade: &f64| *grade as usize);
     /// assert_eq!(counts, [0, 2, 2, 0]);
     /// ```
+    #[track_caller]
     fn histogram_array<const N: usize, F>(self, bin: F) -> [usize; N]
     where
         F: Fn(Self::Item) -> usize + Sync + Send,
     {
-        let add = |counts: &mut [usize; N], item| counts[bin(item)] += 1;
+        let call = Location::caller();
+        let add = |counts: &mut [usize; N], item| count(counts, bin(item), call);
         self.accumulate(|| [0; N], add, |counts, others| sum_up(counts, &others))
     }
 
@@ -105,13 +108,15 @@ pub trait ParallelAccumulate: ParallelIterator {
     ///     .histogram_channels::<3, 256, _>(|pixel| pixel.map(usize::from));
     /// assert_eq!((red[255], green[128]), (2, 1));
     /// ```
+    #[track_caller]
     fn histogram_channels<const C: usize, const N: usize, F>(self, bins: F) -> [[usize; N]; C]
     where
         F: Fn(Self::Item) -> [usize; C] + Sync + Send,
     {
+        let call = Location::caller();
         let add = |counts: &mut [[usize; N]; C], item| {
             for (counts, bin) in counts.iter_mut().zip(bins(item)) {
-                counts[bin] += 1;
+                count(counts, bin, call);
             }
         };
         let merge = |counts: &mut [[usize; N]; C], others: [[usize; N]; C]| {
@@ -178,6 +183,15 @@ pub trait ParallelAccumulate: ParallelIterator {
 }
 
 impl<I: ParallelIterator> ParallelAccumulate for I {}
+
+/// Counts one more item of a bin. The panic may come on any thread, so its message names the `call`.
+#[inline]
+fn count<const N: usize>(counts: &mut [usize; N], bin: usize, call: &Location<'_>) {
+    match counts.get_mut(bin) {
+        Some(count) => *count += 1,
+        None => panic!("bin {bin} of a histogram with {N} bins, asked for at {call}"),
+    }
+}
 
 fn sum_up<const N: usize>(counts: &mut [usize; N], others: &[usize; N]) {
     let both = counts.iter_mut().zip(others);

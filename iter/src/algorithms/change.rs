@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 use std::mem::needs_drop;
+use std::panic::Location;
 
 use super::scatter::{CHANGED, scatter};
 use super::{moves, random};
@@ -291,16 +292,21 @@ impl<T: Send> ParallelSliceChange<T> for [T] {
     where
         F: Fn(&T) -> usize + Sync,
     {
+        // The closure runs on any thread, so the message names the call.
+        let call = Location::caller();
+        let checked = |element: &T| {
+            let bucket = key(element);
+            assert!(
+                bucket < buckets,
+                "number {bucket} in a counting sort by {buckets} buckets, asked for at {call}"
+            );
+            bucket
+        };
         if buckets <= BUCKETS {
-            return scatter(self, buckets, &|_, element| key(element));
+            return scatter(self, buckets, &|_, element| checked(element));
         }
         let most = isize::MAX as usize / size_of::<usize>();
         assert!(buckets < most, "no vector holds {buckets} counters");
-        let checked = |element: &T| {
-            let bucket = key(element);
-            assert!(bucket < buckets, "bucket {bucket} of {buckets}");
-            bucket
-        };
         par_sort_by_key(self, &checked);
         starts(self, buckets, &checked)
     }

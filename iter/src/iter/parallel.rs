@@ -31,6 +31,7 @@ use crate::sinks;
     message = "`{Self}` is no parallel iterator",
     note = "`par_iter()` and `into_par_iter()` begin one; an iterator of std becomes one by `.par_bridge()`"
 )]
+#[must_use = "parallel iterators do nothing until they are consumed"]
 pub trait ParallelIterator: Sized + Send {
     /// The item type.
     type Item: Send;
@@ -868,9 +869,8 @@ pub trait ParallelIterator: Sized + Send {
 
     /// The number of items, if it is known before they are made.
     ///
-    /// This is plumbing: a sink may take another way when it knows the number. An iterator that
-    /// returns a number promises that its `drive_unindexed` cuts a consumer at indices, as `drive`
-    /// does.
+    /// This is plumbing: a sink may take another way when it knows the number. An iterator that returns a number
+    /// promises that its `drive_unindexed` cuts a consumer at indices, as `drive` does.
     ///
     /// ```
     /// use tine::prelude::*;

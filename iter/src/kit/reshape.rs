@@ -43,6 +43,15 @@ pub(crate) fn reach(items: usize, step: usize, len: usize) -> usize {
     last.saturating_add(step).min(len)
 }
 
+/// The most groups of `step` items that a piece may have, if it may have `max` items. No bound stays none: the
+/// bridge takes any other number for one that the user has set.
+pub(crate) fn most_groups(max: usize, step: usize) -> usize {
+    match max {
+        usize::MAX => max,
+        _ => max / step,
+    }
+}
+
 /// Calls `callback` with the producer of `base` reshaped by `shape`.
 pub(crate) fn reshape<I, U, R, CB>(base: I, shape: R, callback: CB) -> CB::Output
 where

@@ -27,6 +27,7 @@ use std::marker::PhantomData;
 /// # Panics
 ///
 /// If `limit` is 0.
+#[track_caller]
 pub fn pipeline<S>(source: S, limit: usize) -> Pipeline<Source<S::IntoIter>>
 where
     S: IntoIterator<Item: Send, IntoIter: Send>,
@@ -111,6 +112,7 @@ impl<L, X> Pipeline<L, X> {
     /// # Panics
     ///
     /// If `limit` is 0.
+    #[track_caller]
     pub fn limit(mut self, limit: usize) -> Self {
         assert!(limit > 0, "a pipeline with no item under way moves nothing");
         self.limit = limit;

@@ -220,7 +220,7 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
     /// What it comes to if no item is wanted any more.
     ///
     /// Here and elsewhere, what is left is dropped before there is a result to return: should a
-    /// destructor panic later, nobody would drop that.
+    /// destructor panic later, no thread would drop that.
     fn nothing(self) -> C::Result {
         drop(self.producer);
         self.consumer.into_folder().complete()

@@ -138,6 +138,7 @@ pub struct Separator {
 }
 
 impl Separator {
+    #[track_caller]
     pub(super) fn new(bytes: Vec<u8>) -> Self {
         assert!(
             !bytes.is_empty(),

@@ -63,7 +63,7 @@ impl ReadError {
         error.get_ref()?.downcast_ref()
     }
 
-    /// How many bytes come before the record that is wrong, or before what could not be read.
+    /// How many bytes come before the record that is wrong, or that could not be read to its end.
     pub fn offset(&self) -> u64 {
         self.offset
     }

@@ -74,6 +74,7 @@ pub trait ParallelRead: Sized {
     /// # Panics
     ///
     /// If the separator is empty.
+    #[track_caller]
     fn par_records(self, separator: impl AsRef<[u8]>) -> Lines<Self::Supply, Separator, AsBytes> {
         Lines::new(
             self.into_supply(),
@@ -85,7 +86,8 @@ pub trait ParallelRead: Sized {
     /// returns the length of that record, or `None` if the bytes do not reach to its end. A record
     /// whose end it never finds is the last one.
     ///
-    /// `cutter` is called twice for each record, once while other threads cannot read on. To tell
+    /// `cutter` is called twice for each record, once while other threads cannot read on, and again for
+    /// a record whose end does not lie in the bytes that were read so far. To tell
     /// that a record has ended, `cutter` may look at bytes behind it. If a record is nearly as long
     /// as it [may be](Lines::longest), the next 64 KiB must be enough for that.
     ///
@@ -202,6 +204,7 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
     /// # Panics
     ///
     /// If `bytes` is 0.
+    #[track_caller]
     pub fn block_size(mut self, bytes: usize) -> Self {
         assert!(bytes > 0, "a block of no bytes holds nothing");
         self.settings.block = bytes;
@@ -235,6 +238,7 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
     /// # Panics
     ///
     /// If `blocks` is 0.
+    #[track_caller]
     pub fn limit(mut self, blocks: usize) -> Self {
         assert!(
             blocks > 0,

@@ -83,16 +83,20 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     /// v.par_merge(3);
     /// assert_eq!(v, [1, 2, 3, 4, 5, 6]);
     /// ```
+    #[track_caller]
     fn par_merge(&mut self, mid: usize)
     where
         T: Ord,
     {
-        quietly(|| stable::merge_at(self.as_mut(), mid, &T::cmp));
+        self.par_merge_by(mid, T::cmp);
     }
 
     /// [`par_merge`] of slices that are sorted by `compare`.
     ///
     /// [`par_merge`]: ParallelSort::par_merge
+    ///
+    /// # Panics
+    /// If `mid` is greater than the length.
     ///
     /// # Examples
     /// ```
@@ -102,11 +106,18 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     /// v.par_merge_by(3, |a, b| b.cmp(a));
     /// assert_eq!(v, [6, 5, 4, 3, 2, 1]);
     /// ```
+    #[track_caller]
     fn par_merge_by<F>(&mut self, mid: usize, compare: F)
     where
         F: Fn(&T, &T) -> Ordering + Sync,
     {
-        quietly(|| stable::merge_at(self.as_mut(), mid, &compare));
+        let v = self.as_mut();
+        let len = v.len();
+        assert!(
+            mid <= len,
+            "merge point (is {mid}) should be <= len (is {len})"
+        );
+        quietly(|| stable::merge_at(v, mid, &compare));
     }
 
     /// Moves the elements that satisfy `predicate` to the front, in no particular
@@ -147,6 +158,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     /// let (_, median, _) = v.par_select_nth_unstable(2);
     /// assert_eq!(*median, 3);
     /// ```
+    #[track_caller]
     fn par_select_nth_unstable(&mut self, index: usize) -> (&mut [T], &mut T, &mut [T])
     where
         T: Ord + Sync,
@@ -169,6 +181,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     /// let (_, largest, _) = v.par_select_nth_unstable_by(2, f64::total_cmp);
     /// assert_eq!(*largest, 0.5);
     /// ```
+    #[track_caller]
     fn par_select_nth_unstable_by<F>(
         &mut self,
         index: usize,
@@ -179,6 +192,11 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
         F: Fn(&T, &T) -> Ordering + Sync,
     {
         let v = self.as_mut();
+        let len = v.len();
+        assert!(
+            index < len,
+            "select index (is {index}) should be < len (is {len})"
+        );
         quietly(|| select::nth(v, index, &compare));
         let (before, from) = v.split_at_mut(index);
         let (nth, after) = from.split_first_mut().expect("selected");
@@ -200,6 +218,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     /// let (_, shortest, _) = v.par_select_nth_unstable_by_key(0, |s| s.len());
     /// assert_eq!(*shortest, "a");
     /// ```
+    #[track_caller]
     fn par_select_nth_unstable_by_key<K, F>(
         &mut self,
         index: usize,

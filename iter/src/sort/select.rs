@@ -14,20 +14,13 @@ const CUTOFF: usize = if cfg!(miri) { 128 } else { 50_000 };
 const FEW: usize = if cfg!(miri) { 64 } else { 500 };
 
 /// Puts at `index` what sorting would put there. Nothing before it is greater, nothing after it is
-/// less.
-///
-/// # Panics
-/// If `index` is not less than the length.
+/// less. `index` is less than the length.
 pub(super) fn nth<T, F>(v: &mut [T], index: usize, compare: &F)
 where
     T: Send + Sync,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
     let len = v.len();
-    assert!(
-        index < len,
-        "select index (is {index}) should be < len (is {len})"
-    );
     if len < CUTOFF || size_of::<T>() == 0 {
         v.select_nth_unstable_by(index, compare);
         return;

@@ -120,20 +120,13 @@ fn spread_sizes<T>(len: usize, threads: usize) -> (usize, usize) {
     (chunks.max(2), fork::grain(len, threads).min(near))
 }
 
-/// Merges the sorted `v[..mid]` and `v[mid..]`, stably.
-///
-/// # Panics
-/// If `mid` is greater than the length.
+/// Merges the sorted `v[..mid]` and `v[mid..]`, stably. `mid` is no greater than the length.
 pub(super) fn merge_at<T, F>(v: &mut [T], mid: usize, compare: &F)
 where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
     let len = v.len();
-    assert!(
-        mid <= len,
-        "merge point (is {mid}) should be <= len (is {len})"
-    );
     let sorted = mid == 0 || mid == len || compare(&v[mid], &v[mid - 1]).is_ge();
     if sorted || size_of::<T>() == 0 {
         return;

@@ -139,6 +139,19 @@ fn states_made(pool: &ThreadPool, calls: &Calls) -> Vec<Made> {
     note("map_init after rev, before find_first");
     all().map_init(init, |(), n| n).find_last(|n| *n == 0);
     note("map_init before find_last");
+    all().step_by(3).map_init(init, |(), n| n).max();
+    note("map_init after step_by");
+    all()
+        .chunks(3)
+        .map_init(init, |(), items| items.len())
+        .max();
+    note("map_init after chunks");
+    let sums = all().fold_chunks(3, || 0, |sum, n| sum ^ n);
+    sums.map_init(init, |(), sum| sum).max();
+    note("map_init after fold_chunks");
+    let sums = all().fold_chunks_with(3, 0, |sum, n| sum ^ n);
+    sums.map_init(init, |(), sum| sum).max();
+    note("map_init after fold_chunks_with");
     made
 }
 

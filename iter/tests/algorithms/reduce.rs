@@ -165,7 +165,7 @@ fn panics_in_each_closure() {
 #[test]
 fn a_bin_too_far() {
     let run = || (0..10_usize).into_par_iter().histogram_array::<4, _>(|x| x);
-    assert!(message(run).contains("out of bounds"));
+    assert!(message(run).contains("of a histogram with 4 bins, asked for at"));
 }
 
 #[test]

@@ -115,6 +115,22 @@ impl ThreadPool {
         self.spawn_join(move || with_token(&token, func))
     }
 
+    /// [`spawn_async`](crate::spawn_async) in this pool.
+    ///
+    /// ```
+    /// # use tine_pool as tine;
+    /// let pool = tine::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let job = pool.spawn_async(|| tine::current_num_threads());
+    /// assert_eq!(job.join().unwrap(), Ok(2));
+    /// ```
+    pub fn spawn_async<F, T>(&self, func: F) -> AbortOnDrop<Result<T, Stopped>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        self.spawn_async_with(&StopToken::new(), func)
+    }
+
     /// [`spawn_async_with`](crate::spawn_async_with) in this pool.
     ///
     /// ```
@@ -216,6 +232,7 @@ impl<T> AbortOnDrop<T> {
     /// # use tine_pool as tine;
     /// assert_eq!(tine::spawn_async(|| 1).join().unwrap(), Ok(1));
     /// ```
+    #[track_caller]
     pub fn join(self) -> thread::Result<T> {
         self.keep().join()
     }

@@ -313,7 +313,8 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     }
 
     /// Makes the global pool, which the free functions and parallel iterators use. The first
-    /// parallel call of any kind makes that pool with default settings, so call this before.
+    /// parallel call makes that pool with default settings, so call this before. (Calls that need no
+    /// pool, such as a loop over nothing, may not make it.)
     ///
     /// # Errors
     ///
@@ -493,7 +494,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets the names of the threads, by index.
+    /// Sets the names of the threads, by index. It is asked as the pool is built: spare threads, which come later
+    /// (see [`blocking`](crate::blocking())), are called `tine-` and their index.
     ///
     /// ```
     /// # use tine_pool as tine;

@@ -192,6 +192,7 @@ impl<T> JoinHandle<T> {
     /// # use tine_pool as tine;
     /// assert!(tine::spawn_join(|| panic!("oh")).join().is_err());
     /// ```
+    #[track_caller]
     pub fn join(self) -> thread::Result<T> {
         if !self.pool().is_here() && !self.is_finished() {
             self.pool().must_be_here();

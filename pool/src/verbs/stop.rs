@@ -37,8 +37,8 @@ impl<T: fmt::Debug> std::error::Error for Stopped<T> {}
 /// That holds for calls at any depth and on any thread: loops, joins, sorts, tasks of scopes that have not begun,
 /// jobs that are spawned inside, and what runs inside in another pool. They end by unwinding, so everything is
 /// dropped, once; items and tasks that have begun run to their end, and a sort that is ended leaves all elements in
-/// its slice, in some order. Code of yours that takes long without a parallel call may ask
-/// [`requested`](requested()). If `op` makes no parallel call after the stop, `with_token` returns its result in
+/// its slice, in some order. Code of yours that takes long without a parallel call, or that only spawns, may ask
+/// [`requested`](requested()): a spawn under a stopped token drops the task and returns. If `op` makes no parallel call after the stop, `with_token` returns its result in
 /// `Ok`, as usual.
 ///
 /// Calls of `with_token` may be nested: each token ends what is inside of its own call.

@@ -143,6 +143,7 @@ impl Shared {
     }
 
     /// Panics, unless this is that process.
+    #[track_caller]
     pub(crate) fn must_be_here(&self) {
         assert!(
             self.is_here(),

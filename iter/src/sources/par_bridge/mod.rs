@@ -109,6 +109,7 @@ pub trait ParallelBridge: Sized {
     /// # Panics
     ///
     /// If `look_ahead` is 0.
+    #[track_caller]
     fn par_bridge_ordered(self, look_ahead: usize) -> OrderedBridge<Self>;
 }
 

@@ -1,0 +1,86 @@
+//! Iterators of the collections say how many items are left, stay at their end, and can be copied where std's can.
+
+use std::iter::FusedIterator;
+use tine_collections::prelude::*;
+use tine_collections::{ParBitSet, ParHashMap, ParHashSet, ParVec};
+use tine_iter::prelude::*;
+
+/// Walks in steps: the length counts down, `fold` after any number of steps gives the rest, and the end is final.
+fn counts_down<I: ExactSizeIterator + FusedIterator>(make: impl Fn() -> I) {
+    let all = make().len();
+    for steps in 0..=all {
+        let mut walk = make();
+        for step in 0..steps {
+            assert_eq!(walk.len(), all - step);
+            assert!(walk.next().is_some());
+        }
+        assert_eq!(
+            (walk.len(), walk.fold(0, |n, _| n + 1)),
+            (all - steps, all - steps)
+        );
+    }
+    let mut walk = make();
+    assert_eq!(walk.by_ref().count(), all);
+    assert!(walk.next().is_none() && walk.next().is_none() && walk.len() == 0);
+}
+
+/// A copy goes on from the same place.
+fn can_be_copied<I: Iterator<Item: PartialEq> + Clone>(mut walk: I) {
+    for _ in 0..3 {
+        walk.next();
+        assert!(walk.clone().eq(walk.clone()));
+    }
+    assert_eq!(walk.clone().count(), walk.count());
+}
+
+#[test]
+fn of_maps_and_sets() {
+    let map = || -> ParHashMap<u32, u32> { (0..20).map(|n| (n, n)).collect() };
+    counts_down(|| map().into_keys());
+    counts_down(|| map().into_values());
+    let mut walked = map();
+    assert_eq!(walked.values_mut().len(), 20);
+    let frozen = map().freeze();
+    counts_down(|| frozen.keys());
+    counts_down(|| frozen.values());
+    counts_down(|| map().freeze().into_keys());
+    counts_down(|| map().freeze().into_values());
+    can_be_copied(frozen.keys());
+    let mut set: ParHashSet<u32> = (0..20).collect();
+    assert_eq!(set.drain().len(), 20);
+    let bits = ParBitSet::new(10);
+    bits.insert(7);
+    let mut walk = bits.iter();
+    assert_eq!(
+        (walk.next(), walk.next(), walk.next()),
+        (Some(7), None, None)
+    );
+}
+
+#[test]
+fn of_groups() {
+    for keys in [1, 7, 3000] {
+        let groups = (0..10_000_usize).into_par_iter().group_by(|n| n % keys);
+        assert_eq!((groups.iter().len(), groups.keys().len()), (keys, keys));
+        can_be_copied(groups.iter());
+        can_be_copied(groups.keys());
+        let values = (&groups).into_iter().map(|(_, row)| row.len());
+        assert_eq!(values.sum::<usize>(), 10_000);
+        if keys < 10 {
+            counts_down(|| groups.iter());
+            counts_down(|| groups.keys());
+        }
+    }
+}
+
+#[test]
+fn of_vectors() {
+    let vec = ParVec::from([0, 1, 2]);
+    (3..200).for_each(|n| assert_eq!(vec.push(n), n));
+    can_be_copied(vec.iter());
+    counts_down(|| vec.iter());
+    let mut walk = vec.iter();
+    assert_eq!((walk.next(), walk.next_back()), (Some(&0), Some(&199)));
+    assert!(walk.clone().eq(&(1..199).collect::<Vec<_>>()));
+    assert!(walk.rev().eq(&(1..199).rev().collect::<Vec<_>>()));
+}
