@@ -60,6 +60,8 @@ pub(crate) const ROWS: &[Row] = &[
     #[cfg(not(lab_rayon))]
     ("handles-30000x1000", handles),
     #[cfg(not(lab_rayon))]
+    ("handles-3000x100000", handles),
+    #[cfg(not(lab_rayon))]
     ("handletree-16384x1000", handle_tree),
     #[cfg(not(lab_rayon))]
     ("tokens-65536x100", tokens),

@@ -277,8 +277,8 @@ where
     if depth >= CAPACITY {
         return in_sequence(a, b);
     }
-    // Under a token an easy join comes here as well.
-    let easy = nested.is_easy(depth);
+    // Under a token a join that needs no thought comes here as well.
+    let easy = is_ready::<PART, B, RB>(nested, depth);
     let job = StackJob::new(b);
     nested.push(depth, job.erase());
     let timed = match easy {
