@@ -19,6 +19,7 @@
 
 mod limit;
 mod machine;
+mod mixed;
 mod one;
 mod output;
 mod plot;

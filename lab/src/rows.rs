@@ -1,6 +1,7 @@
 //! The experiments. Each checks what it computes: a task that is lost or run twice fails the row.
 
 use crate::machine::{self, AtomicUsize, now, work};
+use crate::mixed;
 #[cfg(lab_rayon)]
 use rayon::{Scope, current_thread_index, join, prelude::*, scope};
 #[cfg(not(lab_rayon))]
@@ -53,25 +54,22 @@ pub(crate) const ROWS: &[Row] = &[
     ("tail-1000x2000", uneven),
     ("spawner-30000x1000", spawner),
     ("spawntree-32767x1000", spawn_tree),
-    ("scopes-16384x1000", scopes),
-    ("servescopes-100x1000", server),
-    ("flat-100x1000", flat),
-    ("leaves-256x1000", leaves),
+    ("scopes-16384x1000", mixed::scopes),
+    ("itemscopes-30000x1000", mixed::item_scopes),
+    ("flat-100x1000", mixed::flat),
+    ("leaves-256x1000", mixed::leaves),
     #[cfg(not(lab_rayon))]
-    ("handles-30000x1000", handles),
+    ("tokens-65536x100", mixed::tokens),
     #[cfg(not(lab_rayon))]
-    ("handles-3000x100000", handles),
+    ("handles-30000x1000", mixed::handles),
     #[cfg(not(lab_rayon))]
-    ("handletree-16384x1000", handle_tree),
-    #[cfg(not(lab_rayon))]
-    ("tokens-65536x100", tokens),
-    ("broadcast-100x1000", broadcasts),
-    ("installs-30000x1000", installs),
+    ("handletree-16384x1000", mixed::handle_tree),
     ("server-100x100", server),
     ("server-1000x100", server),
     ("server-10000x100", server),
     ("servejoins-256x100", server),
     ("servejoins-2048x100", server),
+    ("servescopes-100x1000", server),
     ("calljoins-256x100", join_calls),
     ("bridge-100000x200", bridge),
     ("bridge-20000x2000", bridge),
@@ -116,7 +114,7 @@ pub(crate) fn has_tables(row: &str) -> bool {
 }
 
 /// The two numbers of a row's name.
-fn numbers(name: &str) -> (usize, u64) {
+pub(crate) fn numbers(name: &str) -> (usize, u64) {
     let numbers = name.split_once('-').and_then(|(_, n)| n.split_once('x'));
     let (items, nanos) = numbers.expect("a row's name has two numbers");
     let number = |text: &str| text.parse::<usize>().expect("a number");
@@ -160,12 +158,12 @@ impl Setup {
         });
     }
 
-    fn share(&self, total: u64) -> u64 {
+    pub(crate) fn share(&self, total: u64) -> u64 {
         total / self.cores as u64
     }
 
     /// Measures `op` twice with all threads awake, and twice after a rest.
-    fn warm_and_cold(&self, name: &str, tasks: u64, ideal: u64, op: impl Fn() -> u64) {
+    pub(crate) fn warm_and_cold(&self, name: &str, tasks: u64, ideal: u64, op: impl Fn() -> u64) {
         all_there(self);
         op();
         for phase in ["warm", "warm", "cold", "cold"] {
@@ -180,7 +178,7 @@ impl Setup {
 }
 
 #[inline(never)]
-fn each(items: usize, nanos: u64) -> u64 {
+pub(crate) fn each(items: usize, nanos: u64) -> u64 {
     (0..items)
         .into_par_iter()
         .map(|_| {
@@ -196,126 +194,13 @@ fn loops(s: &Setup, name: &str) {
     s.warm_and_cold(name, items as u64, ideal, || each(items, nanos));
 }
 
-fn tree(leaves: usize, nanos: u64) -> u64 {
+pub(crate) fn tree(leaves: usize, nanos: u64) -> u64 {
     if leaves == 1 {
         work(nanos);
         return 1;
     }
     let (a, b) = join(|| tree(leaves / 2, nanos), || tree(leaves / 2, nanos));
     a + b
-}
-
-/// The same tree, each node a scope with a task of its own.
-fn scoped(leaves: usize, nanos: u64) -> u64 {
-    if leaves == 1 {
-        work(nanos);
-        return 1;
-    }
-    let (mut a, mut b) = (0, 0);
-    scope(|s| {
-        s.spawn(|_| a = scoped(leaves / 2, nanos));
-        b = scoped(leaves / 2, nanos);
-    });
-    a + b
-}
-
-fn scopes(s: &Setup, name: &str) {
-    let (leaves, nanos) = numbers(name);
-    let ideal = s.share(leaves as u64 * nanos);
-    s.warm_and_cold(name, leaves as u64, ideal, || scoped(leaves, nanos));
-}
-
-/// A scope with this many tasks.
-fn scope_of(tasks: usize, nanos: u64) -> u64 {
-    let done: Vec<_> = (0..tasks).map(|_| Padded(AtomicUsize::new(0))).collect();
-    scope(|s| {
-        for done in &done {
-            s.spawn(move |_| {
-                work(nanos);
-                done.0.store(1, Relaxed);
-            });
-        }
-    });
-    sum(&done)
-}
-
-/// 100 loops of items, each in an item of `flat_map`.
-fn flat(s: &Setup, name: &str) {
-    let (items, nanos) = numbers(name);
-    let ideal = s.share(1000 * items as u64 * nanos);
-    let op = || {
-        let inner = |_| (0..items).into_par_iter().map(move |_| { work(nanos); 1_u64 });
-        (0..1000).into_par_iter().flat_map(inner).sum()
-    };
-    s.warm_and_cold(name, 1000 * items as u64, ideal, op);
-}
-
-/// A tree of joins whose leaves are loops of 100 items.
-fn leaves(s: &Setup, name: &str) {
-    fn tree(leaves: usize, nanos: u64) -> u64 {
-        if leaves == 1 {
-            return each(100, nanos);
-        }
-        let (a, b) = join(|| tree(leaves / 2, nanos), || tree(leaves / 2, nanos));
-        a + b
-    }
-    let (leaves, nanos) = numbers(name);
-    let ideal = s.share(100 * leaves as u64 * nanos);
-    s.warm_and_cold(name, 100 * leaves as u64, ideal, || tree(leaves, nanos));
-}
-
-#[cfg(not(lab_rayon))]
-fn handles(s: &Setup, name: &str) {
-    let (tasks, nanos) = numbers(name);
-    s.warm_and_cold(name, tasks as u64, s.share(tasks as u64 * nanos), || {
-        let all: Vec<_> = (0..tasks)
-            .map(|_| tine_pool::spawn_join(move || { work(nanos); 1_u64 }))
-            .collect();
-        all.into_iter().map(|h| h.join().unwrap()).sum()
-    });
-}
-
-#[cfg(not(lab_rayon))]
-fn handle_tree(s: &Setup, name: &str) {
-    fn tree(leaves: usize, nanos: u64) -> u64 {
-        if leaves == 1 {
-            work(nanos);
-            return 1;
-        }
-        let a = tine_pool::spawn_join(move || tree(leaves / 2, nanos));
-        let b = tree(leaves / 2, nanos);
-        a.join().unwrap() + b
-    }
-    let (leaves, nanos) = numbers(name);
-    let ideal = s.share(leaves as u64 * nanos);
-    s.warm_and_cold(name, leaves as u64, ideal, || tree(leaves, nanos));
-}
-
-#[cfg(not(lab_rayon))]
-fn tokens(s: &Setup, name: &str) {
-    let (leaves, nanos) = numbers(name);
-    let ideal = s.share(leaves as u64 * nanos);
-    let token = tine_pool::StopToken::new();
-    s.warm_and_cold(name, leaves as u64, ideal, || {
-        tine_pool::with_token(&token, || tree(leaves, nanos)).unwrap()
-    });
-}
-
-fn broadcasts(s: &Setup, name: &str) {
-    let (reps, nanos) = numbers(name);
-    #[cfg(lab_rayon)]
-    use rayon::broadcast;
-    s.warm_and_cold(name, (reps * s.cores) as u64, reps as u64 * nanos, || {
-        (0..reps).map(|_| broadcast(|_| { work(nanos); 1_u64 }).iter().sum::<u64>()).sum()
-    });
-}
-
-/// A loop in which each item opens a scope with one task.
-fn installs(s: &Setup, name: &str) {
-    let (items, nanos) = numbers(name);
-    let ideal = s.share(items as u64 * nanos);
-    let op = || (0..items).into_par_iter().map(|_| scope_of(1, nanos)).sum();
-    s.warm_and_cold(name, items as u64, ideal, op);
 }
 
 /// One ordinary thread calls short trees of joins, one after the other.
@@ -407,14 +292,14 @@ fn spawner(s: &Setup, name: &str) {
 
 /// Counts for the calling thread, on a line that is next to its own.
 #[repr(align(128))]
-struct Padded(AtomicUsize);
+pub(crate) struct Padded(pub(crate) AtomicUsize);
 
 fn count(done: &[Padded]) {
     let me = current_thread_index().unwrap_or(0);
     done[me % done.len()].0.fetch_add(1, Relaxed);
 }
 
-fn sum(done: &[Padded]) -> u64 {
+pub(crate) fn sum(done: &[Padded]) -> u64 {
     done.iter().map(|d| d.0.load(Relaxed) as u64).sum()
 }
 
@@ -445,7 +330,7 @@ fn server(s: &Setup, name: &str) {
     let callers = s.cores;
     let call = match name {
         _ if name.starts_with("servejoins") => tree,
-        _ if name.starts_with("servescopes") => scope_of,
+        _ if name.starts_with("servescopes") => mixed::scope_of,
         _ => each,
     };
     all_there(s);

@@ -1,0 +1,129 @@
+//! Rows that mix features: scopes in scopes and in loops, loops in joins and in `flat_map`, tokens, handles.
+
+use crate::machine::{AtomicUsize, work};
+use crate::rows::{Padded, Setup, each, numbers, sum, tree};
+#[cfg(lab_rayon)]
+use rayon::{join, prelude::*, scope};
+use std::sync::atomic::Ordering::Relaxed;
+#[cfg(not(lab_rayon))]
+use tine_iter::prelude::*;
+#[cfg(not(lab_rayon))]
+use tine_pool::{JoinHandle, StopToken, join, scope, spawn_join, with_token};
+
+/// What is counted, after some time.
+fn task(nanos: u64) -> u64 {
+    work(nanos);
+    1
+}
+
+/// A tree as that of joins, each node a scope with a task of its own.
+fn scoped(leaves: usize, nanos: u64) -> u64 {
+    if leaves == 1 {
+        work(nanos);
+        return 1;
+    }
+    let (mut a, mut b) = (0, 0);
+    scope(|s| {
+        s.spawn(|_| a = scoped(leaves / 2, nanos));
+        b = scoped(leaves / 2, nanos);
+    });
+    a + b
+}
+
+pub(crate) fn scopes(s: &Setup, name: &str) {
+    let (leaves, nanos) = numbers(name);
+    let ideal = s.share(leaves as u64 * nanos);
+    s.warm_and_cold(name, leaves as u64, ideal, || scoped(leaves, nanos));
+}
+
+/// A scope with this many tasks.
+pub(crate) fn scope_of(tasks: usize, nanos: u64) -> u64 {
+    let done: Vec<_> = (0..tasks).map(|_| Padded(AtomicUsize::new(0))).collect();
+    scope(|s| {
+        for done in &done {
+            s.spawn(move |_| {
+                work(nanos);
+                done.0.store(1, Relaxed);
+            });
+        }
+    });
+    sum(&done)
+}
+
+/// 100 loops of items, each in an item of `flat_map`.
+pub(crate) fn flat(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    let ideal = s.share(1000 * items as u64 * nanos);
+    let op = || {
+        let inner = |_| (0..items).into_par_iter().map(move |_| task(nanos));
+        (0..1000).into_par_iter().flat_map(inner).sum()
+    };
+    s.warm_and_cold(name, 1000 * items as u64, ideal, op);
+}
+
+/// A tree of joins whose leaves are loops of 100 items.
+pub(crate) fn leaves(s: &Setup, name: &str) {
+    fn tree(leaves: usize, nanos: u64) -> u64 {
+        if leaves == 1 {
+            return each(100, nanos);
+        }
+        let (a, b) = join(|| tree(leaves / 2, nanos), || tree(leaves / 2, nanos));
+        a + b
+    }
+    let (leaves, nanos) = numbers(name);
+    let ideal = s.share(100 * leaves as u64 * nanos);
+    s.warm_and_cold(name, 100 * leaves as u64, ideal, || tree(leaves, nanos));
+}
+
+#[cfg(not(lab_rayon))]
+fn result(handle: JoinHandle<u64>) -> u64 {
+    handle.join().expect("a task that does not panic")
+}
+
+/// One ordinary thread spawns tasks and waits for them, one after the other.
+#[cfg(not(lab_rayon))]
+pub(crate) fn handles(s: &Setup, name: &str) {
+    let (tasks, nanos) = numbers(name);
+    s.warm_and_cold(name, tasks as u64, s.share(tasks as u64 * nanos), || {
+        let all: Vec<_> = (0..tasks)
+            .map(|_| spawn_join(move || task(nanos)))
+            .collect();
+        all.into_iter().map(result).sum()
+    });
+}
+
+/// The tree of joins, each with a handle for its other half.
+#[cfg(not(lab_rayon))]
+pub(crate) fn handle_tree(s: &Setup, name: &str) {
+    fn tree(leaves: usize, nanos: u64) -> u64 {
+        if leaves == 1 {
+            work(nanos);
+            return 1;
+        }
+        let a = spawn_join(move || tree(leaves / 2, nanos));
+        let b = tree(leaves / 2, nanos);
+        result(a) + b
+    }
+    let (leaves, nanos) = numbers(name);
+    let ideal = s.share(leaves as u64 * nanos);
+    s.warm_and_cold(name, leaves as u64, ideal, || tree(leaves, nanos));
+}
+
+/// The tree of joins under a token.
+#[cfg(not(lab_rayon))]
+pub(crate) fn tokens(s: &Setup, name: &str) {
+    let (leaves, nanos) = numbers(name);
+    let ideal = s.share(leaves as u64 * nanos);
+    let token = StopToken::new();
+    s.warm_and_cold(name, leaves as u64, ideal, || {
+        with_token(&token, || tree(leaves, nanos)).expect("it is not stopped")
+    });
+}
+
+/// A loop in which each item opens a scope with one task.
+pub(crate) fn item_scopes(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    let ideal = s.share(items as u64 * nanos);
+    let op = || (0..items).into_par_iter().map(|_| scope_of(1, nanos)).sum();
+    s.warm_and_cold(name, items as u64, ideal, op);
+}
