@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use crate::iter::ParallelIterator;
 use crate::order::TotalOrder;
-use crate::sort::par_sort_unstable_by;
+use crate::sort::{nth_alone, par_sort_unstable_by};
 
 /// Shorter candidate lists are not worth shortening.
 const FEW: usize = 64;
@@ -138,7 +138,7 @@ impl<T> Best<T> {
     fn shorten(&mut self, k: usize, compare: impl Fn(&T, &T) -> Ordering) {
         if self.some.len() >= k {
             if k > 0 {
-                self.some.select_nth_unstable_by(k - 1, compare);
+                nth_alone(&mut self.some, k - 1, &compare);
             }
             self.some.truncate(k);
             self.shortened = true;

@@ -1,7 +1,9 @@
 //! Rows that mix features: scopes in scopes and in loops, loops in joins and in `flat_map`, tokens, handles.
 
 use crate::machine::{AtomicUsize, work};
-use crate::rows::{Padded, Setup, each, numbers, sum, tree};
+#[cfg(not(lab_rayon))]
+use crate::rows::tree;
+use crate::rows::{Padded, Setup, each, numbers, sum};
 #[cfg(lab_rayon)]
 use rayon::{join, prelude::*, scope};
 use std::sync::atomic::Ordering::Relaxed;

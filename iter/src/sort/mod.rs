@@ -33,6 +33,7 @@ pub(crate) use entry::{
 };
 pub use radix::key::{ArrayBits, Beside, RadixKey, Total};
 pub use radix::word::RadixBits;
+pub(crate) use select::nth_alone;
 
 #[cfg(test)]
 mod tests;

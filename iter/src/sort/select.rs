@@ -8,7 +8,9 @@ use tine_pool::current_num_threads;
 
 use super::{fork, leaf, partition, unstable};
 
-/// Shorter slices are left to std, and what is left of longer ones is partitioned by this thread alone.
+/// Shorter slices are left to std. Where the order is no order, its selection takes more than the square of the length.
+const SHORT: usize = if cfg!(miri) { 128 } else { 5000 };
+/// Shorter slices, and what is left of longer ones, are partitioned by this thread alone.
 const CUTOFF: usize = if cfg!(miri) { 128 } else { 50_000 };
 /// What is left of a longer slice is left to std from here on.
 const FEW: usize = if cfg!(miri) { 64 } else { 500 };
@@ -21,28 +23,80 @@ where
     F: Fn(&T, &T) -> Ordering + Sync,
 {
     let len = v.len();
+<<<<<<< HEAD
     if len < CUTOFF || size_of::<T>() == 0 {
+=======
+    assert!(
+        index < len,
+        "select index (is {index}) should be < len (is {len})"
+    );
+    if is_for_std(v) {
+>>>>>>> out
         v.select_nth_unstable_by(index, compare);
         return;
     }
     let grain = fork::grain(len, current_num_threads());
-    let (mut rest, mut index) = (v, index);
+    narrow(
+        v,
+        index,
+        compare,
+        |v, pivot| parted(v, grain, &|x| compare(x, pivot).is_lt()),
+        |v, pivot| parted(v, grain, &|x| compare(pivot, x).is_ge()),
+        |v| unstable::sort_by(v, compare),
+    );
+}
+
+/// [`nth`] by this thread alone.
+pub(crate) fn nth_alone<T, F>(v: &mut [T], index: usize, compare: &F)
+where
+    F: Fn(&T, &T) -> Ordering,
+{
+    if is_for_std(v) {
+        v.select_nth_unstable_by(index, compare);
+        return;
+    }
+    narrow(
+        v,
+        index,
+        compare,
+        |v, pivot| partition::partition(v, |x| compare(x, pivot).is_lt()),
+        |v, pivot| partition::partition(v, |x| compare(pivot, x).is_ge()),
+        |v| leaf::unstable(v, compare),
+    );
+}
+
+fn is_for_std<T>(v: &[T]) -> bool {
+    v.len() < SHORT || size_of::<T>() == 0
+}
+
+/// Selects, where `less` and `no_more` partition a slice: first the elements that are less than a pivot, or that are
+/// not greater. `sort` sorts a slice.
+fn narrow<T, F>(
+    v: &mut [T],
+    index: usize,
+    compare: &F,
+    less: impl Fn(&mut [T], &T) -> usize,
+    no_more: impl Fn(&mut [T], &T) -> usize,
+    sort: impl FnOnce(&mut [T]),
+) where
+    F: Fn(&T, &T) -> Ordering,
+{
     // Pivots come from samples. If several in a row are bad, the order is no order. Then std's
     // selection would drop one element at a time, and sorting does not.
-    let mut patience = len.ilog2();
+    let mut patience = v.len().ilog2();
+    let (mut rest, mut index) = (v, index);
     while rest.len() >= FEW {
         if patience == 0 {
-            return unstable::sort_by(rest, compare);
+            return sort(rest);
         }
         patience -= 1;
         let at = pivot(rest, index, compare);
         rest.swap(0, at);
         let (pivot, others) = rest.split_first_mut().expect("longer than the cut-off");
-        let pivot = &*pivot;
-        let less = parted(others, grain, &|x| compare(x, pivot).is_lt());
+        let less = less(others, pivot);
         if less == 0 {
             // The pivot is the least element, so those equal to it are in place.
-            let equal = parted(others, grain, &|x| compare(pivot, x).is_ge());
+            let equal = no_more(others, pivot);
             if index <= equal {
                 return;
             }

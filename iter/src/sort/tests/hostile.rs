@@ -335,13 +335,28 @@ fn comparisons_that_lie() {
 /// Pivots that split nothing off must not make it slow: one element for each look at all of them.
 #[test]
 fn selection_among_lies() {
-    let keys = pattern("random", 60_000);
     with_threads(4, || {
-        for lie in LIES.map(liar) {
-            for index in [0, 30_000, 59_999] {
-                calmly(&keys, |v| {
-                    v.par_select_nth_unstable_by(index, lie);
-                });
+        for len in [4000, 40_000, 60_000] {
+            let keys = pattern("random", len);
+            // Std alone makes more than 10⁹ comparisons among 40,000 elements.
+            let most = 1000 * len + 30_000_000;
+            let calls = AtomicUsize::new(0);
+            let less = |_: &u64, _: &u64| {
+                assert!(calls.fetch_add(1, Relaxed) < most, "too many comparisons");
+                Ordering::Less
+            };
+            let mut v: Vec<u64> = (0..len as u64).collect();
+            v.par_select_nth_unstable_by(len / 2, less);
+            v.into_par_iter().k_smallest_by(len / 2, less);
+            for lie in LIES.map(liar) {
+                for index in [0, len / 2, len - 1] {
+                    calmly(&keys, |v| {
+                        v.par_select_nth_unstable_by(index, lie);
+                    });
+                    calmly(&keys, |v| {
+                        *v = std::mem::take(v).into_par_iter().k_smallest_by(index, lie);
+                    });
+                }
             }
         }
     });
