@@ -9,7 +9,7 @@ use tine_pool::current_num_threads;
 use super::{fork, leaf, partition, unstable};
 
 /// Shorter slices are left to std. Where the order is no order, its selection takes more than the square of the length.
-const SHORT: usize = if cfg!(miri) { 128 } else { 5000 };
+const SHORT: usize = if cfg!(miri) { 128 } else { 20_000 };
 /// Shorter slices, and what is left of longer ones, are partitioned by this thread alone.
 const CUTOFF: usize = if cfg!(miri) { 128 } else { 50_000 };
 /// What is left of a longer slice is left to std from here on.
@@ -23,15 +23,7 @@ where
     F: Fn(&T, &T) -> Ordering + Sync,
 {
     let len = v.len();
-<<<<<<< HEAD
-    if len < CUTOFF || size_of::<T>() == 0 {
-=======
-    assert!(
-        index < len,
-        "select index (is {index}) should be < len (is {len})"
-    );
     if is_for_std(v) {
->>>>>>> out
         v.select_nth_unstable_by(index, compare);
         return;
     }
