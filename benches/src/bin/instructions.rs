@@ -50,11 +50,14 @@ use Caller::{Guest, Pool};
 /// A workload's name, where it is called from, and what it does.
 type Workload = (&'static str, Caller, fn());
 
-const WORKLOADS: [Workload; 14] = [
+const WORKLOADS: [Workload; 15] = [
     ("join, fib(18)", Pool, || _ = black_box(fib(black_box(18)))),
     ("join, a thousand in a row", Pool, joins),
     ("join, a thousand as a guest", Guest, joins),
     ("scope, a thousand spawns", Pool, spawns),
+    ("scopes in scopes, fib(12)", Pool, || {
+        _ = black_box(scopes(black_box(12)))
+    }),
     ("map and sum, 10 items", Pool, || map_sum(10)),
     ("map and sum, 10 items as a guest", Guest, || map_sum(10)),
     ("map and sum, 10^4 items", Pool, || map_sum(10_000)),
@@ -89,6 +92,18 @@ fn spawns() {
             });
         }
     });
+}
+
+fn scopes(n: u32) -> u64 {
+    if n < 2 {
+        return u64::from(n);
+    }
+    let (mut a, mut b) = (0, 0);
+    tine_pool::scope(|scope| {
+        scope.spawn(|_| a = scopes(n - 1));
+        b = scopes(n - 2);
+    });
+    a + b
 }
 
 fn map_sum(n: u64) {

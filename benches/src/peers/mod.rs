@@ -49,6 +49,12 @@ pub trait Peer: 'static {
     fn lend<'s>(cx: &'s mut Self::Cx<'_>) -> Self::Cx<'s>;
 }
 
+/// A scheduler with scopes that open scopes.
+pub trait Scopes: Peer {
+    /// Opens a scope, spawns `a` there and calls `b`.
+    fn halves(a: impl FnOnce() + Send, b: impl FnOnce() + Send);
+}
+
 /// A peer that has scopes too.
 pub trait Spawns: Peer {
     /// One scope, opened in the pool, that spawns `task` N times.

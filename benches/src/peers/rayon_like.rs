@@ -1,7 +1,7 @@
 //! The peers with free functions of rayon's shape: tine, and rayon itself.
 #![forbid(unsafe_code)]
 
-use super::{Peer, Spawns};
+use super::{Peer, Scopes, Spawns};
 
 macro_rules! rayon_like {
     ($(#[$doc:meta])* $peer:ident, $name:literal, $krate:ident) => {
@@ -46,6 +46,15 @@ macro_rules! rayon_like {
             fn spawn_each(count: usize, task: impl Fn() + Send + Sync) {
                 let task = &task;
                 $krate::scope(|scope| (0..count).for_each(|_| scope.spawn(move |_| task())));
+            }
+        }
+
+        impl Scopes for $peer {
+            fn halves(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
+                $krate::scope(|scope| {
+                    scope.spawn(|_| a());
+                    b();
+                });
             }
         }
     };

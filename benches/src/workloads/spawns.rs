@@ -1,9 +1,9 @@
-//! A million empty tasks spawned in a scope: their time and their memory.
+//! A million empty tasks spawned in a scope: their time and their memory. And scopes that open scopes.
 #![forbid(unsafe_code)]
 
 use super::nanoseconds_each;
 use crate::cases;
-use crate::peers::Spawns;
+use crate::peers::{Scopes, Spawns};
 use crate::row::{How, Row, Size};
 use crate::usage::peak_memory;
 use std::hint::black_box;
@@ -26,7 +26,18 @@ pub const ROWS: &[Row] = &[
         above: None,
         cases: cases!(sample_memory: Tine, Rayon, Forte),
     },
+    Row {
+        name: "fib(20), each call a scope with one task",
+        unit: "ns per scope",
+        sizes: &[Size::One, Size::Cores, Size::Crowd],
+        how: How::Together,
+        above: None,
+        cases: cases!(sample_scopes: Tine, Rayon),
+    },
 ];
+
+const FIB: u32 = 20;
+const FIB_SCOPES: usize = 10_945;
 
 const TASKS: usize = 1_000_000;
 
@@ -40,4 +51,19 @@ fn sample_memory<P: Spawns>() -> f64 {
     let before = peak_memory();
     P::spawn_each(TASKS, || black_box(()));
     (peak_memory() - before) as f64 / TASKS as f64
+}
+
+fn fib<P: Scopes>(n: u32) -> u64 {
+    if n < 2 {
+        return n.into();
+    }
+    let (mut a, mut b) = (0, 0);
+    P::halves(|| a = fib::<P>(n - 1), || b = fib::<P>(n - 2));
+    a + b
+}
+
+fn sample_scopes<P: Scopes>() -> f64 {
+    let run = |n| P::enter(|_| fib::<P>(black_box(n)));
+    run(10);
+    nanoseconds_each(FIB_SCOPES, || assert_eq!(run(FIB), 6765))
 }
