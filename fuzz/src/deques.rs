@@ -210,7 +210,10 @@ fn stolen(entry: Option<Entry>) -> Steal<Entry> {
 
 fn steal_lot(deque: &Spawned, model: &mut VecDeque<Entry>) {
     let mut lot = Lot::new();
-    let count = model.len().div_ceil(2).min(LOT);
+    // Half of them, and of one scope.
+    let half = model.iter().take(model.len().div_ceil(2).min(LOT));
+    let first = model.front().map(|entry| entry.tag);
+    let count = half.take_while(|entry| Some(entry.tag) == first).count();
     let wanted = if count == 0 {
         Steal::Empty
     } else {

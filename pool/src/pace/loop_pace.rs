@@ -830,7 +830,7 @@ impl Pace {
         let crowded = view.is_crowded();
         if crowded {
             let end = clock::now();
-            // The block before this ended just now.
+            // Since the block before this ended, or began if it was too short to be timed: too much rather than too little.
             let start = if self.begun == 0 { end } else { self.begun };
             let pause = PAUSE.0.saturating_mul(end.saturating_sub(start));
             self.crowded = end + pause.min(clock::ticks(PAUSE.1));

@@ -198,7 +198,7 @@ impl CountLatch {
 /// scope was opened, and which waits for it.
 ///
 /// That thread counts ahead, in a lot, and takes what it ends itself off that credit. So tasks that are spawned and run at home
-/// cost no read-modify-write; and once all other counts have been given back, the scope is left without one.
+/// cost no read-modify-write; and once all other counts have been given back, the owner leaves without a write.
 #[derive(Debug)]
 pub(crate) struct ScopeCount {
     /// All counts, the credit among them.
@@ -246,7 +246,8 @@ impl ScopeCount {
 
     /// The body has ended: its count is given back, by the owner.
     pub(crate) fn end_body(&self, at_home: bool) {
-        // Relaxed: where the count is given back, the decrement hands it on to a thread that sees that.
+        // Relaxed: a decrement hands it on. At home nothing does: another thread that sees the credit may not see this yet,
+        // and finds a task too few (see `unfinished`).
         self.body_ended.store(true, Ordering::Relaxed);
         if at_home {
             self.count_down_at_home();
@@ -270,18 +271,20 @@ impl ScopeCount {
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         let credit = self.credit.load(Ordering::Relaxed);
-        // Where there is a credit, no other thread can have given back the last count, and so none is about to set the latch. And none
-        // counts up that has no count.
+        // Where there is a credit, no other thread can have given back the last count, and so none is about to set the latch. And a
+        // thread counts up only while it has a count itself.
         if credit > 0 {
-            return self.latch.count() == credit;
+            let count = self.latch.count();
+            debug_assert!(count >= credit, "the credit is a part of the count");
+            return count == credit;
         }
         self.latch.latch().is_set()
     }
 
     /// How many tasks have not ended, as far as can be seen.
     pub(crate) fn unfinished(&self) -> usize {
-        // In this order: a thread that sees the body's count given back sees that it has ended, and one that sees
-        // the credit settled sees none.
+        // The owner sees the exact number. Others may see some too few or too many while the owner counts ahead, or its
+        // body ends. In this order: a thread that sees the credit settled in the count sees no credit.
         let count = self.latch.count();
         let ahead = self.credit.load(Ordering::Relaxed);
         let body = usize::from(!self.body_ended.load(Ordering::Relaxed));
@@ -330,7 +333,7 @@ mod tests {
                     assert_eq!(count.unfinished(), left);
                 }
                 assert!(count.is_done());
-                // As the owner does that sleeps.
+                // An owner that goes to sleep does this.
                 count.settle();
                 assert!(count.is_done() && count.latch.latch().is_set());
             }

@@ -103,7 +103,7 @@ impl Lot {
     /// The oldest first.
     pub(crate) fn entries(&self) -> &[Entry] {
         let entries = ptr::from_ref(&self.entries).cast::<Entry>();
-        // SAFETY: in bounds, and initialised: `fill`, which alone changes either, has written that many.
+        // SAFETY: in bounds, and initialised: `fill` has written at least that many, and `keep_kin` only lowers the count.
         unsafe { std::slice::from_raw_parts(entries, self.count) }
     }
 }
@@ -500,8 +500,8 @@ impl Spawned {
         }
     }
 
-    /// Takes the older half of the jobs, as far as `lot` has places and they belong to one scope. Of nested scopes, each of which has
-    /// a task here, only the outermost one's goes: the others would lie where their owners have to search for them. The caller has seen that there are any.
+    /// Takes the older half of the jobs, but no more than `lot` has places for, and only jobs of the same scope as the oldest. Jobs of an
+    /// inner scope stay where their owner looks first. The caller has seen that there are jobs.
     pub(crate) fn steal_lot(&self, lot: &mut Lot) -> Steal<()> {
         let reading = self.read();
         let (top, bottom) = self.look();
@@ -550,7 +550,7 @@ impl Spawned {
         self.thieves.last.store(seat, Ordering::Relaxed);
     }
 
-    /// The seat of the last such thief, or any.
+    /// The seat of the last such thief, or 0 if there was none.
     pub(crate) fn last_thief(&self) -> usize {
         self.thieves.last.load(Ordering::Relaxed)
     }

@@ -105,8 +105,8 @@ impl Seat {
 
     // ---- tasks of scopes that were opened here ----------------------------------------------
 
-    /// A task of the scope `tag`, which was opened here, is about to be moved to another deque or to the injector. Whoever
-    /// moves it tells the owner afterwards, as always: that brings this too.
+    /// A task of the scope `tag`, which was opened here, is about to be moved to another deque or to the injector. The thread that
+    /// moves it tells the owner afterwards, and the owner then sees this note as well.
     pub(crate) fn note_stray(&self, tag: u64) {
         if !self.may_have_strays(tag) {
             self.strays.fetch_max(tag, Ordering::Relaxed);

@@ -278,10 +278,10 @@ where
         return in_sequence(a, b);
     }
     // Under a token a join that needs no thought comes here as well.
-    let easy = is_ready::<PART, B, RB>(nested, depth);
+    let ready = is_ready::<PART, B, RB>(nested, depth);
     let job = StackJob::new(b);
     nested.push(depth, job.erase());
-    let timed = match easy {
+    let timed = match ready {
         true => 0,
         false => consider(worker, depth, site::<PART, B, RB>()),
     };

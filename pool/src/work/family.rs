@@ -232,7 +232,9 @@ impl Worker<'_> {
             // They may have looked for one of these meanwhile.
             self.shared.wake_waiters(owner);
         }
-        self.stolen(found?, owner)
+        let found = found?;
+        self.note_stolen(owner);
+        Some(found)
     }
 
     /// Takes a task of a scope that was opened inside what `by` describes from behind strangers, which lie there if they
@@ -246,7 +248,8 @@ impl Worker<'_> {
             (half || tag::opened_since(t, by.seat, by.since)) && still()
         };
         let entry = self.take_from_anywhere(by.seat, kin)?;
-        self.stolen(entry, &self.shared.seats[by.seat])
+        self.note_stolen(&self.shared.seats[by.seat]);
+        Some(entry)
     }
 
     /// Takes the half that this worker has pushed last and found stolen, if it was only moved.

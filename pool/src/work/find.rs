@@ -227,7 +227,8 @@ impl Worker<'_> {
         Some(entry)
     }
 
-    fn note_stolen(&self, from: &Seat) {
+    /// Notes that a job was stolen.
+    pub(super) fn note_stolen(&self, from: &Seat) {
         self.seat.counters.stolen.add(1);
         trace::moment(self.seat.index, What::Steal(from.index));
     }

@@ -111,12 +111,12 @@ impl Lies {
     }
 }
 
-/// A scope that was opened on the waiter's seat.
+/// A scope that was opened on the waiter's seat, or outside of the pool.
 pub(crate) struct ScopeWait<'a> {
     pub(crate) tag: u64,
     pub(crate) count: &'a ScopeCount,
     pub(crate) lies: &'a Lies,
-    /// The seat that was last seen to run a task of the scope.
+    /// The seat that was last seen to run a task of the scope, or 0.
     last: Cell<usize>,
 }
 
@@ -150,7 +150,7 @@ impl<'a> ScopeWait<'a> {
     }
 
     fn may_lie_at_home(&self, worker: &Worker<'_>) -> bool {
-        // Relaxed: this thread has written it.
+        // Relaxed: the holder of this seat has written it, and a loan hands it on.
         let pushed = self.lies.at_home.load(Ordering::Relaxed);
         (pushed || worker.seat.notes.may_have_brought(self.tag)) && !worker.seat.spawned.is_empty()
     }
