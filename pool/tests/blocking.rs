@@ -704,3 +704,32 @@ fn calls_in_quick_succession() {
         }
     });
 }
+
+/// Inside `blocking` a thread opens a scope, and a call that runs on its own seat spawns into that. Threads count ahead where they spawn:
+/// what this one has counted on its seat, it must not wait for.
+#[test]
+fn a_scope_inside_is_not_kept_waiting_by_its_own_seat() {
+    let watch = Watch::new("a_scope_inside_is_not_kept_waiting_by_its_own_seat");
+    for threads in [1, 2] {
+        let pool = Arc::new(watch.pool(threads));
+        for i in 0..100 {
+            watch.step(i);
+            let (send, receive) = mpsc::channel();
+            let inner = Arc::clone(&pool);
+            pool.spawn(move || {
+                let mut sum = [0; 3];
+                let [a, b, c] = sum.each_mut();
+                blocking(|| {
+                    inner.in_place_scope(|s| {
+                        inner.install(|| s.spawn(|_| *a = 1));
+                        inner.join(|| s.spawn(|_| *b = 2), || s.spawn(|_| *c = 3));
+                    });
+                });
+                send.send(sum).unwrap();
+            });
+            assert_eq!(receive.recv().unwrap(), [1, 2, 3]);
+        }
+        let pool = Arc::into_inner(pool);
+        drop(pool);
+    }
+}

@@ -5,8 +5,8 @@
 //! other, keeps what they give back, and spends it on tasks that they spawn.
 //!
 //! While a count is kept the scope cannot be left, so its latch is alive. A thread gives back what it has
-//! before it runs a job of anything else, and before it looks for work in vain: a scope's owner waits for
-//! no thread but those that run its tasks.
+//! before it runs a job of anything else, and when it has looked for work in vain, also in the middle of a wait: a scope's
+//! owner waits for no thread but those that run its tasks.
 
 use super::latch::CountLatch;
 use crate::base::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};

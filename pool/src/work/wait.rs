@@ -158,6 +158,9 @@ impl Worker<'_> {
             } else if let Some(entry) = self.take_for(what, anything) {
                 Some(entry)
             } else {
+                // Counts of a scope that this very thread may wait for: a call that ran on this seat, inside of `blocking`, may have left
+                // some.
+                self.seat.kept.settle();
                 what.settle();
                 what.helped(self, &mut |seat| self.get_hungry(seat, &mut so_far.names));
                 if patience.wait_unless(|| what.is_done()) {
