@@ -18,11 +18,10 @@ fn task(nanos: u64) -> u64 {
     1
 }
 
-/// A tree as that of joins, each node a scope with a task of its own.
+/// The tree of `join-…`, each node a scope with one task.
 fn scoped(leaves: usize, nanos: u64) -> u64 {
     if leaves == 1 {
-        work(nanos);
-        return 1;
+        return task(nanos);
     }
     let (mut a, mut b) = (0, 0);
     scope(|s| {
@@ -52,7 +51,7 @@ pub(crate) fn scope_of(tasks: usize, nanos: u64) -> u64 {
     sum(&done)
 }
 
-/// 100 loops of items, each in an item of `flat_map`.
+/// 1,000 loops of items, each in an item of `flat_map`.
 pub(crate) fn flat(s: &Setup, name: &str) {
     let (items, nanos) = numbers(name);
     let ideal = s.share(1000 * items as u64 * nanos);
@@ -94,13 +93,12 @@ pub(crate) fn handles(s: &Setup, name: &str) {
     });
 }
 
-/// The tree of joins, each with a handle for its other half.
+/// The tree of `join-…`, with a handle for one half of each node.
 #[cfg(not(lab_rayon))]
 pub(crate) fn handle_tree(s: &Setup, name: &str) {
     fn tree(leaves: usize, nanos: u64) -> u64 {
         if leaves == 1 {
-            work(nanos);
-            return 1;
+            return task(nanos);
         }
         let a = spawn_join(move || tree(leaves / 2, nanos));
         let b = tree(leaves / 2, nanos);
@@ -111,7 +109,7 @@ pub(crate) fn handle_tree(s: &Setup, name: &str) {
     s.warm_and_cold(name, leaves as u64, ideal, || tree(leaves, nanos));
 }
 
-/// The tree of joins under a token.
+/// The tree of `join-…`, under a token.
 #[cfg(not(lab_rayon))]
 pub(crate) fn tokens(s: &Setup, name: &str) {
     let (leaves, nanos) = numbers(name);

@@ -63,6 +63,8 @@ pub(crate) const ROWS: &[Row] = &[
     #[cfg(not(lab_rayon))]
     ("handles-30000x1000", mixed::handles),
     #[cfg(not(lab_rayon))]
+    ("handles-3000x100000", mixed::handles),
+    #[cfg(not(lab_rayon))]
     ("handletree-16384x1000", mixed::handle_tree),
     ("server-100x100", server),
     ("server-1000x100", server),

@@ -29,7 +29,7 @@ pub trait ParallelUntil: ParallelIterator {
     /// `Ok` says that every item was taken. Otherwise `Err` holds the result of the items that were
     /// taken: with [`collect`](Until::collect) their values, in order. (If the token is stopped before the
     /// first item or beside the last ones, these may be all items.) Items that have begun run to their
-    /// end. The token is looked at between blocks of some three microseconds, judged by the items
+    /// end. The token is looked at between blocks of some three microseconds (twelve where each thread has a call of its own), judged by the items
     /// before. Where items are slow, it is looked at between two items. It is never looked at within an
     /// item.
     ///

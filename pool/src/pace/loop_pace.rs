@@ -7,7 +7,7 @@
 //! of a loop of few items, since each of them may be long, and if no thread looks after stuck
 //! owners.
 //!
-//! A piece is run in blocks of about three microseconds. The first is small, each is at most four
+//! A piece is run in blocks of about three microseconds, or twelve while the pool is crowded. The first is small, each is at most four
 //! times the one before, and none is more than an eighth of the rest. Between blocks the loop asks
 //! whether to give part of the rest away, and to which thread:
 //!

@@ -228,7 +228,7 @@ pub(crate) struct Spawned {
 struct Thieves {
     top: AtomicU64,
     readers: AtomicUsize,
-    /// The seat of the last thief that said so.
+    /// The seat of the last thief that noted itself.
     last: AtomicUsize,
 }
 

@@ -113,7 +113,7 @@ impl Seat {
         }
     }
 
-    /// Whether such a task may have been moved. Also true if one was of a scope that was opened later.
+    /// Whether such a task may have been moved. Also true if one of a scope that was opened here later was.
     pub(crate) fn may_have_strays(&self, tag: u64) -> bool {
         self.strays.load(Ordering::Relaxed) >= tag
     }

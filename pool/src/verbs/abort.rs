@@ -44,7 +44,7 @@ where
 /// result any more.
 ///
 /// The job works under a token of its own. Once the handle is dropped it ends at its next parallel call, or
-/// between two blocks of a loop, which is about three microseconds later. A job that has not begun never begins.
+/// between two blocks of a loop, which is some microseconds later. A job that has not begun never begins.
 ///
 /// ```
 /// # use tine_pool as tine;

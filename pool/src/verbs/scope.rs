@@ -1,8 +1,8 @@
 //! Scopes: tasks that may borrow from the frame that waits for them.
 //!
 //! A scope counts its body and its tasks (`queue/latch.rs`), and the owner waits until all have ended. Other threads keep
-//! what the tasks count that they run in a row (`queue/kept.rs`). Each task carries the scope's tag into whatever deque or queue it goes to, so that the
-//! owner, waiting, can tell its own tasks from strangers.
+//! what the tasks count that they run in a row (`queue/kept.rs`). Each task carries the scope's tag into whatever deque or
+//! queue it goes to, so that the owner, waiting, can tell its own tasks from strangers.
 
 use super::broadcast::{BroadcastContext, send_to_all};
 use super::pool::{self, ThreadPool};
