@@ -144,11 +144,19 @@ fn expect(got: u64, want: u64, what: &str) {
     }
 }
 
-/// The innermost scope.
+/// The innermost scope, the frame that its tasks borrow from, and where they run.
 enum Within<'a, 's> {
     Nothing,
-    Lifo(&'a Scope<'s>, &'static Frame),
-    Fifo(&'a ScopeFifo<'s>, &'static Frame),
+    Lifo(&'a Scope<'s>, &'static Frame, Base),
+    Fifo(&'a ScopeFifo<'s>, &'static Frame, Base),
+}
+
+/// Where a scope's tasks run: the pool, by its number, and how many threads it has. A block that spawns into the scope
+/// may run elsewhere, inside of `blocking`.
+#[derive(Clone, Copy)]
+struct Base {
+    home: Option<usize>,
+    threads: usize,
 }
 
 /// The value of a block.
@@ -201,11 +209,11 @@ fn step(node: &'static Node, within: &Within<'_, '_>, home: Option<usize>) -> u6
             body,
         } => scope(id, *fifo, *in_place, body, home),
         Verb::Task(body) => {
-            task(id, body, within, home);
+            task(id, body, within);
             1
         }
         Verb::TaskToAll(body) => {
-            task_to_all(id, body, within, home);
+            task_to_all(id, body, within);
             1
         }
         Verb::Spawn { fifo, body } => {
@@ -487,13 +495,17 @@ fn scope(id: usize, fifo: bool, in_place: bool, body: &'static Block, home: Opti
     let frame = Lasting::new();
     let borrowed = frame.0;
     let token = Token::new(id, "the body of a scope", Often::ONCE, Some(borrowed), None);
+    let base = Base {
+        home,
+        threads: tine_pool::current_num_threads(),
+    };
     let lifo = |s: &Scope<'_>| {
         token.run();
-        run(body, &Within::Lifo(s, borrowed), home)
+        run(body, &Within::Lifo(s, borrowed, base), home)
     };
     let in_order = |s: &ScopeFifo<'_>| {
         token.run();
-        run(body, &Within::Fifo(s, borrowed), home)
+        run(body, &Within::Fifo(s, borrowed, base), home)
     };
     match (fifo, in_place) {
         (false, false) => tine_pool::scope(lifo),
@@ -503,48 +515,49 @@ fn scope(id: usize, fifo: bool, in_place: bool, body: &'static Block, home: Opti
     }
 }
 
-fn task(id: usize, body: &'static Block, within: &Within<'_, '_>, home: Option<usize>) {
+fn task(id: usize, body: &'static Block, within: &Within<'_, '_>) {
     let token = |frame| Token::new(id, "a task of a scope", Often::ONCE, Some(frame), None);
     match *within {
         Within::Nothing => {}
-        Within::Lifo(s, frame) => {
+        Within::Lifo(s, frame, base) => {
             let token = token(frame);
             s.spawn(move |s| {
                 token.run();
-                run(body, &Within::Lifo(s, frame), home);
+                run(body, &Within::Lifo(s, frame, base), base.home);
                 token.look("used");
             });
         }
-        Within::Fifo(s, frame) => {
+        Within::Fifo(s, frame, base) => {
             let token = token(frame);
             s.spawn_fifo(move |s| {
                 token.run();
-                run(body, &Within::Fifo(s, frame), home);
+                run(body, &Within::Fifo(s, frame, base), base.home);
                 token.look("used");
             });
         }
     }
 }
 
-fn task_to_all(id: usize, body: &'static Block, within: &Within<'_, '_>, home: Option<usize>) {
-    let threads = tine_pool::current_num_threads();
-    let often = Often::times(threads);
-    let token = |frame| Token::new(id, "a task to all threads", often, Some(frame), None);
+fn task_to_all(id: usize, body: &'static Block, within: &Within<'_, '_>) {
+    let token = |frame, base: Base| {
+        let often = Often::times(base.threads);
+        Token::new(id, "a task to all threads", often, Some(frame), None)
+    };
     match *within {
         Within::Nothing => {}
-        Within::Lifo(s, frame) => {
-            let token = token(frame);
+        Within::Lifo(s, frame, base) => {
+            let token = token(frame, base);
             s.spawn_broadcast(move |s, _| {
                 token.run();
-                run(body, &Within::Lifo(s, frame), home);
+                run(body, &Within::Lifo(s, frame, base), base.home);
                 token.look("used");
             });
         }
-        Within::Fifo(s, frame) => {
-            let token = token(frame);
+        Within::Fifo(s, frame, base) => {
+            let token = token(frame, base);
             s.spawn_broadcast(move |s, _| {
                 token.run();
-                run(body, &Within::Fifo(s, frame), home);
+                run(body, &Within::Fifo(s, frame, base), base.home);
                 token.look("used");
             });
         }

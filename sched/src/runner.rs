@@ -58,7 +58,7 @@ pub(crate) struct Done<T> {
 }
 
 const LIMITS: Limits = Limits {
-    steps: 400_000,
+    steps: 2_500_000,
     time: 60_000_000_000,
 };
 /// Seconds of real time after which a child is stuck: it waits for something that the machine does
