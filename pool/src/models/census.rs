@@ -28,7 +28,17 @@ fn pool() -> Arc<Pool> {
 /// the job would lie there for as long as the thread is busy with another one.
 #[test]
 fn who_ends_its_search_is_no_searcher() {
-    explore(2, || {
+    ends_its_search(|pool| pool.sleep.post(2));
+}
+
+/// The same for a poster that looks no further than at ENOUGH threads.
+#[test]
+fn who_ends_its_search_is_no_searcher_for_a_task() {
+    ends_its_search(|pool| pool.sleep.post_task(2));
+}
+
+fn ends_its_search(post: fn(&Pool) -> bool) {
+    explore(2, move || {
         let pool = pool();
         assert!(pool.sleep.take(&pool.seats[0], Step::Rise));
         let searcher = beside(&pool, |pool| {
@@ -36,7 +46,7 @@ fn who_ends_its_search_is_no_searcher() {
             pool.jobs.load(Ordering::Relaxed) > 0
         });
         pool.jobs.store(1, Ordering::Release);
-        let wakes = pool.sleep.post(2);
+        let wakes = post(&pool);
         let seen = searcher.join().unwrap();
         assert!(seen || wakes, "the job is seen by no thread");
     });

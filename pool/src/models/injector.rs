@@ -183,3 +183,19 @@ fn a_look_for_one_finds_it() {
         model.finish(found.into_iter().flatten().collect());
     });
 }
+
+/// While an element lies in the queue, no thread sees it empty, whatever others push and take meanwhile.
+#[test]
+fn what_lies_there_is_counted() {
+    check(|| {
+        let model = Model::new(1);
+        model.push(0);
+        let other = beside(&model, |model| {
+            model.push(1);
+            model.take_from(1).into_iter().collect::<Vec<_>>()
+        });
+        let seen = [model.queue.len(), model.queue.len()];
+        assert!(seen.iter().all(|n| (1..=2).contains(n)), "{seen:?}");
+        model.finish(other.join().unwrap());
+    });
+}

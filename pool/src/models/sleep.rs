@@ -78,6 +78,14 @@ impl Model {
         }
     }
 
+    /// As an ordinary thread does that spawns a task.
+    fn post_task(&self) {
+        self.jobs.fetch_add(1, Ordering::Release);
+        if self.sleep.post_task(self.seats.count()) {
+            self.wake_one();
+        }
+    }
+
     fn wake_one(&self) {
         if let Some(seat) = self.sleep.choose(&self.seats, 0, None, 1, 0) {
             Self::ring(seat);
@@ -239,6 +247,29 @@ fn two_that_go_to_bed_and_a_poster() {
         let model = Model::new(2, false, 1);
         let threads = model.start();
         model.post();
+        model.finish(threads);
+    });
+}
+
+/// The poster looks at the first group alone if the thread there searches.
+#[test]
+fn two_that_go_to_bed_and_two_tasks() {
+    explore(1, || {
+        let model = Model::new(2, false, 2);
+        let threads = model.start();
+        model.post_task();
+        model.post_task();
+        model.finish(threads);
+    });
+}
+
+#[test]
+fn two_sleepers_and_two_tasks() {
+    explore(1, || {
+        let model = Model::new(2, true, 2);
+        let threads = model.start();
+        model.post_task();
+        model.post_task();
         model.finish(threads);
     });
 }

@@ -9,7 +9,7 @@
 //! `push` ends with Release. A caller that must be sure that a sleeper sees the element fences
 //! afterwards.
 
-use crate::base::sync::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, UnsafeCell};
+use crate::base::sync::{AtomicBool, AtomicPtr, AtomicUsize, CachePadded, Ordering, UnsafeCell};
 use std::ptr::{self, NonNull};
 
 /// An element that can be queued.
@@ -65,12 +65,21 @@ pub(crate) enum Batch {
 /// The queue.
 #[derive(Debug)]
 pub(crate) struct Injector<T> {
+    /// How many were pushed so far; counted before the push.
+    pushed: AtomicUsize,
     inbox: AtomicPtr<T>,
+    /// On lines of its own: where many threads take what one pushes, it would else wait for each of them.
+    takers: CachePadded<Takers<T>>,
+}
+
+/// What takers write.
+#[derive(Debug)]
+struct Takers<T> {
     locked: AtomicBool,
     /// Under the lock: what has been turned over, oldest first.
     outbox: UnsafeCell<*mut T>,
-    /// Pushed and not yet taken; counted before the push, so never too small.
-    len: AtomicUsize,
+    /// How many were taken so far; written under the lock, after they were taken.
+    taken: AtomicUsize,
 }
 
 // SAFETY: elements are handed from thread to thread whole, `outbox` is under the lock.
@@ -81,21 +90,26 @@ unsafe impl<T> Sync for Injector<T> {}
 impl<T: Linked> Injector<T> {
     pub(crate) fn new() -> Self {
         Self {
+            pushed: AtomicUsize::new(0),
             inbox: AtomicPtr::new(ptr::null_mut()),
-            locked: AtomicBool::new(false),
-            outbox: UnsafeCell::new(ptr::null_mut()),
-            len: AtomicUsize::new(0),
+            takers: CachePadded::new(Takers {
+                locked: AtomicBool::new(false),
+                outbox: UnsafeCell::new(ptr::null_mut()),
+                taken: AtomicUsize::new(0),
+            }),
         }
     }
 
     /// Whether there seemed to be nothing.
     pub(crate) fn is_empty(&self) -> bool {
-        self.len.load(Ordering::Relaxed) == 0
+        self.len() == 0
     }
 
-    /// How many there seemed to be.
+    /// How many there seemed to be: never fewer than lay there all the while.
     pub(crate) fn len(&self) -> usize {
-        self.len.load(Ordering::Relaxed)
+        // Acquire: pairs with the store in `Locked::count`. What was counted there when it was taken is counted as pushed below.
+        let taken = self.takers.taken.load(Ordering::Acquire);
+        self.pushed.load(Ordering::Relaxed).wrapping_sub(taken)
     }
 
     /// Queues one element.
@@ -113,7 +127,7 @@ impl<T: Linked> Injector<T> {
     /// # Safety
     /// As for `push`, for each of them; the links from `newest` reach `oldest` in `count` steps.
     pub(crate) unsafe fn push_chain(&self, newest: NonNull<T>, oldest: NonNull<T>, count: usize) {
-        self.len.fetch_add(count, Ordering::Relaxed);
+        self.pushed.fetch_add(count, Ordering::Relaxed);
         let _ = newest.as_ptr().expose_provenance();
         let mut head = self.inbox.load(Ordering::Relaxed);
         loop {
@@ -146,7 +160,7 @@ impl<T: Linked> Injector<T> {
             taken += 1;
             each(first);
         }
-        self.len.fetch_sub(taken, Ordering::Relaxed);
+        lock.count(taken);
         drop(lock);
         if taken == 0 {
             Batch::Empty
@@ -176,7 +190,7 @@ impl<T: Linked> Injector<T> {
                     None => lock.set_front(after),
                     Some(before) => set_next(before, after),
                 }
-                self.len.fetch_sub(1, Ordering::Relaxed);
+                lock.count(1);
                 return Some(element);
             }
             before = at;
@@ -187,8 +201,9 @@ impl<T: Linked> Injector<T> {
 
     fn lock(&self) -> Option<Locked<'_, T>> {
         // Acquire: pairs with the store in `Locked::drop`.
-        let free = !self.locked.load(Ordering::Relaxed)
+        let free = !self.takers.locked.load(Ordering::Relaxed)
             && self
+                .takers
                 .locked
                 .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
                 .is_ok();
@@ -219,14 +234,24 @@ pub(crate) fn chain<T: Linked>(element: NonNull<T>, chain: *mut T) {
 struct Locked<'a, T>(&'a Injector<T>);
 
 impl<T: Linked> Locked<'_, T> {
+    /// Counts what was taken.
+    fn count(&self, taken: usize) {
+        let all = &self.0.takers.taken;
+        // Release: pairs with the load in `len`.
+        all.store(
+            all.load(Ordering::Relaxed).wrapping_add(taken),
+            Ordering::Release,
+        );
+    }
+
     fn raw_front(&self) -> *mut T {
         // SAFETY: the lock is held.
-        self.0.outbox.with(|p| unsafe { *p })
+        self.0.takers.outbox.with(|p| unsafe { *p })
     }
 
     fn set_front(&self, element: *mut T) {
         // SAFETY: the lock is held.
-        self.0.outbox.with_mut(|p| unsafe { *p = element });
+        self.0.takers.outbox.with_mut(|p| unsafe { *p = element });
     }
 
     /// The oldest element, from the inbox if the outbox is empty.
@@ -254,6 +279,6 @@ impl<T: Linked> Locked<'_, T> {
 impl<T> Drop for Locked<'_, T> {
     fn drop(&mut self) {
         // Release: pairs with the exchange in `lock`.
-        self.0.locked.store(false, Ordering::Release);
+        self.0.takers.locked.store(false, Ordering::Release);
     }
 }

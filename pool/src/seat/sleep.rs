@@ -50,6 +50,9 @@ const GROUP: usize = 16;
 const GROUP: usize = 1;
 const GROUPS: usize = 8;
 
+/// This number of searching threads is enough for a task, whatever the others do.
+const ENOUGH: usize = if cfg!(loom) { 1 } else { 4 };
+
 /// One reading of the counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Census(u64);
@@ -129,6 +132,14 @@ fn sleeper(index: usize) -> u64 {
     SLEEPING | 1 << (HINTS as usize + index % GROUP)
 }
 
+/// The counts in a group's word.
+#[inline(always)]
+fn counts(word: &AtomicU64) -> u64 {
+    // Relaxed, here and below: what matters is the place in the order of each word, and the fences
+    // around.
+    word.load(Ordering::Relaxed) & ((1 << HINTS) - 1)
+}
+
 impl Sleep {
     /// For `seats` seats, the first of whose threads are `asleep` (not started yet), the others awake. Spare seats
     /// may come later.
@@ -154,10 +165,6 @@ impl Sleep {
     /// The counters as they seem to be.
     #[inline]
     pub(crate) fn census(&self) -> Census {
-        // Relaxed, here and below: what matters is the place in the order of each word, and the fences
-        // around.
-        let counts =
-            |word: &CachePadded<AtomicU64>| word.load(Ordering::Relaxed) & ((1 << HINTS) - 1);
         // The first apart: in a small pool it is the only one, and each spawn reads it.
         let (first, others) = self.counters.split_first().expect("at least one");
         let mut all = counts(first);
@@ -211,6 +218,21 @@ impl Sleep {
         // SeqCst: pairs with the fences of threads that go to sleep.
         fence(Ordering::SeqCst);
         self.census().wants_more(threads, 1)
+    }
+
+    /// The same for a task of an ordinary thread, which goes on. Where ENOUGH threads search in the groups that it has looked at, it
+    /// looks at no other: each of them costs it a miss of the cache for each task.
+    pub(crate) fn post_task(&self, threads: usize) -> bool {
+        // SeqCst: as in `post`.
+        fence(Ordering::SeqCst);
+        let mut all = Census(0);
+        for word in &self.counters {
+            all.0 += counts(word);
+            if all.searching() >= ENOUGH {
+                return false;
+            }
+        }
+        all.wants_more(threads, 1)
     }
 
     /// A letter lies in this seat's box: raises the flag. The answer says which thread comes to it.
@@ -487,6 +509,25 @@ mod tests {
         );
         assert!((0..34).all(|_| woken(99).is_some()) && woken(99).is_none());
         assert_eq!(sleep.census().sleeping(), 0);
+    }
+
+    /// A poster of a task looks no further than it takes to see four threads that search, and not at sleepers.
+    #[test]
+    fn four_that_search_are_enough_for_a_task() {
+        let seats = Row::new((0..40).map(|i| Seat::new(i, 40, Holder::Awake)));
+        let sleep = Sleep::new(40, 0);
+        let search = |from: usize, to: usize| {
+            (from..to).for_each(|i| assert!(sleep.take(&seats[i], Step::Search)));
+        };
+        let posts = || (sleep.post_task(40), sleep.post(40));
+        assert_eq!(posts(), (false, false), "none sleeps");
+        search(30, 40);
+        (34..40).for_each(|i| assert!(sleep.take(&seats[i], Step::LieDown)));
+        assert_eq!(posts(), (false, true), "four search, 30 are at work");
+        assert!(sleep.take(&seats[30], Step::Begin));
+        assert_eq!(posts(), (true, true), "three search");
+        search(0, 1);
+        assert_eq!(posts(), (false, true), "four of two groups");
     }
 
     /// A seat whose bit is that of a guest's seat (of the only one, or of all, when the bits overflow), or of a seat whose guest

@@ -185,7 +185,11 @@ impl Worker<'_> {
             if offer.as_mut().is_some_and(Patience::wait) {
                 continue;
             }
-            let found = shared.jobs();
+            // The more threads search, the more rarely each of them looks at what all of them read and others write.
+            let turn = if beside > CROWD { beside as u32 } else { 1 };
+            let its_turn = (round + seat.index as u32).is_multiple_of(turn);
+            let queued = if its_turn { shared.injector.len() } else { 0 };
+            let found = shared.jobs_at_seats() + queued;
             if found > 0 && (beside <= CROWD || seat.notes.random() as usize % beside < 2 * found) {
                 return Looked::News;
             }

@@ -44,7 +44,7 @@ impl Shared {
 
     /// Tells sleepers of tasks that an ordinary thread has queued, which goes on: threads that wait for its processor do not count.
     pub(crate) fn announce_tasks(&self) {
-        let wanted = self.sleep.post(self.len());
+        let wanted = self.sleep.post_task(self.len());
         let hidden = self.hidden();
         if wanted || hidden > 0 {
             let asleep = self.sleep.census().sleeping() + hidden;
@@ -58,8 +58,11 @@ impl Shared {
     /// How many threads that search, or are on their way, wait for the processor of the caller, as far as they told last; 0
     /// if no thread could be woken instead. In a large pool others are there soon.
     fn hidden(&self) -> usize {
+        if !self.is_small() {
+            return 0;
+        }
         let census = self.sleep.census();
-        if census.sleeping() == 0 || census.searching() == 0 || !self.is_small() {
+        if census.sleeping() == 0 || census.searching() == 0 {
             return 0;
         }
         let searches = |seat: &&Seat| {

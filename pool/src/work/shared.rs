@@ -168,7 +168,12 @@ impl Shared {
 
     /// How many jobs any thread may take, roughly.
     pub(crate) fn jobs(&self) -> usize {
-        self.seats.iter().map(Seat::public_jobs).sum::<usize>() + self.injector.len()
+        self.jobs_at_seats() + self.injector.len()
+    }
+
+    /// The same without what is queued from outside.
+    pub(crate) fn jobs_at_seats(&self) -> usize {
+        self.seats.iter().map(Seat::public_jobs).sum()
     }
 
     /// Whether there is anything that the thread of this seat could take, or should know.
