@@ -5,12 +5,12 @@ use crate::machine::{AtomicUsize, work};
 use crate::rows::tree;
 use crate::rows::{Padded, Setup, each, numbers, sum};
 #[cfg(lab_rayon)]
-use rayon::{join, prelude::*, scope};
+use rayon::{broadcast, join, prelude::*, scope};
 use std::sync::atomic::Ordering::Relaxed;
 #[cfg(not(lab_rayon))]
 use tine_iter::prelude::*;
 #[cfg(not(lab_rayon))]
-use tine_pool::{JoinHandle, StopToken, join, scope, spawn_join, with_token};
+use tine_pool::{JoinHandle, StopToken, broadcast, join, scope, spawn_join, with_token};
 
 /// What is counted, after some time.
 fn task(nanos: u64) -> u64 {
@@ -86,10 +86,7 @@ fn result(handle: JoinHandle<u64>) -> u64 {
 pub(crate) fn handles(s: &Setup, name: &str) {
     let (tasks, nanos) = numbers(name);
     s.warm_and_cold(name, tasks as u64, s.share(tasks as u64 * nanos), || {
-        let all: Vec<_> = (0..tasks)
-            .map(|_| spawn_join(move || task(nanos)))
-            .collect();
-        all.into_iter().map(result).sum()
+        tasks_of(tasks, nanos)
     });
 }
 
@@ -126,4 +123,49 @@ pub(crate) fn item_scopes(s: &Setup, name: &str) {
     let ideal = s.share(items as u64 * nanos);
     let op = || (0..items).into_par_iter().map(|_| scope_of(1, nanos)).sum();
     s.warm_and_cold(name, items as u64, ideal, op);
+}
+
+/// A call to a server that spawns tasks and waits for each.
+#[cfg(not(lab_rayon))]
+pub(crate) fn tasks_of(tasks: usize, nanos: u64) -> u64 {
+    let all: Vec<_> = (0..tasks)
+        .map(|_| spawn_join(move || task(nanos)))
+        .collect();
+    all.into_iter().map(result).sum()
+}
+
+/// Broadcasts by the main thread, one after the other: what each thread is sent takes the same time.
+pub(crate) fn broadcasts(s: &Setup, name: &str) {
+    let (calls, nanos) = numbers(name);
+    let tasks = (calls * s.cores) as u64;
+    s.warm_and_cold(name, tasks, calls as u64 * nanos, || {
+        let call = |_| broadcast(|_| task(nanos)).into_iter().sum::<u64>();
+        (0..calls).map(call).sum()
+    });
+}
+
+/// A loop under a token.
+#[cfg(not(lab_rayon))]
+pub(crate) fn token_loop(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    let token = StopToken::new();
+    s.warm_and_cold(name, items as u64, s.share(items as u64 * nanos), || {
+        with_token(&token, || each(items, nanos)).expect("it is not stopped")
+    });
+}
+
+/// A pipeline with one parallel stage, of which up to 8 items for each core are under way. The laboratory does not see
+/// the pipeline's own lock.
+#[cfg(not(lab_rayon))]
+pub(crate) fn line(s: &Setup, name: &str) {
+    let (items, nanos) = numbers(name);
+    let limit = 8 * s.cores;
+    let done: Vec<_> = (0..items).map(|_| Padded(AtomicUsize::new(0))).collect();
+    s.warm_and_cold(name, items as u64, s.share(items as u64 * nanos), || {
+        let one = |i: usize| {
+            done[i].0.store(1, Relaxed);
+            task(nanos)
+        };
+        tine_iter::pipeline(0..items, limit).map(one).sum()
+    });
 }

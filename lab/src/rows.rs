@@ -72,6 +72,15 @@ pub(crate) const ROWS: &[Row] = &[
     ("servejoins-256x100", server),
     ("servejoins-2048x100", server),
     ("servescopes-100x1000", server),
+    #[cfg(not(lab_rayon))]
+    ("servetasks-100x1000", server),
+    #[cfg(not(lab_rayon))]
+    ("servetasks-10x10000", server),
+    ("broadcast-300x1000", mixed::broadcasts),
+    #[cfg(not(lab_rayon))]
+    ("tokenloop-1000000x20", mixed::token_loop),
+    #[cfg(not(lab_rayon))]
+    ("line-20000x2000", mixed::line),
     ("calljoins-256x100", join_calls),
     ("bridge-100000x200", bridge),
     ("bridge-20000x2000", bridge),
@@ -328,11 +337,19 @@ fn spawn_tree(s: &Setup, name: &str) {
 /// As many ordinary threads as cores, each of which calls short loops, or trees of joins, one after the other.
 fn server(s: &Setup, name: &str) {
     let (items, nanos) = numbers(name);
-    let reps = (30_000 / items).clamp(5, 300);
+    // Tasks are queued one by one, which takes the laboratory long.
+    let all = if name.starts_with("servetasks") {
+        3_000
+    } else {
+        30_000
+    };
+    let reps = (all / items).clamp(5, 300);
     let callers = s.cores;
     let call = match name {
         _ if name.starts_with("servejoins") => tree,
         _ if name.starts_with("servescopes") => mixed::scope_of,
+        #[cfg(not(lab_rayon))]
+        _ if name.starts_with("servetasks") => mixed::tasks_of,
         _ => each,
     };
     all_there(s);
