@@ -1,7 +1,8 @@
 //! Work from outside: a first-in, first-out queue that any thread may push to.
 //!
 //! The queue is intrusive: an element brings its own link, so pushing never allocates. Producers
-//! push onto `inbox`, a stack, with one exchange. A consumer takes the short lock, turns the whole
+//! push onto `inbox`, a stack, with one exchange, and then link what they have pushed to what was on top. A consumer
+//! that comes in between waits for the link. A consumer takes the short lock, turns the whole
 //! inbox over into `outbox` when that is empty, and takes a batch from its front. The lock is held
 //! only for a few pointer moves. A thread that finds it taken does something else and looks again
 //! ([`Batch::Busy`]), since a queue that is being taken from is not empty.
@@ -9,7 +10,9 @@
 //! `push` ends with Release. A caller that must be sure that a sleeper sees the element fences
 //! afterwards.
 
-use crate::base::sync::{AtomicBool, AtomicPtr, AtomicUsize, CachePadded, Ordering, UnsafeCell};
+use crate::base::sync::{
+    AtomicBool, AtomicPtr, AtomicUsize, CachePadded, Ordering, UnsafeCell, relax, yield_now,
+};
 use std::ptr::{self, NonNull};
 
 /// An element that can be queued.
@@ -21,34 +24,47 @@ pub(crate) unsafe trait Linked: Sized {
     fn link(this: NonNull<Self>) -> NonNull<Link<Self>>;
 }
 
-/// The place in an element that names the next one.
+/// The place in an element that names the next one, which is older while they lie in the inbox.
 #[derive(Debug)]
-pub(crate) struct Link<T>(UnsafeCell<*mut T>);
+pub(crate) struct Link<T>(AtomicPtr<T>);
 
 impl<T> Link<T> {
     pub(crate) fn new() -> Self {
-        Self(UnsafeCell::new(ptr::null_mut()))
+        Self(AtomicPtr::new(ptr::null_mut()))
     }
 }
 
-/// The element behind this one. A producer links its element to the head that it saw, and its exchange compares no more than
-/// addresses: the head may have been taken meanwhile, and freed, and another element pushed at its place. Then the link is a
-/// pointer to what is no more. So it is read as the address of what is there now.
+/// What a link holds while its producer has queued the element and has not yet said what lies behind it. No element has this address.
+const PENDING: usize = 1;
+/// A taker that meets such a link pauses this many times, then it yields: the producer may have lost its processor.
+const PAUSES: u32 = 100;
+
+fn link<'a, T: Linked>(of: NonNull<T>) -> &'a Link<T> {
+    // SAFETY: elements in a queue are alive, and their links are the queue's. That of an element that is being pushed is left alone
+    // from the store on that names what lies behind it; no taker has the element before.
+    unsafe { T::link(of).as_ref() }
+}
+
+/// The element behind this one.
 fn next<T: Linked>(of: NonNull<T>) -> *mut T {
-    // SAFETY: elements in a queue are alive, and their links are the queue's.
-    let link = unsafe { T::link(of).as_ref() };
-    // SAFETY: as above; a thread that follows links holds the lock or owns the chain.
-    let address = link.0.with(|p| unsafe { *p }).addr();
-    // Exposed as it was linked or pushed.
-    ptr::with_exposed_provenance_mut(address)
+    let mut pauses = 0;
+    loop {
+        // Acquire: pairs with the store in `push_chain`, by which its thread leaves the element.
+        let behind = link(of).0.load(Ordering::Acquire);
+        if behind.addr() != PENDING {
+            return behind;
+        }
+        pauses += 1;
+        if pauses < PAUSES {
+            relax()
+        } else {
+            yield_now()
+        }
+    }
 }
 
 fn set_next<T: Linked>(of: NonNull<T>, to: *mut T) {
-    let _ = to.expose_provenance();
-    // SAFETY: as in `next`.
-    let link = unsafe { T::link(of).as_ref() };
-    // SAFETY: as in `next`; no other thread looks at the link of an element before it is pushed.
-    link.0.with_mut(|p| unsafe { *p = to });
+    link(of).0.store(to, Ordering::Relaxed);
 }
 
 /// What [`Injector::take`] brought.
@@ -128,21 +144,12 @@ impl<T: Linked> Injector<T> {
     /// As for `push`, for each of them; the links from `newest` reach `oldest` in `count` steps.
     pub(crate) unsafe fn push_chain(&self, newest: NonNull<T>, oldest: NonNull<T>, count: usize) {
         self.pushed.fetch_add(count, Ordering::Relaxed);
-        let _ = newest.as_ptr().expose_provenance();
-        let mut head = self.inbox.load(Ordering::Relaxed);
-        loop {
-            set_next(oldest, head);
-            // Release: hands the elements to the swap in `refill`.
-            match self.inbox.compare_exchange_weak(
-                head,
-                newest.as_ptr(),
-                Ordering::Release,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return,
-                Err(now) => head = now,
-            }
-        }
+        set_next(oldest, ptr::without_provenance_mut(PENDING));
+        // Release: hands the elements to the swap in `turn_over`. An exchange that compares is tried again and again
+        // where many push.
+        let behind = self.inbox.swap(newest.as_ptr(), Ordering::Release);
+        // Release: pairs with the load in `next`.
+        link(oldest).0.store(behind, Ordering::Release);
     }
 
     /// Takes up to `most` elements, oldest first.
@@ -177,7 +184,7 @@ impl<T: Linked> Injector<T> {
         let lock = loop {
             match self.lock() {
                 Some(lock) => break lock,
-                None => crate::base::sync::relax(),
+                None => relax(),
             }
         };
         lock.append_inbox();
