@@ -13,7 +13,8 @@ use crate::work::worker::Worker;
 /// Starts a job on the current pool and does not wait for it.
 ///
 /// Jobs that one thread spawns and runs itself run newest first; see [`spawn_fifo`] for the
-/// opposite. Jobs from an ordinary thread queue up behind other work from outside.
+/// opposite. Jobs from an ordinary thread queue up behind other work from outside. In a pool of one
+/// thread, what one ordinary thread spawns begins in that order.
 ///
 /// # Panics
 ///

@@ -87,7 +87,12 @@ impl Worker<'_> {
     /// Takes from the injector: one to run, and a fair share of the rest for this seat's deque.
     fn take_outside(&self) -> Option<Entry> {
         let queue = &self.shared.injector;
-        let most = (queue.len() / self.shared.len()).clamp(1, BATCH);
+        // Where one thread runs all, it takes them one by one, and so in their order: a batch in its deque would be passed by those
+        // that it takes at intervals.
+        let most = match self.shared.len() {
+            1 => 1,
+            threads => (queue.len() / threads).clamp(1, BATCH),
+        };
         let mut batch = [None; BATCH];
         let mut count = 0;
         let taken = queue.take(most, |entry| {
