@@ -14,7 +14,8 @@ use crate::work::worker::Worker;
 ///
 /// Jobs that one thread spawns and runs itself run newest first; see [`spawn_fifo`] for the
 /// opposite. Jobs from an ordinary thread queue up behind other work from outside. In a pool of one
-/// thread, what one ordinary thread spawns begins in that order.
+/// thread, what one ordinary thread spawns begins in that order; inside [`blocking`](crate::blocking()) a second
+/// thread may run jobs beside it.
 ///
 /// # Panics
 ///
