@@ -87,6 +87,10 @@ fn a_half_that_waits_among_many_callers_goes_on() {
         return;
     }
     let callers = tine_pool::current_num_threads();
+    if callers < 2 {
+        // A half that waits for the other one needs a thread beside its own.
+        return;
+    }
     for _ in 0..6 {
         let ended = AtomicUsize::new(1);
         let caller = &|waits: bool| {
