@@ -1,4 +1,5 @@
-//! Rows that mix features: scopes in scopes and in loops, loops in joins and in `flat_map`, tokens, handles.
+//! Rows that mix features, and those of features that no other room has: scopes in scopes and in loops, loops in joins and
+//! in `flat_map`, tokens, handles, broadcasts, a pipeline.
 
 use crate::machine::{AtomicUsize, work};
 #[cfg(not(lab_rayon))]
@@ -81,7 +82,16 @@ fn result(handle: JoinHandle<u64>) -> u64 {
     handle.join().expect("a task that does not panic")
 }
 
-/// One ordinary thread spawns tasks and waits for them, one after the other.
+/// Spawns tasks and waits for them, one after the other.
+#[cfg(not(lab_rayon))]
+pub(crate) fn tasks_of(tasks: usize, nanos: u64) -> u64 {
+    let all: Vec<_> = (0..tasks)
+        .map(|_| spawn_join(move || task(nanos)))
+        .collect();
+    all.into_iter().map(result).sum()
+}
+
+/// One ordinary thread does so.
 #[cfg(not(lab_rayon))]
 pub(crate) fn handles(s: &Setup, name: &str) {
     let (tasks, nanos) = numbers(name);
@@ -123,15 +133,6 @@ pub(crate) fn item_scopes(s: &Setup, name: &str) {
     let ideal = s.share(items as u64 * nanos);
     let op = || (0..items).into_par_iter().map(|_| scope_of(1, nanos)).sum();
     s.warm_and_cold(name, items as u64, ideal, op);
-}
-
-/// A call to a server that spawns tasks and waits for each.
-#[cfg(not(lab_rayon))]
-pub(crate) fn tasks_of(tasks: usize, nanos: u64) -> u64 {
-    let all: Vec<_> = (0..tasks)
-        .map(|_| spawn_join(move || task(nanos)))
-        .collect();
-    all.into_iter().map(result).sum()
 }
 
 /// Broadcasts by the main thread, one after the other: what each thread is sent takes the same time.

@@ -334,7 +334,8 @@ fn spawn_tree(s: &Setup, name: &str) {
     });
 }
 
-/// As many ordinary threads as cores, each of which calls short loops, or trees of joins, one after the other.
+/// As many ordinary threads as cores, each of which calls short loops, trees of joins or scopes, or spawns tasks and waits for
+/// them, one call after the other.
 fn server(s: &Setup, name: &str) {
     let (items, nanos) = numbers(name);
     // Tasks are queued one by one, which takes the laboratory long.

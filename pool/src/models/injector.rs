@@ -93,7 +93,10 @@ impl Model {
         self.queue.take_if(wanted).map(Self::spend)
     }
 
+    /// The element is the taker's, which may free it.
     fn spend(element: NonNull<Element>) -> (usize, usize) {
+        // SAFETY: as above; if another thread still uses the link, the model checker fails.
+        unsafe { Element::link(element).as_mut() }.end();
         // SAFETY: as above.
         let element = unsafe { element.as_ref() };
         element.load.spend();

@@ -72,16 +72,17 @@ impl Model {
     }
 
     fn post(&self) {
-        self.jobs.fetch_add(1, Ordering::Release);
-        if self.sleep.post(self.seats.count()) {
-            self.wake_one();
-        }
+        self.post_by(Sleep::post);
     }
 
     /// As an ordinary thread does that spawns a task.
     fn post_task(&self) {
+        self.post_by(Sleep::post_task);
+    }
+
+    fn post_by(&self, post: impl FnOnce(&Sleep, usize) -> bool) {
         self.jobs.fetch_add(1, Ordering::Release);
-        if self.sleep.post_task(self.seats.count()) {
+        if post(&self.sleep, self.seats.count()) {
             self.wake_one();
         }
     }
@@ -232,44 +233,31 @@ fn one_sleeper_and_two_jobs() {
 
 #[test]
 fn two_sleepers_and_a_poster() {
-    explore(1, || {
-        let model = Model::new(2, true, 2);
-        let threads = model.start();
-        model.post();
-        model.post();
-        model.finish(threads);
-    });
+    two_threads(true, 2, Model::post);
 }
 
 #[test]
 fn two_that_go_to_bed_and_a_poster() {
-    explore(1, || {
-        let model = Model::new(2, false, 1);
-        let threads = model.start();
-        model.post();
-        model.finish(threads);
-    });
+    two_threads(false, 1, Model::post);
 }
 
 /// The poster looks at the first group alone if the thread there searches.
 #[test]
 fn two_that_go_to_bed_and_two_tasks() {
-    explore(1, || {
-        let model = Model::new(2, false, 2);
-        let threads = model.start();
-        model.post_task();
-        model.post_task();
-        model.finish(threads);
-    });
+    two_threads(false, 2, Model::post_task);
 }
 
 #[test]
 fn two_sleepers_and_two_tasks() {
-    explore(1, || {
-        let model = Model::new(2, true, 2);
+    two_threads(true, 2, Model::post_task);
+}
+
+/// Two threads that sleep, or are about to, when that number of jobs is posted.
+fn two_threads(asleep: bool, jobs: usize, post: fn(&Model)) {
+    explore(1, move || {
+        let model = Model::new(2, asleep, jobs);
         let threads = model.start();
-        model.post_task();
-        model.post_task();
+        (0..jobs).for_each(|_| post(&model));
         model.finish(threads);
     });
 }

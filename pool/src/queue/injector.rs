@@ -32,6 +32,12 @@ impl<T> Link<T> {
     pub(crate) fn new() -> Self {
         Self(AtomicPtr::new(ptr::null_mut()))
     }
+
+    /// What the end of an element is to its link: fails if it may still be used.
+    #[cfg(loom)]
+    pub(crate) fn end(&mut self) {
+        self.0.with_mut(|_| ());
+    }
 }
 
 /// What a link holds while its producer has queued the element and has not yet said what lies behind it. No element has this address.

@@ -51,7 +51,11 @@ const GROUP: usize = 1;
 const GROUPS: usize = 8;
 
 /// This number of searching threads is enough for a task, whatever the others do.
-const ENOUGH: usize = if cfg!(loom) { 1 } else { 4 };
+const ENOUGH: usize = if cfg!(any(loom, all(tine_sched, not(tine_lab)))) {
+    1
+} else {
+    4
+};
 
 /// One reading of the counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

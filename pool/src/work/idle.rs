@@ -22,10 +22,14 @@ const PATIENCE: (u64, u64) = (2_000, 20_000);
 const NAP: (u64, u64) = (50_000, 200_000);
 /// How long a thread that has offered its seat leaves it free, in nanoseconds: about as long as it takes to wake the caller.
 const OFFER: u64 = 50_000;
-/// Where more than this many threads search, not each of them takes up each job that it sees, and the census is
-/// looked at in one round of [`ROUNDS`]: else all of them wait for its line, and with them the thread that offers
-/// the jobs.
-const CROWD: usize = 4;
+/// Where more than this many threads search, not each of them takes up each job that it sees, the census is
+/// looked at in one round of [`ROUNDS`], and the queue from outside in one of as many rounds as threads search: else all
+/// of them wait for these lines, and with them the thread that offers the jobs.
+const CROWD: usize = if cfg!(all(tine_sched, not(tine_lab))) {
+    1
+} else {
+    4
+};
 const ROUNDS: u32 = 4;
 /// How often the looker looks after threads that are stuck. In a pool at rest each look comes four
 /// times later than the one before, up to the greatest interval, and after the last of these
@@ -185,7 +189,6 @@ impl Worker<'_> {
             if offer.as_mut().is_some_and(Patience::wait) {
                 continue;
             }
-            // The more threads search, the more rarely each of them looks at what all of them read and others write.
             let turn = if beside > CROWD { beside as u32 } else { 1 };
             let its_turn = (round + seat.index as u32).is_multiple_of(turn);
             let queued = if its_turn { shared.injector.len() } else { 0 };
