@@ -264,6 +264,30 @@ fn several_threads_share_a_static_pool_without_threads() {
     );
 }
 
+/// The caller reads the letters to threads that are not there. It does so when all others have theirs, and are awake: its
+/// first closure waits for one of those.
+#[test]
+fn a_broadcast_wakes_all_before_its_caller_reads() {
+    static POOL: StaticPool = StaticPool::new(3);
+    with_threads("a_broadcast_wakes_all_before_its_caller_reads", 1, || {
+        let caller = thread::current().id();
+        for _ in 0..20 {
+            let (meet, read) = (std::sync::Barrier::new(2), AtomicUsize::new(0));
+            let there = POOL.broadcast(|_| {
+                let there = thread::current().id() != caller;
+                if there || read.fetch_add(1, SeqCst) == 0 {
+                    meet.wait();
+                }
+                there
+            });
+            assert_eq!(there.iter().filter(|there| **there).count(), 1);
+            // The thread goes to sleep.
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(POOL.stats().refused_threads, 2);
+    });
+}
+
 /// The only thread that the pool has waits for a lock. A caller that holds the lock gets a spare thread, though a seat
 /// is free: no thread will ever sit there.
 #[test]

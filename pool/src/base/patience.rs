@@ -10,6 +10,9 @@ use std::thread::available_parallelism;
 const SLOW: u64 = 50_000;
 /// For this time no thread of the pool yields after that, in nanoseconds.
 const DEAR: u64 = 100_000_000;
+/// Rounds of pauses before the first yield.
+const PAUSES: u32 = 8;
+
 /// Whether the threads of a pool may yield.
 #[derive(Debug)]
 pub(crate) struct Yields {
@@ -46,7 +49,7 @@ impl Yields {
     }
 }
 
-/// How long to go on looking: a few rounds of pauses, then yields, until the time is up.
+/// How long to go on looking: [`PAUSES`] rounds of pauses, then yields, until the time is up.
 ///
 /// Where other programs want the processor, a thread that yields again and again hardly runs: the system takes each yield
 /// for a turn that it has had, and what it looks for is gone when it has its next one. A thread that sleeps keeps its turns. So
@@ -73,6 +76,13 @@ impl<'a> Patience<'a> {
         }
     }
 
+    /// Leaves out the pauses, since other threads want the processor; but not where that would leave nothing.
+    pub(crate) fn make_room(&mut self) {
+        if !self.yields.roomy {
+            self.rounds = PAUSES;
+        }
+    }
+
     /// Lets some time pass. Returns `false` when there is none left.
     pub(crate) fn wait(&mut self) -> bool {
         self.wait_unless(|| false)
@@ -81,7 +91,7 @@ impl<'a> Patience<'a> {
     /// The same, but less of it if what is waited for has `come`.
     pub(crate) fn wait_unless(&mut self, come: impl Fn() -> bool) -> bool {
         self.rounds += 1;
-        if self.rounds <= 8 {
+        if self.rounds <= PAUSES {
             for _ in 0..8 {
                 (0..4).for_each(|_| relax());
                 if come() {

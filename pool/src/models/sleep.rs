@@ -542,6 +542,91 @@ fn twin_that_raises_no_flag() {
     letter(false);
 }
 
+/// Posters put a letter into each of two boxes, whose threads sleep, and call the threads after that. The first thread helps:
+/// once it is up, it calls the second one, if that is yet to be called. If it comes `late`, it waits for the second one
+/// before that, as a closure may. `goes_on` says whether posters go on until both have been called, or leave the second
+/// one to the helper.
+fn letters_to_two(posters: usize, late: bool, goes_on: bool) {
+    explore(if posters > 1 { 1 } else { 3 }, move || {
+        let model = Model::new(2, true, 0);
+        let second_is_done = parker();
+        let boxes = Arc::new([(); 2].map(|()| AtomicUsize::new(0)));
+        let read = |index: usize| {
+            let boxes = Arc::clone(&boxes);
+            beside(&model, move |model| {
+                let seat = &model.seats[index];
+                let mut left = posters;
+                if late && index == 0 {
+                    second_is_done.park();
+                }
+                model.block(seat);
+                loop {
+                    if !(seat.word.load().has_mail() && model.sleep.end_search(seat)) {
+                        if model.sleep.lie_down(seat) != Bedtime::News {
+                            model.block(seat);
+                        }
+                        continue;
+                    }
+                    seat.word.lower_mail();
+                    left -= boxes[index].swap(0, Ordering::AcqRel);
+                    model.touch(seat);
+                    if index == 0 && model.seats[1].take_call() {
+                        Model::ring(&model.seats[1]);
+                    }
+                    if left == 0 {
+                        if index == 1 {
+                            second_is_done.unpark();
+                        }
+                        return;
+                    }
+                    assert!(model.sleep.take(seat, Step::Search));
+                }
+            })
+        };
+        let readers = [read(0), read(1)];
+        let deliver = move |model: &Model, boxes: &[AtomicUsize; 2]| {
+            for index in [1, 0] {
+                let seat = &model.seats[index];
+                boxes[index].fetch_add(1, Ordering::AcqRel);
+                while model.sleep.post_letter(seat) == Posted::Asleep {
+                    if model.sleep.take(seat, Step::Wake) {
+                        seat.owe_call();
+                    }
+                }
+            }
+            let all = if goes_on { 2 } else { 1 };
+            for seat in model.seats.iter().take(all).filter(|s| s.take_call()) {
+                Model::ring(seat);
+            }
+        };
+        let other = (posters > 1).then(|| {
+            let boxes = Arc::clone(&boxes);
+            beside(&model, move |model| deliver(model, &boxes))
+        });
+        deliver(&model, &boxes);
+        other.into_iter().for_each(|other| other.join().unwrap());
+        readers.into_iter().for_each(|r| r.join().unwrap());
+    });
+}
+
+#[test]
+fn threads_that_are_called_later_are_called() {
+    letters_to_two(1, false, true);
+    letters_to_two(1, true, true);
+}
+
+#[test]
+fn two_posters_that_call_later() {
+    letters_to_two(2, false, true);
+    letters_to_two(2, true, true);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn twin_that_leaves_calls_to_a_helper() {
+    letters_to_two(1, true, false);
+}
+
 /// Two letters come to a thread that waits. A look into the box that misses the second one comes before the flag
 /// that this raises, so none stays behind without a flag.
 #[test]

@@ -44,6 +44,8 @@ pub(crate) struct Seat {
     idle_parker: Lease,
     wait_parker: Lease,
     loan_parker: Lease,
+    /// Whether the seat is promised to its thread, and that is yet to be called: see `Shared::deliver`.
+    uncalled: AtomicBool,
     own: [CachePadded<()>; 0],
     pub(crate) counters: Counters,
     /// Whether anything was put into `spawned` since a guest sat down.
@@ -84,6 +86,7 @@ impl Seat {
             idle_parker: Lease::new(),
             wait_parker: Lease::new(),
             loan_parker: Lease::new(),
+            uncalled: AtomicBool::new(false),
             own: [],
             counters: Counters::new(),
             spawning: Note::new(0),
@@ -133,6 +136,19 @@ impl Seat {
     /// What a guest sleeps on that has lent the seat: its holder, the thread, may wait meanwhile.
     pub(crate) fn loan_parker(&self) -> &'static Parker {
         self.loan_parker.parker()
+    }
+
+    /// The seat was promised to its thread. The caller, or a thread that helps it, calls that later.
+    pub(crate) fn owe_call(&self) {
+        // Release: pairs with `take_call`. The thread that is called finds its seat NOTIFIED. An exchange: loom orders a plain
+        // store and an exchange of one word too loosely.
+        self.uncalled.swap(true, Ordering::Release);
+    }
+
+    /// Whether the calling thread is to call the seat's thread.
+    pub(crate) fn take_call(&self) -> bool {
+        // Acquire: pairs with `owe_call`.
+        self.uncalled.load(Ordering::Relaxed) && self.uncalled.swap(false, Ordering::Acquire)
     }
 
     // ---- the context ------------------------------------------------------------------------

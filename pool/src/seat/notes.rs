@@ -61,6 +61,8 @@ pub(crate) struct Notes {
     pub(crate) on_top: Note,
     /// The stamp of the last closure of a broadcast that was begun here.
     pub(crate) letter: Note,
+    /// Whether the thread has read a letter since it last looked around.
+    pub(crate) mailed: Note,
     /// Counts the contexts and scopes that began here.
     stamp: Note,
     /// The greatest tag of a scope that was opened here and of which a task was brought here from elsewhere.
@@ -94,6 +96,7 @@ impl Notes {
             glances: Glances::new(),
             on_top: Note::new(0),
             letter: Note::new(0),
+            mailed: Note::new(0),
             stamp: Note::new(0),
             brought: Note::new(0),
             until_outside: Note::new(32),

@@ -219,14 +219,13 @@ fn run_on_all<R: Send>(
     let jobs = bodies.iter().map(|body| Borrowed::new(tag, body, &latch));
     let jobs: Vec<_> = jobs.collect();
     let guard = AbortOnUnwind;
-    for (index, job) in jobs.iter().enumerate() {
-        // SAFETY: jobs, bodies and all that they borrow stay until the latch is set, which is
-        // waited for below without unwinding; `op` is `Sync` and results are `Send`.
-        let parcel = || unsafe { job.parcel() };
-        if Some(index) != own && !shared.deliver(index, parcel()) {
-            read_letters(shared, index);
-        }
-    }
+    // SAFETY: jobs, bodies and all that they borrow stay until the latch is set, which is
+    // waited for below without unwinding; `op` is `Sync` and results are `Send`.
+    let parcel = |index: usize| unsafe { jobs[index].parcel() };
+    let alone = shared.deliver_all(own, parcel);
+    alone
+        .into_iter()
+        .for_each(|index| read_letters(shared, index));
     if let Some(index) = own {
         run(index);
         // SAFETY: this closure's own count, of a latch that is waited for below.
@@ -303,16 +302,17 @@ where
     L: FnOnce(BroadcastContext<'_>) + Send,
 {
     let threads = shared.len();
-    for index in 0..threads {
+    let parcel = |index| {
         let letter = AtRest::new(letter());
         let job = move || {
             begin_letter(tag);
             letter.wake()(BroadcastContext::new(index, threads));
         };
         // SAFETY: handed on; the letter is `Send`.
-        let parcel = unsafe { QueuedJob::parcel(tag, job) };
-        if !shared.deliver(index, parcel) {
-            read_letters(shared, index);
-        }
-    }
+        unsafe { QueuedJob::parcel(tag, job) }
+    };
+    let alone = shared.deliver_all(None, parcel);
+    alone
+        .into_iter()
+        .for_each(|index| read_letters(shared, index));
 }

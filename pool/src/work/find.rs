@@ -61,6 +61,10 @@ impl Worker<'_> {
         if !mailbox.is_empty() {
             word.raise_mail_again();
         }
+        if found.is_some() {
+            self.seat.notes.mailed.set(1);
+            self.shared.call_two(self.seat);
+        }
         found
     }
 

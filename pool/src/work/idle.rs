@@ -160,7 +160,8 @@ impl Worker<'_> {
         true
     }
 
-    /// Looks for news for a while. In a small pool at most half of the threads do so at a time.
+    /// Looks for news for a while. In a small pool at most half of the threads do so at a time, not counting those that have
+    /// just read a letter: broadcasts often come one after the other, and each is for all threads.
     ///
     /// A thread that has offered its seat to a caller looks at no work until the caller has it, or does not come.
     ///
@@ -171,7 +172,12 @@ impl Worker<'_> {
         let mut offer =
             (seat.notes.offered.get() != 0).then(|| Patience::new(OFFER, &shared.yields));
         seat.notes.offered.set(0);
+        let mailed = seat.notes.mailed.get() != 0;
+        seat.notes.mailed.set(0);
         let mut patience = Patience::new(seat.notes.patience.get(), &shared.yields);
+        if mailed {
+            patience.make_room();
+        }
         let mut beside = shared.sleep.census().searching();
         let mut round = 0_u32;
         loop {
@@ -203,7 +209,7 @@ impl Worker<'_> {
             if beside <= CROWD || round.is_multiple_of(ROUNDS) {
                 beside = shared.sleep.census().searching();
             }
-            let crowded = shared.is_small() && beside > shared.len().div_ceil(2);
+            let crowded = !mailed && shared.is_small() && beside > shared.len().div_ceil(2);
             if crowded || !patience.wait() {
                 return Looked::Nothing;
             }

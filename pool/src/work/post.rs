@@ -207,9 +207,48 @@ impl Shared {
         places.map(|place| &self.seats[place])
     }
 
-    /// Puts a letter into a seat's box and sees to it that the seat's thread reads it. False if there
-    /// is no such thread; the letter lies there all the same, for the caller to read.
-    pub(crate) fn deliver(&self, index: usize, letter: Parcel) -> bool {
+    /// Puts a letter into the box of each seat but `own`, and sees to it that the seat's thread reads it. Gives the seats
+    /// that have no thread: their letters lie there all the same, for the caller to read.
+    ///
+    /// Waking a thread is a call to the system, which takes some microseconds. So the poster delivers all letters first, and
+    /// promises their seats to the threads that sleep. Only then does it call these threads, and each thread that comes to
+    /// its letter calls two others before it reads: the number of threads that call doubles with each journey. Nothing
+    /// depends on such a helper. The poster itself goes on until every thread has been called, and a helper that has
+    /// taken a call makes it at once.
+    #[must_use]
+    pub(crate) fn deliver_all(
+        &self,
+        own: Option<usize>,
+        letter: impl Fn(usize) -> Parcel,
+    ) -> Vec<usize> {
+        let mut alone = Vec::new();
+        // The last seat first: when a thread comes, the seats that it helps with have their letters.
+        for index in (0..self.len()).rev().filter(|index| Some(*index) != own) {
+            if !self.deliver(index, letter(index)) {
+                alone.push(index);
+            }
+        }
+        for seat in self.seats.first() {
+            Self::call_if_owed(seat);
+        }
+        alone
+    }
+
+    /// Calls the threads of two seats, the ones below `seat` in a tree of all seats, where these are yet to be called.
+    pub(super) fn call_two(&self, seat: &Seat) {
+        let two = self.seats.first().iter().skip(2 * seat.index + 1).take(2);
+        two.for_each(|seat| Self::call_if_owed(seat));
+    }
+
+    fn call_if_owed(seat: &Seat) {
+        if seat.take_call() {
+            Self::call(seat);
+        }
+    }
+
+    /// Puts a letter into a seat's box. The seat's thread reads it, once it has been called if a call is owed. False if there
+    /// is no such thread.
+    fn deliver(&self, index: usize, letter: Parcel) -> bool {
         let seat = &self.seats[index];
         self.desks[index].mailbox.push(letter);
         loop {
@@ -219,7 +258,12 @@ impl Shared {
             match self.sleep.post_letter(seat) {
                 Posted::NoThread => return false,
                 Posted::Asleep => {
-                    if self.sleep.take(seat, Step::Wake) && !self.ring(seat) {
+                    if !self.sleep.take(seat, Step::Wake) {
+                        continue;
+                    }
+                    if !self.is_awaited(seat) {
+                        seat.owe_call();
+                    } else if !self.ring(seat) {
                         return false;
                     }
                 }
@@ -257,9 +301,8 @@ impl Shared {
         };
         let start = || starter.is_none_or(|start| start(&self.keep(), seat.index));
         if seat.thread.start_once(start) {
-            trace::moment(seat.index, What::Wake(seat.index));
             self.desks[seat.index].place.push_away();
-            seat.idle_parker().unpark();
+            Self::call(seat);
             return true;
         }
         if self.sleep.take(seat, Step::NoBorrower) {
@@ -274,6 +317,12 @@ impl Shared {
             self.count_refusal();
         }
         false
+    }
+
+    /// Rouses a thread that is there.
+    fn call(seat: &Seat) {
+        trace::moment(seat.index, What::Wake(seat.index));
+        seat.idle_parker().unpark();
     }
 }
 

@@ -94,7 +94,7 @@ fn knapsacks(count: u64) -> Vec<Case> {
 
 /// A source of numbers that splits itself and feeds them one by one, as those of ndarray do.
 macro_rules! fed {
-    ($module:ident, $library:ident, $spawn:path) => {
+    ($module:ident, $library:ident, $pool:ident) => {
         mod $module {
             use $library::iter::plumbing::{
                 Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed,
@@ -149,13 +149,20 @@ macro_rules! fed {
                 }
             }
 
+            /// A step of a simulation: two pieces, then something for each thread.
+            pub fn step(pieces: usize) -> usize {
+                let each = |n| _ = std::hint::black_box(super::work(20_000, n as u64));
+                (0..pieces).into_par_iter().with_max_len(1).for_each(each);
+                $pool::broadcast(|thread| std::hint::black_box(thread.index())).len()
+            }
+
             /// The calling thread spawns a task and spins until it has begun.
             pub fn begun_by_a_busy_caller(items: u64) -> Option<u64> {
                 use super::{Arc, AtomicBool, Relaxed, channel, spin_loop, work};
                 let (send, receive) = channel();
                 let begun = Arc::new(AtomicBool::new(false));
                 let begins = Arc::clone(&begun);
-                $spawn(move || {
+                $pool::spawn(move || {
                     begins.store(true, Relaxed);
                     let each = |n| send.send(work(3_000, n)).expect("the receiver waits");
                     let items: Vec<u64> = (0..items).collect();
@@ -170,8 +177,8 @@ macro_rules! fed {
     };
 }
 
-fed!(with_tine, tine_iter, tine_pool::spawn);
-fed!(with_rayon, rayon, rayon::spawn);
+fed!(with_tine, tine_iter, tine_pool);
+fed!(with_rayon, rayon, rayon);
 
 fn one_by_one_fed(len: usize) -> Vec<Case> {
     let numbers: &'static [f64] = (0..len).map(|n| n as f64).collect::<Vec<_>>().leak();
@@ -206,6 +213,18 @@ pub fn rows(book: &mut Book<'_>) {
             ]
         });
     }
+    let broadcasts = |pieces: usize| {
+        let alone = move || (0..pieces as u64).fold(0, |x, n| x ^ work(black_box(20_000), n));
+        vec![
+            ("sequential", sample(alone)),
+            ("tine", sample(move || with_tine::step(pieces))),
+            ("rayon", sample(move || with_rayon::step(pieces))),
+        ]
+    };
+    book.row("programs, a broadcast", goal, || broadcasts(0));
+    let name = "programs, two pieces and a broadcast";
+    book.row(name, goal, || broadcasts(2));
+    book.asleep("programs, a broadcast, pool asleep", goal, || broadcasts(0));
     for items in [2, 5] {
         let name = format!("programs, a spawned task of {items} items whose caller spins");
         book.row(name, goal, || {
