@@ -5,9 +5,7 @@
 //! A mask that was changed meanwhile, by the program or the system, is left as it is.
 //!
 //! A thread that looks for work notes where it does so. If an ordinary thread posts a job on that processor and goes on, the one that
-//! looks for work does not run. It may have to wait for the system's next tick, some milliseconds, and is not to be relied on. For
-//! the same reason a thread that lay down there is moved as well, while fewer threads are up than the pool has: else the other
-//! processors have work too.
+//! looks for work does not run. It may have to wait for the system's next tick, some milliseconds, and is not to be relied on.
 #![forbid(unsafe_code)]
 
 #[cfg(all(target_os = "linux", not(any(miri, loom))))]
@@ -103,23 +101,13 @@ mod moving {
 
         /// It is about to be woken by the calling thread.
         pub(crate) fn push_away(&self) {
-            let deep = |bed: &Bed| clock::since(bed.since) > clock::ticks(DEEP);
-            self.move_if(deep);
-        }
-
-        /// It is about to be woken by an ordinary thread that goes on.
-        pub(crate) fn keep_off(&self) {
-            self.move_if(|_| self.is_here());
-        }
-
-        fn move_if(&self, wanted: impl FnOnce(&Bed) -> bool) {
             if !config::wakes_elsewhere() {
                 return;
             }
             let mut bed = self.bed();
             if bed.since != 0
                 && bed.moved.is_none()
-                && wanted(&bed)
+                && clock::since(bed.since) > clock::ticks(DEEP)
                 && let Some(thread) = bed.thread
             {
                 bed.moved = elsewhere::push_away(thread);
@@ -170,27 +158,21 @@ mod moving {
                 return;
             }
             let (place, before) = (Place::new(), allowed());
-            let ways: [(_, fn(&Place)); 2] = [(false, Place::keep_off), (true, Place::push_away)];
-            for (deep, wake) in ways {
-                let is_moved = (0..TRIES).any(|_| {
-                    place.lie_down();
-                    if deep {
-                        sleep_deeply();
-                    }
-                    let is = is_moved(|| wake(&place));
-                    if !is {
-                        place.get_up();
-                    }
-                    is
-                });
-                assert!(is_moved);
-                // It is woken again before it is up.
+            let is_moved = (0..TRIES).any(|_| {
+                place.lie_down();
                 sleep_deeply();
-                assert!(!self::is_moved(|| place.push_away()));
-                assert!(!self::is_moved(|| place.keep_off()));
-                place.get_up();
-                assert_eq!(allowed(), before);
-            }
+                let is = is_moved(|| place.push_away());
+                if !is {
+                    place.get_up();
+                }
+                is
+            });
+            assert!(is_moved);
+            // It is woken again before it is up.
+            sleep_deeply();
+            assert!(!self::is_moved(|| place.push_away()));
+            place.get_up();
+            assert_eq!(allowed(), before);
         }
 
         #[test]
@@ -199,7 +181,7 @@ mod moving {
             for _ in 0..2 {
                 for _ in 0..TRIES {
                     place.note();
-                    assert!(!is_moved(|| place.keep_off()));
+                    assert!(!is_moved(|| place.push_away()));
                 }
                 sleep_deeply();
                 assert!(!is_moved(|| place.push_away()));
@@ -252,7 +234,6 @@ mod staying {
         pub(crate) fn lie_down(&self) {}
         pub(crate) fn get_up(&self) {}
         pub(crate) fn push_away(&self) {}
-        pub(crate) fn keep_off(&self) {}
         pub(crate) fn note(&self) {}
         #[cfg(all(test, not(loom)))]
         pub(crate) fn is_told(&self) -> bool {

@@ -47,10 +47,7 @@ impl Shared {
         let wanted = self.sleep.post_task(self.len());
         let hidden = self.hidden();
         if wanted || hidden > 0 {
-            let asleep = self.sleep.census().sleeping() + hidden;
-            // The caller's processor is taken.
-            let room = asleep >= 2;
-            self.wake_beside(hidden, room);
+            self.wake(0, 1, hidden, || ());
         }
         self.abroad.tell();
     }
@@ -77,19 +74,6 @@ impl Shared {
             .count()
     }
 
-    /// Wakes a thread if one sleeps and too few search that can run, and keeps it off the caller's processor if there is `room`.
-    fn wake_beside(&self, hidden: usize, room: bool) {
-        let choose = |last| self.sleep.choose(&self.seats, 0, last, 1, hidden);
-        while let Some(seat) = choose(self.looker.seat()) {
-            if room {
-                self.desks[seat.index].place.keep_off();
-            }
-            if self.ring(seat) {
-                return;
-            }
-        }
-    }
-
     /// Wakes a thread if one sleeps and too few search.
     pub(crate) fn wake_one(&self) {
         self.wake_one_after(0, 1, || ());
@@ -98,7 +82,12 @@ impl Shared {
     /// The same, looking for it from the seat `from` on; calls `begin` once there is one to be roused, and says
     /// whether one was.
     pub(crate) fn wake_one_after(&self, from: usize, each: usize, begin: impl Fn()) -> bool {
-        let choose = |last| self.sleep.choose(&self.seats, from, last, each, 0);
+        self.wake(from, each, 0, begin)
+    }
+
+    /// The same, where that number of threads, `hidden`, searches and is not to be relied on.
+    fn wake(&self, from: usize, each: usize, hidden: usize, begin: impl Fn()) -> bool {
+        let choose = |last| self.sleep.choose(&self.seats, from, last, each, hidden);
         while let Some(seat) = choose(self.looker.seat()) {
             begin();
             if self.ring(seat) {
@@ -237,7 +226,7 @@ impl Shared {
     /// Calls the threads of two seats, the ones below `seat` in a tree of all seats, where these are yet to be called.
     pub(super) fn call_two(&self, seat: &Seat) {
         let two = self.seats.first().iter().skip(2 * seat.index + 1).take(2);
-        two.for_each(|seat| Self::call_if_owed(seat));
+        two.for_each(Self::call_if_owed);
     }
 
     fn call_if_owed(seat: &Seat) {
