@@ -303,6 +303,33 @@ fn a_spawner_at_a_short_site_waits_by_a_channel() {
     }
 }
 
+/// The thread of seat 0, from which calls would go on to the others, is the caller itself, or is busy until they have come.
+#[test]
+fn threads_that_sleep_come_to_a_broadcast_without_the_first() {
+    let watch = Watch::new("threads that sleep come to a broadcast without the first");
+    let pool = ThreadPoolBuilder::new().num_threads(7).build().unwrap();
+    let pause = || thread::sleep(Duration::from_millis(2));
+    for _ in 0..20 {
+        let all = pool.broadcast(|context| {
+            let first = context.index() == 0;
+            first.then(|| {
+                pause();
+                pool.broadcast(|context| context.index())
+            })
+        });
+        assert_eq!(all[0].as_deref(), Some(&[0, 1, 2, 3, 4, 5, 6][..]));
+        pause();
+        let (send, receive) = mpsc::channel();
+        let receive = Mutex::new(receive);
+        pool.broadcast(|context| match context.index() {
+            0 => assert_eq!(receive.lock().unwrap().iter().take(6).count(), 6),
+            _ => send.clone().send(()).unwrap(),
+        });
+        pause();
+    }
+    drop(watch);
+}
+
 #[test]
 fn broadcasts_meet() {
     let watch = Watch::new("broadcasts_meet");

@@ -16,6 +16,7 @@ mod census;
 mod injector;
 mod job;
 mod latch;
+mod letters;
 mod nested;
 mod park;
 mod scope;

@@ -20,6 +20,9 @@ use std::time::Duration;
 const PATIENCE: (u64, u64) = (2_000, 20_000);
 /// What counts as soon, and as long.
 const NAP: (u64, u64) = (50_000, 200_000);
+/// How long a thread that has read a letter looks for the next one, for each thread of the pool, in nanoseconds: about what a
+/// broadcast takes for each of them. The longest is what counts as long.
+const FOR_A_LETTER: u64 = 2_000;
 /// How long a thread that has offered its seat leaves it free, in nanoseconds: about as long as it takes to wake the caller.
 const OFFER: u64 = 50_000;
 /// Where more than this many threads search, not each of them takes up each job that it sees, the census is
@@ -174,7 +177,11 @@ impl Worker<'_> {
         seat.notes.offered.set(0);
         let mailed = seat.notes.mailed.get() != 0;
         seat.notes.mailed.set(0);
-        let mut patience = Patience::new(seat.notes.patience.get(), &shared.yields);
+        let mut patience = seat.notes.patience.get();
+        if mailed {
+            patience = patience.max(FOR_A_LETTER * shared.len() as u64).min(NAP.1);
+        }
+        let mut patience = Patience::new(patience, &shared.yields);
         if mailed {
             patience.make_room();
         }
