@@ -76,7 +76,7 @@ impl<'a> Patience<'a> {
         }
     }
 
-    /// Leaves out the pauses, since other threads want the processor; but not where that would leave nothing.
+    /// Leaves out the pauses, if the threads of the pool wait for each other's processors.
     pub(crate) fn make_room(&mut self) {
         if !self.yields.roomy {
             self.rounds = PAUSES;
