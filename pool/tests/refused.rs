@@ -265,14 +265,14 @@ fn several_threads_share_a_static_pool_without_threads() {
 }
 
 /// The caller reads the letters to threads that are not there. It does so when all others have theirs, and are awake: its
-/// first closure waits for one of those.
+/// first closure waits for them. (Two, since the looker comes without a call.)
 #[test]
 fn a_broadcast_wakes_all_before_its_caller_reads() {
-    static POOL: StaticPool = StaticPool::new(3);
-    with_threads("a_broadcast_wakes_all_before_its_caller_reads", 1, || {
+    static POOL: StaticPool = StaticPool::new(4);
+    with_threads("a_broadcast_wakes_all_before_its_caller_reads", 2, || {
         let caller = thread::current().id();
         for _ in 0..20 {
-            let (meet, read) = (std::sync::Barrier::new(2), AtomicUsize::new(0));
+            let (meet, read) = (std::sync::Barrier::new(3), AtomicUsize::new(0));
             let there = POOL.broadcast(|_| {
                 let there = thread::current().id() != caller;
                 if there || read.fetch_add(1, SeqCst) == 0 {
@@ -280,8 +280,8 @@ fn a_broadcast_wakes_all_before_its_caller_reads() {
                 }
                 there
             });
-            assert_eq!(there.iter().filter(|there| **there).count(), 1);
-            // The thread goes to sleep.
+            assert_eq!(there.iter().filter(|there| **there).count(), 2);
+            // The threads go to sleep.
             thread::sleep(Duration::from_millis(1));
         }
         assert_eq!(POOL.stats().refused_threads, 2);
