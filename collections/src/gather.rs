@@ -5,6 +5,7 @@
 use crate::partition::{List, Scatter, par_map, transpose};
 use crate::parts::part_of;
 use crate::tag::Tag;
+use std::cell::Cell;
 use std::hash::{BuildHasher, Hash};
 use std::iter;
 use std::marker::PhantomData;
@@ -204,33 +205,45 @@ where
         few,
         expected: AtomicUsize::new(expected.filter(|&count| count <= few).unwrap_or(0)),
     };
-    let runs: Vec<Run<B, H>> = items.drive_unindexed(GatherConsumer {
-        plan: &plan,
-        made: PhantomData,
-    });
+    let piece = items.drive_unindexed(GatherConsumer::after(&plan, None));
     let mut bags = Vec::new();
-    let mut heaps = Vec::new();
-    for run in runs {
+    let mut rest = Vec::new();
+    for run in piece.into_runs() {
         match run {
-            Run::Few(bag) if heaps.is_empty() => bags.push(bag),
-            run => heaps.push(run),
+            Run::Few(bag) if rest.is_empty() => bags.push(bag),
+            run => rest.push(run),
         }
     }
-    if heaps.is_empty() && plan.may_merge(&bags) {
+    if rest.is_empty() && plan.may_merge(&bags) {
         return Run::Few(merge(bags, hasher));
     }
-    let runs = bags.into_iter().map(Run::Few).chain(heaps).collect();
+    let runs = bags.into_iter().map(Run::Few).chain(rest);
     let heap = |run| match run {
-        Run::Many(heap) => heap,
-        Run::Few(bag) => H::begin(parts, bag, hasher),
+        Together::Heap(heap) => heap,
+        Together::Bags(bags) => {
+            let mut bags = bags.into_iter();
+            let mut first: B = bags.next().unwrap_or_default();
+            bags.for_each(|later| first.append(later, hasher));
+            H::begin(parts, first, hasher)
+        }
     };
-    Run::Many(par_map(runs, &heap))
+    Run::Many(par_map(plan.together(runs), &heap))
+}
+
+/// What one heap is made of.
+enum Together<B, H> {
+    Heap(H),
+    /// Neighbours.
+    Bags(Vec<B>),
 }
 
 /// The most bags that are merged one into the other because they hold the same.
 const ALIKE: usize = 8;
 /// The most values of bags that are merged though they hold other values.
 const LITTLE: usize = 1 << 17;
+/// A bag of N values or fewer is added to the one before it as soon as both pieces are done; this is N. An iterator may be
+/// cut into pieces of single items, and a heap takes much memory.
+const SCRAP: usize = 256;
 
 /// All bags in one, in order.
 fn merge<T, B: Bag<T, S>, S: Sync>(mut bags: Vec<B>, hasher: &S) -> B {
@@ -271,24 +284,108 @@ impl<R, S> Plan<'_, R, S> {
         let most = if self.alone { B::ALONE } else { LITTLE };
         sum <= self.few.max(START).min(most) || (bags.len() <= ALIKE && bags.windows(2).all(alike))
     }
+
+    /// Whether two bags that hold this number of values together are to be one, if they are neighbours.
+    fn has_room(&self, values: usize) -> bool {
+        values <= self.few.max(START)
+    }
+
+    /// The runs, in order, as what heaps are made of: no two bags that have room in one are apart.
+    fn together<T, B: Bag<T, S>, H>(
+        &self,
+        runs: impl Iterator<Item = Run<B, H>>,
+    ) -> Vec<Together<B, H>> {
+        let mut together = Vec::new();
+        let mut held = 0;
+        for run in runs {
+            match (run, together.last_mut()) {
+                (Run::Many(heap), _) => together.push(Together::Heap(heap)),
+                (Run::Few(bag), Some(Together::Bags(bags))) if self.has_room(held + bag.len()) => {
+                    held += bag.len();
+                    bags.push(bag);
+                }
+                (Run::Few(bag), _) => {
+                    held = bag.len();
+                    together.push(Together::Bags(vec![bag]));
+                }
+            }
+        }
+        together
+    }
+}
+
+/// What a piece of the input has come to: runs, in order.
+struct Piece<B, H> {
+    before: Vec<Run<B, H>>,
+    /// The one that goes on. It may be an empty bag.
+    last: Run<B, H>,
+}
+
+impl<B, H> Piece<B, H> {
+    fn into_runs(self) -> impl Iterator<Item = Run<B, H>> {
+        self.before.into_iter().chain([self.last])
+    }
+
+    /// Adds a run of the items after these.
+    fn add<T, R, S>(&mut self, next: Run<B, H>, plan: &Plan<'_, R, S>)
+    where
+        B: Bag<T, S>,
+    {
+        let next = match (&mut self.last, next) {
+            (_, Run::Few(next)) if next.len() == 0 => return,
+            (Run::Few(bag), Run::Few(next))
+                if next.len() <= SCRAP && plan.has_room(bag.len() + next.len()) =>
+            {
+                return bag.append(next, plan.hasher);
+            }
+            (_, next) => next,
+        };
+        let last = mem::replace(&mut self.last, next);
+        if !matches!(&last, Run::Few(bag) if bag.len() == 0) {
+            self.before.push(last);
+        }
+    }
 }
 
 struct GatherConsumer<'a, R, S, B, H> {
     plan: &'a Plan<'a, R, S>,
-    made: PhantomData<fn() -> (B, H)>,
+    /// What the items before have come to, for the leftmost part to go on with.
+    so_far: Cell<Option<Box<Piece<B, H>>>>,
+}
+
+impl<'a, R, S, B, H> GatherConsumer<'a, R, S, B, H> {
+    fn after(plan: &'a Plan<'a, R, S>, so_far: Option<Box<Piece<B, H>>>) -> Self {
+        let so_far = Cell::new(so_far);
+        GatherConsumer { plan, so_far }
+    }
 }
 
 struct GatherFolder<'a, R, S, B, H> {
     plan: &'a Plan<'a, R, S>,
     /// On the heap, since folders travel by value.
-    run: Box<Run<B, H>>,
+    piece: Box<Piece<B, H>>,
 }
 
-struct Concatenate;
+/// Puts runs in a row. `T` is what bags hold.
+struct InOrder<'a, R, S, T> {
+    plan: &'a Plan<'a, R, S>,
+    values: PhantomData<fn(T)>,
+}
 
-impl<T: Send> Reducer<Vec<T>> for Concatenate {
-    fn reduce(self, mut left: Vec<T>, right: Vec<T>) -> Vec<T> {
-        left.extend(right);
+impl<'a, R, S, T> InOrder<'a, R, S, T> {
+    fn new(plan: &'a Plan<'a, R, S>) -> Self {
+        let values = PhantomData;
+        InOrder { plan, values }
+    }
+}
+
+impl<R, S, T, B, H> Reducer<Box<Piece<B, H>>> for InOrder<'_, R, S, T>
+where
+    B: Bag<T, S>,
+    H: Send,
+{
+    fn reduce(self, mut left: Box<Piece<B, H>>, right: Box<Piece<B, H>>) -> Box<Piece<B, H>> {
+        right.into_runs().for_each(|run| left.add(run, self.plan));
         left
     }
 }
@@ -303,11 +400,19 @@ where
     S: BuildHasher + Sync,
 {
     type Folder = GatherFolder<'a, R, S, B, H>;
-    type Reducer = Concatenate;
-    type Result = Vec<Run<B, H>>;
+    type Reducer = InOrder<'a, R, S, (K, V)>;
+    type Result = Box<Piece<B, H>>;
 
-    fn split_at(self, _: usize) -> (Self, Self, Concatenate) {
-        (self.split_off_left(), self, Concatenate)
+    fn split_at(self, _: usize) -> (Self, Self, Self::Reducer) {
+        let reducer = InOrder::new(self.plan);
+        (self.split_off_left(), self, reducer)
+    }
+
+    // An iterator in each item goes on with the run of the one before.
+    const RESUMES: bool = true;
+
+    fn resume(self, so_far: Self::Result) -> Self {
+        Self::after(self.plan, Some(so_far))
     }
 
     // One run from block to block; another only for what another thread takes.
@@ -319,19 +424,24 @@ where
 
     fn advance(self, count: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
         let mut folder = folder.unwrap_or_else(|| self.split_off_left().into_folder());
-        if let Run::Few(bag) = &mut *folder.run {
+        if let Run::Few(bag) = &mut folder.piece.last {
             bag.reserve(count);
         }
         (folder, self)
     }
 
     fn into_folder(self) -> Self::Folder {
-        // Relaxed: whichever thread takes it, one alone does.
-        let expected = self.plan.expected.swap(0, Ordering::Relaxed);
-        GatherFolder {
-            plan: self.plan,
-            run: Box::new(Run::Few(B::first(expected))),
-        }
+        let plan = self.plan;
+        let begin = || {
+            // Relaxed: whichever thread takes it, one alone does.
+            let expected = plan.expected.swap(0, Ordering::Relaxed);
+            Box::new(Piece {
+                before: Vec::new(),
+                last: Run::Few(B::first(expected)),
+            })
+        };
+        let piece = self.so_far.take().unwrap_or_else(begin);
+        GatherFolder { plan, piece }
     }
 
     fn full(&self) -> bool {
@@ -349,14 +459,11 @@ where
     S: BuildHasher + Sync,
 {
     fn split_off_left(&self) -> Self {
-        GatherConsumer {
-            plan: self.plan,
-            made: PhantomData,
-        }
+        Self::after(self.plan, self.so_far.take())
     }
 
-    fn to_reducer(&self) -> Concatenate {
-        Concatenate
+    fn to_reducer(&self) -> Self::Reducer {
+        InOrder::new(self.plan)
     }
 }
 
@@ -368,7 +475,7 @@ impl<R, S, B, H> GatherFolder<'_, R, S, B, H> {
         H: Heap<B, K, V, S>,
     {
         let plan = self.plan;
-        if let Run::Few(bag) = &mut *self.run {
+        if let Run::Few(bag) = &mut self.piece.last {
             pairs = match bag.take(pairs, plan.few, plan.hasher) {
                 Ok(()) => return,
                 Err(pairs) => pairs,
@@ -377,9 +484,9 @@ impl<R, S, B, H> GatherFolder<'_, R, S, B, H> {
             if !bag.is_full(plan.few) {
                 return;
             }
-            *self.run = Run::Many(H::begin(plan.parts, mem::take(bag), plan.hasher));
+            self.piece.last = Run::Many(H::begin(plan.parts, mem::take(bag), plan.hasher));
         }
-        if let Run::Many(heap) = &mut *self.run {
+        if let Run::Many(heap) = &mut self.piece.last {
             heap.pour(pairs, plan.hasher);
         }
     }
@@ -394,7 +501,7 @@ where
     R: Fn(T) -> (K, V) + Sync,
     S: BuildHasher + Sync,
 {
-    type Result = Vec<Run<B, H>>;
+    type Result = Box<Piece<B, H>>;
 
     fn consume(mut self, item: T) -> Self {
         let pair = (self.plan.read)(item);
@@ -409,13 +516,74 @@ where
     }
 
     fn complete(self) -> Self::Result {
-        match *self.run {
-            Run::Few(bag) if bag.len() == 0 => Vec::new(),
-            run => vec![run],
-        }
+        self.piece
     }
 
     fn full(&self) -> bool {
         false
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Bag, Run, START, heaps};
+    use crate::latest::Latest;
+    use crate::partition::{Scatter, transpose};
+    use std::collections::hash_map::RandomState;
+    use tine_iter::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+
+    type Pair = (u64, u64);
+    type Heap = Scatter<((), Pair)>;
+
+    const PARTS: usize = 4;
+
+    /// The heaps that are made of those pairs.
+    fn made<B: Bag<Pair, RandomState> + IntoIterator<Item = Pair>>(
+        pairs: impl ParallelIterator<Item = Pair>,
+    ) -> Vec<Heap> {
+        let hasher = RandomState::new();
+        match heaps::<Heap, B, _, _, _, _>(pairs, &|pair| pair, &hasher, PARTS, false) {
+            Run::Few(_) => panic!("more than are kept in a bag"),
+            Run::Many(heaps) => heaps,
+        }
+    }
+
+    /// Each heap has room for thousands of values, so there must not be one for each piece.
+    #[test]
+    fn pieces_of_single_items_are_gathered_in_few_heaps() {
+        let count = 10 * START;
+        let pairs = || (0..count).into_par_iter().map(|n| (n as u64, 0));
+        let check = |heaps: Vec<Heap>| {
+            assert!(heaps.len() <= 40, "{} heaps", heaps.len());
+            let mut all = 0;
+            for lists in transpose(heaps) {
+                let values: Vec<u64> = lists.into_iter().flatten().map(|(_, (n, _))| n).collect();
+                all += values.len();
+                assert!(values.is_sorted(), "out of order");
+            }
+            assert_eq!(all, count);
+        };
+        check(made::<Vec<Pair>>(pairs().with_max_len(1)));
+        check(made::<Vec<Pair>>(pairs().by_uniform_blocks(1)));
+        check(made::<Vec<Pair>>(pairs().flat_map(|pair| [pair])));
+        check(made::<Vec<Pair>>(
+            pairs()
+                .chunks(3)
+                .flat_map(|three| three)
+                .flat_map(|pair| [pair]),
+        ));
+        // Entries of a table come in no order.
+        let heaps = made::<Latest<u64, u64>>(pairs().flat_map(|pair| [pair]));
+        assert!(heaps.len() <= 40, "{} heaps", heaps.len());
+        assert_eq!(heaps.iter().map(Scatter::len).sum::<usize>(), count);
+    }
+
+    /// A piece that another thread has taken is longer, and is a bag of its own until all are together.
+    #[test]
+    fn neighbours_that_have_room_in_one_bag_are_one_heap() {
+        let count = 4 * START;
+        let pairs = (0..count).into_par_iter().map(|n| (n as u64, 0));
+        let heaps = made::<Vec<Pair>>(pairs.with_min_len(START / 4).with_max_len(START / 4));
+        assert!((4..=8).contains(&heaps.len()), "{} heaps", heaps.len());
     }
 }
