@@ -10,6 +10,7 @@ use std::hash::{BuildHasher, Hash};
 use std::ops::{Deref, DerefMut};
 
 /// A guard on a value to read. Its shard stays locked for reading.
+/// Other threads may use it by reference, in a parallel loop for instance; it is dropped by the thread that asked for it.
 ///
 /// Dereferences to the value.
 ///
@@ -25,6 +26,7 @@ pub struct Ref<'a, K, V> {
 }
 
 /// A guard on a value to change. Its shard stays locked for writing.
+/// Other threads may look at the value by reference; the guard is dropped by the thread that asked for it.
 ///
 /// Dereferences to the value.
 ///
@@ -394,5 +396,41 @@ impl<K: fmt::Debug, V, S, F> fmt::Debug for Entry<'_, K, V, S, F> {
         f.debug_struct("Entry")
             .field("key", &self.key)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Ref, RefMut};
+    use std::cell::Cell;
+
+    /// `true` as a trait's constant where `T` is `Sync`; else the method of the trait that all types have is called.
+    struct Probe<T>(std::marker::PhantomData<T>);
+
+    trait Otherwise {
+        fn is_sync(&self) -> bool {
+            false
+        }
+    }
+
+    impl<T> Otherwise for Probe<T> {}
+
+    impl<T: Sync> Probe<T> {
+        fn is_sync(&self) -> bool {
+            true
+        }
+    }
+
+    macro_rules! is_sync {
+        ($what:ty) => {
+            Probe::<$what>(std::marker::PhantomData).is_sync()
+        };
+    }
+
+    #[test]
+    fn guards_may_be_looked_at_from_other_threads_if_their_values_may() {
+        assert!(is_sync!(Ref<'_, u64, String>) && is_sync!(RefMut<'_, u64, String>));
+        assert!(!is_sync!(Ref<'_, u64, Cell<u64>>) && !is_sync!(RefMut<'_, u64, Cell<u64>>));
+        assert!(!is_sync!(Ref<'_, Cell<u64>, u64>) && !is_sync!(RefMut<'_, Cell<u64>, u64>));
     }
 }

@@ -397,6 +397,10 @@ pub(crate) struct Part<'a, T, U> {
     _guard: ReadGuard<'a, T>,
 }
 
+// SAFETY: a shared reference to it gives no more than `&U`, which needs `U: Sync`. It is left by the thread that made it: the note
+// that comes with each guard keeps it there.
+unsafe impl<'a, T, U: Sync> Sync for Part<'a, T, U> where ReadGuard<'a, T>: Sync {}
+
 /// Sole access to a lock's value.
 pub(crate) struct WriteGuard<'a, T> {
     lock: &'a Lock<T>,

@@ -8,8 +8,10 @@
 #![forbid(unsafe_code)]
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::mem::{self, ManuallyDrop};
+use std::sync::MutexGuard;
 
 /// The number of entries that are kept without allocating.
 const NEAR: usize = 8;
@@ -32,18 +34,18 @@ thread_local! {
     static OUTER: Cell<usize> = const { Cell::new(0) };
     static HELD: Held =
         const { Held { count: Cell::new(0), near: [const { Cell::new(0) }; NEAR] } };
-    /// The entries that do not fit. Never dropped, so that the destructors of other thread-locals
+    /// How many times each entry is there that does not fit. Never dropped, so that the destructors of other thread-locals
     /// may still enter maps. It has no memory while it is empty.
-    static FAR: RefCell<ManuallyDrop<Vec<usize>>> =
-        const { RefCell::new(ManuallyDrop::new(Vec::new())) };
+    static FAR: RefCell<ManuallyDrop<BTreeMap<usize, usize>>> =
+        const { RefCell::new(ManuallyDrop::new(BTreeMap::new())) };
 }
 
 /// The note that this thread is inside a map. Dropping it means leaving.
 #[derive(Debug)]
 pub(crate) struct Hold {
     tag: usize,
-    /// The note belongs to this thread.
-    _local: PhantomData<*const ()>,
+    /// The note belongs to this thread. Others may look at what it guards.
+    _local: PhantomData<MutexGuard<'static, ()>>,
 }
 
 impl Hold {
@@ -130,7 +132,7 @@ fn note(held: &Held, tag: usize) {
     let count = held.count.get();
     match held.near.get(count) {
         Some(slot) => slot.set(tag),
-        None => FAR.with_borrow_mut(|far| far.push(tag)),
+        None => FAR.with_borrow_mut(|far| *far.entry(tag).or_insert(0) += 1),
     }
     held.count.set(count + 1);
 }
@@ -154,12 +156,11 @@ fn leave_listed(tag: usize) {
 /// Whether the map is among the entries, and one of the two entries writes.
 #[cold]
 fn would_deadlock(held: &Held, map: usize, writes: bool) -> bool {
-    let near = held.near[..held.count.get().min(NEAR)]
-        .iter()
-        .map(Cell::get);
-    let far = FAR.with_borrow(|far| far.to_vec());
-    let mut inside = near.chain(far).filter(|tag| tag & !WRITES == map);
-    inside.any(|tag| writes || tag & WRITES != 0)
+    let near = &held.near[..held.count.get().min(NEAR)];
+    let is_inside = |tag| {
+        near.iter().any(|slot| slot.get() == tag) || FAR.with_borrow(|far| far.contains_key(&tag))
+    };
+    is_inside(map | WRITES) || (writes && is_inside(map))
 }
 
 /// Takes out an entry that was not the last.
@@ -167,17 +168,30 @@ fn would_deadlock(held: &Held, map: usize, writes: bool) -> bool {
 fn forget(held: &Held, last: usize, tag: usize) {
     FAR.with_borrow_mut(|far| {
         let near = &held.near[..(last + 1).min(NEAR)];
-        if let Some(at) = far.iter().rposition(|&entry| entry == tag) {
-            far.swap_remove(at);
-        } else if let Some(slot) = near.iter().rev().find(|slot| slot.get() == tag) {
-            let filler = far.pop().unwrap_or_else(|| near[near.len() - 1].get());
-            slot.set(filler);
+        if !take_one(far, tag)
+            && let Some(slot) = near.iter().rev().find(|slot| slot.get() == tag)
+        {
+            let any = far.last_key_value().map(|(&any, _)| any);
+            let filler = any.filter(|&any| take_one(far, any));
+            slot.set(filler.unwrap_or_else(|| near[near.len() - 1].get()));
         }
         if far.is_empty() {
             drop(ManuallyDrop::into_inner(mem::take(far)));
         }
     });
     held.count.set(last);
+}
+
+/// Takes out an entry of those that do not fit. Says whether it was there.
+fn take_one(far: &mut BTreeMap<usize, usize>, tag: usize) -> bool {
+    let Some(times) = far.get_mut(&tag) else {
+        return false;
+    };
+    *times -= 1;
+    if *times == 0 {
+        far.remove(&tag);
+    }
+    true
 }
 
 #[cfg(test)]
