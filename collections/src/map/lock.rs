@@ -408,7 +408,7 @@ pub(crate) struct WriteGuard<'a, T> {
 
 impl<'a, T> ReadGuard<'a, T> {
     /// The part of the value that `find` finds, if any. The lock is left otherwise.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn part<U>(self, find: impl FnOnce(&T) -> Option<&U>) -> Option<Part<'a, T, U>> {
         Some(Part {
             part: NonNull::from(find(&self)?),

@@ -134,7 +134,7 @@ impl<'a, T> Reading<'a, T> {
     }
 
     /// The entry that `find` finds, if any. The table is left otherwise.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn entry(
         self,
         find: impl FnOnce(&HashTable<T>) -> Option<&T>,
