@@ -6,8 +6,9 @@ use crate::base::sync::{relax, yield_now};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 
-/// A yield that took longer than this, in nanoseconds, gave the processor to another thread.
-const SLOW: u64 = 50_000;
+/// A yield that took longer than this, in nanoseconds, gave the processor to another program, which had a turn of some
+/// milliseconds. A shorter one may have been for a thread of this program: one that hands work to the pool, say.
+const SLOW: u64 = 1_000_000;
 /// For this time no thread of the pool yields after that, in nanoseconds.
 const DEAR: u64 = 100_000_000;
 /// Rounds of pauses before the first yield.
@@ -76,10 +77,15 @@ impl<'a> Patience<'a> {
         }
     }
 
-    /// Leaves out the pauses, if the threads of the pool wait for each other's processors.
+    /// Leaves out the pauses: any thread that wants the processor has it at once.
     pub(crate) fn make_room(&mut self) {
+        self.rounds = PAUSES;
+    }
+
+    /// The same, if the threads of the pool wait for each other's processors.
+    pub(crate) fn make_room_if_scarce(&mut self) {
         if !self.yields.roomy {
-            self.rounds = PAUSES;
+            self.make_room();
         }
     }
 

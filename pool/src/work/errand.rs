@@ -23,6 +23,7 @@ use super::wait::Wait;
 use super::worker::{Worker, parker_aside, tag};
 use crate::base::clock;
 use crate::base::park::{Lease, Parker};
+use crate::base::patience::Patience;
 use crate::base::running::Doing;
 use crate::base::stop;
 use crate::base::sync::{AtomicBool, Ordering};
@@ -36,6 +37,9 @@ use std::time::Duration;
 
 /// How often a waiter from outside looks whether the pool stands still.
 const LOOK: Duration = Duration::from_millis(10);
+
+/// How long a caller from outside looks on before it sleeps, in nanoseconds: about as long as it takes to wake it.
+const LOOK_ON: u64 = 20_000;
 
 /// How many looks in a row must find every holder waiting, how many must find no progress if some holder runs,
 /// and how many where the system does not tell.
@@ -142,8 +146,12 @@ enum Ask {
 
 /// Sends an errand of a thread that is no worker. A seat, if its thread offers that instead.
 fn from_outside(shared: &Shared, ask: Ask, op: &mut Errand<'_>) -> Option<usize> {
+    let soon = ask == Ask::Thread && shared.sleep.census().searching() > 0;
     with_parker(|parker| {
         errand(shared, ask, parker, op, &|latch, tag, begun| {
+            if soon {
+                look_on(shared, latch);
+            }
             let mut outside = Outside::new(shared);
             while !latch.wait_for(LOOK) {
                 if begun.load(Ordering::Relaxed) || !outside.stands_still() {
@@ -155,6 +163,13 @@ fn from_outside(shared: &Shared, ask: Ask, op: &mut Errand<'_>) -> Option<usize>
             }
         })
     })
+}
+
+/// Waits awake for a short call: the caller would sleep longer than the call takes.
+fn look_on(shared: &Shared, latch: &Latch) {
+    let mut patience = Patience::new(LOOK_ON, &shared.yields);
+    patience.make_room();
+    while !latch.is_set() && patience.wait() {}
 }
 
 /// Calls `op` on the seat of that pool that the calling thread stands aside from, if it is no worker of that pool now; else

@@ -163,8 +163,8 @@ impl Worker<'_> {
         true
     }
 
-    /// Looks for news for a while. In a small pool at most half of the threads do so at a time, not counting those that have
-    /// just read a letter: broadcasts often come one after the other, and each is for all threads.
+    /// Looks for news for a while. In a small pool all threads do so, without pauses: an ordinary thread that hands work to the pool
+    /// often wants the processor of one of them, and has it at the next yield.
     ///
     /// A thread that has offered its seat to a caller looks at no work until the caller has it, or does not come.
     ///
@@ -182,8 +182,10 @@ impl Worker<'_> {
             patience = patience.max(FOR_A_LETTER * shared.len() as u64).min(NAP.1);
         }
         let mut patience = Patience::new(patience, &shared.yields);
-        if mailed {
+        if shared.is_small() {
             patience.make_room();
+        } else if mailed {
+            patience.make_room_if_scarce();
         }
         let mut beside = shared.sleep.census().searching();
         let mut round = 0_u32;
@@ -216,8 +218,7 @@ impl Worker<'_> {
             if beside <= CROWD || round.is_multiple_of(ROUNDS) {
                 beside = shared.sleep.census().searching();
             }
-            let crowded = !mailed && shared.is_small() && beside > shared.len().div_ceil(2);
-            if crowded || !patience.wait() {
+            if !patience.wait() {
                 return Looked::Nothing;
             }
         }

@@ -7,6 +7,7 @@
 mod calls;
 mod data;
 mod halves;
+mod own_pools;
 mod pipelines;
 mod programs;
 mod race;
@@ -132,6 +133,7 @@ fn main() -> ExitCode {
         shapes::rows,
         recursions::rows,
         programs::rows,
+        own_pools::rows,
         pipelines::rows,
         stores::rows,
     ];
