@@ -527,7 +527,6 @@ where
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::{Bag, Run, START, heaps};
-    use crate::latest::Latest;
     use crate::partition::{Scatter, transpose};
     use std::collections::hash_map::RandomState;
     use tine_iter::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
@@ -572,10 +571,6 @@ mod tests {
                 .flat_map(|three| three)
                 .flat_map(|pair| [pair]),
         ));
-        // Entries of a table come in no order.
-        let heaps = made::<Latest<u64, u64>>(pairs().flat_map(|pair| [pair]));
-        assert!(heaps.len() <= 40, "{} heaps", heaps.len());
-        assert_eq!(heaps.iter().map(Scatter::len).sum::<usize>(), count);
     }
 
     /// A piece that another thread has taken is longer, and is a bag of its own until all are together.

@@ -473,3 +473,73 @@ fn stretches_of_items_that_say_their_length_or_lie() {
         }
     }
 }
+
+/// Inner iterators of one item each, nested and not, and pieces of one item: more of them than one bag has room for.
+#[test]
+fn pieces_of_single_items_come_to_the_same() {
+    let count: u64 = if cfg!(miri) { 600 } else { 20_000 };
+    for distinct in [count, 700] {
+        let numbers: Vec<u64> = (0..count).map(|n| n * 7 % distinct).collect();
+        let places: Vec<(u64, u64)> = numbers.iter().copied().zip(0..).collect();
+        let firsts: Vec<u64> = {
+            let mut seen = std::collections::HashSet::new();
+            numbers
+                .iter()
+                .copied()
+                .filter(|n| seen.insert(*n))
+                .collect()
+        };
+        let lasts: std::collections::HashMap<u64, u64> = places.iter().copied().collect();
+        let check =
+            |kind: &str, to: &dyn Fn() -> (Vec<u64>, ParHashMap<u64, u64>, Vec<Vec<u64>>)| {
+                let (found, map, groups) = to();
+                assert_eq!(found, firsts, "distinct, {kind}");
+                assert_eq!(map.len(), lasts.len(), "map, {kind}");
+                assert!(
+                    map.iter().all(|(key, value)| lasts[&key] == value),
+                    "map, {kind}"
+                );
+                assert_eq!(groups.len(), firsts.len(), "groups, {kind}");
+                assert!(
+                    groups.iter().all(|group| group.is_sorted()),
+                    "groups, {kind}"
+                );
+                assert_eq!(
+                    groups.iter().map(Vec::len).sum::<usize>() as u64,
+                    count,
+                    "groups, {kind}"
+                );
+            };
+        macro_rules! all {
+            ($kind:literal, $iter:expr) => {
+                check($kind, &|| {
+                    let found = $iter.map(|pair: (u64, u64)| pair.0).distinct();
+                    let map = $iter.collect();
+                    let groups = $iter.group_by(|pair: &(u64, u64)| pair.0);
+                    let places = |group: &[(u64, u64)]| group.iter().map(|pair| pair.1).collect();
+                    (
+                        found,
+                        map,
+                        groups.iter().map(|(_, group)| places(group)).collect(),
+                    )
+                });
+            };
+        }
+        all!("single", places.par_iter().copied().with_max_len(1));
+        all!("blocks", places.par_iter().copied().by_uniform_blocks(1));
+        all!("inner", places.par_iter().flat_map(|&pair| [pair]));
+        all!(
+            "inner of inner",
+            places
+                .par_chunks(50)
+                .flat_map(|some| some.par_chunks(3).flat_map(|few| few.par_iter().copied()))
+        );
+        all!(
+            "some are empty",
+            places
+                .par_chunks(2)
+                .flat_map(|two| [&two[..0], two, &two[1..1]])
+                .flat_map(|some| some.par_iter().copied())
+        );
+    }
+}

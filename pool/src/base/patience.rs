@@ -3,7 +3,8 @@
 
 use crate::base::clock;
 use crate::base::sync::{relax, yield_now};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
 /// A yield that took longer than this, in nanoseconds, gave the processor to another program, which had a turn of some
@@ -13,6 +14,19 @@ const SLOW: u64 = 1_000_000;
 const DEAR: u64 = 100_000_000;
 /// Rounds of pauses before the first yield.
 const PAUSES: u32 = 8;
+
+/// How many processors there are, as the system said when it was first asked: it reads files for the answer, which takes as
+/// long as making a small pool. 0 if it does not say.
+fn processors() -> usize {
+    // One more than the number. No lock, which a forked child could find closed for ever. Relaxed: a number alone.
+    static KNOWN: AtomicUsize = AtomicUsize::new(0);
+    let mut known = KNOWN.load(Ordering::Relaxed);
+    if known == 0 {
+        known = 1 + available_parallelism().map_or(0, NonZero::get);
+        KNOWN.store(known, Ordering::Relaxed);
+    }
+    known - 1
+}
 
 /// Whether the threads of a pool may yield.
 #[derive(Debug)]
@@ -28,7 +42,7 @@ impl Yields {
     /// Of a pool of that many threads.
     pub(crate) fn new(threads: usize) -> Self {
         Self {
-            roomy: available_parallelism().is_ok_and(|processors| threads <= processors.get()),
+            roomy: threads <= processors(),
             dear_until: AtomicU64::new(0),
         }
     }
