@@ -290,7 +290,8 @@ impl<R, S> Plan<'_, R, S> {
         values <= self.few.max(START)
     }
 
-    /// The runs, in order, as what heaps are made of: no two bags that have room in one are apart.
+    /// The runs, in order, as what heaps are made of. Neighbours that hold little are together; not more of them, since one thread
+    /// puts them into one bag.
     fn together<T, B: Bag<T, S>, H>(
         &self,
         runs: impl Iterator<Item = Run<B, H>>,
@@ -300,7 +301,7 @@ impl<R, S> Plan<'_, R, S> {
         for run in runs {
             match (run, together.last_mut()) {
                 (Run::Many(heap), _) => together.push(Together::Heap(heap)),
-                (Run::Few(bag), Some(Together::Bags(bags))) if self.has_room(held + bag.len()) => {
+                (Run::Few(bag), Some(Together::Bags(bags))) if held + bag.len() <= START => {
                     held += bag.len();
                     bags.push(bag);
                 }

@@ -185,6 +185,7 @@ impl<F: Firsts<K, V>, K: Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<F
     }
 
     fn append(&mut self, later: Self, hasher: &S) {
+        self.seen += later.seen;
         self.firsts.append(later.firsts, hasher);
     }
 
@@ -427,5 +428,29 @@ impl<K: Eq + Hash + Send, V: Send> Firsts<K, V> for Listed<K, V> {
             other.words.find(hasher.hash_one(word), is_it).is_some()
         };
         2 * sample.filter(is_there).count() > self.words.len().min(SAMPLE)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Listed, Row, TRIED};
+    use crate::gather::Bag;
+    use std::collections::hash_map::RandomState;
+    use std::iter::repeat_n;
+
+    /// Each key comes five times, four of them in a row of its own that is appended. So keys come again, and the row is kept.
+    #[test]
+    fn items_of_appended_rows_count() {
+        type Keys = Row<Listed<u64, ()>>;
+        let few = <Keys as Bag<(u64, ()), RandomState>>::UNKNOWN;
+        let hasher = RandomState::new();
+        let mut row = Keys::default();
+        for key in 0..TRIED as u64 + 100 {
+            let mut later = Keys::default();
+            Bag::fill(&mut later, &mut repeat_n((key, ()), 4), few, &hasher);
+            Bag::<(u64, ()), _>::append(&mut row, later, &hasher);
+            Bag::fill(&mut row, &mut repeat_n((key, ()), 1), few, &hasher);
+            assert!(!Bag::<_, RandomState>::is_full(&row, few), "{key}");
+        }
     }
 }

@@ -10,7 +10,8 @@ use std::hash::{BuildHasher, Hash};
 use std::ops::{Deref, DerefMut};
 
 /// A guard on a value to read. Its shard stays locked for reading.
-/// Other threads may use it by reference, in a parallel loop for instance; it is dropped by the thread that asked for it.
+/// Other threads may use it by reference, in a parallel loop for instance; it is dropped by the thread that asked for it. Such a
+/// loop must not write to the map: a thread that writes waits for the guard, and the guard's thread for the loop.
 ///
 /// Dereferences to the value.
 ///
@@ -26,7 +27,8 @@ pub struct Ref<'a, K, V> {
 }
 
 /// A guard on a value to change. Its shard stays locked for writing.
-/// Other threads may look at the value by reference; the guard is dropped by the thread that asked for it.
+/// Other threads may look at the value by reference; the guard is dropped by the thread that asked for it. A loop in which they do
+/// must not touch the map: a thread that does waits for the guard, and the guard's thread for the loop.
 ///
 /// Dereferences to the value.
 ///
@@ -404,7 +406,7 @@ mod tests {
     use super::{Ref, RefMut};
     use std::cell::Cell;
 
-    /// `true` as a trait's constant where `T` is `Sync`; else the method of the trait that all types have is called.
+    /// Where `T` is `Sync` it has a method of its own, which is called; else the one of the trait that all types have.
     struct Probe<T>(std::marker::PhantomData<T>);
 
     trait Otherwise {

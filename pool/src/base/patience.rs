@@ -64,7 +64,7 @@ impl Yields {
     }
 }
 
-/// How long to go on looking: [`PAUSES`] rounds of pauses, then yields, until the time is up.
+/// How long to go on looking: [`PAUSES`] rounds of pauses, unless these are left out, then yields, until the time is up.
 ///
 /// Where other programs want the processor, a thread that yields again and again hardly runs: the system takes each yield
 /// for a turn that it has had, and what it looks for is gone when it has its next one. A thread that sleeps keeps its turns. So
@@ -91,9 +91,12 @@ impl<'a> Patience<'a> {
         }
     }
 
-    /// Leaves out the pauses: any thread that wants the processor has it at once.
+    /// Leaves out the pauses: any thread that wants the processor has it at once. But not while there are no yields, since the
+    /// pauses are all that is left then.
     pub(crate) fn make_room(&mut self) {
-        self.rounds = PAUSES;
+        if !self.yields.are_dear(clock::now()) {
+            self.rounds = PAUSES;
+        }
     }
 
     /// The same, if the threads of the pool wait for each other's processors.
@@ -151,6 +154,19 @@ mod tests {
         let mut patience = Patience::new(u64::from(u32::MAX), &yields);
         assert!((0..8).all(|_| patience.wait()));
         assert!(!patience.wait() || !yields.are_dear(clock::now()));
+        // Also where it leaves out the pauses at other times.
+        let mut patience = Patience::new(u64::from(u32::MAX), &yields);
+        patience.make_room();
+        assert!((0..8).all(|_| patience.wait()) || !yields.are_dear(clock::now()));
+    }
+
+    #[test]
+    fn a_thread_that_makes_room_yields_at_once() {
+        let yields = Yields::new(1);
+        let mut patience = Patience::new(u64::from(u32::MAX), &yields);
+        patience.make_room();
+        assert!(patience.wait());
+        assert_ne!(patience.yielded, 0);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! How a thread that holds no seat gets work done in a pool: an errand, which the pool's own threads
-//! run while it sleeps. Where the thread could be a guest, they may offer it a seat instead.
+//! run while it waits. Where the thread could be a guest, they may offer it a seat instead.
 //!
 //! A pool whose every seat is *blocked* would never come to it: on a lock, say, that the waiting
 //! thread holds. So a waiter from outside looks once in a while. If the pool stands still, and its own
