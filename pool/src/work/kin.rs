@@ -328,6 +328,10 @@ impl Wait for LatchWait<'_> {
         self.latch.is_set()
     }
 
+    fn needs_room(&self) -> bool {
+        self.letters.is_some()
+    }
+
     fn find(&self, _: &Worker<'_>) -> Option<Entry> {
         None
     }

@@ -49,6 +49,11 @@ pub(crate) trait Wait {
     /// Whether it has come.
     fn is_done(&self) -> bool;
 
+    /// Whether threads that have something to do for it may lie on the waiter's processor, all at once.
+    fn needs_room(&self) -> bool {
+        false
+    }
+
     /// Takes a job that the wait depends on.
     fn find(&self, worker: &Worker<'_>) -> Option<Entry>;
 
@@ -144,7 +149,14 @@ impl Worker<'_> {
         let guard = AbortOnUnwind;
         self.shared.sleep.lull.leave(&self.seat.membership);
         let anything = self.shared.greedy || what.runs_anything();
-        let mut patience = Patience::new(PATIENCE, &self.shared.yields);
+        let fresh = || {
+            let mut patience = Patience::new(PATIENCE, &self.shared.yields);
+            if what.needs_room() && self.shared.is_small() {
+                patience.make_room();
+            }
+            patience
+        };
+        let mut patience = fresh();
         let mut so_far = Progress {
             names: Names::new(),
             nap: STUCK.0,
@@ -153,7 +165,7 @@ impl Worker<'_> {
         while !what.is_done() {
             let found = if self.see_to_mail() {
                 // What lay there may have taken long, and is no yield.
-                patience = Patience::new(PATIENCE, &self.shared.yields);
+                patience = fresh();
                 continue;
             } else if let Some(entry) = self.take_for(what, anything) {
                 Some(entry)
@@ -168,13 +180,13 @@ impl Worker<'_> {
                 }
                 let found = self.sleep_on(what, anything, &mut so_far);
                 // Whatever woke it, more may come soon; at the end of a loop, what it waits for: see `rouse`.
-                patience = Patience::new(PATIENCE, &self.shared.yields);
+                patience = fresh();
                 found
             };
             if let Some(entry) = found {
                 self.run(entry);
                 so_far.nap = STUCK.0;
-                patience = Patience::new(PATIENCE, &self.shared.yields);
+                patience = fresh();
             }
         }
         so_far.names.take_back(self);
