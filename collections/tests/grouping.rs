@@ -482,17 +482,16 @@ fn pieces_of_single_items_come_to_the_same() {
         let numbers: Vec<u64> = (0..count).map(|n| n * 7 % distinct).collect();
         let places: Vec<(u64, u64)> = numbers.iter().copied().zip(0..).collect();
         let firsts: Vec<u64> = {
-            let mut seen = std::collections::HashSet::new();
+            let mut seen = HashSet::new();
             numbers
                 .iter()
                 .copied()
                 .filter(|n| seen.insert(*n))
                 .collect()
         };
-        let lasts: std::collections::HashMap<u64, u64> = places.iter().copied().collect();
+        let lasts: HashMap<u64, u64> = places.iter().copied().collect();
         let check =
-            |kind: &str, to: &dyn Fn() -> (Vec<u64>, ParHashMap<u64, u64>, Vec<Vec<u64>>)| {
-                let (found, map, groups) = to();
+            |kind: &str, found: Vec<u64>, map: ParHashMap<u64, u64>, groups: Vec<Vec<u64>>| {
                 assert_eq!(found, firsts, "distinct, {kind}");
                 assert_eq!(map.len(), lasts.len(), "map, {kind}");
                 assert!(
@@ -512,17 +511,11 @@ fn pieces_of_single_items_come_to_the_same() {
             };
         macro_rules! all {
             ($kind:literal, $iter:expr) => {
-                check($kind, &|| {
-                    let found = $iter.map(|pair: (u64, u64)| pair.0).distinct();
-                    let map = $iter.collect();
-                    let groups = $iter.group_by(|pair: &(u64, u64)| pair.0);
-                    let places = |group: &[(u64, u64)]| group.iter().map(|pair| pair.1).collect();
-                    (
-                        found,
-                        map,
-                        groups.iter().map(|(_, group)| places(group)).collect(),
-                    )
-                });
+                let found = $iter.map(|pair: (u64, u64)| pair.0).distinct();
+                let groups = $iter.group_by(|pair: &(u64, u64)| pair.0);
+                let places = |group: &[(u64, u64)]| group.iter().map(|pair| pair.1).collect();
+                let groups = groups.iter().map(|(_, group)| places(group)).collect();
+                check($kind, found, $iter.collect(), groups);
             };
         }
         all!("single", places.par_iter().copied().with_max_len(1));
