@@ -233,7 +233,7 @@ where
 /// What one heap is made of.
 enum Together<B, H> {
     Heap(H),
-    /// Neighbours.
+    /// Neighbouring bags, first one first.
     Bags(Vec<B>),
 }
 
@@ -241,8 +241,8 @@ enum Together<B, H> {
 const ALIKE: usize = 8;
 /// The most values of bags that are merged though they hold other values.
 const LITTLE: usize = 1 << 17;
-/// A bag of N values or fewer is added to the one before it as soon as both pieces are done; this is N. An iterator may be
-/// cut into pieces of single items, and a heap takes much memory.
+/// A bag of N values or fewer is appended to the bag before it as soon as both pieces are done; this is N. Else an iterator that
+/// is cut into pieces of one item would end with one bag for each item.
 const SCRAP: usize = 256;
 
 /// All bags in one, in order.
@@ -285,13 +285,13 @@ impl<R, S> Plan<'_, R, S> {
         sum <= self.few.max(START).min(most) || (bags.len() <= ALIKE && bags.windows(2).all(alike))
     }
 
-    /// Whether two bags that hold this number of values together are to be one, if they are neighbours.
+    /// Whether two neighbouring bags, which hold this number of values together, may become one bag.
     fn has_room(&self, values: usize) -> bool {
         values <= self.few.max(START)
     }
 
-    /// The runs, in order, as what heaps are made of. Neighbours that hold little are together; not more of them, since one thread
-    /// puts them into one bag.
+    /// Says, in order, what each heap is to be made of: a heap of its own, or neighbouring bags with [`START`] values in all at
+    /// most. One thread joins these bags, so larger ones stay apart.
     fn together<T, B: Bag<T, S>, H>(
         &self,
         runs: impl Iterator<Item = Run<B, H>>,
@@ -318,7 +318,7 @@ impl<R, S> Plan<'_, R, S> {
 /// What a piece of the input has come to: runs, in order.
 struct Piece<B, H> {
     before: Vec<Run<B, H>>,
-    /// The one that goes on. It may be an empty bag.
+    /// The run that takes the next items. It may be an empty bag.
     last: Run<B, H>,
 }
 
@@ -327,7 +327,7 @@ impl<B, H> Piece<B, H> {
         self.before.into_iter().chain([self.last])
     }
 
-    /// Adds a run of the items after these.
+    /// Adds the run that comes next in the input.
     fn add<T, R, S>(&mut self, next: Run<B, H>, plan: &Plan<'_, R, S>)
     where
         B: Bag<T, S>,
@@ -350,7 +350,7 @@ impl<B, H> Piece<B, H> {
 
 struct GatherConsumer<'a, R, S, B, H> {
     plan: &'a Plan<'a, R, S>,
-    /// What the items before have come to, for the leftmost part to go on with.
+    /// The piece before this one, if there is one. The leftmost folder takes it and goes on with it.
     so_far: Cell<Option<Box<Piece<B, H>>>>,
 }
 
@@ -409,7 +409,7 @@ where
         (self.split_off_left(), self, reducer)
     }
 
-    // An iterator in each item goes on with the run of the one before.
+    // Of `flat_map`, each inner iterator goes on with the piece of the inner iterator before it.
     const RESUMES: bool = true;
 
     fn resume(self, so_far: Self::Result) -> Self {
@@ -548,7 +548,7 @@ mod tests {
         }
     }
 
-    /// Each heap has room for thousands of values, so there must not be one for each piece.
+    /// An empty heap takes as much memory as thousands of values, so there must not be one heap for each piece.
     #[test]
     fn pieces_of_single_items_are_gathered_in_few_heaps() {
         let count = 10 * START;
@@ -574,7 +574,7 @@ mod tests {
         ));
     }
 
-    /// A piece that another thread has taken is longer, and is a bag of its own until all are together.
+    /// These pieces are longer than what is appended at once, so each is a bag of its own until all pieces are done.
     #[test]
     fn neighbours_that_have_room_in_one_bag_are_one_heap() {
         let count = 4 * START;

@@ -17,7 +17,7 @@ fn a_loop_uses_a_guard_of_its_caller() {
     assert_eq!(sum, 500_500);
 }
 
-/// Guards of two maps, more of them than a thread keeps a short list of, given back in other orders.
+/// One thread holds more guards of two maps than its short list has places for, and drops them in other orders.
 #[test]
 fn guards_of_two_maps_in_any_order() {
     let count = if cfg!(miri) { 40 } else { 2000 };
@@ -37,7 +37,7 @@ fn guards_of_two_maps_in_any_order() {
     }
 }
 
-/// Guards that are forgotten leave their notes behind. Maps that the thread makes later are none of theirs.
+/// A forgotten guard leaves its note behind. The thread may still use each map that it makes later.
 #[test]
 fn notes_of_forgotten_guards_hold_up_no_other_map() {
     for n in 0..if cfg!(miri) { 20 } else { 500 } {

@@ -438,7 +438,8 @@ mod tests {
     use std::collections::hash_map::RandomState;
     use std::iter::repeat_n;
 
-    /// Each key comes five times, four of them in a row of its own that is appended. So keys come again, and the row is kept.
+    /// A worker meets each key five times. Four of these items come in a small row, which the worker appends to its own row;
+    /// the fifth comes to its own row directly. A row counts appended items too, so it sees that keys repeat, and is kept.
     #[test]
     fn items_of_appended_rows_count() {
         type Keys = Row<Listed<u64, ()>>;

@@ -10,10 +10,9 @@ use std::hash::{BuildHasher, Hash};
 use std::ops::{Deref, DerefMut};
 
 /// A guard on a value to read. Its shard stays locked for reading.
-/// Other threads may use it by reference, in a parallel loop for instance; it is dropped by the thread that asked for it. Such a
-/// loop must not write to the map: a thread that writes waits for the guard, and the guard's thread for the loop.
 ///
-/// Dereferences to the value.
+/// Dereferences to the value. A parallel loop may use its caller's guard by reference. But no item of that loop may write to the
+/// map: the writer would wait for the guard, and the caller, which holds the guard, for the loop.
 ///
 /// ```
 /// use tine::{ParHashMap, map::Ref};
@@ -27,10 +26,9 @@ pub struct Ref<'a, K, V> {
 }
 
 /// A guard on a value to change. Its shard stays locked for writing.
-/// Other threads may look at the value by reference; the guard is dropped by the thread that asked for it. A loop in which they do
-/// must not touch the map: a thread that does waits for the guard, and the guard's thread for the loop.
 ///
-/// Dereferences to the value.
+/// Dereferences to the value. A parallel loop may read the value through its caller's guard. But no item of that loop may read or
+/// write the map itself: the item would wait for the guard, and the caller, which holds the guard, for the loop.
 ///
 /// ```
 /// use tine::{ParHashMap, map::RefMut};
@@ -406,7 +404,7 @@ mod tests {
     use super::{Ref, RefMut};
     use std::cell::Cell;
 
-    /// Where `T` is `Sync` it has a method of its own, which is called; else the one of the trait that all types have.
+    /// `is_sync` is the method of `Probe` itself if `T` is `Sync`, which wins over that of the trait; else it is the trait's.
     struct Probe<T>(std::marker::PhantomData<T>);
 
     trait Otherwise {

@@ -397,8 +397,8 @@ pub(crate) struct Part<'a, T, U> {
     _guard: ReadGuard<'a, T>,
 }
 
-// SAFETY: a shared reference to it gives no more than `&U`, which needs `U: Sync`. It is left by the thread that made it: the note
-// that comes with each guard keeps it there.
+// SAFETY: a shared reference to a part gives no more than `&U`, which needs `U: Sync`. The part is dropped by its owner's thread: it
+// comes with a `Hold`, which is not `Send`.
 unsafe impl<'a, T, U: Sync> Sync for Part<'a, T, U> where ReadGuard<'a, T>: Sync {}
 
 /// Sole access to a lock's value.

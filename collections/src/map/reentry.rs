@@ -34,7 +34,7 @@ thread_local! {
     static OUTER: Cell<usize> = const { Cell::new(0) };
     static HELD: Held =
         const { Held { count: Cell::new(0), near: [const { Cell::new(0) }; NEAR] } };
-    /// How many times each entry is there that does not fit. Never dropped, so that the destructors of other thread-locals
+    /// The entries that do not fit, each with the number of times it is held. Never dropped, so that the destructors of other thread-locals
     /// may still enter maps. It has no memory while it is empty.
     static FAR: RefCell<ManuallyDrop<BTreeMap<usize, usize>>> =
         const { RefCell::new(ManuallyDrop::new(BTreeMap::new())) };
@@ -44,7 +44,7 @@ thread_local! {
 #[derive(Debug)]
 pub(crate) struct Hold {
     tag: usize,
-    /// The note belongs to this thread. Others may look at what it guards.
+    /// Not `Send`: the note belongs to this thread. `Sync`: other threads may look at what it guards.
     _local: PhantomData<MutexGuard<'static, ()>>,
 }
 
@@ -182,7 +182,7 @@ fn forget(held: &Held, last: usize, tag: usize) {
     held.count.set(last);
 }
 
-/// Takes out an entry of those that do not fit. Says whether it was there.
+/// Takes one holding of this entry out of those that do not fit. Says whether there was one.
 fn take_one(far: &mut BTreeMap<usize, usize>, tag: usize) -> bool {
     let Some(times) = far.get_mut(&tag) else {
         return false;

@@ -18,7 +18,8 @@ const PAUSES: u32 = 8;
 /// How many processors there are, as the system said when it was first asked: it reads files for the answer, which takes as
 /// long as making a small pool. 0 if it does not say.
 fn processors() -> usize {
-    // One more than the number. No lock, which a forked child could find closed for ever. Relaxed: a number alone.
+    // 0 before the first answer, then the answer and 1. No lock: a forked child could find it closed for ever. Relaxed: the
+    // number stands for itself.
     static KNOWN: AtomicUsize = AtomicUsize::new(0);
     let mut known = KNOWN.load(Ordering::Relaxed);
     if known == 0 {
@@ -91,15 +92,15 @@ impl<'a> Patience<'a> {
         }
     }
 
-    /// Leaves out the pauses: any thread that wants the processor has it at once. But not while there are no yields, since the
-    /// pauses are all that is left then.
+    /// Yields from the first round on, without pauses before it, so that a thread that wants the processor has it at once. While
+    /// yields are dear, the pauses stay: without them the wait would end before its first look.
     pub(crate) fn make_room(&mut self) {
         if !self.yields.are_dear(clock::now()) {
             self.rounds = PAUSES;
         }
     }
 
-    /// The same, if the threads of the pool wait for each other's processors.
+    /// The same, if the pool has more threads than there are processors.
     pub(crate) fn make_room_if_scarce(&mut self) {
         if !self.yields.roomy {
             self.make_room();
@@ -154,7 +155,7 @@ mod tests {
         let mut patience = Patience::new(u64::from(u32::MAX), &yields);
         assert!((0..8).all(|_| patience.wait()));
         assert!(!patience.wait() || !yields.are_dear(clock::now()));
-        // Also where it leaves out the pauses at other times.
+        // A thread that makes room has its pauses then, too.
         let mut patience = Patience::new(u64::from(u32::MAX), &yields);
         patience.make_room();
         assert!((0..8).all(|_| patience.wait()) || !yields.are_dear(clock::now()));

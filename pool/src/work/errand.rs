@@ -165,7 +165,7 @@ fn from_outside(shared: &Shared, ask: Ask, op: &mut Errand<'_>) -> Option<usize>
     })
 }
 
-/// Waits awake for a short call: the caller would sleep longer than the call takes.
+/// The caller waits awake for up to [`LOOK_ON`]. A short call has ended by then, and the caller need not be woken.
 fn look_on(shared: &Shared, latch: &Latch) {
     let mut patience = Patience::new(LOOK_ON, &shared.yields);
     patience.make_room();

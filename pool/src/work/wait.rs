@@ -49,7 +49,8 @@ pub(crate) trait Wait {
     /// Whether it has come.
     fn is_done(&self) -> bool;
 
-    /// Whether threads that have something to do for it may lie on the waiter's processor, all at once.
+    /// Whether a thread that this wait depends on may be waiting for the waiter's processor. In a small pool the waiter then yields
+    /// from the first round on.
     fn needs_room(&self) -> bool {
         false
     }

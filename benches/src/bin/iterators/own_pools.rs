@@ -3,19 +3,17 @@
 use std::hint::black_box;
 
 use super::Book;
-use crate::race::{Case, Goal, sample};
+use super::programs::work;
+use crate::race::{Goal, sample};
 
-/// Some nanoseconds for each step.
-fn work(steps: u64, seed: u64) -> u64 {
-    (0..steps).fold(seed | 1, |x, _| {
-        black_box((x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9))
-    })
-}
+/// A loop in a call takes this number of items.
+const ITEMS: u64 = 400;
 
+/// The calls, each in the words of one library.
 macro_rules! own {
     ($module:ident, $library:ident, $pool:ident) => {
         mod $module {
-            use super::work;
+            use super::{ITEMS, work};
             use std::sync::LazyLock;
             use std::sync::mpsc::channel;
             use $library::prelude::*;
@@ -29,40 +27,42 @@ macro_rules! own {
             static POOL: LazyLock<ThreadPool> = LazyLock::new(made);
             static OTHER: LazyLock<ThreadPool> = LazyLock::new(made);
 
-            pub fn nothing() {
-                POOL.install(|| ());
+            pub fn nothing() -> u64 {
+                POOL.install(|| 0)
             }
 
-            fn looped(items: u64) -> Option<u64> {
-                (0..items as usize)
-                    .into_par_iter()
-                    .map(|n| work(200, n as u64))
-                    .max()
+            fn looped(items: u64) -> u64 {
+                let items = (0..items as usize).into_par_iter();
+                items.map(|n| work(200, n as u64)).reduce(|| 0, u64::max)
             }
 
-            pub fn a_loop(items: u64) -> Option<u64> {
-                POOL.install(|| looped(items))
+            pub fn a_loop() -> u64 {
+                POOL.install(|| looped(ITEMS))
             }
 
-            pub fn a_scope(items: u64) {
+            pub fn a_scope() -> u64 {
                 POOL.scope(|s| {
                     for n in 0..4 {
-                        s.spawn(move |_| _ = std::hint::black_box(work(200 * items / 4, n)));
+                        s.spawn(move |_| _ = std::hint::black_box(work(200 * ITEMS / 4, n)));
                     }
                 });
+                0
             }
 
-            pub fn a_task(items: u64) -> Option<u64> {
+            pub fn a_task() -> u64 {
                 let (send, receive) = channel();
-                POOL.spawn(move || send.send(looped(items)).expect("the caller waits"));
+                POOL.spawn(move || send.send(looped(ITEMS)).expect("the caller waits"));
                 receive.recv().expect("the task sends")
             }
 
-            pub fn another_pool(items: u64) {
+            pub fn another_pool() -> u64 {
                 POOL.install(|| {
-                    let call = |_| _ = std::hint::black_box(OTHER.install(|| looped(items)));
-                    (0..8_usize).into_par_iter().for_each(call);
-                });
+                    let call = |_| OTHER.install(|| looped(ITEMS / 8));
+                    (0..8_usize)
+                        .into_par_iter()
+                        .map(call)
+                        .reduce(|| 0, u64::max)
+                })
             }
         }
     };
@@ -73,38 +73,39 @@ own!(with_rayon, rayon, rayon);
 
 /// The rows of this file.
 pub fn rows(book: &mut Book<'_>) {
-    const ITEMS: u64 = 400;
     book.section("A pool of the program's own, called by an ordinary thread");
     let goal = Goal::Within(1.0, "rayon", 0.0);
-    let alone = || sample(|| work(black_box(200 * ITEMS), 7));
-    let row = |tine: Case, rayon: Case| vec![("sequential", alone()), tine, rayon];
-    book.row("own pool, an empty call", goal, || {
-        let alone = sample(|| black_box(0));
-        let (tine, rayon) = (sample(with_tine::nothing), sample(with_rayon::nothing));
-        vec![("sequential", alone), ("tine", tine), ("rayon", rayon)]
-    });
-    book.row("own pool, a loop", goal, || {
-        row(
-            ("tine", sample(|| with_tine::a_loop(ITEMS))),
-            ("rayon", sample(|| with_rayon::a_loop(ITEMS))),
-        )
-    });
-    book.row("own pool, a scope of four tasks", goal, || {
-        row(
-            ("tine", sample(|| with_tine::a_scope(ITEMS))),
-            ("rayon", sample(|| with_rayon::a_scope(ITEMS))),
-        )
-    });
-    book.row("own pool, a task with a loop", goal, || {
-        row(
-            ("tine", sample(|| with_tine::a_task(ITEMS))),
-            ("rayon", sample(|| with_rayon::a_task(ITEMS))),
-        )
-    });
-    book.row("own pool, a loop of 8 calls into another", goal, || {
-        row(
-            ("tine", sample(|| with_tine::another_pool(ITEMS / 8))),
-            ("rayon", sample(|| with_rayon::another_pool(ITEMS / 8))),
-        )
-    });
+    type Call = fn() -> u64;
+    let calls: [(&str, u64, Call, Call); 5] = [
+        ("an empty call", 0, with_tine::nothing, with_rayon::nothing),
+        ("a loop", ITEMS, with_tine::a_loop, with_rayon::a_loop),
+        (
+            "a scope of four tasks",
+            ITEMS,
+            with_tine::a_scope,
+            with_rayon::a_scope,
+        ),
+        (
+            "a task with a loop",
+            ITEMS,
+            with_tine::a_task,
+            with_rayon::a_task,
+        ),
+        (
+            "a loop of 8 calls into another",
+            ITEMS,
+            with_tine::another_pool,
+            with_rayon::another_pool,
+        ),
+    ];
+    for (name, items, tine, rayon) in calls {
+        book.row(&format!("own pool, {name}"), goal, || {
+            let alone = move || work(black_box(200 * items), 7);
+            vec![
+                ("sequential", sample(alone)),
+                ("tine", sample(tine)),
+                ("rayon", sample(rayon)),
+            ]
+        });
+    }
 }

@@ -10,7 +10,7 @@ use super::Book;
 use crate::race::{Case, Goal, sample};
 
 /// Some nanoseconds for each step.
-fn work(steps: u64, seed: u64) -> u64 {
+pub(super) fn work(steps: u64, seed: u64) -> u64 {
     (0..steps).fold(seed | 1, |x, _| {
         black_box((x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9))
     })
