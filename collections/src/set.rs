@@ -431,11 +431,11 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     ///
     /// ```
     /// # use tine::ParHashSet;
-    /// let mut set = ParHashSet::<i32>::with_capacity(1000);
+    /// let set = ParHashSet::<i32>::with_capacity(1000);
     /// set.shrink_to(10);
     /// assert!((10..1000).contains(&set.capacity()));
     /// ```
-    pub fn shrink_to(&mut self, capacity: usize) {
+    pub fn shrink_to(&self, capacity: usize) {
         self.map.shrink_to(capacity);
     }
 
@@ -443,11 +443,11 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     ///
     /// ```
     /// # use tine::ParHashSet;
-    /// let mut set = ParHashSet::<i32>::with_capacity(1000);
+    /// let set = ParHashSet::<i32>::with_capacity(1000);
     /// set.shrink_to_fit();
     /// assert_eq!(set.capacity(), 0);
     /// ```
-    pub fn shrink_to_fit(&mut self) {
+    pub fn shrink_to_fit(&self) {
         self.map.shrink_to_fit();
     }
 

@@ -23,8 +23,16 @@ fn going_back_into_a_map() {
     is_here(inside(&|| ignore(map.get(&2))));
     is_here(inside(&|| ignore(map.lock(&2))));
     is_here(inside(&|| ignore(map.entry(2).or_insert(3))));
+    is_here(inside(&|| ignore(map.lock_entry(2).key())));
+    is_here(inside(&|| map.shrink_to(2)));
+    is_here(inside(&|| map.shrink_to_fit()));
+    is_here(inside(&|| ignore(map.remove_if_mut(&2, |_, _| true))));
+    is_here(inside(&|| {
+        ignore(map.entry(2).or_try_insert_with(|| Ok::<_, ()>(3)))
+    }));
     is_here(inside(&|| ignore(map.len())));
     is_here(inside(&|| map.for_each(|_, _| ())));
+    is_here(inside(&|| ignore(map.find_map(|_, _| Some(())))));
     is_here(inside(&|| map.retain(|_, _| true)));
     is_here(inside(&|| ignore(map.iter().count())));
     is_here(inside(&|| ignore(map.clone())));

@@ -19,7 +19,7 @@ impl Arbitrary for Op {
         let k = u16::arbitrary(g) % 40;
         let v = u32::arbitrary(g);
         let pairs = |g: &mut Gen| Vec::<(u16, u32)>::arbitrary(g);
-        match u8::arbitrary(g) % 40 {
+        match u8::arbitrary(g) % 44 {
             0..=8 => Op::Insert(k, v),
             9 | 10 => Op::Remove(k),
             11 => Op::RemoveIf(k, bool::arbitrary(g)),
@@ -31,6 +31,8 @@ impl Arbitrary for Op {
             17 => Op::GetOr(k, v),
             18 | 19 => Op::Compute(k, u8::arbitrary(g) % 3, v),
             20 => Op::Lock(k, v),
+            40..=42 => Op::LockEntry(k, u8::arbitrary(g) % 5, v),
+            43 => Op::TryEntry(k, v),
             21 => Op::GetMut(k, v),
             22 => Op::Retain(v % 5),
             23 => Op::ParRetain(v % 5),

@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
+use tine_collections::map::{LockedEntry, OccupiedEntry};
 use tine_collections::prelude::*;
 use tine_collections::{Change, ParHashMap, ParVec};
 use tine_iter::prelude::*;
@@ -192,13 +193,14 @@ fn comparing_and_cloning_blow() {
     let map = ParHashMap::new();
     (0..100).for_each(|i| drop(map.insert(Key(i, fuse.clone()), i)));
     let key = || Key(50, fuse.clone());
-    let ops: [(&str, &dyn Fn()); 7] = [
+    let ops: [(&str, &dyn Fn()); 8] = [
         ("insert", &|| drop(map.insert(key(), 50))),
         ("get", &|| drop(map.get_cloned(&key()))),
         ("update", &|| drop(map.update(&key(), |v| *v))),
         ("upsert", &|| drop(map.upsert(key(), || 0, |_| ()))),
         ("remove", &|| drop(map.remove(&key()))),
         ("entry", &|| drop(map.entry(key()).or_insert(0))),
+        ("lock_entry", &|| drop(map.lock_entry(key()))),
         ("compute", &|| drop(map.compute(key(), |_| Change::Remove))),
     ];
     for (what, op) in ops {
@@ -244,9 +246,18 @@ fn closures_blow() {
     assert!(blows(|| map
         .entry(key(1000))
         .or_insert_with(|| panic!("closure"))));
+    assert!(blows(|| map.entry(key(1000)).or_try_insert_with(
+        || -> Result<u32, ()> { panic!("closure") }
+    )));
+    assert!(blows(
+        || map.remove_if_mut(&key(1), |_, _| panic!("closure"))
+    ));
     assert!(blows(|| map.remove_if(&key(1), |_, _| panic!("closure"))));
     assert!(blows(|| map.compute(key(1), |_| panic!("closure"))));
     assert!(blows(|| map.for_each(|_, _| panic!("closure"))));
+    assert!(blows(
+        || map.find_map(|_, _| -> Option<()> { panic!("closure") })
+    ));
     assert!(blows(|| map.retain(|_, _| panic!("closure"))));
     assert!(blows(|| map.par_retain(|_, _| panic!("closure"))));
     assert!(blows(|| map.par_iter_mut().for_each(|_| panic!("closure"))));
@@ -300,6 +311,29 @@ fn drops_blow_outside_of_locks() {
     assert!(blows(|| keyed.insert(Key(1, fuse.clone()), 2)));
     fuse.mend();
     assert_eq!(keyed.get_cloned(&Key(1, fuse.clone())), Some(2));
+    // So is the key that an occupied entry was asked for by, whatever becomes of the entry.
+    type Use = fn(OccupiedEntry<'_, Key, u32>) -> u32;
+    let uses: [(Use, Option<u32>); 3] = [
+        (|entry| *entry.get(), Some(3)),
+        (
+            |entry| std::mem::replace(&mut *entry.into_mut(), 4),
+            Some(3),
+        ),
+        (|entry| entry.remove_entry().1, None),
+    ];
+    for (work, left) in uses {
+        let keyed = ParHashMap::from([(Key(1, fuse.clone()), 3)]);
+        let given = Key(1, fuse.clone());
+        assert!(blows(|| match keyed.lock_entry(given) {
+            LockedEntry::Occupied(entry) => {
+                fuse.drop.store(0, Ordering::Relaxed);
+                work(entry)
+            }
+            LockedEntry::Vacant(_) => unreachable!(),
+        }));
+        fuse.mend();
+        assert_eq!(keyed.get_cloned(&Key(1, fuse.clone())), left);
+    }
     assert_eq!(map.len(), 9);
     fuse.drop.store(0, Ordering::Relaxed);
     assert!(blows(|| map.clear()));

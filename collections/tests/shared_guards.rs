@@ -48,3 +48,98 @@ fn notes_of_forgotten_guards_hold_up_no_other_map() {
         std::mem::forget(map);
     }
 }
+
+/// Entries that are held exclude each other: threads that take numbers from a counter by looking, and then removing or filling, take each once.
+#[test]
+fn held_entries_are_held_by_one_thread() {
+    use tine_collections::map::LockedEntry;
+    let rounds = if cfg!(miri) { 30 } else { 20_000 };
+    let map: ParHashMap<u32, u32> = ParHashMap::new();
+    let taken: Vec<usize> = std::thread::scope(|s| {
+        let turns = || {
+            let taken = (0..rounds).filter(|n| match map.lock_entry(n % 5) {
+                LockedEntry::Occupied(entry) if entry.get() % 3 == 2 => {
+                    entry.remove();
+                    true
+                }
+                LockedEntry::Occupied(mut entry) => {
+                    *entry.get_mut() += 1;
+                    false
+                }
+                LockedEntry::Vacant(entry) => {
+                    *entry.insert(7) += 1 - 1;
+                    false
+                }
+            });
+            taken.count()
+        };
+        let threads = [(); 3].map(|()| s.spawn(turns));
+        threads.map(|thread| thread.join().unwrap()).to_vec()
+    });
+    // Filled with 7, counted up to 8, removed: each third turn of a key.
+    let turns = 3 * rounds as usize / 5;
+    assert_eq!(taken.iter().sum::<usize>(), 5 * (turns / 3));
+}
+
+#[test]
+fn words_are_counted_by_borrowed_keys() {
+    let map: ParHashMap<String, u32> = ParHashMap::new();
+    let rounds = if cfg!(miri) { 20 } else { 10_000 };
+    (0..rounds).into_par_iter().for_each(|n| {
+        let word = ["a", "fork", "is", "a tool"][n % 4];
+        *map.entry_ref(word).or_default() += 1;
+    });
+    assert_eq!(map.len(), 4);
+    assert!(map.values().all(|count| count == rounds as u32 / 4));
+    // No key is made of a word that is there.
+    struct Loud(&'static str);
+    impl std::borrow::Borrow<str> for Loud {
+        fn borrow(&self) -> &str {
+            self.0
+        }
+    }
+    impl PartialEq for Loud {
+        fn eq(&self, other: &Loud) -> bool {
+            self.0 == other.0
+        }
+    }
+    impl Eq for Loud {}
+    impl std::hash::Hash for Loud {
+        fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+            self.0.hash(state);
+        }
+    }
+    impl From<&str> for Loud {
+        fn from(_: &str) -> Loud {
+            panic!("made")
+        }
+    }
+    let map = ParHashMap::from([(Loud("a"), 1)]);
+    *map.entry_ref("a").or_insert(7) += 1;
+    assert_eq!(map.get_cloned("a"), Some(2));
+    assert!(catch_unwind(AssertUnwindSafe(|| *map.entry_ref("b").or_insert(7))).is_err());
+    assert_eq!((map.len(), map.insert(Loud("b"), 3)), (1, None));
+}
+
+/// Shards give their memory back while other threads fill and read them.
+#[test]
+fn a_map_shrinks_while_it_is_used() {
+    let map: ParHashMap<u32, u32> = ParHashMap::new();
+    let count = if cfg!(miri) { 60 } else { 30_000 };
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            for n in 0..count {
+                assert_eq!(map.insert(n, n), None);
+                assert_eq!(map.get_cloned(&(n / 2)), Some(n / 2));
+            }
+        });
+        for most in [0, 1, 100, 10_000, usize::MAX] {
+            (0..10).for_each(|_| map.shrink_to(most));
+        }
+        map.shrink_to_fit();
+    });
+    assert_eq!(map.len(), count as usize);
+    map.clear();
+    map.shrink_to_fit();
+    assert_eq!(map.capacity(), 0);
+}

@@ -237,6 +237,21 @@ fn going_back_in_is_loud() {
                 .or_default(),
         )
     });
+    loud("insert under an occupied entry", &|| {
+        let _entry = map.lock_entry(1);
+        map.insert(2, 0);
+    });
+    loud("read under a vacant entry", &|| {
+        let _entry = map.lock_entry(2000);
+        map.contains_key(&2);
+    });
+    loud("an entry under an entry", &|| {
+        let _entry = map.lock_entry(1);
+        drop(map.lock_entry(2));
+    });
+    loud("shrinking in a read", &|| {
+        drop(map.read(&1, |_| map.shrink_to_fit()))
+    });
     loud("get or insert a key that is there", &|| {
         drop(map.read(&1, |_| map.get_or_insert_with(2, || 0)))
     });

@@ -36,9 +36,10 @@ use std::mem;
 ///
 /// [`read`](Self::read), [`read_many`](Self::read_many), [`update`](Self::update), [`upsert`](Self::upsert),
 /// [`compute`](Self::compute), [`get_or_insert_with`](Self::get_or_insert_with), [`remove_if`](Self::remove_if),
-/// [`retain`](Self::retain) and [`for_each`](Self::for_each) run their closure while a shard is locked. Keep the
+/// [`retain`](Self::retain), [`for_each`](Self::for_each) and [`find_map`](Self::find_map) run their closure while a shard is locked. Keep the
 /// closure short, and start nothing parallel in it. Guards ([`get`](Self::get), [`lock`](Self::lock),
-/// [`entry`](Self::entry)) lock a shard until they are dropped; they are here to ease porting.
+/// [`entry`](Self::entry), [`lock_entry`](Self::lock_entry)) lock a shard until they are dropped; they are here to
+/// ease porting.
 ///
 /// Entering the same map again from inside, where one of the two accesses writes, **panics** at
 /// once, in every build, instead of deadlocking. Reading inside of reading is fine. Two threads can
@@ -232,6 +233,21 @@ impl<K, V, S> ParHashMap<K, V, S> {
         for table in self.shards.walk() {
             table.iter().for_each(|(key, value)| visit(key, value));
         }
+    }
+
+    /// Calls `look` with one entry after another, until it returns something, and returns that. Each shard is looked at under its lock.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map = ParHashMap::from([("fork", 4), ("spoon", 0)]);
+    /// assert_eq!(map.find_map(|k, v| (*v > 0).then_some(*k)), Some("fork"));
+    /// assert_eq!(map.find_map(|_, v| (*v > 9).then_some(())), None);
+    /// ```
+    #[track_caller]
+    pub fn find_map<R>(&self, mut look: impl FnMut(&K, &V) -> Option<R>) -> Option<R> {
+        self.shards
+            .walk()
+            .find_map(|table| table.iter().find_map(|(key, value)| look(key, value)))
     }
 
     /// Keeps the entries for which `keep` returns `true`, one shard at a time under its lock. What is
@@ -618,15 +634,69 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
+        self.remove_if_mut(key, |k, v| doomed(k, v))
+    }
+
+    /// The same where `doomed` may change the value, whether it is removed or stays.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let users = ParHashMap::from([("page", 2)]);
+    /// let leave = || users.remove_if_mut("page", |_, left| {
+    ///     *left -= 1;
+    ///     *left == 0
+    /// });
+    /// assert_eq!(leave(), None);
+    /// assert_eq!(leave(), Some(("page", 0)));
+    /// ```
+    #[track_caller]
+    pub fn remove_if_mut<Q>(
+        &self,
+        key: &Q,
+        doomed: impl FnOnce(&K, &mut V) -> bool,
+    ) -> Option<(K, V)>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
         let hash = self.hash(key);
         let mut table = self.shards.write(hash);
-        let slot = table.find_entry(hash, |(k, _)| k.borrow() == key).ok()?;
-        let (k, v) = slot.get();
+        let mut slot = table.find_entry(hash, |(k, _)| k.borrow() == key).ok()?;
+        let (k, v) = slot.get_mut();
         if doomed(k, v) {
             Some(slot.remove().0)
         } else {
             None
         }
+    }
+
+    /// Gives back memory beyond the room for `capacity` entries, one shard at a time under its lock.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map: ParHashMap<i32, i32> = ParHashMap::with_capacity(1000);
+    /// map.shrink_to(10);
+    /// assert!((10..1000).contains(&map.capacity()));
+    /// ```
+    #[track_caller]
+    pub fn shrink_to(&self, capacity: usize) {
+        let each = capacity.div_ceil(self.shards.count());
+        self.shards
+            .each_write(|table| table.shrink_to(each, self.rehash()));
+    }
+
+    /// Gives back memory that is not needed, one shard at a time under its lock.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let map: ParHashMap<i32, i32> = ParHashMap::with_capacity(1000);
+    /// map.insert(1, 1);
+    /// map.shrink_to_fit();
+    /// assert!(map.capacity() < 1000);
+    /// ```
+    #[track_caller]
+    pub fn shrink_to_fit(&self) {
+        self.shrink_to(0);
     }
 }
 

@@ -5,6 +5,7 @@ use super::concurrent::ParHashMap;
 use super::shard::{Entry as Found, Reading, Writing};
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
+use std::convert::Infallible;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::ops::{Deref, DerefMut};
@@ -40,11 +41,11 @@ pub struct Ref<'a, K, V> {
 /// assert_eq!(map.get_cloned("fork"), Some(3));
 /// ```
 pub struct RefMut<'a, K, V> {
-    table: Writing<'a, (K, V)>,
-    bucket: usize,
+    pub(super) table: Writing<'a, (K, V)>,
+    pub(super) bucket: usize,
 }
 
-const GONE: &str = "an entry vanished from under its guard";
+pub(super) const GONE: &str = "an entry vanished from under its guard";
 
 impl<K, V> Ref<'_, K, V> {
     /// The key.
@@ -367,28 +368,76 @@ where
     /// ```
     #[track_caller]
     pub fn or_insert_with_key(self, make: impl FnOnce(&K) -> V) -> RefMut<'a, K, V> {
-        let map = self.map;
-        let hash = map.hash(&self.key);
-        let (mut table, chart) = map.shards.write_to_add(hash, map.rehash());
-        let bucket = {
-            // What is not needed is dropped here: a guard that is made already would not be if a destructor
-            // panics then, and the lock would be held for ever.
-            let (key, modify, make) = (self.key, self.modify, make);
-            match table.entry(hash, |(k, _)| *k == key, map.rehash()) {
-                Slot::Occupied(mut slot) => {
-                    modify(&mut slot.get_mut().1);
-                    slot.bucket_index()
-                }
-                Slot::Vacant(slot) => {
-                    let value = make(&key);
-                    let bucket = slot.insert((key, value)).bucket_index();
-                    chart.check(&table);
-                    bucket
-                }
+        match self.fill(|key| Ok::<V, Infallible>(make(key))) {
+            Ok(guard) => guard,
+            Err(never) => match never {},
+        }
+    }
+
+    /// The value. If there is none, `make` supplies it, under the shard's lock, or fails: then nothing is inserted.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let ports = ParHashMap::new();
+    /// let of = |text: &'static str| ports.entry(text).or_try_insert_with(|| text.parse::<u16>()).map(|port| *port);
+    /// assert_eq!(of("80"), Ok(80));
+    /// assert!(of("http").is_err());
+    /// assert_eq!(ports.len(), 1);
+    /// ```
+    #[track_caller]
+    pub fn or_try_insert_with<E>(
+        self,
+        make: impl FnOnce() -> Result<V, E>,
+    ) -> Result<RefMut<'a, K, V>, E> {
+        self.fill(|_| make())
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn fill<E>(self, make: impl FnOnce(&K) -> Result<V, E>) -> Result<RefMut<'a, K, V>, E> {
+        let Entry { map, key, modify } = self;
+        let hash = map.hash(&key);
+        let make = |key| match make(&key) {
+            Ok(value) => Ok((key, value)),
+            Err(error) => {
+                // Before the return: a result is not dropped if a destructor panics after it.
+                drop(key);
+                Err(error)
             }
         };
-        RefMut { table, bucket }
+        find_or_add(map, hash, key, |given, k| k == given, modify, make)
     }
+}
+
+/// The entry that `given` is equal to, its value changed by `modify`, or else the one that `make` supplies. Its shard is locked.
+#[inline(always)]
+#[track_caller]
+pub(super) fn find_or_add<'a, G, K: Eq + Hash, V, S: BuildHasher, E>(
+    map: &'a ParHashMap<K, V, S>,
+    hash: u64,
+    given: G,
+    is_equal: impl Fn(&G, &K) -> bool,
+    modify: impl FnOnce(&mut V),
+    make: impl FnOnce(G) -> Result<(K, V), E>,
+) -> Result<RefMut<'a, K, V>, E> {
+    let (mut table, chart) = map.shards.write_to_add(hash, map.rehash());
+    // What is not needed is dropped before there is a result, which would not be dropped if a destructor panics after it: a guard would
+    // hold the lock for ever.
+    let bucket = match table.entry(hash, |(k, _)| is_equal(&given, k), map.rehash()) {
+        Slot::Occupied(mut slot) => {
+            modify(&mut slot.get_mut().1);
+            let bucket = slot.bucket_index();
+            drop((given, make));
+            bucket
+        }
+        Slot::Vacant(slot) => {
+            drop(modify);
+            let bucket = slot.insert(make(given)?).bucket_index();
+            chart.check(&table);
+            bucket
+        }
+    };
+    Ok(RefMut { table, bucket })
 }
 
 impl<K: fmt::Debug, V, S, F> fmt::Debug for Entry<'_, K, V, S, F> {

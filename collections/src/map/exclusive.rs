@@ -193,41 +193,6 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
             }
         })
     }
-
-    /// Gives back memory beyond the room for `capacity` entries.
-    ///
-    /// ```
-    /// # use tine::ParHashMap;
-    /// let mut map: ParHashMap<i32, i32> = ParHashMap::with_capacity(1000);
-    /// map.shrink_to(10);
-    /// assert!((10..1000).contains(&map.capacity()));
-    /// ```
-    pub fn shrink_to(&mut self, capacity: usize) {
-        let hasher = &self.hasher;
-        let mut tables = self.shards.tables_mut();
-        let each = capacity.div_ceil(tables.len());
-        for table in &mut tables {
-            table.shrink_to(each, |(key, _)| hasher.hash_one(key));
-        }
-        self.shards.survey();
-    }
-
-    /// Gives back memory that is not needed.
-    ///
-    /// ```
-    /// # use tine::ParHashMap;
-    /// let mut map: ParHashMap<i32, i32> = ParHashMap::with_capacity(1000);
-    /// map.insert(1, 1);
-    /// map.shrink_to_fit();
-    /// assert!(map.capacity() < 1000);
-    /// ```
-    pub fn shrink_to_fit(&mut self) {
-        let hasher = &self.hasher;
-        for table in self.shards.tables_mut() {
-            table.shrink_to_fit(|(key, _)| hasher.hash_one(key));
-        }
-        self.shards.survey();
-    }
 }
 
 impl<K: Eq + Hash, V, S: BuildHasher> Extend<(K, V)> for ParHashMap<K, V, S> {

@@ -1,7 +1,7 @@
 //! A hash map that many threads change at once.
 //!
 //! The type and the methods with `&self` are in `concurrent`, those with `&mut self` in
-//! `exclusive`, and the parallel ones in `par`; `opened` is a map that joins look up through `&mut`. `frozen` is a map that is only read, `read_map` one
+//! `exclusive`, and the parallel ones in `par`; guards and lazy entries are in `entry`, entries that keep the lock in `held`; `opened` is a map that joins look up through `&mut`. `frozen` is a map that is only read, `read_map` one
 //! that is read without locks and changed by publishing: `published` holds one of its tables, by
 //! `hazard`. Beneath them: `shard` (which table a key is in), `lock` (one table's lock), `gate` (whether readers need it), `lot` (where threads wait for either),
 //! `records` (what each thread reads without a lock), `table` (surgery on one table),
@@ -18,6 +18,7 @@ mod exclusive;
 mod frozen;
 mod gate;
 mod hazard;
+mod held;
 mod iter;
 pub(crate) mod lock;
 mod lot;
@@ -34,6 +35,7 @@ pub use concurrent::{Change, ParHashMap};
 pub use entry::{Entry, Ref, RefMut};
 pub use exclusive::TryReserveError;
 pub use frozen::{FrozenIter, FrozenMap};
+pub use held::{EntryRef, LockedEntry, OccupiedEntry, VacantEntry};
 pub use iter::{Drain, IntoIter, Iter, IterMut, Keys, Values};
 #[doc(hidden)]
 pub use par::WalkShared;

@@ -265,6 +265,11 @@ impl<T> Shards<T> {
         self.wide.get().is_some()
     }
 
+    /// The number of shards that are in use.
+    pub(crate) fn count(&self) -> usize {
+        self.shards().len()
+    }
+
     /// Fetches what a lookup of `hash` will read.
     #[inline]
     pub(crate) fn expect(&self, hash: u64) {

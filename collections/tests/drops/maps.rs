@@ -2,6 +2,7 @@
 
 use crate::kit::{DROPS, KINDS, Ledger, Val, item, key, uses};
 use std::collections::{HashMap, HashSet};
+use tine_collections::map::LockedEntry;
 use tine_collections::{Change, FrozenMap, ParHashMap, ParHashSet, ParVec, ReadMap, SortedVec};
 use tine_iter::prelude::*;
 
@@ -53,6 +54,46 @@ fn one_entry(n: u32, ledger: &mut Ledger) {
         };
         "or_insert_with_key": (map(n), key(9999), item(7)) => |(m, k, i)| {
             m.entry(k).or_insert_with_key(move |k| { drop(i); k.clone() }).clone()
+        };
+        "or_try_insert_with": (map(n), key(3), item(7)) => |(m, k, i)| {
+            m.entry(k).or_try_insert_with(|| Err::<Val, Val>(i)).map(|v| v.clone())
+        };
+        "or_try_insert_with anew": (map(n), key(9999), item(7)) => |(m, k, i)| {
+            m.entry(k).or_try_insert_with(|| Ok::<Val, Val>(i)).map(|v| v.clone())
+        };
+        "or_try_insert_with in vain": (map(n), key(9999), item(7)) => |(m, k, i)| {
+            m.entry(k).or_try_insert_with(|| Err::<Val, Val>(i)).map(|v| v.clone())
+        };
+        "remove_if_mut": (map(n), key(3), item(7)) => |(m, k, i)| {
+            m.remove_if_mut(&k, move |_, v| { *v = i; true })
+        };
+        "lock_entry, left": (map(n), key(3), key(9999)) => |(m, k, l)| {
+            drop(m.lock_entry(k));
+            drop(m.lock_entry(l));
+        };
+        "lock_entry, removed": (map(n), key(3)) => |(m, k)| match m.lock_entry(k) {
+            LockedEntry::Occupied(entry) => Some(entry.remove_entry()),
+            LockedEntry::Vacant(_) => None,
+        };
+        "lock_entry, its value": (map(n), key(3)) => |(m, k)| match m.lock_entry(k) {
+            LockedEntry::Occupied(entry) => Ok(entry.remove()),
+            LockedEntry::Vacant(entry) => Err(entry.into_key()),
+        };
+        "lock_entry, changed": (map(n), key(3), item(7)) => |(m, k, i)| match m.lock_entry(k) {
+            LockedEntry::Occupied(mut entry) => {
+                let old = entry.insert(i);
+                drop(entry);
+                Ok(old)
+            }
+            LockedEntry::Vacant(entry) => Err(entry.into_key()),
+        };
+        "lock_entry, its guard": (map(n), key(3), item(7)) => |(m, k, i)| match m.lock_entry(k) {
+            LockedEntry::Occupied(entry) => Some(std::mem::replace(&mut *entry.into_mut(), i)),
+            LockedEntry::Vacant(_) => None,
+        };
+        "lock_entry, filled": (map(n), key(9999), item(7)) => |(m, k, i)| match m.lock_entry(k) {
+            LockedEntry::Occupied(entry) => entry.remove(),
+            LockedEntry::Vacant(entry) => entry.insert(i).clone(),
         };
         "get_mut": (map(n), key(3), item(7)) => |(mut m, k, i)| m.get_mut(&k).map(|v| std::mem::replace(v, i));
         "set insert": (set(0, n), key(3)) => |(s, k)| s.insert(k);
@@ -114,7 +155,7 @@ fn whole_maps(n: u32, ledger: &mut Ledger) {
         "par_merge_with": (map(n), map(n + 5)) => |(mut m, more)| m.par_merge_with(more, |a, b| *a = b);
         "clone": map(n) => |m| m.clone();
         "eq": (map(n), map(n)) => |(a, b)| a == b;
-        "shrink": map(n) => |mut m| m.shrink_to_fit();
+        "shrink": map(n) => |m| m.shrink_to_fit();
         "into HashMap": map(n) => |m| HashMap::from(m).into_iter().for_each(drop);
         "from HashMap": pairs(0, n).into_iter().collect::<HashMap<_, _>>() => |m| ParHashMap::from(m);
         "freeze and thaw": map(n) => |m| m.freeze().thaw();

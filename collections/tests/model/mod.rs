@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher};
 
+use tine_collections::map::LockedEntry;
 use tine_collections::{Change, ParHashMap};
 use tine_iter::prelude::*;
 
@@ -20,6 +21,8 @@ pub(crate) enum Op {
     GetOr(u16, u32),
     Compute(u16, u8, u32),
     Lock(u16, u32),
+    LockEntry(u16, u8, u32),
+    TryEntry(u16, u32),
     GetMut(u16, u32),
     Retain(u32),
     ParRetain(u32),
@@ -68,11 +71,20 @@ where
         Op::RemoveIf(k, yes) => {
             let expected = if yes { model.remove_entry(&k) } else { None };
             assert_eq!(map.remove_if(&k, |_, _| yes), expected);
+            let bump = |v: &mut u32| {
+                *v = v.wrapping_add(1);
+                v.is_multiple_of(7)
+            };
+            let bumped = model.get_mut(&k).is_some_and(bump);
+            let expected = bumped.then(|| model.remove_entry(&k)).flatten();
+            assert_eq!(map.remove_if_mut(&k, |_, v| bump(v)), expected);
         }
         Op::Get(k) => {
             assert_eq!(map.get_cloned(&k), model.get(&k).copied());
             assert_eq!(map.get(&k).map(|found| *found), model.get(&k).copied());
             assert_eq!(map.contains_key(&k), model.contains_key(&k));
+            let found = map.find_map(|&key, &v| (key == k).then_some(v));
+            assert_eq!(found, model.get(&k).copied());
         }
         Op::Update(k, v) => {
             let change = |old: &mut u32| std::mem::replace(old, v);
@@ -121,6 +133,47 @@ where
         Op::Lock(k, v) => {
             let found = map.lock(&k).map(|mut guard| *guard = v);
             assert_eq!(found, model.get_mut(&k).map(|old| *old = v));
+        }
+        Op::LockEntry(k, what, v) => {
+            use std::collections::hash_map::Entry;
+            match (map.lock_entry(k), model.entry(k), what) {
+                (LockedEntry::Occupied(ours), Entry::Occupied(theirs), 0) => {
+                    assert_eq!(ours.remove_entry(), theirs.remove_entry());
+                }
+                (LockedEntry::Occupied(ours), Entry::Occupied(theirs), 1) => {
+                    assert_eq!(ours.remove(), theirs.remove());
+                }
+                (LockedEntry::Occupied(mut ours), Entry::Occupied(mut theirs), 2) => {
+                    assert_eq!(ours.insert(v), theirs.insert(v));
+                    assert_eq!((ours.key(), ours.get()), (theirs.key(), theirs.get()));
+                }
+                (LockedEntry::Occupied(mut ours), Entry::Occupied(theirs), 3) => {
+                    *ours.get_mut() ^= v;
+                    let (mut ours, theirs) = (ours.into_mut(), theirs.into_mut());
+                    *theirs ^= v;
+                    assert_eq!(*ours, *theirs);
+                    (*ours, *theirs) = (v, v);
+                }
+                (LockedEntry::Vacant(ours), Entry::Vacant(theirs), 0) => {
+                    assert_eq!(ours.into_key(), theirs.into_key());
+                }
+                (LockedEntry::Vacant(ours), Entry::Vacant(theirs), 1..) => {
+                    let (mut ours, theirs) = (ours.insert(v), theirs.insert(v));
+                    assert_eq!((*ours.key(), *ours), (k, *theirs));
+                    (*ours, *theirs) = (v ^ 1, v ^ 1);
+                }
+                (ours, theirs, _) => assert_eq!(ours.key(), theirs.key()),
+            }
+        }
+        Op::TryEntry(k, v) => {
+            let make = || if v.is_multiple_of(2) { Ok(v) } else { Err(v) };
+            let found = map.entry(k).or_try_insert_with(make);
+            let found = found.map(|guard| *guard);
+            let expected = match model.get(&k) {
+                Some(&old) => Ok(old),
+                None => make().inspect(|&v| _ = model.insert(k, v)),
+            };
+            assert_eq!(found, expected);
         }
         Op::GetMut(k, v) => {
             let found = map.get_mut(&k).map(|old| *old = v);
