@@ -1,10 +1,10 @@
 //! Dropping the entries of many tables, where they own memory.
 //!
-//! glibc joins all small free pieces of an arena when a large piece comes back to it, and looks at each of
-//! them for that. A table is a large piece. So entries first leave their tables, for memory that is no
-//! allocator's; then the tables are given back, while few small pieces are free; and then the entries are
-//! dropped, in a row. An allocator writes to each piece that comes back to it, so what an entry owns is
-//! fetched some entries before its turn.
+//! When a large piece comes back to glibc, it joins all small free pieces of the arena, and looks
+//! at each of them for that. A table is a large piece. So entries first move from their tables to
+//! memory outside the allocator. Then the tables are given back, while few small pieces are free.
+//! Then the entries are dropped, in a row. An allocator writes to each piece that comes back to it,
+//! so what an entry owns is fetched some entries before its turn.
 
 #![allow(unsafe_code)]
 

@@ -1,9 +1,10 @@
 //! Distinct items, in the order in which they first occur.
 //!
-//! A worker puts items into a table, each with its rank. If the keys become too many for that, or are
-//! new with nearly every item, what comes later is scattered by hash; an item whose key is in the table
-//! is known to be no first one, and is dropped on the spot. One job for each part finds the first items;
-//! then they are brought into order by place, in parallel. Numbers need no places: `passed.rs`.
+//! A worker puts items into a table, each with its rank. If the keys become too many for the table,
+//! or nearly every item has a new key, later items are scattered by hash. An item whose key is in
+//! the table is not the first of its key, and is dropped on the spot. One job for each part finds
+//! the first items. Then they are brought into order by place, in parallel. Numbers need no places:
+//! `passed.rs`.
 #![forbid(unsafe_code)]
 
 use super::firsts::{Listed, Ranked, Row, Trial};

@@ -22,7 +22,7 @@ use std::marker::PhantomData;
 /// assert!(squares.into_iter().eq((0..100).map(|n| n * n)));
 /// ```
 ///
-/// See [the module](mod@crate::pipeline) for what stages there are and who runs them.
+/// [The module](mod@crate::pipeline) says which stages there are and which threads run them.
 ///
 /// # Panics
 ///
@@ -123,7 +123,7 @@ impl<L, X> Pipeline<L, X> {
     /// only if no item waits for a later one, and if the source has its items ready, or will have
     /// them soon.
     ///
-    /// A thread that draws a batch from a source that waits keeps what it has drawn until the batch is
+    /// If the source waits, the thread that draws a batch holds the items back until the batch is
     /// full.
     ///
     /// ```
@@ -152,7 +152,7 @@ impl<L, X> Pipeline<L, X> {
     /// Ends the source as soon as `stopped` returns `true`; items that are under way run to their
     /// end.
     ///
-    /// It is asked before each batch is drawn, on any thread.
+    /// `stopped` is called before each batch is drawn, on any thread.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -245,9 +245,9 @@ impl<L: Stages, X> Pipeline<L, X> {
         self.with(|base| Then::new(base, FilterMap { op }))
     }
 
-    /// A parallel stage: everything that `op` makes of an item goes on. One thread makes it.
+    /// A parallel stage: everything that `op` makes of an item goes on. One thread makes all of it.
     ///
-    /// What comes of one item of the source counts as one item under way.
+    /// Whatever comes of one item of the source counts as one item under way.
     ///
     /// ```
     /// let words = tine::pipeline(["a fork", "has tines"], 8).flat_map(|line| line.split(' '));

@@ -7,9 +7,9 @@ use std::io::{self, ErrorKind};
 use std::str::Utf8Error;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What went wrong while records were read, and at which of them.
+/// What went wrong while records were read, and at which record.
 ///
-/// It is inside of the [`io::Error`] that a pipeline over a reader ends with.
+/// It is inside the [`io::Error`] that a pipeline over a reader ends with.
 ///
 /// ```
 /// use std::io::ErrorKind;
