@@ -32,7 +32,7 @@ const TITLE: &str = "tine-cluster checkpoint 1";
 impl<T: Travel> DistVec<T> {
     /// Keeps the vector in a directory that all ranks see. Replaces what was kept there. (C)
     ///
-    /// All ranks give the same name of the directory.
+    /// All ranks give the same directory name.
     ///
     /// A job that is killed meanwhile leaves the old checkpoint in place.
     ///
