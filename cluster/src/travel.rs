@@ -210,12 +210,12 @@ pub(crate) fn decode_items<T: DeserializeOwned>(block: &[u8]) -> Vec<T> {
 /// Values as a block of bytes.
 pub(crate) fn encode<T: Serialize + ?Sized>(values: &T) -> Vec<u8> {
     bitcode::serialize(values)
-        .unwrap_or_else(|e| panic!("a value cannot be written for its journey: {e}"))
+        .unwrap_or_else(|e| panic!("a value cannot be written to be sent: {e}"))
 }
 
 /// The values of a block.
 pub(crate) fn decode<T: DeserializeOwned>(block: &[u8]) -> T {
-    try_decode(block).unwrap_or_else(|e| panic!("a value cannot be read after its journey: {e}"))
+    try_decode(block).unwrap_or_else(|e| panic!("a value that was sent cannot be read: {e}"))
 }
 
 /// The values of a block that another program may have written.

@@ -74,7 +74,7 @@ impl ParBitSet {
         let bound = self.bound;
         assert!(
             number < bound,
-            "number {number} in a set of those below {bound}"
+            "number {number} in a set whose numbers are below {bound}"
         );
         (&self.words[number / BITS], 1 << (number % BITS))
     }
@@ -268,7 +268,7 @@ impl ParBitSet {
         let (bound, theirs) = (self.bound, other.bound);
         assert!(
             bound == theirs,
-            "sets of numbers below {bound} and below {theirs}"
+            "the sets have different bounds, {bound} and {theirs}"
         );
         let pairs = self.words.par_iter_mut().zip(other.words.par_iter());
         // Acquire: with the Release of the thread that inserted or removed it there.

@@ -440,7 +440,7 @@ impl<K: Eq + Hash + Borrow<Q>, Q: Hash + Eq + ?Sized, T, S: BuildHasher> Index<&
     /// If there is no such group.
     #[track_caller]
     fn index(&self, key: &Q) -> &[T] {
-        self.get(key).expect("no group of this key")
+        self.get(key).expect("no group has this key")
     }
 }
 

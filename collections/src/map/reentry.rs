@@ -123,9 +123,9 @@ fn enter_nested(tag: usize) {
     // Not in the closure above, whose caller is not the user's code.
     assert!(
         fits,
-        "this thread went back into a ParHashMap or ParHashSet from inside one of its \
-         closures or while holding one of its guards, and one of the two writes: \
-         it would wait for itself"
+        "this thread entered a ParHashMap or ParHashSet again, from inside one of its \
+         closures or while it held one of its guards, and one of the two accesses \
+         writes: it would wait for itself"
     );
 }
 

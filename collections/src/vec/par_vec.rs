@@ -431,7 +431,7 @@ impl<T> IndexMut<usize> for ParVec<T> {
 #[cold]
 #[track_caller]
 fn nothing_at(index: usize, len: usize) -> ! {
-    panic!("index {index} of a ParVec of length {len}, or not pushed to the end yet")
+    panic!("index {index} of a ParVec of length {len}: out of bounds, or still being pushed")
 }
 
 /// Takes over the vector's memory; copies nothing.

@@ -223,7 +223,7 @@ impl<F: Fn(&[u8]) -> Option<usize> + Send + Sync> Cutter for ByLength<F> {
         let length = (self.0)(bytes)?;
         assert!(
             0 < length && length <= bytes.len(),
-            "a record of {length} bytes was cut off {} bytes",
+            "the closure returned a record of {length} bytes for {} bytes",
             bytes.len()
         );
         let (record, next) = (length, length);

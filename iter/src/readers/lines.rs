@@ -208,7 +208,7 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
     /// If `bytes` is 0.
     #[track_caller]
     pub fn block_size(mut self, bytes: usize) -> Self {
-        assert!(bytes > 0, "a block of no bytes holds nothing");
+        assert!(bytes > 0, "the size of a block must not be zero");
         self.settings.block = bytes;
         self
     }

@@ -163,10 +163,10 @@ impl<I: ParallelIterator> ParallelScan for I {}
 #[diagnostic::on_unimplemented(
     message = "a parallel iterator has no `scan` with a state that goes from item to item",
     label = "`scan_inclusive`, `scan_exclusive` or `prefix_sum` may be what you look for",
-    note = "`.scan_inclusive(|| identity, |a, b| …)` gives what all items up to each come to, \
-            `.scan_exclusive(…)` what all items before it do, `.prefix_sum()` their sum; \
-            the operation must be associative",
-    note = "for a state that is no such operation, collect first and use `Iterator::scan`"
+    note = "for each item, `.scan_inclusive(|| identity, |a, b| …)` gives the result of all items \
+            up to it, `.scan_exclusive(…)` that of all items before it, and `.prefix_sum()` the \
+            sum of all items up to it; the operation must be associative",
+    note = "if the state cannot be joined by such an operation, collect first and use `Iterator::scan`"
 )]
 pub trait ScansWithState {}
 

@@ -147,7 +147,7 @@ impl Shared {
     pub(crate) fn must_be_here(&self) {
         assert!(
             self.is_here(),
-            "a pool was used in a child process that `fork` made, where its threads are not"
+            "a pool was used in a child process made by `fork`, which has none of its threads"
         );
     }
 
