@@ -23,7 +23,7 @@ const PLACES: usize = if cfg!(miri) { 1 } else { 64 };
 fn place() -> &'static OnceLock<Arc<Shared>> {
     GLOBALS
         .get(sys::fork::generation())
-        .expect("this process is the last of more than 64 that forked one another, and all used tine")
+        .expect("more than 64 processes in a line of forks have used tine")
 }
 
 /// The global pool, made by default settings if the program has not made it otherwise.
