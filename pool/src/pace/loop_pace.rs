@@ -11,25 +11,27 @@
 //! times the one before, and none is more than an eighth of the rest. Between blocks the loop asks
 //! whether to give part of the rest away, and to which thread:
 //!
-//! * one that **waits** for this very loop and is hungry, or one that **searches**, if the rest is worth
-//!   a journey;
-//! * one that **sleeps**, if the rest is worth a wake-up: five times what wake-ups have cost their
-//!   caller here, and three times what sleepers have needed to come. If the rest is less than the
-//!   latter, the first loop wakes none. A second one soon after does, since a thread that is woken
-//!   for it is awake for those that follow;
-//! * none, while an earlier offer still lies there; but up to four sleepers are woken one after the other
-//!   if what is left for the last of them is worth it: they come late, and more come if more wake others. Then more
-//!   are woken for what lies offered ([`AHEAD`]), between blocks;
-//! * none that searches or sleeps, while as many ordinary threads have calls under way as there are
-//!   threads, or nearly: each has something to do.
+//! * a thread that **waits** for this very loop and is hungry, or a thread that **searches**, if
+//!   the rest is worth the journey;
+//! * a thread that **sleeps**, if the rest is worth a wake-up: five times what wake-ups have cost
+//!   their caller here, and three times what sleepers have needed to come. If the rest is less than
+//!   the latter, the first loop wakes no thread. A second loop soon after wakes one, since that
+//!   thread is then awake for the loops that follow;
+//! * no thread, while an earlier offer still lies there. But up to four sleepers are woken one
+//!   after the other, if what is left for the last of them is worth it: sleepers come late, and
+//!   more come if more threads wake others. Then, between blocks, more are woken for what is
+//!   offered ([`AHEAD`]);
+//! * no thread that searches or sleeps, while about as many ordinary threads have calls under way
+//!   as the pool has threads: each has something to do.
 //!
 //! In a pool of more than eight threads, a loop that finds no thread in want of work asks again after a few microseconds,
 //! not at each block ([`CONTENT`]).
 //!
-//! An owner inside a long item answers nobody. So where few long items are left, or where a long item may come at any time among
-//! short ones, an owner publishes all that it has before the next block ([`Pace::bare`]).
+//! An owner inside a long item answers no request. So where few long items are left, or where a
+//! long item may come at any time among short ones, an owner publishes all that it has before the
+//! next block ([`Pace::bare`]).
 //!
-//! Of a short loop it is first tried whether it pays to share it at all ([`profit`]).
+//! For a short loop, the pace first tries whether it pays to share it at all ([`profit`]).
 //!
 //! The blocks run so far predict the time of the rest; before the first block, the site's costs do.
 #![forbid(unsafe_code)]
