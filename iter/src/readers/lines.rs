@@ -425,8 +425,8 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
 }
 
 impl<S: Supply, C: Cutter, V: Numbers> Lines<S, C, V> {
-    /// The records with their numbers, counted from 0: closures get `(u64, &str)` or `(u64,
-    /// &[u8])`.
+    /// The records with their numbers, counted from 0: closures get `(u64, &str)` or
+    /// `(u64, &[u8])`.
     ///
     /// ```
     /// use tine::readers::ParallelRead;
