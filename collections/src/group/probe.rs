@@ -88,7 +88,8 @@ impl<'a, D: Lookup, F, W> Probing<'a, D, F, W> {
     }
 }
 
-/// What becomes of an item. Its key is dropped before that is returned, and so what was found as well if that panics.
+/// The result for an item. The item's key is dropped before the result is returned; if that drop
+/// panics, the result is dropped too.
 #[inline]
 fn look_up<T, D: Lookup, W: Found<T, D::Item>>(
     table: &D,
