@@ -1,13 +1,13 @@
-//! Looking up the items of a parallel iterator in a table. A key is hashed and its memory is fetched
-//! some items before it is looked up.
+//! Looking up the items of a parallel iterator in a table. A key is hashed and its memory is fetched some items
+//! before its lookup.
 //!
 //! ```text
 //! items ──► hash, fetch ──► │ ring of those that wait │ ──► look up ──► results
 //! ```
 //!
-//! An item goes in for each that comes out, from block to block of one piece, so the number of those
-//! that wait for memory stays the same. The ring is emptied when the piece ends, and when an item comes alone:
-//! a bridge promises that none waits for a later one.
+//! From block to block of a piece, an item enters the ring for each item that leaves it, so the number of items
+//! that wait for memory stays the same. The ring is emptied when the piece ends, and when an item comes alone: a
+//! bridge promises that no item waits for a later one.
 #![forbid(unsafe_code)]
 
 use super::lookup::Lookup;
