@@ -392,7 +392,7 @@ impl<'data, T> Tile<'data, T> {
         let rows = self.halo_y();
         assert!(
             rows.contains(&y),
-            "row {y} of a tile that may read the rows {rows:?}"
+            "row {y} of a tile that sees the rows {rows:?}"
         );
         &self.grid.row(y)[self.halo_x()]
     }
