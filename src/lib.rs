@@ -45,7 +45,7 @@
 //! assert_eq!(seen.get_cloned(&7), Some(100));
 //! ```
 //!
-//! **The pool beneath** forks and joins, for work that is no loop:
+//! **The pool beneath** forks and joins work that is no loop:
 //!
 //! ```
 //! fn fib(n: u32) -> u64 {
@@ -63,11 +63,11 @@
 //! * [`guide::choosing`]: which method for which job.
 //! * [`guide::from_loops`]: ten plain loops, and what each becomes.
 //! * [`guide::from_rayon`]: how a program moves here from rayon, and what differs.
-//! * [`guide::from_elsewhere`]: the words that you know from C++ and from Python.
+//! * [`guide::from_elsewhere`]: what the terms of C++ and Python are called here.
 //! * [`guide::scanning`]: running sums and the like.
 //! * [`guide::sharing`]: one result from many threads: fold, maps, atomics, locks.
 //! * [`guide::streaming`]: more data than fits memory, in order: pipelines and readers.
-//! * [`guide::servers`]: beside an async runtime, and in a server.
+//! * [`guide::servers`]: how to use it beside an async runtime, and in a server.
 //! * [`guide::side_by_side`]: the methods of std's `HashMap`, `HashSet` and `Vec`, and what each is here.
 //! * [`guide::when_slow`]: what to look at when it is not faster.
 //! * [`guide::when_stuck`]: what to look at when it hangs.
@@ -76,18 +76,18 @@
 //!
 //! # Features
 //!
-//! * `collections`, which is on unless a program says `default-features = false`: the maps, sets and vectors, and
-//!   grouping. Without it neither `tine-collections` nor its dependencies are built; iterators, sorts, scans,
-//!   pipelines and the pool are the same.
+//! * `collections`, on by default: the maps, sets and vectors, and grouping. Without it neither
+//!   `tine-collections` nor its dependencies are built; iterators, sorts, scans, pipelines and the
+//!   pool are the same.
 //! * `serde`: `ParHashMap`, `ParHashSet` and `ParVec` can be serialised and deserialised.
 //! * `progress`: `.progress()` and its variants ([`ParallelProgress`](prelude)) put bars on
 //!   parallel iterators, with the crate `indicatif`.
-//! * `timeline`: `tine::report` and `tine::timeline` record what each thread did and when, draw it
-//!   and report on it.
-//! * `tracing`: the crate `tracing` sees what a thread does for a call as spans, target `tine`:
-//!   `guest` and `job` at the level `DEBUG`, `wait` at `TRACE`, each with the `seat` that it was
-//!   on. A span is on the thread that does the work; the span of a stolen job has no parent. The
-//!   example `spans` shows a subscriber.
+//! * `timeline`: `tine::report` and `tine::timeline` record what each thread did and when, and draw
+//!   or summarise it.
+//! * `tracing`: what a thread does for a call becomes spans of the crate `tracing`, target `tine`:
+//!   `guest` and `job` at the level `DEBUG`, `wait` at `TRACE`. Each has the `seat` that the thread
+//!   was on. A span is on the thread that does the work; the span of a stolen job has no parent.
+//!   The example `spans` shows a subscriber.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "collections")]

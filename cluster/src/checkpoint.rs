@@ -1,4 +1,4 @@
-//! Keeping a vector on disk, to go on with it later, on any number of ranks.
+//! Keeps a vector on disk, to go on with it later, on any number of ranks.
 //!
 //! ```text
 //! dir/3-00000 …   parts of the third checkpoint: blocks { items, bytes, check; bitcode }
@@ -32,7 +32,7 @@ const TITLE: &str = "tine-cluster checkpoint 1";
 impl<T: Travel> DistVec<T> {
     /// Keeps the vector in a directory that all ranks see. Replaces what was kept there. (C)
     ///
-    /// All ranks give the same name of the directory.
+    /// All ranks give the same directory name.
     ///
     /// A job that is killed meanwhile leaves the old checkpoint in place.
     ///
@@ -93,12 +93,12 @@ impl<T: Travel> DistVec<T> {
 impl Cluster {
     /// The vector that was kept in a directory, in even parts, on any number of ranks. (C)
     ///
-    /// All ranks give the same name of the directory. Rank 0 looks for what was kept there; every
-    /// rank reads its part of it.
+    /// All ranks give the same directory name. Rank 0 looks for the checkpoint there; every rank
+    /// reads its part of it.
     ///
-    /// The type is compared by its path. A type that changed its fields and kept its path is most
-    /// often found out, for blocks have no names of fields in them: then this is an error. It may
-    /// also be read as other values, so give such a type a new name.
+    /// The type is compared by its path. Blocks hold no names of fields. If a type has changed its
+    /// fields and kept its path, the call usually notices and returns an error. But it may also
+    /// read other values, so give such a type a new name.
     ///
     /// # Errors
     /// On all ranks, if any of them gives another name, if nothing was kept there, or a vector of another type, or if it cannot be
@@ -149,7 +149,7 @@ fn part_name(generation: u64, rank: usize) -> String {
 }
 
 /// The generation of the checkpoint there, 0 if there is none. A manifest that cannot be read or
-/// looked at is an error: its parts would be overwritten.
+/// found out about is an error: its parts would be overwritten.
 fn generation_before(dir: &Path) -> Result<u64, Error> {
     // A link is there, wherever it leads.
     match fs::symlink_metadata(dir.join("manifest")) {
@@ -183,7 +183,7 @@ fn remove_before(dir: &Path, generation: u64) -> io::Result<()> {
     removed
 }
 
-/// The generation of a part of this name; `None` if no part has it.
+/// The generation of the part with this name; `None` if it is no name of a part.
 fn generation_of(name: &str) -> Option<u64> {
     let (generation, rank) = name.split_once('-')?;
     let (generation, rank): (u64, usize) = (generation.parse().ok()?, rank.parse().ok()?);

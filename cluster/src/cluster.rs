@@ -10,7 +10,7 @@
 //! the lengths given to `generate` since the header before.
 //!
 //! The course of a collective depends only on what all ranks know. So ranks that have passed its
-//! header meet in every operation up to the next header. Ranks that have parted meet in that
+//! header meet in every operation up to the next header. Ranks that have parted meet in that next
 //! header, and find out there.
 #![forbid(unsafe_code)]
 
@@ -34,7 +34,7 @@ use foldhash::quality::FixedState;
 /// The bytes of a collective's name when ranks have parted.
 const NAME: usize = 248;
 
-/// When the lengths asked for differ, the first of them are named, this number at most.
+/// When the lengths asked for differ, an error names at most this many of the first.
 const ASKED: usize = 8;
 
 /// A rank's handle on all ranks of the job, from [`run`](crate::run).
@@ -42,8 +42,7 @@ const ASKED: usize = 8;
 /// Methods marked **(C)** are *collectives*: all ranks call them, in the same order, from the same
 /// lines of the program. If some do not, the job ends.
 ///
-/// A handle stays on its thread: closures run on other threads, and no collective may be called
-/// there.
+/// A handle stays on its thread: closures run on other threads, where no collective may be called.
 ///
 /// ```compile_fail,E0277
 /// # tine_cluster::run_threads(1, |c| {
@@ -76,7 +75,7 @@ struct Inner {
     within: Cell<Option<(&'static str, Site)>>,
     /// Whether this rank waits in the engine.
     waiting: Cell<bool>,
-    /// The reason why this rank takes part in nothing any more.
+    /// The reason why this rank no longer takes part in anything.
     over: RefCell<Option<Stop>>,
 }
 
@@ -179,9 +178,9 @@ impl Cluster {
     }
 
     /// Lets values of `T` travel as their memory instead of as blocks that serde writes. All ranks
-    /// do so, before they send any, and between the same two collectives; if some do not, the job
-    /// ends in the next collective. Numbers, and pairs of them without padding, travel like this
-    /// anyway.
+    /// call this, before they send any such value, and between the same two collectives; if some do
+    /// not, the job ends in the next collective. Numbers, and pairs of them without padding, travel
+    /// like this anyway.
     ///
     /// The bounds are the proof that it is safe; `bytemuck` derives them.
     ///
@@ -210,7 +209,7 @@ impl Cluster {
         self.inner.link.fail(why);
     }
 
-    /// Where item `place` of `len` begins if they are cut evenly for all ranks.
+    /// Where a rank's part of `len` items begins if they are cut evenly for all ranks.
     pub(crate) fn cut(&self, len: usize, rank: usize) -> usize {
         (len as u128 * rank as u128 / self.size() as u128) as usize
     }
@@ -277,10 +276,10 @@ impl Cluster {
         self.enter::<()>("barrier", Location::caller(), 0);
     }
 
-    /// Makes an error on any rank an error on all of them, so that all return together. (C)
+    /// Makes an error on any rank an error on all ranks, so that all return together. (C)
     ///
-    /// The error is that of the first rank that has one. Without this, a rank that returns an `Err`
-    /// ends the job, which is right for what cannot be mended.
+    /// All ranks get the error of the first rank that has one. Without this call, a rank that
+    /// returns an `Err` ends the job, which is right for errors that cannot be mended.
     ///
     /// ```
     /// tine_cluster::run_threads(4, |c| {
@@ -352,8 +351,8 @@ pub(crate) struct Call<'c> {
     panicked: bool,
 }
 
-/// A panic that leaves a call while the other ranks are still in it. If the body catches it and
-/// goes on, this rank is not where the others are, and no header can tell.
+/// Notices a panic that leaves a call while the other ranks are still in it. If the body catches
+/// the panic and goes on, this rank is not where the others are, and no header can find that out.
 impl Drop for Call<'_> {
     fn drop(&mut self) {
         let inner = &self.cluster.inner;
@@ -465,7 +464,7 @@ impl Call<'_> {
         }
     }
 
-    /// Gives up: all ranks know in what they differ.
+    /// Gives up: all ranks know how they differ.
     fn differ(&self, how: &str) -> ! {
         let (what, site) = (self.what, self.site);
         self.give_up(Stop::Common(match what {
@@ -643,7 +642,7 @@ impl Call<'_> {
     }
 }
 
-/// What must be alike on all ranks beside the place.
+/// What must be alike on all ranks, besides the place.
 struct Alike {
     /// A hash of the types told to `plain`.
     told: u64,

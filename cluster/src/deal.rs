@@ -59,8 +59,8 @@ fn grow<T>(list: &mut Vec<T>) {
     expect_fill(list.spare_capacity_mut());
 }
 
-/// The hash by which a dealer's own table finds a key: quicker than the one that names the owner,
-/// which only those keys need that leave the table.
+/// The hash by which a dealer's own table finds a key. It is quicker than the hash that names the
+/// owner, which only keys need that leave the table.
 #[inline]
 fn table_hash<K: Hash + ?Sized>(key: &K) -> u64 {
     FixedState::with_seed(1).hash_one(key)
@@ -207,7 +207,7 @@ impl<K: Hash + Eq> Dealer<K, usize> {
         }
     }
 
-    /// Counts a key that is borrowed. Only a new one, or one that is dealt, is made an owned key.
+    /// Counts a borrowed key. An owned key is made only if the key is new, or is dealt.
     #[inline(always)]
     pub(crate) fn count_ref<Q>(&mut self, key: &Q)
     where
@@ -280,7 +280,7 @@ where
     }
 }
 
-/// Has dealers take all items by `take`; what they have dealt: single keys, and sums.
+/// Lets dealers take all items by `take`, and returns what they have dealt: single keys, and sums.
 pub(crate) fn deal<I, K, A, F>(iter: I, ranks: usize, take: F) -> (Lists<K>, Lists<(K, A)>)
 where
     I: ParallelIterator,

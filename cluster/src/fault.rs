@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The reason why a body, or a part of it, failed.
 ///
-/// `?` turns every error of the standard kind into one. Like other types that do so, it is no
+/// `?` turns every standard error into this type. Like other such types, it is no
 /// [`std::error::Error`] itself, but can be turned into a boxed one.
 ///
 /// ```
@@ -118,7 +118,7 @@ impl From<Error> for Box<dyn std::error::Error> {
     }
 }
 
-/// With this a collective unwinds.
+/// The payload with which a collective unwinds.
 #[derive(Clone)]
 pub(crate) enum Stop {
     /// All ranks know, and report the same.
@@ -134,7 +134,7 @@ pub(crate) fn stop(why: Stop) -> ! {
     resume_unwind(Box::new(why))
 }
 
-/// Writes a line to the standard error output. Where that is full or closed, nothing is said, and
+/// Writes a line to the standard error output. If that is full or closed, the line is lost, and
 /// nothing panics: the other ranks must still be ended.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
@@ -151,7 +151,7 @@ pub(crate) fn text_of(payload: &(dyn Any + Send)) -> String {
     }
 }
 
-/// Drops what a body has returned or thrown. Its destructor may panic, which is no news: the rank
+/// Drops what a body has returned or thrown. A panic of its destructor changes nothing: the rank
 /// has failed, and must still say so.
 pub(crate) fn let_go<T>(value: T) {
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(value))) {

@@ -2,8 +2,8 @@
 //!
 //! The tree covers the positions of *all* items, and only their number decides where it is cut. A
 //! node within one rank is computed there. A leaf across a border goes to the rank of its first
-//! item, and the other ranks send their items of it. Then every rank gathers these values, a few
-//! for each rank, and computes the rest of the tree.
+//! item, and the other ranks send that rank their items of the leaf. Then every rank gathers these
+//! values, a few for each rank, and computes the rest of the tree.
 //!
 //! ```text
 //! items      |<------- rank 0 ------->|<------- rank 1 ------->|
@@ -29,7 +29,7 @@ use tine_iter::prelude::*;
 
 impl<I: IndexedParallelIterator<Item: Travel>> DistIter<I> {
     /// Makes sums and other reductions the same to the last bit, whatever the number of ranks and
-    /// threads, and the same as tine's own `deterministic` makes them on one machine.
+    /// threads. They equal the results of tine's own `deterministic` on one machine.
     ///
     /// ```
     /// use tine::prelude::*;

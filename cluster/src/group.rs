@@ -86,9 +86,9 @@ impl<I: ParallelIterator> DistIter<I> {
         sent_counts(&call, dealt)
     }
 
-    /// How often each item occurs, if items are references, as the words of a text are. Only the
-    /// first of equal items that a table meets is made an owned key: for texts, this is much quicker
-    /// than [`count_by`](Self::count_by) with `to_owned`, which allocates for each item. (C)
+    /// How often each item occurs, if items are references, as the words of a text are. A table
+    /// makes an owned key only of the first of equal items. For texts, this is much quicker than
+    /// [`count_by`](Self::count_by) with `to_owned`, which allocates for each item. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -120,7 +120,7 @@ impl<I: ParallelIterator> DistIter<I> {
     }
 
     /// Folds the items of each key. `fold` adds an item to a sum, the first of which `init`
-    /// returns. `combine` adds to a sum another one, of later items. (C)
+    /// returns. `combine` adds the sum of later items to a sum. (C)
     ///
     /// For the result to be the same on any number of ranks and threads, folding some items and
     /// then others must be the same as combining the two. `combine` need not be commutative.

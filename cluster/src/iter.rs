@@ -20,7 +20,7 @@ use tine_iter::{slice, vec};
 ///
 /// Nothing runs until a method asks for items: [`collect`](Self::collect), or a **(C)** collective,
 /// which all ranks call. Closures run where the items are. They may borrow. What they compute
-/// should not depend on the rank, or else the result depends on how many ranks there are.
+/// should not depend on the rank; otherwise the result depends on the number of ranks.
 ///
 /// ```
 /// tine_cluster::run_threads(3, |c| {

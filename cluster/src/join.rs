@@ -1,9 +1,9 @@
 //! Joining two pipelines by key, across ranks.
 //!
-//! If the right side as a whole is small, it goes to every rank, and the left side stays where it
-//! is. Otherwise both sides go to the owners of their keys. The exception are *heavy* keys: a
-//! sample shows that such a key would bring one rank at least half of its whole share of left
-//! items. The left items of heavy keys stay, and their right rows go to every rank.
+//! If the whole right side is small, it goes to every rank, and the left side stays where it is.
+//! Otherwise both sides go to the owners of their keys. *Heavy* keys are the exception: a sample
+//! shows that such a key would bring one rank at least half of its whole share of left items. The
+//! left items of heavy keys stay, and their right rows go to every rank.
 //!
 //! ```text
 //! small right    left stays                right → all
@@ -72,7 +72,7 @@ impl<I: ParallelIterator<Item: Travel>> DistIter<I> {
 /// Two pipelines, to be brought together by key, from [`DistIter::join_by`].
 ///
 /// The results of one left item are in the order of the right side. The left side keeps its order
-/// if the right one is small enough to be sent to all ranks (a quarter of a round: 64 MiB unless
+/// if the right side is small enough to be sent to all ranks (a quarter of a round: 64 MiB unless
 /// `TINE_ROUND` says otherwise). Otherwise the order of the results is not specified: sort them.
 #[must_use = "nothing is joined until a kind of join is asked for"]
 pub struct DistJoin<I, R, F, H> {

@@ -21,7 +21,7 @@ pub(crate) enum Engine {
     Mpi,
 }
 
-/// The variables by which launchers tell processes how many there are.
+/// The variables by which launchers tell each process how many processes there are.
 const LAUNCHERS: &[(&str, &str)] = &[
     ("OMPI_COMM_WORLD_SIZE", "mpirun of Open MPI"),
     ("PMI_SIZE", "mpirun of MPICH or one of its derivatives"),

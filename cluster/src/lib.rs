@@ -40,23 +40,24 @@
 //!
 //! * Methods that are marked **(C)** are collectives: all ranks call them, in the same order, from
 //!   the same line of the program. If some do not, the job ends and says which rank was where.
-//! * [`Cluster::generate`] sends nothing, and yet all ranks call it alike, with the same length. The
-//!   next collective ends the job if they do not.
+//! * [`Cluster::generate`] sends nothing; still, all ranks must call it alike, with the same
+//!   length. The next collective ends the job if they do not.
 //! * Methods called `local…` never communicate.
 //! * Closures should not use [`Cluster::rank`] for data: the answer would depend on the number of
 //!   ranks.
-//! * [`Travel`] is what can be sent: types that serde can write and read, and that borrow nothing.
-//! * A panic, or an `Err`, on any rank ends the job. [`Cluster::agree`] makes an error one of all
-//!   ranks, which may then go on. A body may catch a panic of its own; if that came out of a
-//!   collective, the rank cannot go on, since the others may still be there.
+//! * Types that can be sent are [`Travel`]: serde can write and read them, and they borrow nothing.
+//! * A panic, or an `Err`, on any rank ends the job. [`Cluster::agree`] makes an error of one rank
+//!   an error of all ranks; then all may go on. A body may catch a panic of its own. But if the
+//!   panic came out of a collective, the rank cannot go on, since the other ranks may still be in
+//!   it.
 //!
 //! # Limits
 //!
 //! All ranks run the same executable on machines of one kind. A collection must fit into the memory
-//! of all ranks together; what is gathered, into that of one. Nothing is retried, and the number of
-//! ranks does not change. [`DistVec::checkpoint`] keeps the state of a job, and another job can go
-//! on with it. While a rank waits for others inside MPI, it keeps one core busy. Ranks that are
-//! threads share statics and the pool.
+//! of all ranks together. What is gathered must fit into the memory of one rank. Nothing is
+//! retried, and the number of ranks does not change. [`DistVec::checkpoint`] keeps the state of a
+//! job, and another job can go on with it. While a rank waits for others inside MPI, it keeps one
+//! core busy. Ranks that are threads share statics and the pool.
 //!
 //! The page [`guide`]: what changes in a program, and how to launch it.
 //!

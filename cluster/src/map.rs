@@ -14,8 +14,8 @@ use std::panic::Location;
 use tine_collections::{ParHashMap, map};
 use tine_iter::prelude::*;
 
-/// A map of which every rank has a part. A hash decides which rank a key lives on, and it is the
-/// same for all maps. So maps meet without sending anything.
+/// A map of which every rank has a part. A hash decides which rank a key lives on, and the hash is
+/// the same for all maps. So maps are joined without sending anything.
 ///
 /// ```
 /// tine_cluster::run_threads(3, |c| {
@@ -255,8 +255,8 @@ impl<K: Travel + Eq + Hash, V: Send> DistMap<K, V> {
         DistMap::new(self.cluster, map)
     }
 
-    /// All keys of this map, with the result of `f` for their values and those of the other map, if
-    /// it has them. Sends nothing.
+    /// All keys of this map, with the result of `f` for their values and, where the other map has
+    /// them, its values. Sends nothing.
     ///
     /// ```
     /// tine_cluster::run_threads(2, |c| {

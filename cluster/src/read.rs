@@ -26,8 +26,8 @@ impl Cluster {
     /// The lines of all files that a pattern names, file by file in the order of their names, in
     /// parts of about equally many bytes. (C)
     ///
-    /// All ranks give the same pattern. Rank 0 looks for the files; every rank reads its part of them, by the same paths. Lines are
-    /// UTF-8, and end with `\n` or `\r\n`.
+    /// All ranks give the same pattern. Rank 0 looks for the files; every rank reads its part of
+    /// them, under the same paths. Lines are UTF-8, and end with `\n` or `\r\n`.
     ///
     /// ```
     /// # let dir = std::env::temp_dir().join(format!("tine-lines-{}", std::process::id()));
@@ -65,7 +65,7 @@ impl Cluster {
     }
 
     /// The result of `read` for each file, in the order of the files. Each file is read by one
-    /// rank, and each rank has about equally many bytes. (C)
+    /// rank, and all ranks read about equally many bytes. (C)
     ///
     /// All ranks name the same files, in the same order.
     ///

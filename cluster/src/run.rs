@@ -4,7 +4,7 @@
 //! | a rank | what follows |
 //! |---|---|
 //! | ends well | it waits for the others in the last collective, `the end` |
-//! | returns an error that all ranks know of | as above; then the job fails, and one rank says so: the rank that had it, or the first that returns it |
+//! | returns an error that all ranks know of | as above; then the job fails, and one rank says so: the rank that had the error, or the first that returns it |
 //! | returns another error, or panics | it says so; the engine ends the others |
 //! | leaves by `process::exit` | it says so; the launcher ends the others |
 //! | is where the others are not | all ranks find out in the next header; rank 0 reports it |
@@ -38,8 +38,8 @@ const GRACE: Duration = Duration::from_secs(2);
 /// as the launcher started, `mpirun` or another.
 ///
 /// The job succeeds if every rank's body returns `Ok`. An error or a panic on any rank ends all of
-/// them with status 101, after a line that names the rank and the reason. That is so too if all
-/// ranks know of an error, and only some of them return it. `body` may borrow.
+/// them with status 101, after a line that names the rank and the reason. The same happens if all
+/// ranks know of an error and only some of them return it. `body` may borrow.
 ///
 /// ```
 /// use std::process::ExitCode;
@@ -399,9 +399,9 @@ thread_local! {
     static AT_WORK: AtWork = const { AtWork(RefCell::new(None)) };
 }
 
-/// The name of the rank whose body runs on this thread. A body that calls `process::exit` is the
-/// only one at whose end the name is still there: then it is reported, where the system lets a
-/// thread that exits clean up after itself.
+/// The name of the rank whose body runs on this thread. Only a body that calls `process::exit` ends
+/// with the name still set. Then the exit is reported, if the system lets a thread that exits clean
+/// up after itself.
 struct AtWork(RefCell<Option<String>>);
 
 impl Drop for AtWork {
@@ -413,7 +413,7 @@ impl Drop for AtWork {
 }
 
 /// Panics that have not been reported yet: the message and the place. When such a panic arrives at
-/// a rank, it turns out whose it is.
+/// a rank, the rank is known.
 static UNTOLD: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 
 /// The most that are remembered: closures may panic often, and be caught.
@@ -428,8 +428,8 @@ fn claim(text: &str) -> Option<String> {
 
 type OldHook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
-/// While it lives, panics of ranks and of the pool are reported only by the rank that they end, in
-/// one line. With `RUST_BACKTRACE` they are also printed at once, as usual.
+/// While this lives, only the rank that a panic ends reports it, in one line. With `RUST_BACKTRACE`
+/// they are also printed at once, as usual.
 struct Hook {
     old: Arc<Mutex<Option<OldHook>>>,
 }

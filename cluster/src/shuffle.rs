@@ -1,4 +1,4 @@
-//! Moving items between ranks: by memory in one go, by blocks in rounds.
+//! Moves items between ranks: plain items as memory in one go, other items as blocks in rounds.
 //!
 //! *Plain* items lie in one piece, cut by destination. Counts are sent first. Then there is room
 //! for everything, and every message arrives where its items stay. *Other* items are written as

@@ -17,8 +17,8 @@
 //! offered, so one of them is. Items then travel straight from the sorted row. What arrives, a
 //! sorted run from each rank, is merged.
 //!
-//! A comparison that lies moves cuts, but no cut leaves the bounds of its rank. Shares are then
-//! less even, or less sorted, and no item is lost.
+//! A comparison that is no order moves cuts, but no cut leaves the bounds of its rank. Shares are
+//! then less even, or less sorted, but no item is lost.
 #![forbid(unsafe_code)]
 
 use crate::cluster::{Call, Site};

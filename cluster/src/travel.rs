@@ -25,17 +25,17 @@ use tine_collections::raw::expect_fill;
 /// A type that can be sent to another rank: serde can write and read it, and it borrows nothing.
 ///
 /// It is implemented for all such types; only serde's own `Serialize` and `Deserialize` have to be
-/// derived. The message's format, that of bitcode, says nothing of the types in it, and has limits.
-/// The compiler cannot see them. A rank panics as it writes or reads one of these:
+/// derived. Messages have the format of bitcode. It does not describe the types in a message, and
+/// it has limits that the compiler cannot see. A rank panics as it writes or reads one of these:
 ///
 /// * a type that asks the format what comes next, by `deserialize_any`: `serde_json::Value`, an enum
 ///   with serde's attribute `tag` or `untagged`, a struct with a field that has `flatten`;
 /// * a field that has `skip_serializing_if`, where it is skipped;
 /// * a variant of an enum behind its first 256;
-/// * more than 65,536 values that take no memory, such as `()`, in one sequence inside of a value. As
+/// * more than 65,536 values that take no memory, such as `()`, in one sequence inside a value. As
 ///   items of a vector, any number of them travel;
-/// * a sequence or map whose `Serialize` does not say how long it is, as after `collect_seq` of an
-///   iterator that does not know;
+/// * a sequence or map whose `Serialize` does not state its length, as after `collect_seq` of an
+///   iterator that does not know its length;
 /// * a type whose `Serialize` writes some values as one type of serde's, and others as another.
 ///
 /// ```
@@ -210,12 +210,12 @@ pub(crate) fn decode_items<T: DeserializeOwned>(block: &[u8]) -> Vec<T> {
 /// Values as a block of bytes.
 pub(crate) fn encode<T: Serialize + ?Sized>(values: &T) -> Vec<u8> {
     bitcode::serialize(values)
-        .unwrap_or_else(|e| panic!("a value cannot be written for its journey: {e}"))
+        .unwrap_or_else(|e| panic!("a value cannot be written to be sent: {e}"))
 }
 
 /// The values of a block.
 pub(crate) fn decode<T: DeserializeOwned>(block: &[u8]) -> T {
-    try_decode(block).unwrap_or_else(|e| panic!("a value cannot be read after its journey: {e}"))
+    try_decode(block).unwrap_or_else(|e| panic!("a value that was sent cannot be read: {e}"))
 }
 
 /// The values of a block that another program may have written.

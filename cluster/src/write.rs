@@ -27,7 +27,7 @@ impl<T> DistVec<T> {
     /// `dir/_SUCCESS`. (C)
     ///
     /// Files appear under their names once all ranks have written theirs. Parts of an earlier run
-    /// are removed first. All ranks may see the same directory, or each its own.
+    /// are removed first. All ranks may share one directory, or each may have its own.
     ///
     /// ```
     /// # let dir = std::env::temp_dir().join(format!("tine-parts-{}", std::process::id()));

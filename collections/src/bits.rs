@@ -14,13 +14,13 @@ use tine_iter::iter::{
 /// The numbers that a word holds.
 const BITS: usize = u64::BITS as usize;
 
-/// A set of numbers below a bound, one bit each. Threads insert and remove at once.
+/// A set of numbers below a bound, one bit each. Many threads insert and remove at once.
 ///
-/// It is for the nodes seen in a search of a graph, for sieves, for marks. If several threads
+/// It serves for the nodes seen in a search of a graph, for sieves, for marks. If several threads
 /// insert the same number at once, [`insert`](ParBitSet::insert) returns `true` to exactly one of
-/// them. A thread that finds a number here, by [`contains`](ParBitSet::contains) or by inserting it
-/// too, sees what the thread that inserted it wrote before. A thread that finds a number gone sees
-/// what the thread that removed it wrote before.
+/// them. A thread may find a number here, by [`contains`](ParBitSet::contains) or by inserting it
+/// too. Then it sees what the inserting thread wrote before the insertion. A thread that finds a
+/// number gone sees what the removing thread wrote before the removal.
 ///
 /// ```
 /// use tine::ParBitSet;
@@ -57,7 +57,7 @@ impl ParBitSet {
         }
     }
 
-    /// The bound that all numbers are below.
+    /// The bound: all numbers are less.
     ///
     /// ```
     /// use tine::ParBitSet;
@@ -74,7 +74,7 @@ impl ParBitSet {
         let bound = self.bound;
         assert!(
             number < bound,
-            "number {number} in a set of those below {bound}"
+            "number {number} in a set whose numbers are below {bound}"
         );
         (&self.words[number / BITS], 1 << (number % BITS))
     }
@@ -134,7 +134,7 @@ impl ParBitSet {
         before & bit != 0
     }
 
-    /// Whether a number is there. Those not below the bound never are.
+    /// Whether a number is there. A number not below the bound never is.
     ///
     /// ```
     /// use tine::ParBitSet;
@@ -268,7 +268,7 @@ impl ParBitSet {
         let (bound, theirs) = (self.bound, other.bound);
         assert!(
             bound == theirs,
-            "sets of numbers below {bound} and below {theirs}"
+            "the sets have different bounds, {bound} and {theirs}"
         );
         let pairs = self.words.par_iter_mut().zip(other.words.par_iter());
         // Acquire: with the Release of the thread that inserted or removed it there.
@@ -326,7 +326,7 @@ impl fmt::Debug for ParBitSet {
     }
 }
 
-/// A copy. Of numbers that change meanwhile, it may have the state before or after.
+/// A copy. For numbers that change meanwhile, it may have the state before or after.
 impl Clone for ParBitSet {
     #[inline]
     fn clone(&self) -> Self {

@@ -1,10 +1,10 @@
 //! Dropping the entries of many tables, where they own memory.
 //!
-//! glibc joins all small free pieces of an arena when a large piece comes back to it, and looks at each of
-//! them for that. A table is a large piece. So entries first leave their tables, for memory that is no
-//! allocator's; then the tables are given back, while few small pieces are free; and then the entries are
-//! dropped, in a row. An allocator writes to each piece that comes back to it, so what an entry owns is
-//! fetched some entries before its turn.
+//! When a large piece comes back to glibc, it joins all small free pieces of the arena, and looks
+//! at each of them for that. A table is a large piece. So entries first move from their tables to
+//! memory outside the allocator. Then the tables are given back, while few small pieces are free.
+//! Then the entries are dropped, in a row. An allocator writes to each piece that comes back to it,
+//! so what an entry owns is fetched some entries before its turn.
 
 #![allow(unsafe_code)]
 
@@ -25,8 +25,8 @@ const TRIAL: usize = if cfg!(miri) { 16 } else { 1 << 12 };
 const FEW: usize = if cfg!(miri) { 64 } else { 1 << 16 };
 /// Larger entries are dropped where they are.
 const LARGEST: usize = 256;
-/// Entries of more bytes in all are dropped where they are, too: a drop is not to need the memory of the whole map
-/// once more.
+/// Entries of more bytes in all are dropped where they are, too: a drop must not need the memory of
+/// the whole map once more.
 const MOST: usize = if cfg!(test) { 1 << 24 } else { 1 << 28 };
 
 /// Entries that are dropped in their order, also if the destructor of one panics.
@@ -94,8 +94,8 @@ impl<T: Send> Part for Half<'_, T> {
     }
 }
 
-/// Drops the entries on all threads. Nothing is allocated: to give that back could cost as much as to give a
-/// table back.
+/// Drops the entries on all threads. This allocates nothing: giving memory back could cost as much
+/// as giving a table back.
 fn share<T: Send>(entries: Leaving<'_, T>) {
     if entries.0.len() <= PIECE {
         return drop(entries);
@@ -104,10 +104,11 @@ fn share<T: Send>(entries: Leaving<'_, T>) {
     both(&mut Half(Some(left)), &mut Half(Some(right)));
 }
 
-/// Drops the entries by all threads, if a trial says that this is quicker than by one. It is not where all
-/// give memory back to one arena of glibc: they wait for one another's cache line at each piece.
+/// Drops the entries by all threads, if a trial says that this is quicker than by one thread. It is
+/// not quicker if all give memory back to one arena of glibc: they wait for one another's cache
+/// line at each piece.
 ///
-/// Says what the trial found, if there was one: whether all threads are quicker.
+/// Returns what the trial found, if there was one: whether all threads are quicker.
 fn drop_at_best<T: Send>(mut entries: Leaving<'_, T>) -> Option<bool> {
     let mut found = None;
     let few = 64;
@@ -231,7 +232,7 @@ pub(crate) fn drop_alone<H: Holder>(holders: Vec<H>) {
     drop(unsafe { Leaving::new(entries) });
 }
 
-/// Entries that wait for their end in memory that is no allocator's.
+/// Entries that wait to be dropped in memory outside the allocator.
 pub(crate) struct Kept<T> {
     room: Mapped,
     /// The first N are there; this is N.

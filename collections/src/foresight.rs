@@ -5,7 +5,7 @@ use crate::map::table::grow;
 use hashbrown::HashTable;
 use std::slice;
 
-/// Room for the rows to come, estimated from the rows so far: how many of them met their own
+/// Room for the rows to come, estimated from the rows so far: the number of rows that met their own
 /// key shows how many keys there are, if all keys are equally frequent. If they are not, the
 /// estimate is too low, and the table grows once more.
 pub(crate) struct Foresight {
@@ -62,7 +62,7 @@ impl Foresight {
     }
 }
 
-/// A table of fewer keys doubles when it is full: so few items tell nothing.
+/// A table of fewer keys doubles when it is full: so few items show nothing.
 const TELLING: usize = 64;
 /// From this many items on that met their own key, the number of all keys is known well enough.
 const SURE: usize = 16;

@@ -1,7 +1,7 @@
 //! Fetching what a key owns before it is compared or dropped.
 //!
-//! A key cannot be asked where its memory is. But it hands its memory to a hasher, and a hasher need not
-//! read it: the one here only says to the processor that it will be wanted.
+//! A key cannot say where its memory is. But it hands its memory to a hasher, and a hasher need not
+//! read it: the hasher here only tells the processor to fetch it.
 #![forbid(unsafe_code)]
 
 use crate::pages::expect_read;

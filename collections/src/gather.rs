@@ -1,5 +1,5 @@
-//! Bringing keyed values together: every value of a parallel iterator, in lists
-//! by the part of its key's hash, in the iterator's order.
+//! Brings keyed values together: every value of a parallel iterator goes into a list by its key's
+//! hash. Each list keeps the iterator's order.
 #![forbid(unsafe_code)]
 
 use crate::partition::{List, Scatter, par_map, transpose};
@@ -36,8 +36,9 @@ pub(crate) trait Bag<T, S>: Default + Send {
     /// items are cheap.
     const WORTH: u64 = 0;
 
-    /// The same where it is known that this number of values come, more than `FEW`. If it is less than [`START`], a bag may take
-    /// it for the number of values that tell what follows, and stop at `START`.
+    /// The same where it is known that this number of values comes, more than `FEW`. If the result
+    /// is less than [`START`], a bag may use that number of values to judge what follows, and stop
+    /// at `START`.
     fn many(_count: usize) -> usize {
         Self::UNKNOWN
     }
@@ -241,8 +242,9 @@ enum Together<B, H> {
 const ALIKE: usize = 8;
 /// The most values of bags that are merged though they hold other values.
 const LITTLE: usize = 1 << 17;
-/// A bag of N values or fewer is appended to the bag before it as soon as both pieces are done; this is N. Else an iterator that
-/// is cut into pieces of one item would end with one bag for each item.
+/// A bag of N values or fewer is appended to the bag before it as soon as both pieces are done;
+/// this is N. Otherwise an iterator that is cut into pieces of one item would end with one bag for
+/// each item.
 const SCRAP: usize = 256;
 
 /// All bags in one, in order.

@@ -1,6 +1,6 @@
-//! The last pair of each key, in a table that knows how much room it will need.
+//! The last pair of each key, in a table that estimates how much room it will need.
 //!
-//! This is what `collect` into a map fills while pairs are few, or are of few keys.
+//! `collect` into a map fills it while there are few pairs, or few keys.
 #![forbid(unsafe_code)]
 
 use crate::foresight::{new_keys, new_keys_with_doubt};
@@ -62,8 +62,8 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Latest<K, 
     // Another table is filled from nothing, and then merged.
     const WORTH: u64 = 2_000_000;
 
-    /// Less than where it is not known how many come: that is how many of them tell what follows. The more come, the more
-    /// it costs if keys that come in turns are taken for new ones.
+    /// The number of pairs from which the rest is judged; less than where it is not known how many
+    /// come. The more pairs come, the more it costs to take keys that come in turns for new ones.
     fn many(count: usize) -> usize {
         (count / GLANCE).clamp(START / 16, START - 1)
     }

@@ -2,9 +2,9 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`ParHashMap`], [`ParHashSet`] | many threads insert, look up and remove at once; built, walked, merged and emptied in parallel |
+//! | [`ParHashMap`], [`ParHashSet`] | many threads insert, look up and remove at once; they are built, walked, merged and emptied in parallel |
 //! | [`FrozenMap`] | a map that is only read, without locks |
-//! | [`ReadMap`] | a map that is read without locks and changed now and then, by publishing |
+//! | [`ReadMap`] | a map that is read without locks, and now and then changed by publishing |
 //! | [`ParBitSet`] | a bit for each number below a bound; many threads insert and remove at once |
 //! | [`SortedVec`] | a vector in order: ranges, merging, joining |
 //! | [`ParVec`] | many threads push at once; values never move |

@@ -448,8 +448,9 @@ pub(crate) fn concat<T: Send>(mut parts: Vec<Vec<T>>) -> Vec<T> {
     all
 }
 
-/// Applies `f` to each input, in parallel, one job for each. `f` is called through a reference: all jobs with such inputs
-/// and outputs have one body then, and a call for each job costs nothing.
+/// Applies `f` to each input, in parallel, one job for each. `f` is called through a reference:
+/// then all jobs with the same types of inputs and outputs share one body, and a call for each job
+/// costs nothing.
 pub fn par_map<I: Send, O: Send>(inputs: Vec<I>, f: &(dyn Fn(I) -> O + Sync)) -> Vec<O> {
     // Loops, as `collect` of a vector's items brings ten functions for each type.
     let mut slots: Vec<(Option<I>, Option<O>)> = Vec::with_capacity(inputs.len());

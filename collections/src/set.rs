@@ -15,8 +15,8 @@ use tine_iter::iter::{
     FromParallelIterator, IntoParallelIterator, ParallelExtend, ParallelIterator,
 };
 
-/// A hash set that many threads change at once, and that is built, walked,
-/// merged and dropped in parallel.
+/// A hash set that many threads change at once. It is built, walked, merged and dropped in
+/// parallel.
 ///
 /// What [`ParHashMap`] says about its two ways of use, closures and deadlocks, panics and hashing
 /// holds here too. With the feature `serde` a set can be serialised and deserialised, as a
@@ -296,9 +296,9 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
 
     /// Whether each of many items is there, in their order. The set may change meanwhile.
     ///
-    /// Items are hashed some places ahead and their memory fetched, as [`ParHashMap::read_many`] does it: in
-    /// a set larger than the cache this takes less time than to ask for the items one by one. Nothing is
-    /// locked between two items.
+    /// Items are hashed some places ahead and their memory is fetched, as in
+    /// [`ParHashMap::read_many`]: in a set larger than the cache this takes less time than asking
+    /// for the items one by one. Nothing is locked between two items.
     ///
     /// ```
     /// # use tine::{ParHashSet, prelude::*};

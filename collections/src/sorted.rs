@@ -11,8 +11,8 @@ use tine_iter::sort::ParallelSort;
 /// How many left items one step of a join takes.
 const STEP: usize = 1024;
 
-/// A vector in ascending order. It is built at once, by a parallel sort. Then it can be searched by
-/// ranges, and merged or joined with others.
+/// A vector in ascending order. It is built in one go, by a parallel sort. Then it can be searched
+/// by ranges, and merged or joined with other vectors.
 ///
 /// Dereferences to the slice. Elements cannot be changed or inserted: collect again, or
 /// [`merge`](Self::merge).
@@ -126,8 +126,8 @@ impl<T: Ord> SortedVec<T> {
         self
     }
 
-    /// Each pair of an element of this vector and one of the other that have the same key, in the
-    /// order of the two.
+    /// Each pair of an element of this vector and an element of the other with the same key, in the
+    /// order of both vectors.
     ///
     /// The keys must ascend as the elements do: the order of a vector must begin with the key. (If
     /// they do not, pairs are missing.)

@@ -1,8 +1,10 @@
-//! Pairs scattered by hash, of which a worker that holds very many keeps one for each key, before all pairs have come.
-//! So memory goes with the number of keys, however many pairs there are.
+//! Pairs scattered by hash. A worker that holds very many thins them, before all pairs have come:
+//! it keeps one pair for each key. So memory depends on the number of keys, however many pairs
+//! there are.
 //!
-//! Without a bound on memory this work would be in vain: what is left is looked at once more at the end. So a worker does
-//! it once it holds much, and only if a sample of the parts says that most keys came again.
+//! Apart from memory this work gains nothing: the remaining pairs are looked at once more at the
+//! end. So a worker does it only once it holds much, and only if a sample of the parts says that
+//! most keys came again.
 #![forbid(unsafe_code)]
 
 use crate::gather::{Heap, fits};

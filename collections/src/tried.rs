@@ -1,7 +1,8 @@
-//! Calls of which it is tried whether it pays to share their loop.
+//! Calls for which the pool tries whether sharing their loop pays.
 //!
-//! Each thread that shares the loop of such a call fills a table of its own, and the call makes one of all. What that
-//! costs depends on the number of threads, on keys and on memory; no figure fits all calls. So each site finds out.
+//! Each thread that shares the loop of such a call fills a table of its own, and the call merges
+//! all tables. The cost depends on the number of threads, on keys and on memory; no figure fits all
+//! calls. So each site finds out.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;

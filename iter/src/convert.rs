@@ -28,7 +28,7 @@ use crate::iter::ParallelIterator;
     note = "a `ParHashMap` or `ParHashSet` behind `&` is shared, so a walk would need locks: `freeze()` it, or borrow it as `&mut`"
 )]
 pub trait IntoParallelIterator {
-    /// The parallel iterator that it becomes.
+    /// The parallel iterator that `Self` becomes.
     type Iter: ParallelIterator<Item = Self::Item>;
 
     /// The item type of that iterator.
@@ -245,7 +245,7 @@ where
         I: IntoParallelIterator<Item = T>;
 }
 
-/// A type that can be extended by the items of a parallel iterator.
+/// A collection that can be extended by the items of a parallel iterator.
 ///
 /// ```
 /// use tine::prelude::*;

@@ -1,38 +1,38 @@
-//! The traits of parallel iterators, with every adapter and sink as a method,
-//! and the types that those return.
+//! The traits of parallel iterators, with every adapter and sink as a method, and the types that
+//! these methods return.
 //!
 //! A parallel iterator is a plan: nothing runs until a sink (`for_each`, `sum`, `collect` …) asks
-//! for its items. Then contiguous *pieces* of them are worked on, as many at a time as there are
-//! free threads.
+//! for its items. Then the free threads work on contiguous *pieces* of the items, one piece each at
+//! a time.
 //!
 //! More methods come with other traits of `tine::prelude`: grouping by key (`ParallelGrouping`), the
 //! few smallest (`Smallest`), and, with the feature `progress` of `tine`, bars (`.progress()`).
 //!
 //! # Pieces and their state
 //!
-//! A call first lays its items out as about 2 × threads pieces. The calling thread goes on from piece
-//! to piece with the same state. A thread that is idle takes a piece, or half of what is left of the
-//! one at work, and begins it with a state of its own. So what is made once for a piece is made
-//! **once, and once more for each piece that another thread took**, however many items there are.
-//! That holds for the state of
-//! [`map_init`](ParallelIterator::map_init), [`map_with`](ParallelIterator::map_with),
-//! `for_each_init`, `for_each_with` and their `try_` forms. It also holds for the accumulators of
-//! [`fold`](ParallelIterator::fold), `fold_with` and their `try_` forms, whatever comes after them,
-//! `collect` included.
+//! A call first cuts its items into about 2 × threads pieces. The calling thread goes on from piece
+//! to piece with the same state. An idle thread takes a piece, or half of what is left of the piece
+//! at work, and begins it with a state of its own. So what is made once for a piece is made **once,
+//! and once more for each piece that another thread took**, however many items there are. That
+//! holds for the state of [`map_init`](ParallelIterator::map_init),
+//! [`map_with`](ParallelIterator::map_with), `for_each_init`, `for_each_with` and their `try_`
+//! forms. It also holds for the accumulators of [`fold`](ParallelIterator::fold), `fold_with` and
+//! their `try_` forms, whatever comes after them, `collect` included.
 //!
-//! In a few cases pieces are cut in advance, more of them than threads may take, and each has its
-//! own state. These are: calls of at most twice as many items as there are threads; calls after
-//! [`with_max_len`](IndexedParallelIterator::with_max_len); sources that do not know their length;
-//! a state before an adapter that moves positions (`zip`, `rev` …); accumulators before a search
-//! (`find_any` …); states behind a scan; and consumers from outside this crate. Behind `chain` each side
-//! has states of its own, behind `flat_map` and `flatten` each inner iterator, behind `by_uniform_blocks` and
-//! `by_exponential_blocks` each block, and behind `deterministic` each piece of its tree.
+//! In a few cases more pieces are cut in advance, perhaps more than threads take, and each has its
+//! own state. These cases are: calls of at most twice as many items as there are threads; calls
+//! after [`with_max_len`](IndexedParallelIterator::with_max_len); sources that do not know their
+//! length; a state before an adapter that moves positions (`zip`, `rev` …); accumulators before a
+//! search (`find_any` …); states behind a scan; and consumers from outside this crate. States are
+//! also separate for each side of a `chain`, each inner iterator of `flat_map` and `flatten`, each
+//! block of `by_uniform_blocks` and `by_exponential_blocks`, and each piece of the tree of
+//! `deterministic`.
 //!
-//! The clones of `map_with`, `fold_with` and their variants are made by one thread at a time, since the
-//! value need not be `Sync`. So `clone` must not wait in a way that runs other work meanwhile: for
-//! another pool, by `yield_now`, or in a pool with `greedy_waiting`. That work may be another piece
-//! of the same loop, which waits for the clone, and then both wait for ever. The closures of
-//! `map_init` and `fold` may do all that.
+//! Only one thread at a time makes the clones of `map_with`, `fold_with` and their variants, since
+//! the value need not be `Sync`. So `clone` must not wait in a way that runs other work meanwhile:
+//! for another pool, by `yield_now`, or in a pool with `greedy_waiting`. That work may be another
+//! piece of the same loop, which waits for the clone; then both wait for ever. The closures of
+//! `map_init` and `fold` may wait in these ways.
 #![forbid(unsafe_code)]
 
 mod indexed;

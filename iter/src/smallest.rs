@@ -1,5 +1,5 @@
-//! The few smallest or largest items of any parallel iterator, in one pass and
-//! in room for a few times as many.
+//! The few smallest or largest items of any parallel iterator, in one pass, with memory for a few
+//! times that number.
 #![forbid(unsafe_code)]
 
 use std::cmp::Ordering;

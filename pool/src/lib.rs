@@ -14,26 +14,27 @@
 //!
 //! What sets it apart:
 //!
-//! * **Lock-safe waiting.** A thread that waits runs only what its own wait depends on. So a lock, a
-//!   `RefCell` borrow or a `OnceLock` initialiser held across a call does not meet a task of another
-//!   call. The exceptions: [`yield_now`] and [`yield_local`] run other jobs. So does a worker that
-//!   waits for another pool, and a worker of a pool built with
-//!   [`greedy_waiting`](ThreadPoolBuilder::greedy_waiting). And a thread that waits runs each
-//!   closure of a [`broadcast`] that is meant for this thread.
+//! * **Lock-safe waiting.** A thread that waits runs only what its own wait depends on. So a lock,
+//!   a `RefCell` borrow or a `OnceLock` initialiser held across a call does not meet a task of
+//!   another call. There are exceptions. [`yield_now`] and [`yield_local`] run other jobs. So does
+//!   a worker that waits for another pool, and a worker of a pool built with
+//!   [`greedy_waiting`](ThreadPoolBuilder::greedy_waiting). And a waiting thread runs its own
+//!   closure of each [`broadcast`].
 //! * **Guests.** An ordinary thread that calls a free function takes a free seat of the global
 //!   pool and works there itself. It needs no message to another thread. See
 //!   [`ThreadPoolBuilder::guests`].
-//! * **Quiet.** A thread without work spins for about 20 µs at most, then sleeps. It is woken only for
-//!   work that is worth it. A new call site wakes a sleeper for its first few joins; once its calls are known to be short,
-//!   it wakes none.
+//! * **Quiet.** A thread without work spins for about 20 µs at most, then sleeps. It is woken only
+//!   for work that is worth a wake-up. A new call site wakes a sleeper for its first few joins;
+//!   once its calls are known to be short, it wakes none.
 //!
 //! A table at [`ThreadPool`] tells which thread runs which closure.
 //!
 //! # Limits
 //!
-//! * A worker may block outside this library (on a channel, say) for a job that no other thread is free to run. Then
-//!   the worker waits for ever: waiting threads do not run unrelated jobs, so no thread will run that job. The remedy
-//!   is [`blocking`], inside which another thread takes the worker's place; or [`ThreadPoolBuilder::greedy_waiting`].
+//! * A worker may block outside this library (on a channel, say) for a job that no other thread is
+//!   free to run. Then the worker waits for ever: waiting threads do not run unrelated jobs, so no
+//!   thread will run that job. There are two remedies: [`blocking`], inside which another thread
+//!   takes the worker's place, and [`ThreadPoolBuilder::greedy_waiting`].
 //! * Joins nested more than 4096 deep on one thread run in sequence.
 
 // Models use the parts, not the whole.
@@ -85,7 +86,7 @@ mod public {
 #[cfg(not(loom))]
 pub use public::*;
 
-/// Where a harness that decides which thread runs is let in.
+/// The entrance for a harness that decides which thread runs.
 #[cfg(all(tine_sched, not(loom)))]
 #[doc(hidden)]
 pub mod schedule {

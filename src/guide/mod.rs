@@ -1,4 +1,4 @@
-//! Pages to read: what to choose, how to move here, how to share state, how to live beside an async
+//! Pages to read: what to choose, how to move here, how to share state, how to work beside an async
 //! runtime, what to do when it is slow or stuck, and how it works.
 //
 // The examples of some pages need the collections: without them these pages are not tested.

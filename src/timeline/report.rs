@@ -90,7 +90,7 @@ impl Report {
     fn advice(&self) -> &'static str {
         let used = self.effective_cores / self.seats.max(1) as f64;
         if self.seats < 2 {
-            "The pool has one seat: nothing can run beside anything."
+            "The pool has one seat: nothing can run in parallel."
         } else if used > 0.95 {
             "Every seat was busy nearly all the time: what is left is the work itself."
         } else if self.took < TOO_SHORT {

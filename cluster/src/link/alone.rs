@@ -1,4 +1,4 @@
-//! One rank: it already has everything that it asks of the others.
+//! One rank: it already has everything that it would ask of others.
 #![forbid(unsafe_code)]
 
 use super::Link;

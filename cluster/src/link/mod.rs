@@ -3,7 +3,7 @@
 //! There are three engines: one rank (`alone`), ranks that are threads (`threads`), and MPI
 //! (`mpi`). All code above speaks only to [`Link`]. Every method but [`fail`](Link::fail) is a
 //! collective: all ranks call the same ones in the same order, with the sizes that the contract
-//! names. If a program does not, `Cluster::enter` ends it before it gets here.
+//! names. `Cluster::enter` ends a program that does not, before it gets here.
 
 pub(crate) mod alone;
 #[cfg(feature = "mpi")]

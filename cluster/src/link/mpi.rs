@@ -1,8 +1,8 @@
 //! Ranks that a launcher starts, connected by an MPI library.
 //!
 //! rsmpi finds the library, builds its header and starts it. The nine operations are called as in
-//! C, since raw bytes are sent, in places and amounts that rsmpi's typed buffers cannot name.
-//! Counts always fit `i32`.
+//! C, since raw bytes are sent from places and in amounts that rsmpi's typed buffers cannot
+//! express. Counts always fit `i32`.
 //!
 //! **Exchange.** In step `s` a rank sends to the one `s` after it and receives from the one `s`
 //! before it. Messages have a limited size and are sent without waiting. Before a rank posts step
@@ -14,9 +14,9 @@
 //! from     -1  -2  -3     -8  -9
 //! ```
 //!
-//! No rank waits for ever. Of all ranks that wait, look at one at the lowest step. Its partners
-//! posted what it waits for in the same step, and they have reached that step, for none is at a
-//! lower one.
+//! No rank waits for ever. Look at a waiting rank that is at the lowest step. Its partners post
+//! what it waits for in that same step, and they have reached the step, since no rank is at a lower
+//! one.
 //!
 //! **Threads.** All calls come from the thread that started MPI. A `Link` is neither `Send` nor
 //! `Sync`, since the library's state is in it.
@@ -49,7 +49,7 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 pub(crate) struct Mpi {
     rank: usize,
     size: usize,
-    /// Ends MPI when dropped, which only a job that ended well does.
+    /// Ends MPI when dropped. Only a job that ended well drops it.
     universe: Cell<Option<Universe>>,
     /// Stays on its thread.
     here: PhantomData<*const ()>,
@@ -168,7 +168,7 @@ impl Mpi {
         })
     }
 
-    /// Builds the pool, unless the program has built it or says how many threads it has.
+    /// Builds the pool, unless the program has built it or has set its number of threads.
     fn set_threads(&self) {
         // All ranks meet here, also those that are told how many threads they have.
         let machine = environment::processor_name().unwrap_or_default();

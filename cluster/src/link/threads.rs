@@ -3,7 +3,7 @@
 //! Each operation is one meeting. A rank puts its message on its slot of the board, waits at the
 //! barrier until all have done so, and reads the slots of the others. The board has two sides that
 //! take turns. Before a rank writes to a side again, it has passed a meeting on the other side, and
-//! all ranks that came to that had read this one.
+//! all ranks at that meeting had read this side.
 //!
 //! ```text
 //! rank 0   write A0   barrier   read A*   write B0   barrier   read B*   write A0 …

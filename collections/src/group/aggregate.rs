@@ -15,7 +15,8 @@ use std::mem;
 use std::ops::AddAssign;
 use tine_iter::iter::ParallelIterator;
 
-/// One result for each key: how it begins, grows, is joined with that of later items, and ends.
+/// One result for each key: how it begins, grows, is joined with the result of later items, and
+/// ends.
 pub trait Aggregate<T>: Send + Sync {
     /// The result on its way.
     type State: Send;
@@ -37,8 +38,9 @@ pub trait Aggregate<T>: Send + Sync {
     fn done<H: Hole>(states: H::Of<Self::State>) -> Option<H::Of<Self::Out>>;
 }
 
-/// A type constructor, such as "a vector of X" for any X. With it, a generic function can say that a value which holds
-/// states is one that holds results, though only each aggregate knows that the two are one type.
+/// A type constructor, such as "a vector of X" for any X. With it, a generic function can treat a
+/// value that holds states as a value that holds results, although only each aggregate knows that
+/// the two are the same type.
 pub trait Hole {
     /// The type for this `X`.
     type Of<X>;

@@ -1,9 +1,10 @@
 //! Distinct items, in the order in which they first occur.
 //!
-//! A worker puts items into a table, each with its rank. If the keys become too many for that, or are
-//! new with nearly every item, what comes later is scattered by hash; an item whose key is in the table
-//! is known to be no first one, and is dropped on the spot. One job for each part finds the first items;
-//! then they are brought into order by place, in parallel. Numbers need no places: `passed.rs`.
+//! A worker puts items into a table, each with its rank. If the keys become too many for the table,
+//! or nearly every item has a new key, later items are scattered by hash. An item whose key is in
+//! the table is not the first of its key, and is dropped on the spot. One job for each part finds
+//! the first items. Then they are brought into order by place, in parallel. Numbers need no places:
+//! `passed.rs`.
 #![forbid(unsafe_code)]
 
 use super::firsts::{Listed, Ranked, Row, Trial};
@@ -134,7 +135,7 @@ fn first_items<G: Tag, K: Eq + Hash, V>(
 /// An item on its way to its part, with its place.
 type Placed<G, K, V> = Tagged<G, K, (usize, V)>;
 
-/// Items of more keys than a table should have.
+/// Items with more keys than a table should hold.
 struct Strained<G, K, V> {
     /// The first items.
     row: Row<Ranked<K, V>>,
@@ -263,9 +264,9 @@ where
     concat(sorted)
 }
 
-/// Ranges of places, each brought into order by one job. As many to each power of two: first
-/// occurrences crowd at the beginning where keys come again and again, so ranges of one length would not
-/// hold alike many.
+/// Ranges of places, each brought into order by one job. Each power of two is cut into the same
+/// number of ranges: where keys come again and again, first occurrences crowd at the beginning, so
+/// ranges of equal length would hold unequal numbers.
 struct Ranges {
     /// The places from one power of two to the next are cut into 2^N ranges; this is N.
     cuts: u32,

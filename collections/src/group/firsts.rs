@@ -17,11 +17,12 @@ const SHORT: usize = 1 << 17;
 const LONG: usize = 1 << 19;
 /// Up to this many keys of other inputs are few.
 const FEW: usize = 1 << 20;
-/// A worker looks at its table when it holds this many keys, and each time that the number of keys has
-/// doubled. If hardly an item since the last look had a key that the table knew, the worker gives the
-/// table up. It keeps keys that come again and again in the same order, if they are no more than this, and gives up a table
-/// of a million keys that come equally often: that would miss the cache at each item, and would have to be merged.
-/// (Debug builds look earlier, so that tests of moderate size reach what is beyond.)
+/// A worker looks at its table when it holds this many keys, and each time the number of keys has
+/// doubled. If hardly any item since the last look had a key that the table knew, the worker gives
+/// the table up. So it keeps keys that come again and again in the same order, if they are no more
+/// than this. It gives up a table of a million equally frequent keys, which would miss the cache at
+/// each item, and would have to be merged. (Debug builds look earlier, so that tests of moderate
+/// size reach what is beyond.)
 const TRIED: usize = if cfg!(miri) {
     1 << 9
 } else if cfg!(debug_assertions) {
@@ -34,7 +35,7 @@ const STALE: usize = 12;
 /// How many keys of one table are looked up in another.
 const SAMPLE: usize = 64;
 
-/// After this number of items whose keys a table lacks, a worker asks whether looking into it pays.
+/// After this number of items whose keys a table lacks, a worker checks whether lookups in it pay.
 const TRIAL: usize = 1 << 14;
 
 /// Whether it pays to look items up in a table that takes no more of them.
@@ -354,7 +355,7 @@ impl<K, V> Listed<K, V> {
         (self.words, self.list)
     }
 
-    /// Apart, so that the loop around `add` is short.
+    /// A separate function, so that the loop around `add` is short.
     #[inline(never)]
     fn insert(&mut self, hash: u64, word: u64, item: (K, V), hasher: &impl BuildHasher) {
         self.list.push(item);

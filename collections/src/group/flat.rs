@@ -6,9 +6,9 @@
 //!          part 0                  │ part 1
 //! ```
 //!
-//! A key's place is its hash, scaled to the length of its part. If the slot there is taken, it lies in
-//! the next free one, around the end of the part. So a lookup misses the cache once; in a map cut into
-//! tables it misses twice, and each miss asks for a page of its own.
+//! A key's place is its hash, scaled to the length of its part. If the slot there is taken, the key
+//! lies in the next free slot; behind the end of the part comes its beginning. So a lookup misses
+//! the cache once. In a map cut into tables it misses twice, each time in another page.
 #![forbid(unsafe_code)]
 
 use super::laying::Rows;
@@ -28,8 +28,8 @@ const LARGEST: usize = 64;
 enum Slot<K, R> {
     Free,
     Single(K, R),
-    /// More items than one: where they begin among those of the part, and how many they are. While
-    /// the part is filled, the first number is that of their row.
+    /// Several items: where they begin among the items of the part, and how many they are. While
+    /// the part is filled, the first number is the number of their row.
     Several(K, u32, u32),
 }
 

@@ -73,9 +73,10 @@ impl<F: Fold> Fold for AtOnce<'_, F> {
     }
 }
 
-/// Whether an item may as well become a sum as soon as it is read. Plain sums that are no larger than
-/// items are as cheap to scatter. An item that is a reference points to what was just read: later,
-/// it would be fetched again, at random. One that owns memory would keep it until all items have come.
+/// Whether an item may as well become a sum as soon as it is read. Plain sums that are no larger
+/// than items are as cheap to scatter. An item that is a reference points to memory that was just
+/// read; later, that memory would have to be fetched again, in random order. An item that owns
+/// memory would keep it until all items have come.
 pub(super) const fn sums_at_once<T, A>() -> bool {
     let small = mem::size_of::<A>() <= 16 || mem::needs_drop::<T>();
     !mem::needs_drop::<A>() && mem::size_of::<A>() <= mem::size_of::<T>() && small

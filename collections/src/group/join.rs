@@ -14,8 +14,8 @@ use tine_iter::iter::plumbing::UnindexedConsumer;
 /// [`join_on`](super::ParallelGrouping::join_on).
 ///
 /// Each method first gathers the right side by key, unless that has been done before. Then it walks
-/// the left side in parallel, and looks each item up. Results come in the left side's order, and
-/// for one left item in the right side's.
+/// the left side in parallel, and looks each item up. Results come in the left side's order;
+/// results of one left item come in the right side's order.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -257,8 +257,8 @@ where
         Chosen { join: self, having }.collect()
     }
 
-    /// Each pair, and each item of either side without a partner, alone. Those of the right side
-    /// come last; their order is not specified.
+    /// Each pair, and each item of either side without a partner, alone. Right items without a
+    /// partner come last; their order is not specified.
     ///
     /// ```
     /// # use tine::prelude::*;

@@ -1,8 +1,8 @@
-//! Groups as rows, laid out from what workers have sifted.
+//! Groups as rows, laid out from the values that workers have sifted.
 //!
 //! One job for each part lists its keys, counts their values, and lays out the values that were
-//! scattered; it leaves gaps for those of heavy keys. Then one job for each segment moves its values
-//! into these gaps. So all threads share the values of one key.
+//! scattered; it leaves gaps for the values of heavy keys. Then one job for each segment moves its
+//! values into these gaps. So all threads share the values of one key.
 #![forbid(unsafe_code)]
 
 use super::listing::{Laid, Listing};

@@ -1,7 +1,8 @@
-//! Keys by number, and values with the number of their key, as they come.
+//! Numbered keys, and values with the number of their key, in the order of the input.
 //!
-//! Where keys are few, the number of each is guessed from its hash: a slot holds the number of the key that came there
-//! last, and one comparison tells whether it is the same. That takes less than a table's lookup.
+//! If there are few keys, the number of a key is guessed from its hash: a slot holds the number of
+//! the last key with such a hash, and one comparison tells whether it is the same key. That takes
+//! less time than a lookup in a table.
 //!
 //! ```text
 //! keys     b a c              in the order in which they first came

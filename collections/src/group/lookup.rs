@@ -50,7 +50,7 @@ pub trait Numbered: Lookup {
     fn rows(&self) -> impl Iterator<Item = (usize, usize, &[Self::Item])>;
 }
 
-/// A table that is there already, and beside it a mark for each row that was found.
+/// An existing table, and beside it a mark for each row that was found.
 pub struct Beside<D> {
     table: D,
     met: Vec<Box<[AtomicBool]>>,

@@ -38,19 +38,21 @@ use tine_iter::slice::ParallelSliceMut;
 /// Counting, folding, grouping and joining by key, on every parallel iterator.
 ///
 /// All methods adapt while they run. If there are few keys, each thread folds them in a table of
-/// its own. If there are many, items are first scattered by hash, so that each thread then works on
-/// keys of its own. A choice that turns out wrong is revised.
+/// its own. If there are many, items are first scattered by hash; then each thread works on keys of
+/// its own. A choice that turns out wrong is revised.
 ///
 /// Values of a key come in the order of the input, whatever the number of threads. The order of the
 /// *keys* of a map is not specified.
 ///
-/// What is scattered stays in memory: for each item its key, and its sum or the item itself. A sum that owns nothing
-/// and is no larger than an item takes the place of an item that owns memory, so the item is dropped at once. Counts
-/// and folds keep about half a gigabyte in this way, for all threads together, besides what keys and items own. A
-/// thread that has its share of this folds it, and goes on. So a stream may be larger than memory, if memory has room
-/// for its keys once for each thread. (For `fold_by` and `aggregate_by`, which keep to the order of items: once for
-/// each piece that a thread has taken over.) `distinct`, and `collect` into a map or a set, keep one item for each key in
-/// the same way. `group_by` and the joins keep what is scattered to the end.
+/// Scattered items stay in memory: for each item its key, and the item itself or a sum. If items
+/// own memory and a sum owns none and is no larger, the sum takes the item's place, and the item is
+/// dropped at once. Counts and folds keep up to about half a gigabyte in this way, for all threads
+/// together, besides the memory that keys and items own. A thread that has reached its share folds
+/// what it has scattered, and goes on. So a stream may be larger than memory, if memory has room
+/// for its keys once for each thread. (For `fold_by` and `aggregate_by`, which keep to the order of
+/// items: once for each piece that a thread has taken over.) `distinct`, and `collect` into a map
+/// or a set, keep one item for each key in the same way. `group_by` and the joins keep all
+/// scattered items to the end.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -86,8 +88,9 @@ pub trait ParallelGrouping: ParallelIterator {
     /// accumulator of later items.
     ///
     /// For the result to be the same on any number of threads, `combine` must agree with `fold`:
-    /// folding some items and then others is the same as combining the two. It need not be
-    /// commutative. `init` is called for each key at least once, and for each item at most once.
+    /// folding some items and then others must give the same as combining the two results.
+    /// `combine` need not be commutative. `init` is called for each key at least once, and for each
+    /// item at most once.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -332,7 +335,7 @@ pub trait ParallelGrouping: ParallelIterator {
     }
 
     /// Brings the items together with what a [`FrozenMap`](crate::FrozenMap) or a [`Groups`] has
-    /// for their keys. If the table is given by reference, it can be joined to again and again.
+    /// for their keys. Pass the table by reference to use it for several joins.
     ///
     /// ```
     /// use tine::{ParHashMap, prelude::*};
@@ -343,8 +346,8 @@ pub trait ParallelGrouping: ParallelIterator {
     /// assert_eq!(join().anti(), [3]);
     /// ```
     ///
-    /// A [`ParHashMap`] is joined to through `&mut`, and stays what it is. Nothing is moved or
-    /// locked: the `&mut` keeps every other thread out until the join is done.
+    /// Pass a [`ParHashMap`] as `&mut`: it stays a `ParHashMap`. Nothing is moved or locked, since
+    /// the `&mut` keeps every other thread out until the join is done.
     ///
     /// ```
     /// use tine::{ParHashMap, prelude::*};

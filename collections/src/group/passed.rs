@@ -1,4 +1,4 @@
-//! First items of many keys that are numbers, without a place beside each.
+//! First items of many keys that are numbers, without storing a place for each.
 //!
 //! A worker keeps its items as they come, in stretches, and scatters the words of their keys. One job for
 //! each part looks at its words in order, and notes a bit for each: whether it came first. Then the items

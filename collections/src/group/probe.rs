@@ -1,13 +1,13 @@
-//! Looking up the items of a parallel iterator in a table. A key is hashed and its memory is fetched
-//! some items before it is looked up.
+//! Looking up the items of a parallel iterator in a table. A key is hashed and its memory is fetched some items
+//! before its lookup.
 //!
 //! ```text
 //! items ──► hash, fetch ──► │ ring of those that wait │ ──► look up ──► results
 //! ```
 //!
-//! An item goes in for each that comes out, from block to block of one piece, so the number of those
-//! that wait for memory stays the same. The ring is emptied when the piece ends, and when an item comes alone:
-//! a bridge promises that none waits for a later one.
+//! From block to block of a piece, an item enters the ring for each item that leaves it, so the number of items
+//! that wait for memory stays the same. The ring is emptied when the piece ends, and when an item comes alone: a
+//! bridge promises that no item waits for a later one.
 #![forbid(unsafe_code)]
 
 use super::lookup::Lookup;
@@ -88,7 +88,8 @@ impl<'a, D: Lookup, F, W> Probing<'a, D, F, W> {
     }
 }
 
-/// What becomes of an item. Its key is dropped before that is returned, and so what was found as well if that panics.
+/// The result for an item. The item's key is dropped before the result is returned; if that drop
+/// panics, the result is dropped too.
 #[inline]
 fn look_up<T, D: Lookup, W: Found<T, D::Item>>(
     table: &D,

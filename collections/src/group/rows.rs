@@ -23,7 +23,7 @@ use tine_pool::join;
 /// The result of [`group_by`](super::ParallelGrouping::group_by): each key with its values, in the
 /// order of the input.
 ///
-/// The values of a group lie in a row, so there are three allocations for thousands of groups. The
+/// The values of a group lie in a row, so thousands of groups take three allocations in all. The
 /// order of the groups is not specified.
 ///
 /// ```
@@ -159,8 +159,8 @@ impl<K, T, S> Groups<K, T, S> {
     }
 
     /// A result for each group, folded from its values, groups in parallel. A long group is cut in
-    /// halves, whose results are combined in order, so all threads work on it. Where it is cut does
-    /// not depend on the number of threads.
+    /// halves, whose results are combined in order. So all threads work on it. The cuts do not
+    /// depend on the number of threads.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -275,7 +275,7 @@ impl<K: Eq + Hash, T, S: BuildHasher> Groups<K, T, S> {
         })
     }
 
-    /// As a map, each group a vector of its own.
+    /// A map in which each group is a vector of its own.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -440,7 +440,7 @@ impl<K: Eq + Hash + Borrow<Q>, Q: Hash + Eq + ?Sized, T, S: BuildHasher> Index<&
     /// If there is no such group.
     #[track_caller]
     fn index(&self, key: &Q) -> &[T] {
-        self.get(key).expect("no group of this key")
+        self.get(key).expect("no group has this key")
     }
 }
 

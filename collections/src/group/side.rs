@@ -1,4 +1,4 @@
-//! The right sides of joins: what a key is looked up in.
+//! The right sides of joins, in which keys are looked up.
 //!
 //! A parallel iterator is gathered by key when a kind of join is asked for: with its values, or for
 //! `semi` and `anti` without. Groups and frozen maps are looked up as they are, by value or by

@@ -1,9 +1,9 @@
-//! A worker's values on their way to groups: those of heavy keys apart from the others.
+//! A worker's values on their way to groups: values of heavy keys are kept apart from the others.
 //!
 //! A sample tells which keys are heavy. A heavy key's values stay in the order in which they came,
-//! each with the key's number, so they are moved only once more, to where their group lies, and by
-//! any thread. All others are scattered to parts. Within one [`Sifted`] a key is heavy from the
-//! beginning to the end or not at all, so the order of its values is known.
+//! each with the key's number. So they are moved only once more, to the place of their group, and
+//! any thread can move them. All other values are scattered to parts. Within one [`Sifted`] a key
+//! is heavy from the beginning to the end or not at all, so the order of its values is known.
 //!
 //! ```text
 //! near   keys a b c     segments [a a b a c a …] [b a a …]     in the order of the input
@@ -224,8 +224,9 @@ fn choose<K: Eq, T>(sample: &[(K, T)], hashes: &[u64]) -> Choice {
     }
 }
 
-/// Pairs while they are few: to scatter them, and to lay each part by itself, costs more than a second thread saves.
-/// (Debug builds take fewer for few, so that tests of moderate size reach what is beyond.)
+/// Pairs while they are few: scattering them, and laying out each part by itself, costs more than a
+/// second thread saves. (Debug builds take fewer for few, so that tests of moderate size reach what
+/// is beyond.)
 pub(super) enum Pairs<K, T> {
     /// As they came: they can be scattered.
     Row(Vec<(K, T)>),

@@ -3,9 +3,10 @@
 //! A worker folds into a table of its own for as long as that pays. Once the table has outgrown the
 //! cache, the number of items per entry matters. If several items went into each entry, the entries
 //! are flushed (scattered by hash) and the table begins again; heavy keys are still folded on the
-//! spot. If hardly more than one did, the table was a detour: for a while, items are scattered as
-//! they come. Then the table is tried again, and each failure makes that while longer. In front of
-//! both stands a small table for keys that come often (`hot.rs`), as long as enough of them do.
+//! spot. If hardly more than one item did, the table was a detour: for a while, items are scattered
+//! as they come. Then the table is tried again; each failure makes the next wait longer. In front
+//! of both stands a small table for keys that come often (`hot.rs`), as long as enough such keys
+//! come.
 //!
 //! In the end each part has lists of items and of flushed entries, in the order of the input. One
 //! job for each part folds them into its table.
@@ -58,8 +59,8 @@ where
     tables_into(items, fold, hasher, |tables| tables)
 }
 
-/// What `make` makes of the tables. Keys that came again are dropped after it: all that is allocated then
-/// takes longer, as an allocator may look at each piece that was freed before.
+/// What `make` makes of the tables. Keys that came again are dropped after that: once they are
+/// freed, allocations take longer, since an allocator may look at each freed piece.
 pub(super) fn tables_into<I, F, R>(
     items: I,
     fold: &F,
@@ -143,8 +144,8 @@ where
     (tables, spent, kept)
 }
 
-/// Ends the workers' states, and merges what they come to pair by pair. A table that took in all others,
-/// one after the other, would be one thread's work, and the more the more threads there are.
+/// Ends the workers' states, and merges their results pair by pair. If one table took in all others
+/// in turn, a single thread would do all that work, and it would grow with the number of threads.
 fn merged<'a, F, S, G>(
     plan: &Plan<'a, F, S>,
     mut states: Vec<Box<State<'a, F, S, G>>>,

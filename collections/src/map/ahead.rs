@@ -1,4 +1,4 @@
-//! Keys that are hashed some places ahead of their lookup, so that memory is fetched meanwhile.
+//! Keys that are hashed some places ahead of their lookup, so that their memory is fetched in time.
 #![forbid(unsafe_code)]
 
 use std::iter::{Fuse, FusedIterator};
@@ -11,7 +11,8 @@ const AHEAD: usize = 8;
 pub(super) struct Ahead<'k, Q: ?Sized, I, F> {
     keys: Fuse<I>,
     expect: F,
-    /// Those that wait for memory, the next of them at `at`. There are as many as fit until no keys are left.
+    /// Keys that wait for memory, the next of them at `at`. The ring is full until no keys are left
+    /// to draw.
     ring: [Option<(u64, &'k Q)>; AHEAD],
     at: usize,
 }

@@ -12,49 +12,56 @@ use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
 use std::mem;
 
-/// A hash map that many threads change at once, and that is built, walked,
-/// merged and dropped in parallel.
+/// A hash map that many threads change at once. It is built, walked, merged and dropped in
+/// parallel.
 ///
 /// It can be used in two ways. Through `&self`, any number of threads insert, look up and remove;
 /// each key belongs to a shard with a lock of its own. `&mut self`, and the map by value, prove
-/// that no other thread uses it, so nothing is locked: the parallel bulk operations take these.
+/// that no other thread uses it, so nothing is locked. The parallel bulk operations work in this
+/// way.
 ///
 /// # Reads
 ///
-/// A read enters the lock of its shard, which writes to it. On Linux, the map stops doing this once one of its shards
-/// has been read some hundred times without a write between. From then on a read only notes in a slot of its own
-/// thread which shard it reads, so any number of threads read one key without taking its cache line from one another.
-/// The first write ends this, and takes some 20 µs more; then reads lock again for some milliseconds.
+/// A read takes the lock of its shard, which writes to the lock. On Linux, reads stop taking locks
+/// once one of the map's shards has been read some hundred times without a write between. From then
+/// on a read only notes in a slot of its own thread which shard it reads. So any number of threads
+/// read one key without taking its cache line from one another. The first write ends this, and
+/// takes some 20 µs more; then reads lock again for some milliseconds.
 ///
-/// Keep guards short. While a guard is held that was taken without a lock, the first write to each other shard looks
-/// at the slots of all threads, and reads lock. If a guard is forgotten, this lasts as long as the map.
+/// Keep guards short. While a thread holds a guard that was taken without a lock, reads lock again
+/// after a write, and the first write to each other shard looks at the slots of all threads. If a
+/// guard is forgotten, this lasts as long as the map.
 ///
-/// The first write needs the system call `membarrier`. The system granted it when reads stopped locking. If the
-/// program has since forbidden it with a system-call filter, the write panics and changes nothing.
+/// The first write needs the system call `membarrier`. The system granted that call when reads
+/// stopped locking. If the program has since forbidden the call by a system-call filter, the write
+/// panics and changes nothing.
 ///
 /// # Closures, guards and deadlocks
 ///
-/// [`read`](Self::read), [`read_many`](Self::read_many), [`update`](Self::update), [`upsert`](Self::upsert),
-/// [`compute`](Self::compute), [`get_or_insert_with`](Self::get_or_insert_with), [`remove_if`](Self::remove_if),
-/// [`retain`](Self::retain), [`for_each`](Self::for_each) and [`find_map`](Self::find_map) run their closure while a shard is locked. Keep the
-/// closure short, and start nothing parallel in it. Guards ([`get`](Self::get), [`lock`](Self::lock),
-/// [`entry`](Self::entry), [`lock_entry`](Self::lock_entry)) lock a shard until they are dropped; they are here to
+/// [`read`](Self::read), [`read_many`](Self::read_many), [`update`](Self::update),
+/// [`upsert`](Self::upsert), [`compute`](Self::compute),
+/// [`get_or_insert_with`](Self::get_or_insert_with), [`remove_if`](Self::remove_if),
+/// [`retain`](Self::retain), [`for_each`](Self::for_each) and [`find_map`](Self::find_map) run their
+/// closure while a shard is locked. Keep the closure short, and start nothing parallel in it. Guards
+/// ([`get`](Self::get), [`lock`](Self::lock), [`entry`](Self::entry),
+/// [`lock_entry`](Self::lock_entry)) lock a shard until they are dropped. They exist to
 /// ease porting.
 ///
-/// Entering the same map again from inside, where one of the two accesses writes, **panics** at
-/// once, in every build, instead of deadlocking. Reading inside of reading is fine. Two threads can
-/// still lock two *different* maps in opposite orders; as with any two locks, agree on an order.
+/// If code enters the same map again from inside, and one of the two accesses writes, it **panics**
+/// at once, in every build, instead of deadlocking. Reading inside a read is fine. Two threads can
+/// still lock two *different* maps in opposite orders: as with any two locks, agree on an order.
 ///
 /// # Panics in user code
 ///
-/// A panic in `Hash`, `Eq`, `Clone`, `Drop` or a closure unlocks the shard and travels on; nothing
-/// is poisoned. Entries that were inserted stay, and the map can be used afterwards.
+/// A panic in `Hash`, `Eq`, `Clone`, `Drop` or a closure unlocks the shard and goes on to the
+/// caller; nothing is poisoned. Entries that were inserted stay, and the map can be used
+/// afterwards.
 ///
 /// # Hashing
 ///
 /// The default hasher is foldhash, seeded for each map: fast, and good against accidental
-/// collisions. It is *not* a defence against an attacker with control of your keys and a clock;
-/// against such an attacker, pass `std::hash::RandomState`.
+/// collisions. It is *not* a defence against an attacker who controls your keys and can measure
+/// time. Against such an attacker, pass `std::hash::RandomState`.
 ///
 /// # Features
 ///
@@ -296,8 +303,8 @@ impl<K, V, S> ParHashMap<K, V, S> {
     }
 }
 
-/// What `look` says of the value of `key` in its table, which is left then. Either outcome leaves it by itself: so none has
-/// to be remembered meanwhile.
+/// What `look` returns for the value of `key` in its table; the table is left afterwards. Each
+/// outcome leaves it separately, so no outcome has to be remembered meanwhile.
 #[inline(always)]
 fn look_in<K, V, Q, R>(
     table: Reading<'_, (K, V)>,
@@ -402,12 +409,13 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         }
     }
 
-    /// Calls `look` with the values of many keys, in the order of the keys, and gives what it returns.
+    /// Calls `look` with the values of many keys, in the order of the keys, and yields its results.
     ///
-    /// Each key is read when the iterator comes to it, as by [`read`](Self::read), and no shard is locked meanwhile.
-    /// In a map that is larger than the cache this takes about 0.6 of the time of as many single reads, since the
-    /// memory of one key is fetched while the keys before it are read. In a small map it takes a fifth more. Eight
-    /// keys are drawn and hashed ahead, the first eight at the call.
+    /// Each key is read when the iterator comes to it, as by [`read`](Self::read), and no shard is
+    /// locked meanwhile. In a map larger than the cache this takes about 0.6 of the time of the
+    /// same number of single reads, since the memory of one key is fetched while the keys before it
+    /// are read. In a small map it takes a fifth more. Eight keys are drawn and hashed ahead, the
+    /// first eight at the call.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -489,8 +497,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
             .map(|(_, value)| change(value))
     }
 
-    /// Inserts the value that `first` returns, or calls `change` with the value that is there;
-    /// either under the shard's lock. Returns `true` if it inserted.
+    /// Inserts the value that `first` returns, or calls `change` with the existing value; both
+    /// under the shard's lock. Returns `true` if it inserted.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -517,8 +525,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         }
     }
 
-    /// A clone of the value of `key`. If there is none, `make` supplies it, under the shard's lock
-    /// and so only once.
+    /// A clone of the value of `key`. If there is none, `make` supplies the value, under the
+    /// shard's lock and so only once.
     ///
     /// ```
     /// # use tine::ParHashMap;

@@ -12,8 +12,9 @@ use std::ops::{Deref, DerefMut};
 
 /// A guard on a value to read. Its shard stays locked for reading.
 ///
-/// Dereferences to the value. A parallel loop may use its caller's guard by reference. But no item of that loop may write to the
-/// map: the writer would wait for the guard, and the caller, which holds the guard, for the loop.
+/// Dereferences to the value. A parallel loop may use its caller's guard by reference. But no item
+/// of that loop may write to the map: the item would wait for the guard, and the caller, which
+/// holds the guard, would wait for the loop.
 ///
 /// ```
 /// use tine::{ParHashMap, map::Ref};
@@ -28,8 +29,9 @@ pub struct Ref<'a, K, V> {
 
 /// A guard on a value to change. Its shard stays locked for writing.
 ///
-/// Dereferences to the value. A parallel loop may read the value through its caller's guard. But no item of that loop may read or
-/// write the map itself: the item would wait for the guard, and the caller, which holds the guard, for the loop.
+/// Dereferences to the value. A parallel loop may read the value through its caller's guard. But no
+/// item of that loop may read or write the map itself: the item would wait for the guard, and the
+/// caller, which holds the guard, would wait for the loop.
 ///
 /// ```
 /// use tine::{ParHashMap, map::RefMut};
@@ -156,7 +158,7 @@ impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for RefMut<'_, K, V> {
     }
 }
 
-/// A guard on the value of `key` in its table, which is left if there is none.
+/// A guard on the value of `key` in its table. If there is no value, the table is left.
 #[inline(always)]
 fn find<'a, K, V, Q>(table: Reading<'a, (K, V)>, hash: u64, key: &Q) -> Option<Ref<'a, K, V>>
 where

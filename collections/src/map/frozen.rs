@@ -35,7 +35,7 @@ use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 pub struct FrozenMap<K, V, S = DefaultHashBuilder> {
     tables: Box<[Whole<(K, V)>]>,
     /// Where the memory of each table is, for lookups that are planned ahead. A single lookup does
-    /// without: how many of them a core has under way is decided by how few instructions they are.
+    /// not use it: the fewer instructions a lookup has, the more of them a core has under way.
     charts: Box<[Chart]>,
     hasher: S,
 }
@@ -315,10 +315,11 @@ impl<K: Eq + Hash, V, S: BuildHasher> FrozenMap<K, V, S> {
 
     /// The values of many keys, in the order of the keys.
     ///
-    /// In a map that is larger than the cache this takes about half the time of as many calls of [`get`](Self::get):
-    /// the memory of one key is fetched while the keys before it are looked up. Eight keys are drawn and hashed
-    /// ahead, the first eight at the call. To look up in parallel, give each thread a part of the keys, or look up
-    /// the items of any parallel iterator with `join_on`.
+    /// In a map larger than the cache this takes about half the time of the same number of calls of
+    /// [`get`](Self::get): the memory of one key is fetched while the keys before it are looked up.
+    /// Eight keys are drawn and hashed ahead, the first eight at the call. To look up in parallel,
+    /// give each thread a part of the keys, or look up the items of any parallel iterator with
+    /// `join_on`.
     ///
     /// ```
     /// # use tine::ParHashMap;

@@ -1,62 +1,69 @@
-//! Whether readers of a map have to lock its shards.
+//! Decides whether readers of a map have to lock its shards.
 //!
-//! At first a map's gate is **shut**: a reader enters the lock of its shard, which takes that line from all
-//! other cores twice. When a shard was read many times with no write between, the gate **opens**: a reader now announces in a
-//! slot of its own thread (`records`) which shard it reads, and writes nothing that another thread reads.
-//! The first writer shuts the gate again, for the whole map, and for a while.
+//! At first a map's gate is **shut**: a reader takes the lock of its shard, and so takes that cache line from all
+//! other cores twice. When a shard has been read many times with no write between, the gate **opens**: a reader
+//! now announces in a slot of its own thread (`records`) which shard it reads, and writes nothing that other
+//! readers read. The first writer shuts the gate again, for the whole map, and for a while.
 //!
 //! ```text
 //!   SHUT ──► RISING ──► OPEN ──► FALLING ──► EMPTYING ──► SHUT, in the next epoch
 //!     reader      barrier    writer      barrier     no reader is left
 //! ```
 //!
-//! A writer that finds it RISING shuts it at once: no reader is in yet, and the thread that raised it finds another
-//! epoch.
+//! A writer that finds the gate RISING shuts it at once: no reader is in yet, and the thread that raised the gate
+//! then finds another epoch.
 //!
-//! A reader is *in* if, after its announcement and a fence, the gate was OPEN and no writer had the shard's
-//! lock. A writer first has the lock, and then looks at the gate:
+//! A reader is *in* if, after its announcement and a fence, it found the gate OPEN and the shard's lock free of a
+//! writer. A writer first takes the lock, and then looks at the gate:
 //!
-//! * **It is SHUT.** The writer goes on. A gate that opens later does so after a barrier, which the writer
-//!   passed after it took the lock: had it passed before, it would have seen RISING. So a reader
-//!   that sees OPEN sees the lock as well, and withdraws.
-//! * **It is not.** The writer shuts it, has all threads pass a barrier, and looks at the slots. A reader that is
-//!   in announced itself before it saw OPEN, so before that barrier, and is seen.
-//!   If the shard is read, the writer leaves its lock, since a thread that reads may come to
-//!   read again, and waits until the slot is cleared. Nobody comes in meanwhile.
+//! * **The gate is SHUT.** The writer goes on. If the gate opens later, it does so after a barrier. The writer
+//!   passed that barrier after it took the lock: had it passed before, it would have seen RISING. So a reader that
+//!   sees OPEN sees the lock as well, and withdraws.
+//! * **The gate is not SHUT.** The writer shuts it, makes all threads pass a barrier, and looks at the slots. A
+//!   reader that is in announced itself before it saw OPEN, so before that barrier, and the writer sees it. If the
+//!   shard is read, the writer releases the lock, since a thread that reads may want to read again, and waits
+//!   until the slot is cleared. No reader comes in meanwhile.
 //!
-//! EMPTYING says that the barrier has been passed: later writers only look. The gate is SHUT once no slot names
-//! any shard of the map. The number of the epoch keeps a thread that looked long ago from saying so.
+//! EMPTYING says that all threads have passed the barrier: later writers only look at the slots. The gate becomes
+//! SHUT once no slot names any shard of the map. The number of the epoch keeps a thread that looked long ago from
+//! setting SHUT.
 //!
-//! The *short way* in is for a thread that is inside of no map. All its slots are free: a guard holds a note of the thread
-//! (`reentry`) for longer than its slot, and no record is claimed one of whose slots is in use by a thread that has left
-//! it. So the reader takes the first slot without a look.
+//! The *short way* in is for a thread that is inside no map. All its slots are free: each guard holds a note of
+//! the thread (`reentry`) for longer than its slot, and a thread never claims a record while a slot of that record
+//! is still in use. So the reader takes the first slot without a check.
 //!
-//! A look at all slots is long where there are many threads, and EMPTYING lasts for as long as a guard is kept. So a
-//! writer that has found no reader in its shard leaves a *mark* there: the word of the gate, EMPTYING with its
-//! epoch. The next writer of the shard that finds the gate's word to be the mark does not look:
+//! A look at all slots takes long where there are many threads, and EMPTYING lasts for as long as a guard is kept.
+//! So a writer that has found no reader in its shard leaves a *mark* there: the word of the gate, EMPTYING with
+//! its epoch. If the next writer of the shard finds that the gate's word equals the mark, it does not look at the
+//! slots:
 //!
-//! * No reader has come in since. A reader that is in saw OPEN after its announcement. One that saw it in this epoch
-//!   announced itself before the barrier, and the look would have found it. In a later epoch there is another word.
-//! * What the readers did is over for this writer too: the lock of the shard orders it behind the one that looked.
-//! * A gate that opens later finds the lock, as one that was SHUT does: the word was seen under it.
+//! * No reader has come in since. A reader that is in saw OPEN after its announcement. If it saw OPEN in this
+//!   epoch, it announced itself before the barrier, and the first writer's look would have found it. In a later
+//!   epoch the gate has another word.
+//! * What the readers did is over for this writer too: the lock of the shard orders it behind the writer that
+//!   looked.
+//! * A reader that finds the gate open again later finds the lock too, as after SHUT: the writer saw the word
+//!   under the lock.
 //!
-//! With marks there may be no writer left that looks. So the last reader to leave says SHUT. For that a reader
-//! that finds the gate not OPEN, when its slot is cleared, passes a true fence, and then looks at the gate and at
-//! all slots. The writer that says EMPTYING does the same before it looks. These fences come one after the other. The
-//! writer finds cleared the slots of the readers whose fences come before its own. If no reader's fence comes later, it
-//! says SHUT. Else the reader whose fence is the last of all finds EMPTYING, and all slots cleared: it says SHUT.
+//! With marks there may be no writer left that looks. So the last reader to leave sets SHUT. For that, a reader
+//! clears its slot, and if it finds the gate not OPEN, it passes a true fence, and then looks at the gate and at
+//! all slots. The writer that sets EMPTYING passes a fence too before it looks. These fences come one after the
+//! other. The writer finds the slots of those readers cleared whose fences come before its own. If no reader's
+//! fence comes later, the writer sets SHUT. Otherwise the reader whose fence is the last of all finds EMPTYING,
+//! and all slots cleared: it sets SHUT.
 //!
-//! A slot that is cleared by a reader that saw OPEN was cleared before the barrier. So EMPTYING ends.
+//! A reader that still saw OPEN as it left cleared its slot before the barrier. So EMPTYING ends.
 //!
 //! No wake-up is lost. A writer that waits holds the lot's mutex from its look at the slots until it sleeps. A
-//! reader clears its slot, passes a fence, and looks whether the gate is OPEN. If not, it passes through that
-//! mutex and wakes the lot. If it is, the writer's barrier came later, and the writer sees the slot cleared;
-//! or the gate opened again since, and the thread that said SHUT in between has woken the lot.
+//! reader clears its slot, passes a fence, and checks whether the gate is OPEN. If not, it passes through that
+//! mutex and wakes the lot. If the gate is OPEN, there are two cases. Either the writer's barrier came later, and
+//! the writer sees the slot cleared. Or the gate opened again since, and the thread that set SHUT in between has
+//! woken the lot.
 //!
-//! A barrier takes some 20 µs and interrupts all cores. So a gate that a writer has shut stays shut for a
-//! hundred times as long as the barrier took. And when a gate has opened, no gate of any map opens for a hundred
-//! times as long as *that* barrier took: a program with many maps, each read for a short while and then changed, would
-//! spend its time on barriers. So barriers take a few parts in a hundred of the time at most.
+//! A barrier takes some 20 µs and interrupts all cores. So a gate that a writer has shut stays shut for a hundred
+//! times as long as the barrier took. And when a gate has opened, no gate of any map opens for a hundred times as
+//! long as *that* barrier took. Otherwise a program with many maps, each read for a short while and then changed,
+//! would spend its time on barriers. So barriers take at most a few percent of the time.
 #![forbid(unsafe_code)]
 
 use super::lot::Lot;
@@ -74,17 +81,17 @@ const EMPTYING: usize = 4;
 const PHASE: usize = 7;
 const EPOCH: usize = 8;
 
-/// Builds whose tools do not see a barrier of the system. All threads have fences there, so that what opens and
-/// shuts is tested.
+/// Builds whose tools do not see a barrier of the system. All threads have fences there, so that opening and
+/// shutting are tested.
 const FENCES: bool = cfg!(any(loom, miri, tine_tsan, tine_sched));
 
 /// How often a shard is read, with no write between, before the gate may open.
 pub(super) const STREAK: u32 = if cfg!(miri) { 8 } else { 256 };
 
-/// How many times as long as the barrier took a gate stays shut.
+/// A gate stays shut for this many times as long as the barrier took.
 const REST: usize = 100;
 
-/// How many µs a barrier takes at most times.
+/// How many µs a barrier usually takes.
 const USUAL: usize = 20;
 
 /// A shard of a map, as slots name it. Never 0.
@@ -109,8 +116,8 @@ impl Name {
     }
 }
 
-/// In which epoch a shard was found without readers, while others had some: the gate's word then. It lies beside the
-/// shard's lock, and is used under it.
+/// The epoch in which a shard was found without readers, while other shards had some: the gate's word at that
+/// time. The mark lies beside the shard's lock, and is used under it.
 pub(crate) struct Mark(AtomicUsize);
 
 impl Mark {
@@ -170,8 +177,8 @@ impl Gate {
         self.announce(slot, shard, is_free)
     }
 
-    /// The same for a thread that reads nothing else and has read before, if the gate [seems open](Self::seems_open): the
-    /// way that is short.
+    /// The short way, for a thread that reads nothing else and has read before, if the gate [seems
+    /// open](Self::seems_open).
     #[inline]
     pub(crate) fn enter_alone(
         &self,
@@ -248,8 +255,8 @@ impl Gate {
         self.state.load(Ordering::Acquire) & PHASE == SHUT
     }
 
-    /// Shuts the gate, for a writer that has the shard's lock, beside which the mark is. False if a reader of the
-    /// shard is in: then the writer is to leave the lock, [`wait`](Self::wait), and begin anew.
+    /// Shuts the gate, for a writer that has the shard's lock, beside which the mark lies. False if a reader of
+    /// the shard is in: then the writer must release the lock, [`wait`](Self::wait), and begin anew.
     ///
     /// # Panics
     /// If the system refuses the barrier that it granted when the gate opened.
@@ -285,7 +292,7 @@ impl Gate {
         }
     }
 
-    /// Whether nobody reads this shard, by all slots. The gate's word is `now`, EMPTYING.
+    /// Whether no slot names this shard. The gate's word is `now`, EMPTYING.
     fn find_clear(&self, now: usize, shard: Name, mark: &Mark) -> bool {
         // Pairs with the one in `left`.
         fence(Ordering::SeqCst);
@@ -313,7 +320,8 @@ impl Gate {
         self.state.compare_exchange(now, next, there, not).is_ok()
     }
 
-    /// Waits until the shard is read no more. The writer does not have its lock, and [`is_clear`](Self::is_clear) said no.
+    /// Waits until no thread reads the shard. The writer does not have its lock, and [`is_clear`](Self::is_clear)
+    /// returned false.
     #[cold]
     pub(crate) fn wait(&self, shard: Name) {
         self.lot().wait_while(|| {
@@ -392,7 +400,7 @@ fn pass() {
     }
 }
 
-/// The µs until which no gate opens, of whichever map. Of std, for models need no rest.
+/// The µs until which no gate of any map opens. It is std's atomic, since models need no rest.
 static REST_OF_ALL: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
 /// Whether a rest until that time is over by `now`. On 32 bits the clock begins anew every 71 minutes; a rest that ended half of that
@@ -410,7 +418,8 @@ fn claim(now: usize) -> bool {
     FENCES || is_over(rest, now) && REST_OF_ALL.compare_exchange(rest, next, there, not).is_ok()
 }
 
-/// Says how long all gates rest after a barrier. Of a long time at most 200 µs count: the thread was off its core.
+/// Says how long all gates rest after a barrier. A barrier counts for at most 200 µs: if it took longer, the
+/// thread was off its core.
 fn unclaim(start: usize, end: usize) {
     if !FENCES {
         let took = end.wrapping_sub(start).clamp(1, 10 * USUAL);

@@ -1,35 +1,37 @@
-//! A value behind a pointer: readers that write nothing another reader reads, writers that put another
-//! value in its place, and an old value that is dropped once no reader looks at it.
+//! A value behind a pointer. Readers write nothing that another reader reads. Writers put another
+//! value in its place. The old value is dropped once no reader looks at it.
 //!
-//! Each thread has a *record* with a few slots (`records`). A reader announces in a slot which value it is
-//! about to look at, and looks again whether that value is still in its place:
+//! Each thread has a *record* with a few slots (`records`). A reader announces in a slot which
+//! value it is about to look at, and then checks whether that value is still in its place:
 //!
 //! ```text
 //! reader    slot = value, fence, is it still in place?      else announce what is there now
 //! writer    place = new,  fence, is the old one in a slot?  else drop it
 //! ```
 //!
-//! Of the two, at least one sees the other. So a reader that has seen its value in place after the
-//! announcement is seen by the writer, until it clears its slot. Such a value waits in `late`, and the
-//! last of its readers drops it: the writer asks the readers that it finds to see to that, and looks once
-//! more. These are the same steps with a different word:
+//! Of the two, at least one sees the other. So if a reader has seen its value in place after the
+//! announcement, the writer sees the reader, until the reader clears its slot. Such a value waits
+//! in `late`, and the last of its readers drops it: the writer asks the readers that it finds to do
+//! so, and looks once more. These are the same steps with a different word:
 //!
 //! ```text
 //! reader    slot = none, fence, am I asked?                 then drop what no slot names any more
 //! writer    asked = yes, fence, is the old one in a slot?   else drop it
 //! ```
 //!
-//! A value that is not in its place any more gains no readers. So whichever of its readers comes last to
-//! the lock of `late` finds it without any.
+//! A value that is no longer in its place gains no readers. So the reader that comes last to the
+//! lock of `late` finds no other reader of the value.
 //!
-//! Where the system can make all threads pass a barrier, the writer's fence does so, and the reader's
-//! is for the compiler alone: a read is two plain stores and three loads more than the look itself. A
-//! thread that has no slot left, or no record any more, counts itself among the owners of the value instead,
-//! under the lock: a writer takes that lock before it drops a value.
+//! Where the system can make all threads pass a barrier, the writer's fence is that barrier, and
+//! the reader's fence is for the compiler alone: a read costs two plain stores and three loads
+//! besides the look itself. A thread that has no slot left, or no record any more, takes the lock
+//! instead and counts itself among the owners of the value: a writer takes that lock before it
+//! drops a value.
 //!
-//! The system may refuse that barrier later: for want of memory, or by a filter that the program has set up
-//! since. Then the writer cannot tell which readers look at the old value, and none of them is asked. It waits
-//! apart, in `unasked`, until a later writer's barrier succeeds, or the place is dropped.
+//! The system may refuse that barrier later: for want of memory, or by a filter that the program
+//! has set up since. Then the writer cannot tell which readers look at the old value, and asks none
+//! of them. The value waits apart, in `unasked`, until a later writer's barrier succeeds, or the
+//! place is dropped.
 
 #![allow(unsafe_code)]
 
@@ -40,8 +42,8 @@ use std::ops::Deref;
 use std::ptr;
 use std::sync::Arc;
 
-/// What stands in a place. In a model no two values ever have one address, since each run of it must go as
-/// the one before.
+/// What stands in a place. In a model no two values ever have the same address, since each run of
+/// the model must go like the run before.
 fn place<T>(value: Arc<T>) -> *mut T {
     if cfg!(loom) {
         mem::forget(Arc::downgrade(&value));
@@ -57,11 +59,12 @@ pub(crate) struct Place<T> {
     late: Mutex<Late<T>>,
 }
 
-/// Values that are in their place no more, and not dropped.
+/// Values that are no longer in their place, and not yet dropped.
 struct Late<T> {
-    /// Some reader looks at it, and each that does is asked to see to it.
+    /// Values that readers look at. Each of these readers is asked to drop the value if it is the
+    /// last.
     asked: Vec<Arc<T>>,
-    /// The barrier was refused: readers may look at it, and none is asked.
+    /// Values for which the barrier was refused: readers may look at them, and no reader is asked.
     unasked: Vec<Arc<T>>,
 }
 
@@ -134,7 +137,7 @@ impl<T> Place<T> {
         self.late.lock().unwrap_or_else(|late| late.into_inner())
     }
 
-    /// Puts `new` in the place of `old`, unless that is there no more.
+    /// Puts `new` in the place of `old`, if `old` is still there.
     pub(crate) fn replace<'a>(
         &'a self,
         registry: &'a Registry,
@@ -164,8 +167,8 @@ impl<T> Place<T> {
         })
     }
 
-    /// Leaves the value to those that look at it, or returns it to be dropped. `passed`: all threads have
-    /// passed a barrier since it was taken out of its place.
+    /// Leaves the value to its readers, or returns it to be dropped. `passed`: all threads have
+    /// passed a barrier since the value left its place.
     fn part_with(&self, registry: &Registry, old: Arc<T>, passed: bool) -> Vec<Arc<T>> {
         let mut late = self.late();
         if !passed {
@@ -182,7 +185,7 @@ impl<T> Place<T> {
         free
     }
 
-    /// After a look: drops what was left for it, if no other looks at that.
+    /// After a look: drops the value that was left to this reader, if no other reader looks at it.
     #[inline]
     fn see_to(&self, registry: &Registry, record: &Record) {
         registry.pass();
@@ -222,8 +225,8 @@ impl<T> Place<T> {
 }
 
 impl<T> Late<T> {
-    /// Asks the readers of a value to see to it; returns it if there are none. All threads have passed a
-    /// barrier since it was taken out of its place.
+    /// Asks the readers of a value to drop it in the end; returns the value if there are none. All
+    /// threads have passed a barrier since the value left its place.
     fn leave(&mut self, registry: &Registry, old: Arc<T>) -> Option<Arc<T>> {
         let value = Arc::as_ptr(&old).cast();
         let holders: Vec<_> = registry.records().filter(|r| r.holds(value)).collect();
@@ -250,8 +253,8 @@ impl<T> Drop for Place<T> {
     }
 }
 
-/// A value that was taken out of its place, and that others may look at still. Its end is seen to when this is
-/// dropped, or that of many at once by [`part_with_all`].
+/// A value that was taken out of its place, and that readers may still look at. It is parted with
+/// when this is dropped, or many at once by [`part_with_all`].
 pub(crate) struct Parting<'a, T> {
     place: &'a Place<T>,
     registry: &'a Registry,
@@ -275,7 +278,7 @@ impl<T> Drop for Parting<'_, T> {
     }
 }
 
-/// Sees to the ends of values of one registry, with a single barrier.
+/// Parts with many values of one registry, with a single barrier.
 pub(crate) fn part_with_all<T>(mut partings: Vec<Parting<'_, T>>) {
     if let Some(first) = partings.first() {
         let passed = first.registry.pass_everywhere();
@@ -283,7 +286,8 @@ pub(crate) fn part_with_all<T>(mut partings: Vec<Parting<'_, T>>) {
     }
 }
 
-/// A look at a value. It stays with the thread that began it, and ends before those that were begun earlier.
+/// A look at a value. It stays on the thread that began it, and ends before looks that began
+/// earlier.
 pub(crate) struct Look<'a, T> {
     place: &'a Place<T>,
     registry: &'a Registry,

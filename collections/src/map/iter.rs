@@ -15,7 +15,7 @@ use std::vec;
 
 /// Clones of a map's entries, from [`ParHashMap::iter`].
 ///
-/// Each shard is cloned at one moment, but the shards at different moments.
+/// Each shard is cloned at one moment, but different shards at different moments.
 ///
 /// ```
 /// use tine::{ParHashMap, map::Iter};
@@ -233,7 +233,7 @@ impl<K, V> Iterator for Drain<'_, K, V> {
 
 impl<K, V> Drop for Drain<'_, K, V> {
     fn drop(&mut self) {
-        /// Removes the rest, also once a destructor has panicked.
+        /// Removes the rest, even after a destructor has panicked.
         struct Rest<'l, 'a, K, V>(&'l mut Drain<'a, K, V>);
 
         impl<K, V> Drop for Rest<'_, '_, K, V> {

@@ -1,25 +1,26 @@
 //! A reader-writer lock in four bytes.
 //!
-//! The word holds the number of readers, or `WRITER`. Beside either it may hold `PARKED`: a thread
-//! sleeps in the lock's lot, or is about to. The eight bits above them are the *streak*: how often readers have
-//! entered since the last writer left, modulo 256. The exchange by which a reader enters counts it; a carry out of the
-//! word is lost. No thread waits for the streak, so the table below is silent on it.
+//! The word holds the number of readers, or `WRITER`. With either it may hold `PARKED`: a thread
+//! sleeps in the lock's lot, or is about to. The eight bits above them are the *streak*: how often
+//! readers have entered since the last writer left, modulo 256. The exchange by which a reader
+//! enters counts it; a carry out of the word is lost. No thread waits for the streak, so the table
+//! below leaves it out.
 //!
 //! | actor | from | to |
 //! |---|---|---|
 //! | reader enters | n readers, no thread parked | n + 1 readers |
 //! | writer enters | free, parked or not | `WRITER`, parked or not |
 //! | sleeper that holds the lot's mutex | held | held and `PARKED` |
-//! | last one to leave | held and `PARKED` | free; then wakes the lot |
+//! | last thread to leave | held and `PARKED` | free; then wakes the lot |
 //!
 //! No wake-up is lost. A sleeper sees `PARKED` in the word of a held lock, and blocks without
 //! releasing the lot's mutex in between. The thread that clears `PARKED` passes through that mutex
-//! afterwards. A thread that enters between a release and its clearing inherits `PARKED`, and the
-//! duty with it.
+//! afterwards. A thread that enters between a release and the clearing inherits `PARKED`, and with
+//! it the duty to wake the lot.
 //!
-//! Locks may share a lot: a woken thread looks at its own word again. Readers give way to parked threads, so writers
-//! do not starve. The exception are `nested` readers: a thread that already reads must not wait for
-//! a writer that waits for it.
+//! Locks may share a lot: a woken thread looks at its own word again. Readers give way to parked
+//! threads, so writers do not starve. `nested` readers are the exception: a thread that already
+//! reads must not wait for a writer that waits for it.
 
 #![allow(unsafe_code)]
 
@@ -75,7 +76,7 @@ impl RawLock {
         &self.lot
     }
 
-    /// For a model: readers have entered and left so often.
+    /// For a model: this many readers have entered and left.
     pub(crate) fn after(readers: u32) -> Self {
         RawLock {
             word: AtomicU32::new(readers.wrapping_mul(ENTRANCE)),
@@ -139,7 +140,8 @@ impl RawLock {
         true
     }
 
-    /// Tries as long as the word admits this thread and others keep changing it. Returns the word that this has made.
+    /// Tries as long as the word admits this thread and other threads keep changing it. Returns the
+    /// word that this has made.
     #[inline]
     fn try_enter(&self, admits: impl Fn(u32) -> bool, add: u32) -> Option<u32> {
         let mut word = self.word.load(Ordering::Relaxed);
@@ -253,11 +255,12 @@ impl RawLock {
 
 /// A lock and the value that it protects.
 ///
-/// Beside the lock there is another way in: readers that the map's gate has let in (`gate`) do not touch the word.
-/// So each entrance is told the gate, and the name by which the gate knows this lock: always the same two.
+/// There is a second way in: readers that the map's gate has let in (`gate`) do not touch the word.
+/// So each entrance gets the gate, and the name by which the gate knows this lock: always the same
+/// two.
 pub(crate) struct Lock<T> {
     raw: RawLock,
-    /// When the gate was found not to have let in any reader of this.
+    /// When a writer last found that the gate had let in no reader of this lock.
     mark: Mark,
     cell: UnsafeCell<T>,
 }
@@ -288,8 +291,8 @@ impl<T> Lock<T> {
         }
     }
 
-    /// Enters as a reader that the gate lets in at once, if `is_right` says so once it is in; the thread is inside of
-    /// nothing else.
+    /// Enters as a reader if the gate lets it in at once, and if `is_right` agrees once it is in.
+    /// The thread is inside nothing else.
     #[inline]
     pub(crate) fn peek<'a>(
         &'a self,
@@ -341,7 +344,7 @@ impl<T> Lock<T> {
         (guard, waited | waited_for_reader)
     }
 
-    /// Takes the readers' way in away from them. Says whether it had to wait for one.
+    /// Closes the readers' way in. Says whether it had to wait for a reader.
     #[cold]
     #[inline(never)]
     #[track_caller]

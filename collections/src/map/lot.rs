@@ -1,5 +1,5 @@
-//! Where threads sleep that wait for a lock, or for readers that have none: a mutex and a condition variable
-//! chosen by an address, so that neither takes room in what is waited for.
+//! Where threads sleep that wait for a lock, or for readers without a lock: a mutex and a condition
+//! variable chosen by an address. So neither takes room in the lock itself.
 #![forbid(unsafe_code)]
 
 use crate::sync::{Condvar, Mutex, MutexGuard};
@@ -12,7 +12,7 @@ use std::{
 #[cfg(not(loom))]
 const LOTS: usize = 64;
 
-/// Where the threads sleep that wait for a lock, or for readers that have none.
+/// Where the threads sleep that wait for a lock, or for readers without a lock.
 pub(super) struct Lot {
     mutex: Mutex<()>,
     condvar: Condvar,
@@ -27,7 +27,7 @@ impl Lot {
         }
     }
 
-    /// The lot of what lies at this address.
+    /// The lot of the object at this address.
     #[cfg(not(loom))]
     pub(super) fn of<T>(what: &T) -> &'static Lot {
         // Neighbouring shards lie 64 bytes apart: the bits above tell them apart.
@@ -40,7 +40,8 @@ impl Lot {
             .unwrap_or_else(|broken| broken.into_inner())
     }
 
-    /// Sleeps for as long as `must` says so, which is asked under the mutex each time that the lot is woken.
+    /// Sleeps for as long as `must` returns `true`. `must` is called under the mutex, each time the
+    /// lot is woken.
     pub(super) fn wait_while(&self, must: impl Fn() -> bool) {
         let mut quiet = self.quiet();
         while must() {
@@ -51,7 +52,7 @@ impl Lot {
         }
     }
 
-    /// Wakes all threads in the lot, after what they wait for has come to pass.
+    /// Wakes all threads in the lot, after the event that they wait for.
     #[cold]
     pub(super) fn wake(&self) {
         drop(self.quiet());
@@ -68,10 +69,10 @@ fn this_process() -> u32 {
     }
 }
 
-/// The lots of a process. In a child of `fork` a lot of the parent may be locked for ever, by a thread that is
-/// not there. So a child has lots of its own: the first that no process before it has taken. Children of many
-/// generations share the last ones. A child that has its parent's number (both the first of a namespace), or that of a dead
-/// ancestor, has that one's lots.
+/// The lots of a process. In a child of `fork`, a lot of the parent may be locked for ever, by a
+/// thread that the child does not have. So a child has lots of its own: the first set that no
+/// process before it has taken. Late generations share the last set. A child whose number equals
+/// its parent's (both the first of a namespace) or a dead ancestor's has that process's lots.
 #[cfg(not(loom))]
 fn town(process: u32) -> &'static [Lot; LOTS] {
     struct Town {
@@ -100,7 +101,7 @@ fn town(process: u32) -> &'static [Lot; LOTS] {
     &ours.unwrap_or(&TOWNS[TOWNS.len() - 1]).lots
 }
 
-/// While each lot of this process is looked into by a thread that stays there.
+/// Runs `run` while a thread holds each lot of this process.
 #[cfg(all(test, target_os = "linux", not(any(loom, miri, tine_tsan, tine_asan))))]
 pub(super) fn while_held<R>(run: impl FnOnce() -> R) -> R {
     let held: Vec<_> = town(this_process()).iter().map(Lot::quiet).collect();

@@ -190,8 +190,8 @@ impl<'a, K, V> ParIter<'a, K, V> {
     }
 }
 
-/// No type has this trait. The compiler asks for it where a shared map is to be walked, and its
-/// message then names what helps.
+/// No type has this trait. The compiler asks for it where a program walks a shared map, and its
+/// message then names the remedies.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a `{Self}` behind `&` cannot be walked in parallel: other threads may be changing it",

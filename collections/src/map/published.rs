@@ -1,9 +1,9 @@
 //! A value that is read without a lock, and changed by putting another in its place.
 //!
-//! A reader takes hold of the value that is there, and keeps it for as long as it looks at it. A writer
-//! makes a new value from the one that it found, and puts it in the place of that one alone: if another
-//! writer was quicker, it begins again, so no change is lost. A value is dropped once, when it is in its
-//! place no more and the last reader has let go of it.
+//! A reader takes hold of the current value, and keeps it for as long as it looks at it. A writer
+//! makes a new value from the value that it found, and replaces only that one. If another writer
+//! was quicker, it begins again, so no change is lost. A value is dropped once, when it is no
+//! longer in its place and the last reader has let go of it.
 #![forbid(unsafe_code)]
 
 use super::hazard::{self, Look, Parting, Place};
@@ -18,13 +18,13 @@ impl<T> Published<T> {
         Published(Place::new(value))
     }
 
-    /// The value that is there, for a look.
+    /// The current value, for a look.
     #[inline]
     pub(crate) fn load(&self) -> Look<'_, T> {
         hazard::load(&self.0)
     }
 
-    /// The value that is there, to keep.
+    /// The current value, to keep.
     pub(crate) fn load_full(&self) -> Arc<T> {
         self.load().keep()
     }
@@ -33,7 +33,7 @@ impl<T> Published<T> {
         self.0.into_inner()
     }
 
-    /// Puts what `change` makes of the value in its place, unless it makes nothing. `change` is called
+    /// Replaces the value by what `change` makes of it, unless that is nothing. `change` is called
     /// again if another thread was quicker. If it panics, nothing has changed.
     pub(crate) fn renew<R>(&self, change: impl Fn(&T) -> Option<(T, R)>) -> Option<R> {
         let (parting, result) = self.renew_later(change)?;
@@ -42,7 +42,7 @@ impl<T> Published<T> {
         Some(result)
     }
 
-    /// The same, but the end of the value that was there is still to be seen to.
+    /// The same, but returns the old value, which the caller has yet to part with.
     pub(crate) fn renew_later<R>(
         &self,
         change: impl Fn(&T) -> Option<(T, R)>,

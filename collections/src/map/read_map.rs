@@ -32,13 +32,12 @@ const AT_ONCE: usize = 8;
 /// A map that many threads read at the same time without slowing one another, and that is changed by
 /// publishing.
 ///
-/// A read takes no lock and no shared counter. It writes only to a slot of its own thread, and only
+/// A read uses no lock and no shared counter. It writes only to a slot of its own thread, and only
 /// writers read that slot. So any number of threads read a hot key without taking its cache line
-/// from one another. A change copies the table of one part, a 256th of the map or less. So this is
-/// for data that is read far more often than it is changed, such as routes, rates, sessions; if
-/// more than about one access in a thousand writes, take [`ParHashMap`]; if none does,
-/// [`FrozenMap`]. Many changes are best [published](Self::publish) together: each part is copied
-/// once.
+/// from one another. A change copies the table of one part, a 256th of the map or less. So this map
+/// is for data that is read far more often than it is changed, such as routes, rates, sessions. If
+/// more than about one access in a thousand writes, use [`ParHashMap`]; if none does, use
+/// [`FrozenMap`]. [Publish](Self::publish) many changes together: then each part is copied once.
 ///
 /// Closures given to this map run without a lock, and may use the map in any way.
 ///
@@ -284,7 +283,7 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
     /// in parallel.
     ///
     /// All changes to one part become visible at once. Another thread may see the changes to one
-    /// part and not yet those to another.
+    /// part before it sees the changes to another.
     ///
     /// ```
     /// # use tine::ReadMap;

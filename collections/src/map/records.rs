@@ -1,18 +1,18 @@
 //! What each thread reads without a lock: a record of a few slots for each thread, which the thread
 //! alone writes and all others may look at.
 //!
-//! A slot names what its thread is about to read. The reader looks again afterwards whether it may, and a
-//! writer changes first what forbids that, and then looks at all slots:
+//! A slot names what its thread is about to read. The reader then checks whether it may still read
+//! it. A writer first forbids the read, and then looks at all slots:
 //!
 //! ```text
 //! reader    slot = name,     fence, may it still be read?   else withdraw
 //! writer    no longer,       fence, is it in a slot?        then wait, or leave it to the reader
 //! ```
 //!
-//! Of the two, at least one sees the other. Where the system can make all threads pass a barrier, the
-//! writer's fence does so, and the reader's is for the compiler alone: a reader executes no instruction
-//! that locks, and writes to its own record only. What names mean is for `hazard` (values) and `gate`
-//! (shards of a map).
+//! Of the two, at least one sees the other. Where the system can make all threads pass a barrier,
+//! the writer's fence is that barrier, and the reader's fence is for the compiler alone: a reader
+//! executes no locked instruction, and writes only to its own record. `hazard` (values) and `gate`
+//! (shards of a map) define what names mean.
 
 #![allow(unsafe_code)]
 
@@ -20,7 +20,7 @@ use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, fence, heavy};
 use std::ptr;
 use std::sync::atomic::compiler_fence;
 
-/// How many looks of one thread at values, one inside the other, have slots.
+/// How many nested looks of one thread at values have slots.
 const VALUES: usize = if cfg!(loom) { 1 } else { 8 };
 
 /// How many shards a thread may read at once without their locks.
@@ -37,11 +37,11 @@ const LIGHT: usize = 2;
 pub(crate) struct Record {
     /// Addresses of values.
     pub(super) values: [AtomicPtr<()>; VALUES],
-    /// How many of those are in use. The thread's alone.
+    /// How many of these are in use. Only the thread itself uses this.
     pub(super) depth: AtomicUsize,
     /// Names of shards; 0 in a slot that is free.
     pub(super) shards: [AtomicUsize; SHARDS],
-    /// A writer has left a value for this thread to see to.
+    /// A writer has left a value for this thread to drop.
     pub(super) asked: AtomicBool,
     /// Whether a thread has this record.
     taken: AtomicBool,
@@ -51,7 +51,7 @@ pub(crate) struct Record {
 /// All records. They are never freed: a thread that ends leaves its own to the next one.
 pub(crate) struct Registry {
     newest: AtomicPtr<Record>,
-    /// Whether readers leave their fences to writers. Said before there is anything to read.
+    /// Whether readers leave their fences to writers. Decided before there is anything to read.
     light: AtomicUsize,
 }
 
@@ -154,8 +154,8 @@ impl Registry {
         self.light.load(Ordering::Relaxed) == LIGHT
     }
 
-    /// What a writer does between its own store and its look at those of readers. Without it the look
-    /// says nothing.
+    /// What a writer does between its own store and its look at the readers' slots. Without it the
+    /// look proves nothing.
     pub(super) fn pass_everywhere(&self) -> bool {
         let passed = !self.is_light() || heavy();
         fence(Ordering::SeqCst);
@@ -190,7 +190,7 @@ impl Record {
 
 #[cfg(all(test, not(loom)))]
 thread_local! {
-    /// How often this thread has looked who reads shards.
+    /// How often this thread has checked which threads read shards.
     pub(super) static LOOKS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 

@@ -1,10 +1,10 @@
-//! The maps that this thread is inside of, so that a deadlock becomes a message.
+//! The maps that this thread is inside, so that a deadlock becomes a message.
 //!
-//! A closure or a guard that holds a shard of a map must not enter the map again for writing. The
-//! shard may be its own, or another thread may hold that shard and want this one. Each entry to a
-//! map is noted here for as long as it lasts, and an entry that could wait for itself panics. It
-//! makes no difference whether the two keys happen to share a shard, so a mistake shows in the
-//! first test. Reading while reading is allowed.
+//! A closure or a guard that holds a shard of a map must not enter the map again for writing. It
+//! might want the shard that it holds itself, or a shard of another thread that wants this one.
+//! Each entry to a map is noted here for as long as it lasts, and an entry that could wait for
+//! itself panics. It panics whether or not the two keys happen to share a shard, so a mistake shows
+//! in the first test. Reading while reading is allowed.
 #![forbid(unsafe_code)]
 
 use std::cell::{Cell, RefCell};
@@ -72,7 +72,8 @@ impl Hold {
         }
     }
 
-    /// The same for a reader, if the thread is inside of nothing. Then it announces no shard, either: each guard has a note.
+    /// The same for a reader, if the thread is inside no map. Then the thread announces no shard
+    /// either: each guard has a note.
     #[inline]
     pub(crate) fn enter_alone(map: usize) -> Option<Hold> {
         if is_inside() {
@@ -86,8 +87,8 @@ impl Hold {
     }
 }
 
-/// Whether this thread is inside of any map. Then others may wait for it, and as a reader it must not queue behind a
-/// writer. Asked before the thread enters.
+/// Whether this thread is inside any map. If so, others may wait for it, and as a reader it must
+/// not queue behind a writer. Asked before the thread enters.
 #[inline]
 pub(crate) fn is_inside() -> bool {
     OUTER.get() != 0
@@ -122,9 +123,9 @@ fn enter_nested(tag: usize) {
     // Not in the closure above, whose caller is not the user's code.
     assert!(
         fits,
-        "this thread went back into a ParHashMap or ParHashSet from inside one of its \
-         closures or while holding one of its guards, and one of the two writes: \
-         it would wait for itself"
+        "this thread entered a ParHashMap or ParHashSet again, from inside one of its \
+         closures or while it held one of its guards, and one of the two accesses \
+         writes: it would wait for itself"
     );
 }
 

@@ -6,10 +6,11 @@
 //!   large   [ lock | empty ]   →   [ lock | table ] [ lock | table ] …
 //! ```
 //!
-//! A map begins with only its stem. That needs no allocation, and a walk over it is a walk over one
-//! table. The first insertion that finds the stem crowded, by entries or by threads, moves
+//! A map begins with only its *stem*. That needs no allocation, and a walk over it is a walk over
+//! one table. The first insertion that finds the stem crowded, by entries or by threads, moves
 //! everything into the wide shards. `wide` is set once, under the stem's write lock. A thread that
-//! has locked the stem looks again whether it is still in use. Only `&mut` goes back.
+//! has locked the stem checks whether the stem is still in use. Only methods with `&mut` go back to
+//! the stem.
 //!
 //! Nothing here knows what an entry is: callers supply hashes.
 #![forbid(unsafe_code)]
@@ -60,16 +61,16 @@ pub(crate) struct Shards<T> {
     number: Number,
     /// Whether readers lock shards.
     pub(super) gate: Gate,
-    /// Drops many entries on all threads. Only there where it is known that any thread may.
+    /// Drops many entries on all threads. Set only where it is known that any thread may drop them.
     end: Option<End<T>>,
 }
 
 /// How the shards are dropped.
 type End<T> = fn(Vec<HashTable<T>>);
 
-/// The number by which threads know the locks of a map that they hold, and the shards that they read. It is drawn when the
-/// first lock is taken, and it moves with the map. An address would not do: another map may come to
-/// lie there while a forgotten guard still keeps a note of this one.
+/// The number by which threads know the locks of a map that they hold, and the shards that they
+/// read. It is drawn when the first lock is taken, and it moves with the map. An address would not
+/// do: another map may take that address while a forgotten guard still keeps a note of this one.
 struct Number(AtomicUsize);
 
 impl Number {
@@ -127,7 +128,8 @@ pub(crate) struct Writing<'a, T> {
 }
 
 impl<'a, T> Reading<'a, T> {
-    /// Drops it in line: a drop by itself was a call in some builds, and took half of the time of a read in cache.
+    /// Drops it in line: an implicit drop was a call in some builds, and took half of the time of a
+    /// read in cache.
     #[inline(always)]
     pub(crate) fn leave(self) {
         self.table.leave();
@@ -180,7 +182,8 @@ impl<T> DerefMut for Writing<'_, T> {
     }
 }
 
-/// Whether one table of as many entries could be addressed. The shards of a map are smaller, so none of them would tell.
+/// Whether one table of this many entries could be addressed. The shards of a map are smaller, so
+/// none of them would show it.
 pub(crate) fn is_addressable<T>(capacity: usize) -> bool {
     // A table is no more than seven eighths full, and has a byte for each bucket.
     let buckets = capacity.checked_mul(8).map(|eighths| eighths / 7);
@@ -286,9 +289,9 @@ impl<T> Shards<T> {
         }
     }
 
-    /// The shard of `hash`, to read, where nothing is in the way: the gate is open, and the thread is inside of nothing.
-    /// Each instruction counts here: a core looks ahead by a number of them, and so decides how many reads wait
-    /// for memory at once.
+    /// The shard of `hash`, to read, where nothing is in the way: the gate is open, and the thread
+    /// is inside no map. Each instruction counts here: a core looks a fixed number of instructions
+    /// ahead, and that limits how many reads wait for memory at once.
     #[inline(always)]
     pub(crate) fn peek(&self, hash: u64) -> Option<Reading<'_, T>> {
         if !self.gate.seems_open() {
@@ -306,8 +309,9 @@ impl<T> Shards<T> {
         Some(Reading { table, _hold: hold })
     }
 
-    /// Locks the shard of `hash` for reading, where nothing is in the way: the gate is shut, the thread is inside of nothing, and
-    /// no other is in the shard but readers. A gate that is open is left to [`read`](Self::read): the thread may have no record yet.
+    /// Locks the shard of `hash` for reading, where nothing is in the way: the gate is shut, the
+    /// thread is inside no map, and only readers are in the shard. An open gate is left to
+    /// [`read`](Self::read): the thread may have no record yet.
     #[inline(always)]
     pub(crate) fn read_at_once(&self, hash: u64) -> Option<Reading<'_, T>> {
         if self.gate.seems_open() {
@@ -366,10 +370,10 @@ impl<T> Shards<T> {
         Writing { table, _hold: hold }
     }
 
-    /// Locks the shard of `hash` for adding one entry, with room for it. Once there is one more, the chart is to be
-    /// checked: the first entry of a table makes its memory. What this returns is put together last, and not
-    /// by a call: else it would be written to memory word by word and read again in larger pieces, which takes as long
-    /// as both locked instructions.
+    /// Locks the shard of `hash` for adding one entry, with room for it. The caller checks the
+    /// chart after it has added the entry: the first entry of a table makes its memory. The result
+    /// is put together last, and not by a call: otherwise it would be written to memory word by
+    /// word and read again in larger pieces, which takes as long as both locked instructions.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn write_to_add(
@@ -509,7 +513,7 @@ impl<T> Shards<T> {
 }
 
 impl<T: Send> Shards<T> {
-    /// From now on all threads help to drop the entries, if there are many that have to be.
+    /// From now on all threads help to drop the entries, if many entries need dropping.
     pub(crate) fn share_end(&mut self) {
         self.end = Some(drop_shared);
     }

@@ -1,5 +1,5 @@
-//! Surgery on one table: cutting it into parts, making room in it, so that nothing is lost if a hasher panics on the
-//! way, and taking it apart, so that nothing is if a destructor does.
+//! Work on one table: cutting it into parts, making room in it, and taking it apart. Nothing is
+//! lost if a hasher or a destructor panics on the way.
 #![forbid(unsafe_code)]
 
 use crate::farewell::Holder;
@@ -97,7 +97,8 @@ fn refresh<T>(
     Ok(fresh)
 }
 
-/// A table that drops all its entries. One by itself loses those behind an entry whose destructor panics.
+/// A table that drops all its entries. A plain table loses the entries behind one whose destructor
+/// panics.
 #[derive(Clone)]
 pub(crate) struct Whole<T>(HashTable<T>);
 
@@ -173,7 +174,8 @@ impl<T> Drop for Leaving<T> {
     }
 }
 
-/// The key. Its value is dropped before it is returned, and so the key as well if that panics.
+/// The key. The value is dropped before the key is returned; if that panics, the key is dropped as
+/// well.
 pub(crate) fn key_alone<K, V>((key, value): (K, V)) -> K {
     drop(value);
     key

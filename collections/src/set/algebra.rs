@@ -1,8 +1,8 @@
-//! Sets as sets: comparing two, and making a third from them.
+//! The algebra of sets: comparing two sets, and making a third from them.
 //!
-//! The first set is walked shard by shard, and the second is asked about each item. Both only read,
-//! so no order of locks can deadlock. The third set has its items in the same shards as the first, or in
-//! one if they are few.
+//! The first set is walked shard by shard, and each item is looked up in the second. Both are only
+//! read, so no order of locks can deadlock. The third set has its items in the same shards as the
+//! first, or in one if they are few.
 #![forbid(unsafe_code)]
 
 use super::ParHashSet;
@@ -20,7 +20,8 @@ struct Chosen<T> {
     counts: Vec<usize>,
 }
 
-/// Items of at most this number of bytes that own nothing are cloned before it is known whether they are chosen.
+/// Items that own nothing and have at most this number of bytes are cloned before it is known
+/// whether they are chosen.
 const SMALL: usize = 64;
 /// Once this many are cloned, they are looked up.
 const MANY: usize = 1 << 12;

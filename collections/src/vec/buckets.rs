@@ -11,10 +11,11 @@
 //! (Acquire) may look at the value for as long as it shares the storage. Slots are only emptied
 //! through `&mut`.
 //!
-//! Values of no size need no memory and no room. A vector of more of them than can be counted here
-//! leaves a *surplus*, all of it in the base. As long as there is one, every slot is handed out.
+//! Values of no size need no memory. If a vector has more of them than can be counted here, the
+//! rest is a *surplus*, all of it in the base. As long as there is a surplus, every slot is handed
+//! out.
 //!
-//! A bucket's pointer goes from null to its slab once, by compare-exchange. A thread that comes
+//! A bucket's pointer changes from null to its slab once, by compare-exchange. A thread that comes
 //! second frees its own slab.
 
 #![allow(unsafe_code)]
@@ -34,8 +35,8 @@ const BUCKETS: usize = if cfg!(loom) {
 } else {
     (usize::BITS - FIRST_LOG) as usize - 1
 };
-/// The most slots that can ever be handed out. Threads may count on from here by a few million
-/// before they notice, and that does not wrap.
+/// The most slots that can ever be handed out. Threads may count a few million further before they
+/// notice; that does not wrap.
 pub(crate) const LIMIT: usize = (isize::MAX as usize) / 2;
 
 /// Where an index lies: in the base, or in a bucket.
@@ -46,7 +47,7 @@ pub(super) struct Place {
     at: usize,
 }
 
-/// Every push changes this, so it lies apart from what every push reads.
+/// Every push changes this, so it lies apart from the fields that every push reads.
 #[repr(align(64))]
 struct Counter(AtomicUsize);
 
@@ -290,7 +291,7 @@ impl<T> Buckets<T> {
         buckets
     }
 
-    /// Whether there is no memory yet that would be lost if another storage took its place.
+    /// Whether this storage has no memory yet, so that another may take its place at no loss.
     pub(crate) fn owns_nothing(&self) -> bool {
         mem::size_of::<T>() == 0 || self.capacity() == 0
     }

@@ -12,13 +12,13 @@ use std::thread;
 
 /// A vector that any number of threads push to at once, without a lock.
 ///
-/// Its storage grows in buckets, each twice the last, so values never move: a reference stays valid
-/// as long as the vector is borrowed. An index that [`push`](Self::push) has returned names its
-/// value for good.
+/// Its storage grows in buckets, each twice as large as the last, so values never move: a reference
+/// stays valid as long as the vector is borrowed. An index returned by [`push`](Self::push) names
+/// its value for good.
 ///
-/// Threads that push values one by one contend for the next index: eight such threads may be slower than
-/// one thread. In blocks ([`pusher`](Self::pusher), [`extend`](Self::extend), `par_extend` of a
-/// `&ParVec`) they hardly ever meet.
+/// Threads that push values one by one contend for the next index: eight such threads may be slower
+/// than one thread. Threads that push in blocks ([`pusher`](Self::pusher),
+/// [`extend`](Self::extend), `par_extend` of a `&ParVec`) hardly ever contend.
 ///
 /// [`iter`](Self::iter) and its parallel twin see the values up to the first that is being pushed
 /// at that moment: all of them, if no push is under way.
@@ -240,9 +240,9 @@ impl<T> ParVec<T> {
 }
 
 impl<T: Send> ParVec<T> {
-    /// The values as a vector. Costs nothing if all lie in a row: if they came from a vector, if
-    /// [`with_capacity`](Self::with_capacity) reserved enough, or if there are few. Otherwise they
-    /// are moved into a row, by all threads if there are many values.
+    /// The values as a vector. Costs nothing if all values lie in a row: because they came from a
+    /// vector, because [`with_capacity`](Self::with_capacity) reserved enough, or because there are
+    /// few. Otherwise they are moved into a row, by all threads if there are many values.
     ///
     /// ```
     /// # use tine::ParVec;
@@ -255,7 +255,7 @@ impl<T: Send> ParVec<T> {
 }
 
 /// Values on their way into a [`ParVec`], from [`ParVec::pusher`]. They are appended a block at a
-/// time, and the last of them when this is dropped.
+/// time; the last block is appended when this is dropped.
 ///
 /// ```
 /// use tine::ParVec;
@@ -431,7 +431,7 @@ impl<T> IndexMut<usize> for ParVec<T> {
 #[cold]
 #[track_caller]
 fn nothing_at(index: usize, len: usize) -> ! {
-    panic!("index {index} of a ParVec of length {len}, or not pushed to the end yet")
+    panic!("index {index} of a ParVec of length {len}: out of bounds, or still being pushed")
 }
 
 /// Takes over the vector's memory; copies nothing.

@@ -1,5 +1,5 @@
-//! A row of slots that are filled once. Apart from the values, a flag for each says whether it is
-//! there.
+//! A row of slots that are each filled once. A flag for each slot, stored apart from the values,
+//! says whether its value is there.
 //!
 //! ```text
 //! values  [ a | b | · | d | … ]     memory of a `Vec<T>` of this capacity

@@ -205,15 +205,15 @@ impl<P: Producer, Q: Producer<Item = P::Item>> Producer for Links<P, Q> {
     }
 }
 
-/// A chain that knows its length, which a producer of that length vouches for. In long steps it goes as its halves go: that of
-/// std walks through those that are not std's.
+/// A chain that knows its length: a producer of that length vouches for it. It makes long steps as
+/// its halves do, where std's chain walks through iterators that are not std's.
 struct LinksIter<A, B> {
     /// `None` once it has ended.
     a: Option<A>,
     b: Option<B>,
 }
 
-/// An item that is so far on in `ahead` or, behind all that is left there, in `behind`.
+/// The item that is `n` items further on in `ahead` or, behind all that is left there, in `behind`.
 #[inline]
 fn leap<A: ExactSizeIterator, B, T>(
     ahead: &mut Option<A>,

@@ -197,7 +197,8 @@ where
     A: DoubleEndedIterator + ExactSizeIterator,
     B: DoubleEndedIterator<Item = A::Item> + ExactSizeIterator,
 {
-    /// The longer one comes last. If both are as long, the last is the one whose turn is not next.
+    /// The last item comes from the longer iterator. If both are equally long, it comes from the
+    /// iterator whose turn is not next.
     #[inline]
     fn next_back(&mut self) -> Option<A::Item> {
         let (a, b) = (self.a.len(), self.b.len());

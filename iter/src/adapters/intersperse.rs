@@ -64,10 +64,9 @@ fn with_gaps(items: usize) -> Option<usize> {
     items.checked_add(items.saturating_sub(1))
 }
 
-/// Consumes a piece. If positions are known, so is whether a gap comes before
-/// the piece. If not, there is a gap unless the piece, or all before it, is
-/// empty. That is known when both are done; until then, room for the gap is set
-/// aside.
+/// Consumes a piece. If positions are known, it is known whether a gap comes before the piece. If
+/// not, there is a gap unless the piece is empty, or everything before it is. That is known when
+/// both are done; until then, room for the gap is set aside.
 struct Sparse<C, T> {
     base: C,
     gap: T,

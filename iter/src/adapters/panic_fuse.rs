@@ -1,5 +1,4 @@
-//! `panic_fuse`: after one item has panicked, the others stop as soon as they
-//! look.
+//! `panic_fuse`: after one item has panicked, each other piece stops at its next check.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
@@ -34,7 +33,8 @@ struct Fuse<'f> {
 /// Goes with each piece, and blows the fuse if that unwinds.
 struct Wire<'f> {
     blown: &'f AtomicBool,
-    /// The thread unwinds, and runs the piece in a destructor. That the piece unwinds too is then not seen.
+    /// The thread already unwinds, and runs the piece in a destructor. Then a panic of the piece
+    /// itself cannot be noticed.
     unwinds: bool,
 }
 

@@ -1,8 +1,8 @@
 //! `until`: the items, as long as a token is not stopped.
 //!
-//! [`Cut`] is the adapter: a consumer that is full once the token is stopped, which is looked at between
-//! blocks, and between items where these are slow. [`Until`] is what users see: its methods run the adapter
-//! into a sink and say whether anything was left out.
+//! [`Cut`] is the adapter: a consumer that is full once the token is stopped. It checks the token
+//! between blocks, and between items where these are slow. [`Until`] is what users see: its methods
+//! run the adapter into a sink and say whether anything was left out.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -23,15 +23,15 @@ use crate::plumbing::{Consumer, Folder, UnindexedConsumer};
 /// assert_eq!((0..100).into_par_iter().until(&token).sum::<i32>(), Ok(4950));
 /// ```
 pub trait ParallelUntil: ParallelIterator {
-    /// Ends the iterator once `token` is stopped. `until` comes last in a chain: the methods of
-    /// what it returns run the iterator, and return a [`Result`].
+    /// Ends the iterator once `token` is stopped. `until` comes last in a chain: the methods of its
+    /// result run the iterator, and return a [`Result`].
     ///
     /// `Ok` says that every item was taken. Otherwise `Err` holds the result of the items that were
-    /// taken: with [`collect`](Until::collect) their values, in order. (If the token is stopped before the
-    /// first item or beside the last ones, these may be all items.) Items that have begun run to their
-    /// end. The token is looked at between blocks of some three microseconds (twelve where each thread has a call of its own), judged by the items
-    /// before. Where items are slow, it is looked at between two items. It is never looked at within an
-    /// item.
+    /// taken: with [`collect`](Until::collect) their values, in order. (If the token is stopped
+    /// before the first item or while the last items run, these may be all items.) Items that have
+    /// begun run to their end. The token is checked between blocks of about three microseconds
+    /// (twelve where each thread has a call of its own), estimated from earlier items. Where items
+    /// are slow, it is checked between two items. It is never checked within an item.
     ///
     /// ```
     /// use tine::{StopToken, Stopped, prelude::*};
@@ -112,7 +112,7 @@ impl Watch<'_> {
         told
     }
 
-    /// The same where it is asked often: a clock is read only when that is due.
+    /// The same for frequent calls: a clock is read only when that is due.
     #[inline]
     fn is_over_by(&self, due: &Cell<Due>) -> bool {
         match self.token.needs_a_clock() {
@@ -415,7 +415,7 @@ struct CutFolder<'u, F> {
     due: Cell<Due>,
 }
 
-/// Items of a block with no more than this are slow enough for a look at each.
+/// If a block has no more items than this, the items are slow enough for a check at each.
 const SLOW: usize = 16;
 
 impl<F> CutFolder<'_, F> {

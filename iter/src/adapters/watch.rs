@@ -1,7 +1,7 @@
 //! `Watch`: the item, seen by a watcher that keeps a state for each contiguous piece.
 //!
-//! Progress bars are made of this: a watcher counts in its state and tells the bar now and then.
-//! The state is dropped when the piece has ended.
+//! Progress bars use this: a watcher counts in its state and tells the bar now and then. The state
+//! is dropped when the piece has ended.
 
 use crate::kit::debug_base;
 use crate::kit::each::{Each, each};

@@ -39,7 +39,7 @@ pub trait ParallelAccumulate: ParallelIterator {
     ///
     /// This is `fold` and `reduce` in one, for accumulators that are changed rather than replaced:
     /// arrays, matrices, tables. `init` is called once, and once more for each piece that another
-    /// thread took. Its value must be neutral, as it may be merged.
+    /// thread took. Its value must be neutral, since it may be merged.
     ///
     /// ```
     /// use tine::algorithms::ParallelAccumulate;
@@ -142,7 +142,7 @@ pub trait ParallelAccumulate: ParallelIterator {
         drain(self, &Ends)
     }
 
-    /// The first of the least and the last of the greatest items in the order of `compare`.
+    /// The first of the least items and the last of the greatest items, in the order of `compare`.
     ///
     /// ```
     /// use tine::algorithms::ParallelAccumulate;
@@ -160,8 +160,8 @@ pub trait ParallelAccumulate: ParallelIterator {
         drain(self, &Extremes(compare))
     }
 
-    /// The first of the items with the least key and the last of those with the greatest. The key
-    /// of an item is computed once (and once more for the first item of a piece).
+    /// The first item with the least key and the last item with the greatest key. The key of an
+    /// item is computed once (and once more for the first item of a piece).
     ///
     /// ```
     /// use tine::algorithms::ParallelAccumulate;

@@ -135,7 +135,7 @@ pub trait ParallelSliceChange<T: Send> {
     /// as likely as any other.
     ///
     /// The result is the same for any number of threads. A later version may give another one. Not
-    /// for cryptography. For longer slices, takes room for as many elements as there are.
+    /// for cryptography. For longer slices, takes memory for a second copy of the slice.
     ///
     /// ```
     /// use tine::algorithms::ParallelSliceChange;
@@ -148,7 +148,7 @@ pub trait ParallelSliceChange<T: Send> {
     /// ```
     fn par_shuffle(&mut self, seed: u64);
 
-    /// Puts the `k` smallest elements first, in order; the others follow in no order. Sorts all if
+    /// Puts the `k` smallest elements first, in order; the others follow in any order. Sorts all if
     /// there are no more than `k`. Equal elements may change places.
     ///
     /// ```
@@ -180,16 +180,16 @@ pub trait ParallelSliceChange<T: Send> {
     /// where each number begins: those with the number `n` are `v[starts[n]..starts[n + 1]]`
     /// afterwards. So this also groups by index.
     ///
-    /// With up to 4096 `buckets`, each element is asked for its number twice; with more, as often as
-    /// [`par_sort_by_key`](ParallelSliceMut::par_sort_by_key) does, and once more. Takes room for as
-    /// many elements as there are, and for up to `buckets` counters for every few thousand elements.
+    /// With up to 4096 `buckets`, the number of each element is computed twice; with more, once
+    /// more than by [`par_sort_by_key`](ParallelSliceMut::par_sort_by_key). Takes memory for a
+    /// second copy of the slice, and for up to `buckets` counters for every few thousand elements.
     ///
     /// # Panics
     ///
-    /// If a number is not less than `buckets`, or an element is seen to give another number the next
-    /// time. The slice then holds its elements in some order. (If such a difference is not seen, the
-    /// last answers count.) Also if no vector can hold `buckets` counters; the slice is then
-    /// unchanged.
+    /// If a number is not less than `buckets`, or if the call notices that an element gives another
+    /// number the next time. The slice then holds its elements in some order. (If the call does not
+    /// notice, the last answers count.) Also if no vector can hold `buckets` counters; the slice is
+    /// then unchanged.
     ///
     /// ```
     /// use tine::algorithms::ParallelSliceChange;

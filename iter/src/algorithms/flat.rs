@@ -24,8 +24,8 @@ pub trait ParallelFlat<V> {
     /// All elements of all slices, as one parallel iterator that knows its length.
     ///
     /// `flatten` joins iterators of any kind, and so loses the positions. `par_flat` keeps them:
-    /// its items can be enumerated, zipped, reversed, and collected straight to where each item
-    /// stays. It reads all lengths when it is made.
+    /// its items can be enumerated, zipped, reversed, and collected straight to their final places.
+    /// It reads all lengths when it is made.
     ///
     /// # Panics
     ///

@@ -349,12 +349,12 @@ impl<T> Clone for Tile<'_, T> {
 }
 
 impl<'data, T> Tile<'data, T> {
-    /// The columns of the grid that the tile has.
+    /// The columns of the grid that the tile covers.
     pub fn x(&self) -> Range<usize> {
         self.x.clone()
     }
 
-    /// The rows of the grid that the tile has.
+    /// The rows of the grid that the tile covers.
     pub fn y(&self) -> Range<usize> {
         self.y.clone()
     }

@@ -37,7 +37,7 @@ pub trait ParallelSliceLook<T: Sync> {
         T: PartialEq<U>,
         U: Sync;
 
-    /// The position of the first element that `related` relates to the one after it.
+    /// The position of the first element for which `related` holds of it and the element after it.
     ///
     /// ```
     /// use tine::algorithms::ParallelSliceLook;
@@ -78,7 +78,7 @@ pub trait ParallelSliceLook<T: Sync> {
         self.par_deduped_by(T::eq)
     }
 
-    /// A copy without the elements that `same` relates to the element before them.
+    /// A copy without the elements that are the `same` as the element before them.
     ///
     /// The first argument of `same` is the element before. (In
     /// [`par_dedup_by`](crate::sort::ParallelDedup::par_dedup_by), as in std's `dedup_by`, it is the second
@@ -98,8 +98,8 @@ pub trait ParallelSliceLook<T: Sync> {
     /// The position where `needle` first occurs, as a run of neighbours. An empty needle occurs at
     /// position 0.
     ///
-    /// Takes time in proportion to the sum of both lengths, and room for as many numbers as
-    /// `needle` has elements.
+    /// Takes time in proportion to the sum of both lengths, and memory for one number for each
+    /// element of `needle`.
     ///
     /// ```
     /// use tine::algorithms::ParallelSliceLook;
@@ -153,8 +153,8 @@ pub trait ParallelSliceLook<T: Sync> {
         self.par_bounds_by(keys, |element, key| element <= key)
     }
 
-    /// For each key, how many elements come before it, as `before` says. These elements must stand
-    /// at the front of the slice.
+    /// For each key, the number of elements for which `before` says that they come before it. These
+    /// elements must stand at the front of the slice.
     ///
     /// ```
     /// use tine::algorithms::ParallelSliceLook;

@@ -1,7 +1,7 @@
 //! Moving elements within a slice and between two: reversing, rotating, exchanging.
 //!
-//! All of it exchanges chunks with chunks. If a slice has fewer bytes than a thread moves while
-//! another one comes, it is left to std.
+//! All of it exchanges chunks with chunks. If one thread can move all bytes of a slice before
+//! another thread comes, the slice is left to std.
 #![forbid(unsafe_code)]
 
 use crate::iter::{IndexedParallelIterator, ParallelIterator};

@@ -1,9 +1,10 @@
 //! Removing elements of a vector in place, in order.
 //!
-//! The places of the vector are the items of a loop. A contiguous piece of them closes ranks
-//! towards its own first place as it goes. When it ends, by a panic too, it reports which of its
-//! places are empty. There is one such gap for each piece that really changed hands. So little is
-//! left for the end, which moves what lies beyond a gap over it; for a lone piece nothing is left.
+//! The places of the vector are the items of a loop. A contiguous piece of them moves the elements
+//! that stay towards its own first place as it goes. When it ends, even by a panic, it reports
+//! which of its places are empty. There is one such gap for each piece that another thread took. So
+//! little is left for the end, which moves the elements behind each gap over it. A lone piece
+//! leaves nothing to move.
 
 use std::mem::needs_drop;
 use std::ops::Range;

@@ -1,9 +1,9 @@
 //! Moving the elements of a slice into numbered buckets, each keeping the old order.
 //!
 //! The elements are counted in pieces of a few thousand. So each piece knows its stretch of each
-//! bucket in a spare vector, and the pieces move their elements there without asking each other.
-//! Moves are copies of bits until all is in place. If anything panics before that, the slice is as
-//! it was, and the spare vector holds nothing. So a look at a token may end it as well.
+//! bucket in a spare vector, and moves its elements there without asking the other pieces. Moves
+//! are copies of bits until everything is in place. If anything panics before that, the slice is as
+//! it was, and the spare vector holds nothing. So a stopped token may end it as well.
 
 use std::iter;
 use std::mem::MaybeUninit;

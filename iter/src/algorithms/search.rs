@@ -8,7 +8,8 @@ use crate::iter::ParallelIterator;
 const PIECE: usize = if cfg!(miri) { 1 << 4 } else { 1 << 12 };
 const LENGTHS: usize = 8;
 
-/// This many keys are looked up abreast: while memory answers for one, the next is asked for.
+/// This many keys are looked up side by side: while memory fetches for one key, the next is asked
+/// for.
 pub(super) const ABREAST: usize = 16;
 
 /// Where `needle` first occurs.

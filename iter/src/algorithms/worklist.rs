@@ -1,10 +1,10 @@
 //! Work that makes work: items that may each feed further items, until none is left.
 //!
-//! A thread has a stack of its own. It works on its newest item and puts what that feeds on top.
-//! From time to time it asks its `Pace` whether another thread is worth the older half of the
-//! stack, as a loop asks about half of its rest. If so, that half becomes a task of the call's
-//! scope. So threads meet only when work changes hands. While a half that was given away lies
-//! untaken, no other is given.
+//! Each thread has a stack of its own. It works on its newest item and puts the items that this one
+//! feeds on top. From time to time it asks its `Pace` whether it pays to give another thread the
+//! older half of the stack, as a loop asks about half of its rest. If so, that half becomes a task
+//! of the call's scope. So threads meet only when work changes hands. While a half that was given
+//! away lies untaken, the thread gives no other.
 #![forbid(unsafe_code)]
 
 use std::fmt;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use tine_pool::loops::{Due, Pace, Seed, Site, Step, check, is_under, look};
 use tine_pool::{Scope, scope};
 
-/// Even a shorter stack is taken to stand for this many items still to come.
+/// Even a shorter stack counts as this many items still to come.
 const AT_LEAST: usize = 64;
 
 /// Short items are taken from the stack this many at a time.
@@ -22,12 +22,12 @@ const BATCH: usize = 16;
 /// Calls `op` in parallel with every item of `initial`, and with every item that is fed on the way,
 /// in no particular order.
 ///
-/// For searches in graphs and other work that is found on the way. Each thread takes the newest
-/// item that it has fed, so there are few items at a time. Each item is worked on once. To work on
-/// each node of a graph once, keep a set of those seen.
+/// This is for searches in graphs and other work that is found on the way. Each thread takes the
+/// newest item that it has fed, so few items wait at a time. Each item is worked on once. To work
+/// on each node of a graph once, keep a set of those seen.
 ///
-/// Items must not wait for one another: a thread gives items away only between two of its own, so those that it
-/// keeps do not begin while its current one blocks.
+/// Items must not wait for one another: a thread gives items away only between two of its own, so
+/// the items that it keeps do not begin while its current item blocks.
 ///
 /// If `op` panics, so does this, once every thread has finished its current item. The other items
 /// are dropped.

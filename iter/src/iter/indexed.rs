@@ -79,8 +79,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// ```
     fn len(&self) -> usize;
 
-    /// Turns the iterator into a producer, which may borrow from this call's frame, and passes that
-    /// to `callback`.
+    /// Turns the iterator into a producer, which may borrow from this call's frame, and passes the
+    /// producer to `callback`.
     ///
     /// This is plumbing, for authors of adapters; see [`plumbing`](crate::iter::plumbing).
     ///
@@ -139,7 +139,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     }
 
     /// Makes results the same in every run: items are cut and joined along a tree that depends only
-    /// on their number.
+    /// on the number of items.
     ///
     /// Adding floats in another order rounds them differently. So `sum` may give a slightly
     /// different result each time, and so may any operation that is not quite associative. After
@@ -149,7 +149,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// There are at least 64 pieces if there are that many items, and no piece has more than 1024
     /// items; [`with_min_len`] and [`with_max_len`] before this call change that. The result can no
     /// longer be indexed, so call `enumerate`, `zip` and the like first. The promise does not hold
-    /// for parallel iterators within items (`flat_map`).
+    /// for parallel iterators inside items (`flat_map`).
     ///
     /// [`with_min_len`]: Self::with_min_len
     /// [`with_max_len`]: Self::with_max_len
@@ -465,7 +465,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
 
     /// The first item, and every `step`th item after it.
     ///
-    /// The items between are made and dropped, unless nothing can see the difference: see [`skip`](Self::skip).
+    /// The items between are made and dropped, unless the program cannot notice: see
+    /// [`skip`](Self::skip).
     ///
     /// # Panics
     /// If `step` is zero.
@@ -482,8 +483,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
 
     /// All but the first `n` items.
     ///
-    /// The first `n` are made and dropped, unless nothing can see the difference: as in slices, ranges, and what
-    /// `copied`, `rev`, `zip` or `enumerate` make of them.
+    /// The first `n` are made and dropped, unless the program cannot notice: as in slices, ranges,
+    /// and `copied`, `rev`, `zip` or `enumerate` of these.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -505,8 +506,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Take::new(self, n)
     }
 
-    /// The index of some item that satisfies the predicate. The search ends everywhere as soon as a
-    /// thread finds one.
+    /// The index of some item that satisfies the predicate. All threads stop as soon as a thread
+    /// finds such an item.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -576,7 +577,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Sets the least number of items in a piece: no piece has fewer than `min`, unless there are
     /// fewer in all.
     ///
-    /// This is for items so cheap that sharing fewer would not pay. It is rarely needed, since
+    /// Use it if items are so cheap that sharing fewer would not pay. It is rarely needed, since
     /// blocks grow until they take long enough.
     ///
     /// ```

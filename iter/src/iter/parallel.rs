@@ -19,9 +19,9 @@ use crate::sinks;
 
 /// A parallel iterator: the twin of [`Iterator`].
 ///
-/// All threads that take part share the closures. So these must be `Fn` and `Sync` where the
-/// standard library asks for `FnMut`. A panic in a closure reaches the caller, once everything that
-/// ran beside it has ended. The feature `progress` of `tine` adds `.progress()`, a bar.
+/// All threads that take part share the closures. So closures must be `Fn` and `Sync` where the standard library
+/// asks for `FnMut`. A panic in a closure reaches the caller once all other work of the call has ended. The
+/// feature `progress` of `tine` adds `.progress()`, a bar.
 /// ```
 /// use tine::prelude::*;
 /// let lengths = ["a", "fork", "has", "tines"].par_iter().map(|word| word.len());
@@ -85,8 +85,8 @@ pub trait ParallelIterator: Sized + Send {
         self.map_init(init, op).for_each(|()| ())
     }
 
-    /// Calls `op` with each item until a call fails, and returns a failure if there was one; if
-    /// there were several, it may be any of them.
+    /// Calls `op` with each item until a call fails. Returns a failure if there was one; of several failures it
+    /// may be any.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -136,7 +136,7 @@ pub trait ParallelIterator: Sized + Send {
         self.map_init(init, op).try_for_each(|result| result)
     }
 
-    /// The number of items, all of which are made.
+    /// The number of items. All of them are made.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -263,7 +263,7 @@ pub trait ParallelIterator: Sized + Send {
         Filter::new(self, filter_op)
     }
 
-    /// The values inside the `Some`s that `filter_op` returns for the items.
+    /// The values `v` of the items for which `filter_op` returns `Some(v)`.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -338,8 +338,8 @@ pub trait ParallelIterator: Sized + Send {
         FlattenIter::new(self)
     }
 
-    /// Reduces all items to one by `op`, which must be associative. `identity` makes a value that `op` joins
-    /// to any other without changing the other. `identity` may be called any number of times.
+    /// Reduces all items to one by `op`, which must be associative. `identity` makes a neutral value of `op`, such
+    /// as 0 for a sum. It may be called any number of times.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -583,8 +583,7 @@ pub trait ParallelIterator: Sized + Send {
         Chain::new(self, chain.into_par_iter())
     }
 
-    /// Some item that satisfies the predicate. The search ends everywhere as soon as a thread finds
-    /// one.
+    /// Some item that satisfies the predicate. All threads stop as soon as a thread finds such an item.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -598,8 +597,8 @@ pub trait ParallelIterator: Sized + Send {
         self.find_map_any(|item| predicate(&item).then_some(item))
     }
 
-    /// The first item that satisfies the predicate. Once an item is found, no item beyond it is
-    /// looked at any more.
+    /// The first item that satisfies the predicate. Once a thread has found such an item, threads look at no item
+    /// beyond it.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -612,8 +611,8 @@ pub trait ParallelIterator: Sized + Send {
         self.find_map_first(|item| predicate(&item).then_some(item))
     }
 
-    /// The last item that satisfies the predicate. Each piece is walked from its front. Once an item is found, the
-    /// pieces before it are not looked at any more.
+    /// The last item that satisfies the predicate. Each piece is walked from its front. Once a thread has found
+    /// such an item, threads look at no piece before it.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -626,8 +625,7 @@ pub trait ParallelIterator: Sized + Send {
         self.find_map_last(|item| predicate(&item).then_some(item))
     }
 
-    /// What `predicate` returns for some item for which it returns `Some`. The search ends
-    /// everywhere as soon as a thread finds such an item.
+    /// The `Some` that `predicate` returns for some item. All threads stop as soon as a thread finds such an item.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -641,7 +639,7 @@ pub trait ParallelIterator: Sized + Send {
         sinks::find::find_map_any(self, predicate)
     }
 
-    /// What `predicate` returns for the first item for which it returns `Some`.
+    /// The first `Some` that `predicate` returns, in the order of the items.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -655,7 +653,7 @@ pub trait ParallelIterator: Sized + Send {
         sinks::find_at_end::find_map_first(self, predicate)
     }
 
-    /// What `predicate` returns for the last item for which it returns `Some`.
+    /// The last `Some` that `predicate` returns, in the order of the items.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -705,8 +703,9 @@ pub trait ParallelIterator: Sized + Send {
         WhileSome::new(self)
     }
 
-    /// The same items, but a panic ends the other pieces early: they stop as soon as they look. They look at each
-    /// item, or between blocks of items where an adapter such as `zip` or `chunks` follows, which relies on their number.
+    /// The same items, but a panic ends the other pieces early: each stops at its next check. Pieces check at each
+    /// item, or between blocks of items if an adapter follows that relies on their number, such as `zip` or
+    /// `chunks`.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -716,8 +715,8 @@ pub trait ParallelIterator: Sized + Send {
         PanicFuse::new(self)
     }
 
-    /// Makes a collection of the items. Sequences come out in the order of the items. Each item of
-    /// an indexed iterator is written once, where it belongs.
+    /// Makes a collection of the items. Sequences keep the order of the items. Each item of an indexed iterator is
+    /// written once, directly to its place.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -800,7 +799,7 @@ pub trait ParallelIterator: Sized + Send {
         Intersperse::new(self, element)
     }
 
-    /// `n` of the items, those that come first in time; all if there are fewer.
+    /// The `n` items that come first in time; all items if there are fewer.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -810,7 +809,7 @@ pub trait ParallelIterator: Sized + Send {
         TakeAny::new(self, n)
     }
 
-    /// All items but `n`, those that come first in time.
+    /// All items but the `n` that come first in time.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -820,7 +819,7 @@ pub trait ParallelIterator: Sized + Send {
         SkipAny::new(self, n)
     }
 
-    /// The items, until any thread meets one that fails the predicate.
+    /// The items, until any thread meets an item that fails the predicate.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -834,7 +833,7 @@ pub trait ParallelIterator: Sized + Send {
         TakeAnyWhile::new(self, predicate)
     }
 
-    /// The items, from the moment that any thread meets one that fails the predicate.
+    /// The items, from the moment when any thread meets an item that fails the predicate.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -848,8 +847,8 @@ pub trait ParallelIterator: Sized + Send {
         SkipAnyWhile::new(self, predicate)
     }
 
-    /// Makes a list of vectors of the items, in order: the result of each piece, without a last
-    /// copy into one place.
+    /// Makes a list of vectors of the items, in order. Each vector is the result of a piece; they are not copied
+    /// together.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -859,7 +858,7 @@ pub trait ParallelIterator: Sized + Send {
         sinks::extend::collect_vec_list(self)
     }
 
-    /// Runs the iterator into `consumer`, which is cut at any places.
+    /// Runs the iterator into `consumer`, which may be cut at any place.
     ///
     /// This is plumbing, for authors of adapters; see [`plumbing`](crate::iter::plumbing).
     #[doc = include_str!("adapter.md")]
@@ -869,8 +868,8 @@ pub trait ParallelIterator: Sized + Send {
 
     /// The number of items, if it is known before they are made.
     ///
-    /// This is plumbing: a sink may take another way when it knows the number. An iterator that returns a number
-    /// promises that its `drive_unindexed` cuts a consumer at indices, as `drive` does.
+    /// This is plumbing: a sink may work in another way when it knows the number. An iterator that returns a
+    /// number promises that its `drive_unindexed` cuts a consumer at indices, as `drive` does.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -880,14 +879,13 @@ pub trait ParallelIterator: Sized + Send {
         None
     }
 
-    /// Whether [`opt_len`](ParallelIterator::opt_len) always or never gives a number, if that is known
-    /// of the type: then a program holds one way to collect, and not two.
+    /// Whether [`opt_len`](ParallelIterator::opt_len) always or never returns a number, if the type alone decides
+    /// it. Then a program holds only one way to collect, and not two.
     #[doc(hidden)]
     const KNOWS_LEN: Option<bool> = None;
 
-    /// Passes the number of items to `make`, and a producer of the items to the callback that it
-    /// returns. That is the iterator's own producer if it has one, or else a producer of the
-    /// collected items. Scans are made of this.
+    /// Passes the number of items to `make`, and a producer of the items to the callback that it returns. That is
+    /// the iterator's own producer if it has one, or else a producer of the collected items. Scans use this.
     #[doc(hidden)]
     fn with_items<CB>(self, make: impl FnOnce(usize) -> CB) -> CB::Output
     where

@@ -17,7 +17,7 @@ pub(crate) trait Each<T>: Sync {
     const ENDS: bool = false;
     /// Whether an item may be mapped a second time.
     const AGAIN: Again = Again::Never;
-    /// Whether nothing sees that an item is not made.
+    /// Whether the program cannot notice that an item is not made.
     const IS_UNSEEN: bool = !Self::ENDS && matches!(Self::AGAIN, Again::Always);
 
     /// Begins a piece.
@@ -26,8 +26,8 @@ pub(crate) trait Each<T>: Sync {
     /// Turns one item into another.
     fn each(&self, state: &mut Self::State, item: T) -> Self::Out;
 
-    /// Whether no further item should be handed on. As a producer, which has promised how many there are, it hands on those of
-    /// the block that has begun.
+    /// Whether no further item should be handed on. A producer has promised how many items there
+    /// are, so it still hands on those of the block that has begun.
     #[inline]
     fn done(&self) -> bool {
         false
@@ -286,7 +286,8 @@ impl<E: Each<I::Item>, I: Iterator> Iterator for EachIter<'_, E, E::State, I> {
         Some(self.each.each(&mut self.state, item))
     }
 
-    /// As quick as the base's, where nothing sees that an item is not made: `step_by` asks for it.
+    /// As quick as the base's, where the program cannot notice that an item is not made: `step_by`
+    /// uses it.
     #[inline]
     fn nth(&mut self, n: usize) -> Option<E::Out> {
         if const { E::IS_UNSEEN } {

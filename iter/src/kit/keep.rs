@@ -10,10 +10,11 @@ pub(crate) fn pick<T>(first: bool, a: T, b: T) -> T {
     kept
 }
 
-/// The second of two if it is better, which is seldom so where the first is the best of many: a branch, which takes no time where it
-/// is foreseen. To select one of two values of several words takes longer than a short item.
+/// The second of two if it is better, which is rare where the first is the best of many. This is a
+/// branch, which takes no time where the processor predicts it; selecting one of two values of
+/// several words takes longer than a short item.
 ///
-/// Not where a tie counts as better: ties may come often and in no order.
+/// Do not use it where a tie counts as better: ties may come often and in no order.
 #[inline]
 pub(crate) fn best<T>(is_better: bool, best: T, other: T) -> T {
     if is_better {
@@ -31,7 +32,7 @@ pub(crate) fn best<T>(is_better: bool, best: T, other: T) -> T {
 #[inline]
 pub(crate) fn seldom() {}
 
-/// The first of two that is there.
+/// The first of two values that exists.
 #[inline]
 pub(crate) fn earlier<T>(left: Option<T>, right: Option<T>) -> Option<T> {
     pick(left.is_some(), left, right)

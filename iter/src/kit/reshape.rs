@@ -43,8 +43,8 @@ pub(crate) fn reach(items: usize, step: usize, len: usize) -> usize {
     last.saturating_add(step).min(len)
 }
 
-/// The most groups of `step` items that a piece may have, if it may have `max` items. No bound stays none: the
-/// bridge takes any other number for one that the user has set.
+/// The most groups of `step` items that a piece may have, if it may have `max` items. If there is
+/// no bound, none is returned: the bridge takes any other number for a bound that the user has set.
 pub(crate) fn most_groups(max: usize, step: usize) -> usize {
     match max {
         usize::MAX => max,

@@ -1,4 +1,4 @@
-//! The door to shared memory for what is much contended here: `std`'s, unless a harness listens.
+//! The types for shared memory that is much contended here: `std`'s, unless a harness listens.
 #![forbid(unsafe_code)]
 
 #[cfg(not(tine_sched))]

@@ -1,4 +1,4 @@
-//! A pipeline as it is put together: what it may have, one method each.
+//! Putting a pipeline together: one method for each setting and stage.
 #![forbid(unsafe_code)]
 
 use super::engine::Source;
@@ -22,7 +22,7 @@ use std::marker::PhantomData;
 /// assert!(squares.into_iter().eq((0..100).map(|n| n * n)));
 /// ```
 ///
-/// See [the module](mod@crate::pipeline) for what stages there are and who runs them.
+/// [The module](mod@crate::pipeline) says which stages there are and which threads run them.
 ///
 /// # Panics
 ///
@@ -62,12 +62,12 @@ impl<L: fmt::Debug, X> fmt::Debug for Pipeline<L, X> {
     }
 }
 
-/// A pipeline that draws its items singly; for bridges.
+/// A pipeline that draws its items one by one; for bridges.
 pub(crate) fn single<I: Iterator<Item: Send> + Send>(iter: I, limit: usize) -> Pipeline<Source<I>> {
     Pipeline::new(Source::new(iter), limit, Batches::Single)
 }
 
-/// A pipeline over blocks, which are drawn singly: at most `limit` of them under way, or as many as suit
+/// A pipeline over blocks, drawn one by one: at most `limit` of them under way, or as many as suit
 /// the pool.
 pub(crate) fn over_blocks<I, P, E>(
     blocks: I,
@@ -119,11 +119,11 @@ impl<L, X> Pipeline<L, X> {
         self
     }
 
-    /// Lets items travel several at a time, even if the iterator does not say how many it has. Call it
-    /// only if no item waits for a later one, and if the source has its items ready, or will have them
-    /// soon.
+    /// Lets items travel in batches, even if the iterator does not say how many it has. Call it
+    /// only if no item waits for a later one, and if the source has its items ready, or will have
+    /// them soon.
     ///
-    /// A thread that draws a batch from a source that waits keeps what it has drawn until the batch is
+    /// If the source waits, the thread that draws a batch holds the items back until the batch is
     /// full.
     ///
     /// ```
@@ -138,7 +138,7 @@ impl<L, X> Pipeline<L, X> {
         self
     }
 
-    /// Lets items travel singly: an item may then wait for later ones within the limit.
+    /// Lets items travel one by one: an item may then wait for later items within the limit.
     ///
     /// ```
     /// let same: Vec<i32> = tine::pipeline(0..9, 4).one_by_one().collect();
@@ -152,7 +152,7 @@ impl<L, X> Pipeline<L, X> {
     /// Ends the source as soon as `stopped` returns `true`; items that are under way run to their
     /// end.
     ///
-    /// It is asked before each batch is drawn, on any thread.
+    /// `stopped` is called before each batch is drawn, on any thread.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -217,7 +217,7 @@ impl<L: Stages, X> Pipeline<L, X> {
         self.with(|base| Then::new(base, Map { op }))
     }
 
-    /// A parallel stage: the items for which `keep` says so go on.
+    /// A parallel stage: the items for which `keep` returns `true` go on.
     ///
     /// ```
     /// let even: Vec<i32> = tine::pipeline(0..7, 8).filter(|n| n % 2 == 0).collect();
@@ -245,9 +245,9 @@ impl<L: Stages, X> Pipeline<L, X> {
         self.with(|base| Then::new(base, FilterMap { op }))
     }
 
-    /// A parallel stage: everything that `op` makes of an item goes on. One thread makes it.
+    /// A parallel stage: everything that `op` makes of an item goes on. One thread makes all of it.
     ///
-    /// What comes of one item of the source counts as one item under way.
+    /// Whatever comes of one item of the source counts as one item under way.
     ///
     /// ```
     /// let words = tine::pipeline(["a fork", "has tines"], 8).flat_map(|line| line.split(' '));
@@ -277,9 +277,9 @@ impl<L: Stages, X> Pipeline<L, X> {
         self.with(|base| Then::new(base, Inspect { op }))
     }
 
-    /// A parallel stage: folds items that travel together into one, which goes on. How many travel
-    /// together is not known in advance. So the results, once brought together, must be the same
-    /// however the items were grouped.
+    /// A parallel stage: folds items that travel together into one, which goes on. It is not known
+    /// in advance how many travel together. So the combined results must be the same however the
+    /// items were grouped.
     ///
     /// ```
     /// let parts = tine::pipeline(1..=1000_u64, 256).fold_parts(|| 0, |sum, n| sum + n);
@@ -341,7 +341,7 @@ impl<L: Stages, X> Pipeline<L, X> {
     }
 }
 
-/// The stages that may fail, for pipelines that could not yet and for those that could.
+/// The stages that may fail, for pipelines that could not fail before and for those that could.
 macro_rules! fallible {
     ([$($generic:ident)?]) => {
         /// A parallel stage that may fail.

@@ -92,7 +92,7 @@ where
             .fold(0, |all, part| all + part)
     }
 
-    /// The sum of all items. Those that travel together are added up in parallel.
+    /// The sum of all items. Items that travel together are added up in parallel.
     ///
     /// ```
     /// assert_eq!(tine::pipeline(1..=100_u32, 8).sum::<u32>(), 5050);
@@ -107,8 +107,8 @@ where
         parts.fold(nothing, |all: T, part: T| once(all).chain(once(part)).sum())
     }
 
-    /// Reduces all items to one by `op`, in order; items that travel together are reduced in parallel.
-    /// `op` must be associative, and the value of `identity` must change nothing.
+    /// Reduces all items to one by `op`, in order; items that travel together are reduced in
+    /// parallel. `op` must be associative, and `identity` must make a neutral value of `op`.
     ///
     /// ```
     /// let words = tine::pipeline(["a", "b", "c"], 8).map(str::to_owned);

@@ -68,7 +68,7 @@ impl<I: Iterator<Item: Send> + Send, E: Send> Run<E> for Source<I> {
 
 struct Engine<'o, I, S, E> {
     hub: Hub<E>,
-    /// Locked by the member that is at it, so never contended.
+    /// Locked by the member at the source, so never contended.
     source: Mutex<I>,
     station: S,
     orders: Orders<'o>,
@@ -80,7 +80,8 @@ where
     S: Station<I::Item, E>,
     E: Send,
 {
-    /// What is left of it, without the source and the stations, which the program's destructors may be in.
+    /// What is left of it without the source and the stations, whose destructors may be the
+    /// program's.
     fn into_hub(self) -> Hub<E> {
         let Engine {
             hub,
@@ -180,7 +181,7 @@ where
     }
 }
 
-/// What is to be done when a closure panics: no other member begins anything.
+/// When a closure panics, this keeps other members from beginning anything.
 struct Ending<'h, E>(&'h Hub<E>);
 
 impl<E> Drop for Ending<'_, E> {
@@ -206,7 +207,7 @@ impl Size {
         Size { now: 1, most }
     }
 
-    /// Looks at the clock, if that is of use.
+    /// Reads the clock, if that is of use.
     fn begin(&self) -> Option<Instant> {
         let none = cfg!(all(target_family = "wasm", target_os = "unknown"));
         (!none && self.most > 1).then(Instant::now)

@@ -1,19 +1,20 @@
 //! What the threads of one pipeline agree on, under one lock.
 //!
-//! A thread that takes part is a *member*. It looks for work: a chunk that lies ready before a serial
-//! stage, the last stage first, or else the source. If there is neither it leaves; it never waits. So
+//! A thread that takes part is a *member*. It looks for work: a ready chunk before a serial stage,
+//! the last stage first, or else the source. If there is neither, it leaves; it never waits. So
 //! these rules keep a pipeline from standing still:
 //!
 //! * Whether there is work, and who takes it, is decided under the lock. A member leaves only if there
 //!   is none.
-//! * A member that has taken work and is about to run a closure of the user looks, under the same lock,
-//!   whether there is more work, and calls another member if there are fewer than threads.
-//! * Work comes into being only by what a member does, and that member looks for work afterwards.
+//! * A member that has taken work checks under the same lock, before it runs a closure of the user,
+//!   whether there is more work. If there is, and there are fewer members than threads, it calls
+//!   another member.
+//! * Only members create work, and a member that has created work looks for work afterwards.
 //!
-//! So while there is work and a thread for it, a member is at it or has been called; and a chunk is
-//! always in the hands of a member, or lies before a stage that will be looked at when the chunk before
-//! it is through. The chunk that is first in order is never held up by those behind it: it has its
-//! place already. So the places come free in the end, and a full pipeline goes on.
+//! So while there is work and a thread for it, a member is at it or has been called. And a member
+//! always holds the chunk, or the chunk lies before a stage at which a member will look when the
+//! chunk before it is through. Chunks behind the first in order never hold the first one up: it has
+//! its place already. So the places come free in the end, and a full pipeline goes on.
 //!
 //! No closure, iterator or destructor of the user runs under the lock.
 #![forbid(unsafe_code)]
@@ -21,7 +22,7 @@
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks; what panics elsewhere leaves nothing half done under these locks.
+/// Locks. A panic elsewhere leaves nothing half done under these locks.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -44,11 +45,11 @@ pub struct State<E> {
     pub(super) next: usize,
     /// Nothing more is drawn.
     pub(super) over: bool,
-    /// It was the user's wish that ended it.
+    /// A stop of the user ended it.
     pub(super) stopped: bool,
     /// A closure has panicked: nothing more is done.
     pub(super) dead: bool,
-    /// The chunk with the first error; those behind it are of no use.
+    /// The chunk with the first error; chunks behind it are of no use.
     pub(super) cut: usize,
     pub(super) error: Option<E>,
     /// How many serial stages have a chunk that a member may take.
@@ -128,7 +129,7 @@ impl<'h, E> Post<'h, E> {
         self.hub.lock()
     }
 
-    /// This member goes off to run a closure: is there work for another one?
+    /// This member is about to run a closure: calls another member if there is work for it.
     pub(super) fn go_off(&self, mut state: Held<'h, E>) {
         let wanted = state.active < self.hub.threads && state.has_work();
         state.active += usize::from(wanted);
@@ -138,8 +139,9 @@ impl<'h, E> Post<'h, E> {
         }
     }
 
-    /// An item of chunk `at` has failed. Of several errors the first in order stays. In one chunk a
-    /// later call is for an earlier item: the items from the failed one on went no further.
+    /// An item of chunk `at` has failed. Of several errors, the first in order stays. Within a
+    /// chunk, a later call is for an earlier item: the items from the failed item on went no
+    /// further.
     pub(super) fn fail(&self, at: usize, error: E) {
         let mut state = self.lock();
         let mut error = Some(error);

@@ -7,9 +7,9 @@ use std::marker::PhantomData;
 
 /// What the ends of a pipeline return: see [`Sure`] and [`Fails`].
 pub trait Ending {
-    /// What its stages fail with.
+    /// The error of its stages.
     type Error: Send;
-    /// What is returned for a value.
+    /// What is returned in place of a value.
     type Result<T>;
 
     /// The value, unless there was an error.

@@ -1,7 +1,7 @@
 //! Stages whose items may be worked on by all threads at once.
 //!
-//! They are run one item after the other by the member that has the chunk: what several of them in a
-//! row do to an item is done at once, and nothing lies in between.
+//! The member that has the chunk runs them, one item after the other. Several such stages in a row
+//! run as one step for each item, with no buffer in between.
 #![forbid(unsafe_code)]
 
 use super::hub::{Held, Post};

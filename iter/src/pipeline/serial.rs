@@ -1,14 +1,15 @@
-//! Stages that take one item at a time, in order or as they come, and what lies before them.
+//! Stages that take one item at a time, in order or as they come, and the chunks that wait before
+//! them.
 //!
 //! ```text
 //!   passed on | in hand | ready ready . ready . .
 //!                         ^ head
 //! ```
 //!
-//! Chunks lie in a ring, each in its place by its number (or one behind the other, where order does not
-//! matter). The member that takes the chunk at the head makes the stage busy, runs the closure over the
-//! chunk, and then lets go of the stage before it carries the chunk on: the next chunk may be taken
-//! meanwhile. The buffers of chunks are used again and again.
+//! Chunks lie in a ring, each in its place by its number (or one behind the other, where order does
+//! not matter). The member that takes the chunk at the head makes the stage busy and runs the
+//! closure over the chunk. It lets go of the stage before it carries the chunk on, so that another
+//! member may take the next chunk meanwhile. The buffers of chunks are used again and again.
 #![forbid(unsafe_code)]
 
 use super::hub::{Held, Post, State, lock};
@@ -101,7 +102,7 @@ struct Line<T> {
     head: usize,
     ring: VecDeque<Option<Chunk<T>>>,
     busy: bool,
-    /// Nothing more is taken: what would come next lies behind an error.
+    /// Nothing more is taken: the next chunk lies behind an error.
     shut: bool,
     /// Buffers without a chunk.
     spare: Vec<Vec<T>>,
@@ -182,7 +183,7 @@ impl<T, U, L: Default> Default for Buffers<T, U, L> {
 }
 
 impl<T: Send, P, S> Narrow<T, P, S> {
-    /// Changes the line, and tells the hub if that makes it ready or not.
+    /// Changes the line, and tells the hub whether the line is ready now.
     fn change<E, R>(&self, state: &mut State<E>, change: impl FnOnce(&mut Line<T>) -> R) -> R {
         let mut line = lock(&self.line);
         let before = line.is_ready();

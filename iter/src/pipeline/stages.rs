@@ -1,7 +1,7 @@
 //! Stages in a row, before they run.
 //!
 //! A row of stages is a type: the source, and around it one layer for each stage. To run it, each
-//! layer is made a station, from the last to the first, and the source runs the whole.
+//! layer becomes a station, from the last to the first, and the source runs the whole.
 #![forbid(unsafe_code)]
 
 use super::station::Station;

@@ -1,9 +1,9 @@
-//! What a stage is to the chunks that come by.
+//! A stage as seen by the chunks that come by.
 #![forbid(unsafe_code)]
 
 use super::hub::{Held, Post};
 
-/// Which chunk, and for how many items of the source it stands.
+/// Which chunk it is, and how many items of the source it stands for.
 #[derive(Clone, Copy, Debug)]
 pub struct Tag {
     pub(super) at: usize,
@@ -12,7 +12,7 @@ pub struct Tag {
 
 /// A stage with all that follow it, as it stands while the pipeline runs.
 pub trait Station<T, E>: Sync {
-    /// What each member keeps for it: buffers.
+    /// What each member keeps for the stage: buffers.
     type Local: Default;
 
     /// Whether nothing follows.
@@ -28,8 +28,8 @@ pub trait Station<T, E>: Sync {
         items: impl Iterator<Item = T>,
     ) -> Held<'h, E>;
 
-    /// Takes a chunk that lies ready, before the last stage that has one, and has it go as far as it
-    /// can; says whether there was any.
+    /// Takes a ready chunk, from the last stage that has one before it, and takes it as far as it
+    /// can go. Says whether there was such a chunk.
     fn advance<'h>(
         &self,
         post: &Post<'h, E>,

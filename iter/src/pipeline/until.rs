@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tine_pool::{StopToken, Stopped};
 
 impl<L, X> Pipeline<L, X> {
-    /// Ends the source once `token` is stopped. `until` comes last in a chain: the methods of what
-    /// it returns run the pipeline, and return a [`Result`].
+    /// Ends the source once `token` is stopped. `until` comes last in a chain: the methods of its
+    /// result run the pipeline, and return a [`Result`].
     ///
-    /// `Ok` says that the source came to its end. Otherwise `Err` holds the result of the items that were
-    /// drawn before the token was stopped: nothing more is drawn then, and items that are under way run to
-    /// their end. The token is looked at before each batch is drawn.
+    /// `Ok` says that the source came to its end. Otherwise `Err` holds the result of the items
+    /// that were drawn before the token was stopped. Items under way run to their end; no more are
+    /// drawn. The token is checked before each batch is drawn.
     ///
     /// ```
     /// use tine::StopToken;

@@ -3,17 +3,15 @@
 //! There are three ways to go.
 //!
 //! - *Lazily*, where the consumer can carry one folder on from block to block
-//!   ([`Consumer::advance`]). The loop is laid out as nested halves, which stay
-//!   private until they are wanted or this thread is stuck in an item. The
-//!   nearest piece is run in blocks; between two of them the `Pace` may ask for
-//!   part of what is left to be given away. What no thread takes, this thread
-//!   goes on with, and with the same folder; so folders, and what is made with
-//!   them, are as few as the pieces that really changed hands, and one.
-//! - *In advance*, into about as many pieces as a thread and each thief should
-//!   have to choose from: calls of a few items, which may be heavy or even wait
-//!   for each other, unless they are known to be short; inner calls of a recursion
-//!   that take little on average; calls with a greatest
-//!   length; consumers and producers that are cut only at a cost.
+//!   ([`Consumer::advance`]). The loop is laid out as nested halves, which stay private until
+//!   another thread wants them or this thread is stuck in an item. The nearest piece is run in
+//!   blocks. Between two blocks the `Pace` may say that part of what is left should be given away.
+//!   This thread goes on with whatever no thread takes, and with the same folder. So there is one
+//!   folder, and one more for each piece that another thread took.
+//! - *In advance*, into enough pieces for this thread and the thieves to choose from. That is for
+//!   calls of a few items, which may be heavy or even wait for each other, unless they are known to
+//!   be short; for inner calls of a recursion that take little on average; for calls with a
+//!   greatest length; for consumers and producers whose cuts are costly.
 //! - *By splitting*, for producers that do not know their length: see [`splits`](super::splits).
 
 use tine_pool::current_num_threads;
@@ -169,8 +167,8 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
     /// Whether it may be run in blocks.
     const BLOCKS: bool = C::ADVANCES && !P::WHOLE;
 
-    /// Whether a closure with a piece and its folder is so large that it had better be borrowed than
-    /// copied on its way through the pool.
+    /// Whether a closure with a piece and its folder is so large that borrowing it is better than
+    /// copying it on its way through the pool.
     const LARGE: bool = size_of::<Self>() + size_of::<Option<C::Folder>>() > 64;
 
     /// The address by which the pace knows loops of these types.
@@ -217,10 +215,10 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
         self.consumer.full() || self.producer.is_over()
     }
 
-    /// What it comes to if no item is wanted any more.
+    /// The result if no further item is wanted.
     ///
-    /// Here and elsewhere, what is left is dropped before there is a result to return: should a
-    /// destructor panic later, no thread would drop that.
+    /// Here and elsewhere, the rest is dropped before there is a result to return: if a destructor
+    /// panicked later, no thread would drop the result.
     fn nothing(self) -> C::Result {
         drop(self.producer);
         self.consumer.into_folder().complete()
@@ -257,7 +255,7 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
         })
     }
 
-    /// Runs the next `n` items; what is left is none if that was all.
+    /// Runs the next `n` items; the rest is `None` if these were all.
     fn run_block(self, n: usize, folder: Option<C::Folder>) -> (C::Folder, Option<Self>) {
         if n == self.len {
             return (self.all(folder), None);
@@ -278,9 +276,9 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
         feed(self.producer, folder)
     }
 
-    /// Runs a loop that is known to be a very short one. It is laid out as any other, but from piece
-    /// to piece: all that is left lies behind the piece that runs, and comes back to the same folder. If the first piece
-    /// took far longer than that, the rest is a strand.
+    /// Runs a loop that is known to be very short. It is laid out like any other, but piece by
+    /// piece: all that is left lies behind the piece that runs, and comes back to the same folder.
+    /// If the first piece takes far longer than expected, the rest is run as a strand.
     fn chain(
         mut self,
         plain: Plain,
@@ -404,7 +402,7 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Strand<P, C> {
     }
 }
 
-/// A piece that a thread is to do lazily, and what it came to.
+/// A piece that a thread is to do lazily, and its result.
 struct Job<'a, P: Producer, C: Consumer<P::Item>> {
     rest: Option<Rest<P, C>>,
     task: &'a Task,
@@ -436,10 +434,10 @@ impl<P: Producer, C: Consumer<P::Item>> Part for Job<'_, P, C> {
     }
 }
 
-/// A piece that a thread is to do in advance, in these pieces, which a timer may watch; and what it came to.
+/// A piece that is cut in advance into `Pieces`, which a timer may watch; and its result.
 ///
-/// A type of its own, and its ways functions of their own, since items may call loops: of each call, only the way that it went
-/// lies on a stack so deep.
+/// This is a type of its own with separate functions, since items may call loops: then the deep
+/// stack holds, for each call, only the frames of the way that the call went.
 struct Cut<'a, P: Producer, C: Consumer<P::Item>> {
     rest: Option<Rest<P, C>>,
     pieces: Pieces,

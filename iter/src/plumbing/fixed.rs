@@ -4,8 +4,9 @@
 //! down to fours, and results are joined along the same tree. The pool decides which thread runs
 //! which part. Every node that is worth it is offered.
 //!
-//! Four short leaves run abreast, an item of each in turn. So an addition that waits for the one
-//! before holds up only its own leaf. A folder sees no difference: its items come one by one.
+//! Four short leaves run side by side, an item of each in turn. So an addition that waits for the
+//! addition before it holds up only its own leaf. A folder sees no difference: its items come one
+//! by one.
 
 use std::ops::ControlFlow::{Break, Continue};
 
@@ -24,8 +25,8 @@ const LEAF: usize = 1024;
 /// How many leaves are run abreast.
 const ABREAST: usize = 4;
 
-/// Runs a producer of `len` items into a consumer. Only `len` decides where to cut, and the least
-/// and greatest lengths that the producer asks for.
+/// Runs a producer of `len` items into a consumer. Only `len`, and the least and greatest lengths
+/// that the producer asks for, decide where to cut.
 pub(crate) fn bridge_fixed<P, C>(len: usize, producer: P, consumer: C) -> C::Result
 where
     P: Producer,

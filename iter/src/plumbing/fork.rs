@@ -1,10 +1,9 @@
 //! Where a bridge meets the pool.
 //!
-//! The pool is given parts behind references, and they put what they come to
-//! into the frame of the caller. What the pool does to bring a call inside, to
-//! lend, to steal and to wait is much code, which a program so holds once and
-//! not once for each pipeline; a call through a reference is nothing beside it.
-//! What a bridge does for each block of items knows its types.
+//! The pool gets parts behind references, and the parts put their results into the frame of the
+//! caller. Bringing a call inside, lending, stealing and waiting are much code. In this way a
+//! program holds that code once, and not once for each pipeline; a call through a reference costs
+//! nothing beside it. What a bridge does for each block of items is compiled for its types.
 
 use tine_pool::loops::{self, Part, Site};
 use tine_pool::{Scope, scope};
@@ -37,7 +36,7 @@ impl<F: FnOnce(bool) -> R, R> Part for Call<F, R> {
     }
 }
 
-/// What a part came to that the pool has done.
+/// The result of a part that the pool has done.
 #[inline]
 pub(super) fn done<R>(result: Option<R>) -> R {
     match result {
@@ -113,8 +112,9 @@ fn call_crew(threads: usize, work: &(dyn Fn() + Sync)) {
     );
 }
 
-/// Calls `work` here, and once more, on any thread that comes, each time that it calls what it is given. So it may end
-/// where it has nothing to do, and be called again: nothing nests in it.
+/// Calls `work` here with a closure. Each time `work` calls that closure, `work` is called once
+/// more, on any thread that comes. So `work` may return when it has nothing to do, and is called
+/// again later: nothing nests in it.
 pub(super) fn members(work: &(dyn Fn(&dyn Fn()) + Sync)) {
     scope(|s| call_member(s, work));
 }
@@ -136,8 +136,7 @@ pub(crate) fn open(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
     b.run(false);
 }
 
-/// Offers what lies laid out behind a piece and was not begun yet; false if
-/// there is nothing such.
+/// Offers what is laid out behind a piece and has not begun; false if there is no such thing.
 pub(super) fn offer() -> bool {
     loops::offer()
 }

@@ -1,8 +1,8 @@
 //! The course of a lazy loop, for all loops at once.
 //!
 //! When to run a block, when to lay out, when to lend: none of it depends on the types of a loop.
-//! So it is compiled with this library, over a [`Piece`] behind a reference. A program holds for
-//! each of its loops only how a block is run, and how a piece is cut and joined.
+//! So it is compiled with this library, over a [`Piece`] behind a reference. For each loop a
+//! program holds only the code that runs a block, and that cuts and joins pieces.
 #![forbid(unsafe_code)]
 
 use tine_pool::loops::{self, Part, Site};
@@ -41,7 +41,7 @@ pub(super) enum Forked {
     Closed,
 }
 
-/// What a thread begins with a piece.
+/// What a thread does with a piece.
 #[derive(Clone, Copy)]
 pub(super) enum Task {
     /// Starts the loop `site`.
@@ -192,8 +192,8 @@ impl Way<'_> {
         loops::lend_laid(self.laid, keep, far);
     }
 
-    /// The farther part was taken: what this thread has run in a row has come to its end. A block too short to
-    /// be timed alone may have gone on while this thread waited.
+    /// The farther part was taken: this thread's run of blocks has come to its end. The timing of a
+    /// block that is too short to be timed alone may have gone on while this thread waited.
     pub(super) fn taken(&mut self) {
         self.pace.taken();
     }

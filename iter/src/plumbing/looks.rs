@@ -1,7 +1,7 @@
-//! Where loops look at the tokens that their thread works under.
+//! Where loops check the tokens that their thread works under.
 //!
-//! A loop that is run in blocks looks between two of them. What is fed to a folder in one go is
-//! looked at on its way there: [`Looked`]. Loops that feed no folder are [`fold`]s.
+//! A loop that is run in blocks checks between two blocks. Where all items are fed to a folder in
+//! one go, [`Looked`] checks on the way. Loops that feed no folder are [`fold`]s.
 #![forbid(unsafe_code)]
 
 pub(super) use tine_pool::loops::check;
@@ -66,7 +66,7 @@ impl Strides {
     }
 }
 
-/// A folder on whose way items are looked at tokens, where there are any.
+/// A folder that checks tokens, where there are any, between the items that it takes.
 pub(crate) struct Looked<F> {
     base: F,
     due: Option<Due>,

@@ -1,15 +1,15 @@
 //! The bridge for producers that do not know their length: they split themselves.
 //!
-//! A piece may be split about as often as there are threads. It may be split as often again once it
-//! has migrated, which shows that a thread was idle, or once what came before it was long, so that
-//! it is likely to be long as well. Items make it long, not folders: where these take the time, more
-//! pieces would take more of it.
+//! A piece may be split about as often as there are threads. It may be split that often again once
+//! it has migrated, since a thread was idle then, or once the piece before it was long, since it is
+//! then likely to be long as well. Only the time of items counts, not that of folders: where
+//! folders take the time, more pieces would take more of it.
 //!
-//! What is split off need not be half. Where each split takes a little from the front (a long branch
-//! of a tree, a list), one split would nest in the other until no stack is left. So a thread counts
-//! the splits that it is inside of. At [`DEEP`] of them it opens a line: all threads that come split
-//! off the next piece, one after the other, and run it. So no piece waits behind one that is run, and
-//! none nests in another.
+//! What is split off need not be half. Where each split takes a little from the front (a long
+//! branch of a tree, a list), one split would nest in the other until no stack is left. So a thread
+//! counts the splits that it is inside. At [`DEEP`] of them it opens a line: each thread that comes
+//! splits off the next piece, one thread after the other, and runs it. So no piece waits behind a
+//! piece that runs, and no piece nests in another.
 #![forbid(unsafe_code)]
 
 use super::bridge::Pieces;
@@ -109,7 +109,7 @@ impl Drop for Inside {
 struct Spent {
     /// To feed folders with items.
     items: u64,
-    /// To make folders, complete them, and join what they came to: known of long parts alone.
+    /// To make folders, complete them, and join their results: known for long parts only.
     folders: u64,
 }
 
@@ -206,12 +206,12 @@ where
     (result, spent)
 }
 
-/// What threads split pieces off from, and what these came to.
+/// The rest that threads split pieces off from, and the results of these pieces.
 ///
-/// Whether there is more, and how many threads are in the line, is known under one lock, which no closure
-/// of the program is called under. A thread that finds another one at a split for long leaves, since
-/// that split may wait for it. Whenever a thread has split a piece off, it calls another one if there are fewer than could be.
-/// So threads that left come back, and none waits here.
+/// One lock guards whether there is more, and how many threads are in the line; no closure of the
+/// program is called under it. If another thread is at a split for long, a thread leaves, since
+/// that split may wait for it. Whenever a thread has split a piece off, it calls another thread if
+/// more could take part. So threads that left come back, and none waits here.
 struct Line<P, C, R> {
     state: Mutex<State<P, C>>,
     /// Each with its place.
@@ -309,8 +309,8 @@ where
         piece
     }
 
-    /// What is left, or None if another thread is long at it: then this one is no member any more. (It is at it for ever
-    /// if its split panicked.)
+    /// The rest, or None if another thread is at it for long: then this thread is no member any
+    /// more. (If its split panicked, that thread is at it for ever.)
     fn take(&self) -> Option<Rest<P, C>> {
         for _ in 0..YIELDS {
             if let Some(rest) = lock(&self.state).rest.take() {

@@ -49,11 +49,11 @@ pub trait Producer: Send + Sized {
         usize::MAX
     }
 
-    /// Whether the items make no difference any more, since a panic is on its way to the caller: see
+    /// Whether further items make no difference, since a panic is on its way to the caller: see
     /// [`panic_fuse`](crate::iter::ParallelIterator::panic_fuse).
     ///
-    /// A loop asks between blocks. The producer itself goes on, since what stands behind it relies on its length: adapters
-    /// that count items ask those before them.
+    /// A loop asks between blocks. The producer itself goes on, since adapters behind it rely on
+    /// its length; those that count items pass the question on to the producer before them.
     fn is_over(&self) -> bool {
         false
     }
@@ -133,8 +133,8 @@ impl Again {
     }
 }
 
-/// A destination that can be cut in two as its producer is.
-/// One that counts the items, with its folder and its reducer:
+/// A destination that can be cut in two where its producer is cut. This one counts the items, with
+/// its folder and its reducer:
 ///
 /// ```
 /// use tine::iter::plumbing::{Consumer, Folder, Reducer};
@@ -206,8 +206,9 @@ pub trait Consumer<Item>: Send + Sized {
     #[doc(hidden)]
     const ADVANCES: bool = false;
 
-    /// Whether items are expected to fill it, as those of a search do. One that is not `STEADY` may be full all the
-    /// same, by what has nothing to do with the items. Only asked of a consumer that `ADVANCES`.
+    /// Whether items are expected to fill the consumer, as in a search. Without this, a consumer
+    /// that is not `STEADY` may still be full, for a reason that has nothing to do with the items.
+    /// Only asked of a consumer that `ADVANCES`.
     #[doc(hidden)]
     const ENDS: bool = false;
 
@@ -216,8 +217,8 @@ pub trait Consumer<Item>: Send + Sized {
     #[doc(hidden)]
     const STEADY: bool = false;
 
-    /// Nanoseconds of work below which one more folder costs more than another thread saves, where items
-    /// are cheap. Only asked of a consumer that `ADVANCES`.
+    /// Where items are cheap: the nanoseconds of work below which one more folder costs more than
+    /// another thread saves. Only asked of a consumer that `ADVANCES`.
     #[doc(hidden)]
     fn worth(&self) -> u64 {
         0
@@ -305,8 +306,8 @@ pub trait Folder<Item>: Sized {
         self
     }
 
-    /// Takes a few items, or fast ones, for which it is not worth looking, between two of them,
-    /// whether another thread has filled the folder.
+    /// Takes items that are so few or so fast that it is not worth checking between them whether
+    /// another thread has filled the folder.
     #[doc(hidden)]
     fn consume_block<I>(self, iter: I) -> Self
     where

@@ -1,7 +1,7 @@
 //! Bytes in blocks that end where a record ends.
 //!
-//! A block is what travels through the pipeline. It owns its bytes, which return to the reader when it
-//! is through, so that a long file is read into a few buffers again and again.
+//! A block is what travels through the pipeline. It owns its bytes. They return to the reader when
+//! the block is through, so a long file is read into a few buffers again and again.
 #![forbid(unsafe_code)]
 
 use super::cut::{Cutter, Last};
@@ -30,9 +30,10 @@ pub struct Block<B> {
     pub(super) bytes: B,
     /// How many of the bytes are records.
     pub(super) len: usize,
-    /// How many of the bytes were looked at for the ends of these records. To find them again takes as many.
+    /// How many of the bytes were searched for the ends of these records. To find the ends again
+    /// takes as many.
     pub(super) seen: usize,
-    /// Which block it is, how many bytes and (if that is asked for) records come before it.
+    /// Which block it is, and how many bytes and (if they are counted) records come before it.
     pub(super) index: usize,
     pub(super) offset: u64,
     pub(super) records: u64,
@@ -44,7 +45,7 @@ pub trait Supply: Send {
     /// What holds the bytes of a block.
     type Bytes: AsRef<[u8]> + Send;
 
-    /// The next block, into which `place` is put; an error is the last thing that comes.
+    /// The next block, which gets `place`. Nothing comes after an error.
     #[doc(hidden)]
     fn next_block<C: Cutter>(
         &mut self,
@@ -76,8 +77,8 @@ impl Place {
         }
     }
 
-    /// A block of those of the first `seen` of `bytes` that are records, as `last` says; it begins here. The
-    /// place is moved behind it.
+    /// A block that begins here: the records among the first `seen` of `bytes`, as `last` says.
+    /// Moves the place behind the block.
     fn block<B: AsRef<[u8]>, C: Cutter>(
         &mut self,
         cutter: &C,
@@ -101,7 +102,7 @@ impl Place {
         block
     }
 
-    /// The block behind which there is nothing: all of the first `len` of `bytes`.
+    /// The last block: all of the first `len` of `bytes`.
     fn last_block<B>(&self, bytes: B, len: usize) -> Block<B> {
         Block {
             bytes,
@@ -145,11 +146,11 @@ impl<S: Supply, C: Cutter> Iterator for Blocks<S, C> {
 
 /// Blocks that are read.
 pub struct Reading<R> {
-    /// `None` when there is no more to be had of it.
+    /// `None` when the reader has no more bytes.
     reader: Option<R>,
     /// The beginning of a record whose end was not in the last block.
     rest: Vec<u8>,
-    /// What goes wrong after the blocks that were read.
+    /// The error to report after the blocks that were read.
     error: Option<io::Error>,
     spare: Spare,
 }
@@ -167,7 +168,7 @@ impl<R> Reading<R> {
         }
     }
 
-    /// An empty buffer, its length that of a block at least.
+    /// An empty buffer, at least as long as a block.
     fn buffer(&self, settings: Settings) -> Buffer {
         let used = lock(&self.spare).pop();
         let mut bytes = used.unwrap_or_default();
@@ -192,7 +193,8 @@ impl<R> fmt::Debug for Reading<R> {
     }
 }
 
-/// The bytes of a block that was read; all of them were written once, not all belong to the block.
+/// The bytes of a block that was read. All of them are initialised, but not all belong to the
+/// block.
 #[derive(Debug)]
 pub struct Buffer {
     bytes: Vec<u8>,

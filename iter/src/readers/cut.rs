@@ -1,7 +1,7 @@
 //! Where records end.
 #![forbid(unsafe_code)]
 
-/// Where the first record of some bytes ends.
+/// Where the first record in some bytes ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// The length of the record, without what separates it from the next one.
@@ -10,12 +10,12 @@ pub struct Cut {
     pub(super) next: usize,
 }
 
-/// Where the last record of some bytes ends.
+/// Where the last record in some bytes ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Last {
     /// Where the next one begins.
     pub(super) end: usize,
-    /// How many records end there and before, if they were counted on the way.
+    /// How many records end there or before, if they were counted on the way.
     pub(super) records: Option<u64>,
 }
 
@@ -31,8 +31,8 @@ pub trait Cutter: Send + Sync {
     /// Where the first record ends, if its end can be told from `bytes`.
     fn first(&self, bytes: &[u8]) -> Option<Cut>;
 
-    /// Where the last record ends whose end can be told from `bytes`, and the next one begins; `None` if
-    /// there is none. No end was found when there were only `known` bytes.
+    /// The last record whose end can be told from `bytes`: where it ends, and where the next one
+    /// begins; `None` if there is none. An earlier look at the first `known` bytes found no end.
     fn last(&self, bytes: &[u8], known: usize) -> Option<Last> {
         let _ = known;
         let (mut records, mut end) = (0, 0);
@@ -43,7 +43,7 @@ pub trait Cutter: Send + Sync {
         (end > 0).then_some(Last { end, records })
     }
 
-    /// An end is found at the latest when this many bytes behind the record are there.
+    /// The end of a record is found once this many bytes behind it are there, or earlier.
     fn end_len(&self) -> usize;
 
     /// How many records end in `bytes`, which end where a record does. Only asked if
@@ -51,7 +51,7 @@ pub trait Cutter: Send + Sync {
     fn count(&self, bytes: &[u8]) -> u64;
 }
 
-/// How many bytes are looked at together where the byte is far.
+/// How many bytes are searched together where the byte is far away.
 const FAR: usize = 32;
 
 /// The position of the first such byte.
@@ -133,7 +133,8 @@ impl Cutter for LineEnd {
 #[derive(Clone, Debug)]
 pub struct Separator {
     bytes: Vec<u8>,
-    /// Whether one may begin inside of another: then only counting from the start tells which is one.
+    /// Whether a separator may begin inside another: then only a search from the start tells which
+    /// bytes are separators.
     overlaps: bool,
 }
 
@@ -207,10 +208,10 @@ impl Cutter for Separator {
     }
 }
 
-/// How far behind a record a closure may look for what tells that it has ended.
+/// How far behind a record a closure may look to see that the record has ended.
 const AHEAD: usize = 64 << 10;
 
-/// Records whose length a closure tells.
+/// Records whose length a closure determines.
 #[derive(Clone, Copy, Debug)]
 pub struct ByLength<F>(pub(super) F);
 
@@ -222,7 +223,7 @@ impl<F: Fn(&[u8]) -> Option<usize> + Send + Sync> Cutter for ByLength<F> {
         let length = (self.0)(bytes)?;
         assert!(
             0 < length && length <= bytes.len(),
-            "a record of {length} bytes was cut off {} bytes",
+            "the closure returned a record of {length} bytes for {} bytes",
             bytes.len()
         );
         let (record, next) = (length, length);

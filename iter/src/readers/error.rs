@@ -1,4 +1,4 @@
-//! What goes wrong in reading, and where.
+//! Errors of reading, and where they are.
 #![forbid(unsafe_code)]
 
 use std::collections::VecDeque;
@@ -7,9 +7,9 @@ use std::io::{self, ErrorKind};
 use std::str::Utf8Error;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What went wrong while records were read, and at which of them.
+/// What went wrong while records were read, and at which record.
 ///
-/// It is inside of the [`io::Error`] that a pipeline over a reader ends with.
+/// It is inside the [`io::Error`] that a pipeline over a reader ends with.
 ///
 /// ```
 /// use std::io::ErrorKind;
@@ -115,7 +115,7 @@ pub(super) struct Tally(Mutex<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// This many blocks from the first on are through, and have this many records.
+    /// This many blocks, counted from the first, are through, and have this many records.
     blocks: usize,
     records: u64,
     /// The records of the blocks from there on, where they are through.
@@ -138,7 +138,7 @@ impl Tally {
         }
     }
 
-    /// How many records come before a block, itself not through, if those before it are.
+    /// How many records come before a block, if all blocks before it are through and itself is not.
     fn before(&self, block: usize) -> Option<u64> {
         let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         (counts.blocks == block).then_some(counts.records)

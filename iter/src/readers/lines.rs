@@ -1,4 +1,5 @@
-//! What a user says of records: where they come from, how they are cut and shown, what is made of them.
+//! What a user says about records: where they come from, how they are cut and shown, and what is
+//! made of them.
 #![forbid(unsafe_code)]
 
 use super::blocks::{Blocks, Lying, Place, Reading, Settings, Supply};
@@ -29,8 +30,8 @@ pub trait ParallelRead: Sized {
     #[doc(hidden)]
     fn into_supply(self) -> Self::Supply;
 
-    /// The lines of a text, as `&str`, without the line feeds that end them or the carriage returns
-    /// before those.
+    /// The lines of a text, as `&str`, without their line feeds or the carriage returns before
+    /// these.
     ///
     /// ```
     /// use tine::readers::ParallelRead;
@@ -82,14 +83,14 @@ pub trait ParallelRead: Sized {
         )
     }
 
-    /// The records that `cutter` tells apart. It gets bytes that begin where a record begins. It
-    /// returns the length of that record, or `None` if the bytes do not reach to its end. A record
-    /// whose end it never finds is the last one.
+    /// The records that `cutter` tells apart. `cutter` gets bytes that begin where a record begins.
+    /// It returns the length of that record, or `None` if the bytes do not reach to its end. If it
+    /// never finds the end of a record, that record is the last.
     ///
-    /// `cutter` is called twice for each record, once while other threads cannot read on, and again for
-    /// a record whose end does not lie in the bytes that were read so far. To tell
-    /// that a record has ended, `cutter` may look at bytes behind it. If a record is nearly as long
-    /// as it [may be](Lines::longest), the next 64 KiB must be enough for that.
+    /// `cutter` is called twice for each record, the first time while no other thread can read on.
+    /// It is called again for a record whose end does not lie in the bytes that were read so far.
+    /// To see that a record has ended, `cutter` may look at bytes behind it. If a record is nearly
+    /// as long as [allowed](Lines::longest), the next 64 KiB must be enough for that.
     ///
     /// ```
     /// use tine::readers::ParallelRead;
@@ -117,7 +118,7 @@ impl<R: Read + Send> ParallelRead for R {
     }
 }
 
-/// Bytes in memory, of which nothing need be copied: see [`over`].
+/// Bytes in memory, which need not be copied: see [`over`].
 #[derive(Clone, Copy, Debug)]
 pub struct InMemory<'b> {
     bytes: &'b [u8],
@@ -125,8 +126,9 @@ pub struct InMemory<'b> {
 
 /// Bytes in memory as a source of lines and records. (A `&[u8]` is a reader too, which copies them.)
 ///
-/// A file that is mapped, by the crate `memmap2` for instance, is bytes in memory: `over(&map)`. To map a file
-/// is unsafe, since another program may cut it short meanwhile; where that can happen, read it.
+/// A mapped file is bytes in memory too: `over(&map)`, with the crate `memmap2` for instance.
+/// Mapping a file is unsafe, since another program may shorten it meanwhile; where that can happen,
+/// read the file.
 ///
 /// ```
 /// use tine::readers::{ParallelRead, over};
@@ -206,7 +208,7 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
     /// If `bytes` is 0.
     #[track_caller]
     pub fn block_size(mut self, bytes: usize) -> Self {
-        assert!(bytes > 0, "a block of no bytes holds nothing");
+        assert!(bytes > 0, "the size of a block must not be zero");
         self.settings.block = bytes;
         self
     }
@@ -248,7 +250,7 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
         self
     }
 
-    /// Sends on what a read has brought as soon as it has a whole record, without waiting for a full
+    /// Sends records on as soon as a read has brought a whole record, without waiting for a full
     /// block. This is for readers that wait, such as a socket or a terminal.
     ///
     /// ```
@@ -423,7 +425,7 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
 }
 
 impl<S: Supply, C: Cutter, V: Numbers> Lines<S, C, V> {
-    /// The records with their numbers, counted from 0: closures are given `(u64, &str)` or
+    /// The records with their numbers, counted from 0: closures get `(u64, &str)` or
     /// `(u64, &[u8])`.
     ///
     /// ```

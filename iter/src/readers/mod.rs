@@ -1,9 +1,9 @@
 //! Readers: the lines and records of files, sockets and bytes, worked on in parallel.
 //!
-//! [`ParallelRead`] adds `par_lines` and its variants to everything that can be read. A reader is read in
-//! blocks that end where a record ends, by one thread at a time; the records of a block are worked on
-//! by one thread, while other threads work on other blocks. Closures are given records that borrow from
-//! their block: nothing is copied, and no line costs an allocation. What they make goes on through a
+//! [`ParallelRead`] adds `par_lines` and its variants to everything that can be read. One thread at
+//! a time reads, in blocks that end where a record ends. One thread works on the records of a
+//! block, while other threads work on other blocks. Closures get records that borrow from their
+//! block: nothing is copied, and no line costs an allocation. Their results go on through a
 //! [pipeline](mod@crate::pipeline), in order.
 //!
 //! ```
@@ -18,8 +18,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Where one value is to be made of everything, [`fold`](Lines::fold) is fastest: it makes one value of
-//! each block.
+//! To make one value of everything, [`fold`](Lines::fold) is fastest: it makes one value of each
+//! block.
 //!
 //! ```
 //! use std::fs::File;
@@ -39,8 +39,8 @@
 //! # Errors
 //!
 //! A read that fails, a line that is not UTF-8 and a record that is longer than
-//! [allowed](Lines::longest) end the pipeline as an error of a stage does: everything before it has been
-//! worked on, and nothing behind it comes out. [`ReadError`] tells where it was.
+//! [allowed](Lines::longest) end the pipeline like an error of a stage: everything before the error
+//! has been worked on, and nothing behind it comes out. [`ReadError`] tells where the error was.
 //!
 //! # Memory
 //!

@@ -5,24 +5,25 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::str::{self, Utf8Error};
 
-/// How a record is shown to closures: as text or as bytes, with its number or without.
+/// How a record is shown to closures: as text or as bytes, with or without its number.
 pub trait View: Send + Sync {
-    /// What a closure is given; it borrows from the block.
+    /// What a closure gets; it borrows from the block.
     type Of<'b>;
 
     /// Shows the record that comes after this many others.
     #[doc(hidden)]
     fn show(record: &[u8], number: u64) -> Result<Self::Of<'_>, Utf8Error>;
 
-    /// What is known of many records once it has been found out for all at once; `None` if each is to be
-    /// asked for itself.
+    /// What is known of many records, if it can be found out for all at once; `None` if each record
+    /// must be checked by itself.
     #[doc(hidden)]
     type Known<'b>: Copy;
 
     #[doc(hidden)]
     fn know(records: &[u8]) -> Option<Self::Known<'_>>;
 
-    /// Shows the record in this range of those that are known; `None` if it is none by itself.
+    /// Shows the record in this range of the known records; `None` if it is no valid record by
+    /// itself.
     #[doc(hidden)]
     fn show_known<'b>(
         known: Self::Known<'b>,
@@ -81,7 +82,7 @@ impl View for AsBytes {
     }
 }
 
-/// Records of another view as `(u64, _)`: how many come before, and the record.
+/// Records of another view as `(u64, _)`: the number of records before it, and the record.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbered<V>(PhantomData<fn() -> V>);
 

@@ -57,7 +57,7 @@ where
     }
 }
 
-/// Makes an item of some records.
+/// Makes an item of each of some records.
 #[derive(Clone, Copy, Debug)]
 pub struct Perhaps<F>(pub(super) F);
 
@@ -163,7 +163,7 @@ struct Place {
 }
 
 impl Place {
-    /// Shows the next record of `block` to `op`; `known` is what is known of the whole block.
+    /// Shows the next record of `block` to `op`; `known` is what is known about the whole block.
     #[inline]
     fn step<'b, B: AsRef<[u8]>, V: View, C: Cutter, R>(
         &mut self,

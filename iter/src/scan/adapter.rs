@@ -84,7 +84,7 @@ impl<I: ParallelIterator, O, const EXCLUSIVE: bool> Scan<I, O, EXCLUSIVE> {
 impl<I, O, const EXCLUSIVE: bool, S> Scan<I, O, EXCLUSIVE, S> {
     /// Cuts the items into blocks of `size`. The default suits a cheap operation.
     ///
-    /// One thread applies the operation to all of a block. So a small `size` helps where the
+    /// One thread applies the operation to a whole block. So a small `size` helps where the
     /// operation is so expensive that a few dozen items are worth sharing. With floats, the last
     /// bits of results depend on the size.
     ///
@@ -108,9 +108,9 @@ impl<I, O, const EXCLUSIVE: bool, S> Scan<I, O, EXCLUSIVE, S> {
     /// items are bracketed.
     ///
     /// If no other thread helps, the operation is then called once for an item, as in a loop, and
-    /// not twice. For integers and `String` this is known. For other types, such as matrices or
-    /// tables of numbers, it is worth saying if the operation is expensive. If it is said of an
-    /// operation that rounds, last bits depend on which threads helped.
+    /// not twice. For integers and `String` the scan knows it. For other types, such as matrices or
+    /// tables of numbers, call `exact` if the operation is expensive. If you call it for an
+    /// operation that rounds, the last bits depend on which threads helped.
     ///
     /// ```
     /// use tine::prelude::*;

@@ -1,7 +1,7 @@
 //! Scanning a slice in place.
 //!
-//! The blocks, the tallies and the windows are those of a scan into a consumer (see `sweep`). There
-//! are two differences: where values go, and that the slice may be cut into *segments*, with a
+//! Blocks, tallies and windows are as in a scan into a consumer (see `sweep`). There are two
+//! differences: values go back into the slice, and the slice may be cut into *segments*, with a
 //! running value that begins anew at each break. A block with a break hands on the tally after its
 //! last break, whatever its carry.
 

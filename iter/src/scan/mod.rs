@@ -1,18 +1,18 @@
 //! Scans: for each item, the result of all items up to it.
 //!
-//! A scan is a parallel iterator as any other: lazy, fused with what comes before and after it, and
-//! indexed if its source is. Its operation has to be associative. It need not be commutative.
+//! A scan is a parallel iterator like any other: lazy, fused with the steps before and after it,
+//! and indexed if its source is. Its operation has to be associative. It need not be commutative.
 //!
 //! * **How often.** The operation is called at most twice for an item, and a few times for each
 //!   block of items. It is called once for an item if no other thread helps and brackets do not
 //!   matter: with integers, `String`, and after [`exact`](Scan::exact). The closures that make the
 //!   items (`map` …) are called once. Slices, ranges, chunks, windows, and `copied`, `zip`, `rev`,
-//!   `enumerate`, `chain` … of them can be walked twice, so only one value is kept for a block of
-//!   items. After [`pure`](ParallelScan::pure) the same holds with `map`, `cloned`, `update` and
+//!   `enumerate`, `chain` … of them can be walked twice, so the scan keeps only one value for each
+//!   block. After [`pure`](ParallelScan::pure) the same holds with `map`, `cloned`, `update` and
 //!   `inspect`. Other items are kept for a while, some hundreds of thousands at a time. (Adapters
 //!   that need values by position, such as `zip` after a scan, then keep all of them.)
 //! * **Floats.** Only the number of items decides where the blocks are cut. So results are the same
-//!   to the last bit on any number of threads. Up to 4096 items they are also those of a loop.
+//!   to the last bit on any number of threads. Up to 4096 items, a loop has the same results.
 //! * **Overflow**, where it panics, may panic for the sum of some neighbours even if no running
 //!   value overflows; that needs items of both signs. Wrapping operations are exact.
 //! * **Panics** in the operation or in `Clone` reach the caller; every value is dropped once.
@@ -50,8 +50,8 @@ pub(crate) use run::is_exact;
 pub trait ParallelScan: ParallelIterator {
     /// For each item, the result of `op` over all items up to and including it.
     ///
-    /// `op` must be associative, and `identity` makes a value that changes nothing. The operands
-    /// are in the order of the items.
+    /// `op` must be associative, and `identity` makes its neutral value. The operands are in the
+    /// order of the items.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -123,12 +123,12 @@ pub trait ParallelScan: ParallelIterator {
         Scan::new(Summands::new(self), Adding::new())
     }
 
-    /// There is no such method, and a call is an error that says so. Use `scan_inclusive`,
+    /// Not available: a call does not compile, and the error says why. Use `scan_inclusive`,
     /// `scan_exclusive` or `prefix_sum`.
     ///
-    /// `std`'s `scan` hands its state from one item to the next, so no part of it can run at the
-    /// same time as another. A state that is joined by an associative operation can be scanned in
-    /// parallel.
+    /// The `scan` of std hands its state from one item to the next, so no part of it can run at the
+    /// same time as another. If states can be joined by an associative operation, they can be
+    /// scanned in parallel.
     #[doc(hidden)]
     fn scan<St, B, F>(self, initial_state: St, f: F) -> Never
     where
@@ -139,8 +139,8 @@ pub trait ParallelScan: ParallelIterator {
         unreachable!("nothing scans with a state")
     }
 
-    /// Says that the closures before this are cheap and only compute. A scan that follows may call
-    /// them a second time for an item, and then need not keep the item.
+    /// Says that the closures before this are cheap and have no side effects. A scan that follows
+    /// may call them a second time for an item, and then need not keep the item.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -163,10 +163,10 @@ impl<I: ParallelIterator> ParallelScan for I {}
 #[diagnostic::on_unimplemented(
     message = "a parallel iterator has no `scan` with a state that goes from item to item",
     label = "`scan_inclusive`, `scan_exclusive` or `prefix_sum` may be what you look for",
-    note = "`.scan_inclusive(|| identity, |a, b| …)` gives what all items up to each come to, \
-            `.scan_exclusive(…)` what all items before it do, `.prefix_sum()` their sum; \
-            the operation must be associative",
-    note = "for a state that is no such operation, collect first and use `Iterator::scan`"
+    note = "for each item, `.scan_inclusive(|| identity, |a, b| …)` gives the result of all items \
+            up to it, `.scan_exclusive(…)` that of all items before it, and `.prefix_sum()` the \
+            sum of all items up to it; the operation must be associative",
+    note = "if the state cannot be joined by such an operation, collect first and use `Iterator::scan`"
 )]
 pub trait ScansWithState {}
 

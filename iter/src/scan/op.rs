@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 
 /// An associative operation and its identity.
 pub trait Operation<T>: Send + Sync {
-    /// A value that changes nothing.
+    /// The neutral value.
     fn identity(&self) -> T;
 
-    /// Both values joined, `left` first.
+    /// Joins both values, `left` first.
     fn join(&self, left: T, right: T) -> T;
 }
 

@@ -3,8 +3,8 @@
 //! Items are cut into *blocks*, whose size depends only on the number of items. The *tally* of a
 //! block is the result of its items by themselves. A block begins with a *carry*: the carry of the
 //! block before, joined with that block's tally. From there the running value takes one item after
-//! the other. So the brackets of the operation, and with floats each bit of the results, do not
-//! depend on which thread does what.
+//! the other. So the brackets of the operation do not depend on which thread does what, nor does
+//! any bit of a float result.
 
 use std::any::TypeId;
 use std::mem::take;

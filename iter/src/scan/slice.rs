@@ -5,11 +5,11 @@ use std::iter::Sum;
 use super::inplace::{Flags, Keys, Unbroken, scan};
 use super::op::{Adding, Closures};
 
-/// Scans of a slice in place: each element is replaced by the result of those up to it.
+/// Scans of a slice in place: each element is replaced by the result of all elements up to it.
 ///
-/// The operation has to be associative. It takes its operands by value, so that elements that own
-/// memory can be joined without making new ones. `identity` stands in for an element while it is
-/// away. With floats, the results are the same to the last bit on any number of threads.
+/// The operation has to be associative. It takes its operands by value, so elements that own memory
+/// can be joined without making new ones. Meanwhile a value of `identity` stands in the element's
+/// place. With floats, the results are the same to the last bit on any number of threads.
 ///
 /// If the operation panics, so does the call. The slice then holds some of its old elements, some
 /// running values and some identities.

@@ -1,15 +1,15 @@
 //! Scanning into a consumer.
 //!
-//! One thread goes ahead as a loop would, handing on one running value after the other. If brackets
-//! matter, it keeps the tally of its block beside the running value. Between two runs it asks its
-//! `Pace` whether another thread would help. If so, the next blocks are a *window*:
+//! One thread goes ahead as a loop would, and hands on one running value after the other. If
+//! brackets matter, it also keeps the tally of its block. Between two runs it asks its `Pace`
+//! whether another thread would help. If so, the next blocks are a *window*:
 //!
 //! 1. every block of the window is tallied, in parallel;
 //! 2. the carries follow from the tallies, one after the other;
 //! 3. every block is run from its carry, in parallel, into its part of the consumer.
 //!
 //! If a block's items cannot be walked twice, they are kept between steps 1 and 3. A window is
-//! small enough to stay in the caches, and its memory is used again for the next one.
+//! small enough to stay in the caches, and the next window reuses its memory.
 //!
 //! If all items are one block, there is nothing to tally. Then the rest is made in parallel, run in
 //! one go, and handed on in parallel.
@@ -58,7 +58,7 @@ struct Sweep<'s, P: Producer, O, C: Consumer<P::Item>, const EXCLUSIVE: bool> {
     rest: Option<(P, C)>,
     left: usize,
     /// The size of a block, and how much is left of the block under way. If the operation is to be
-    /// applied once, all that this thread scans ahead is one block.
+    /// applied once, everything that this thread scans alone is one block.
     size: usize,
     once: bool,
     in_block: usize,

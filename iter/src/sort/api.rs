@@ -23,7 +23,7 @@ use super::{dedup, dispatch, fork, parted, partition, runs, select, stable};
 pub trait ParallelSort<T: Send>: AsMut<[T]> {
     /// Sorts a slice by the bits of its elements, stably.
     ///
-    /// Each element is asked for its bits a few times. Allocates a second buffer of the slice's
+    /// The bits of each element are computed a few times. Allocates a second buffer of the slice's
     /// length, plus, per thread, two buffers of bits and indices for up to 16,384 elements. If
     /// allocation fails, it sorts by comparing bits.
     ///
@@ -46,8 +46,8 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
         });
     }
 
-    /// Sorts a slice by the bits of a key, stably. The key is extracted a few times
-    /// from each element. Takes the room that [`par_sort_radix`] takes.
+    /// Sorts a slice by the bits of a key, stably. The key is extracted a few times from each
+    /// element. Takes as much memory as [`par_sort_radix`].
     ///
     /// [`par_sort_radix`]: ParallelSort::par_sort_radix
     ///
@@ -70,7 +70,7 @@ pub trait ParallelSort<T: Send>: AsMut<[T]> {
     /// Merges `self[..mid]` and `self[mid..]`, each of them sorted, into one
     /// sorted slice. Stable: of equal elements those of the first come first.
     ///
-    /// Takes room for as many elements as there are; without it, merges in place.
+    /// Takes memory for a second copy of the slice; if there is none, merges in place.
     ///
     /// # Panics
     /// If `mid` is greater than the length.
@@ -261,7 +261,7 @@ pub trait ParallelDedup<T: Send> {
     where
         T: PartialEq;
 
-    /// Removes consecutive elements with equal keys, all but the first.
+    /// Of consecutive elements with equal keys, removes all but the first.
     ///
     /// # Examples
     /// ```
@@ -276,10 +276,10 @@ pub trait ParallelDedup<T: Send> {
         K: PartialEq,
         F: Fn(&mut T) -> K + Sync;
 
-    /// Removes consecutive elements that `same` relates, all but the first. As in
-    /// [`Vec::dedup_by`], the first argument is the element that may be removed. Unlike there, it
-    /// may be compared with its neighbour instead of the last element kept. For an equivalence that
-    /// makes no difference.
+    /// Of consecutive elements that are the `same`, removes all but the first. As in
+    /// [`Vec::dedup_by`], the first argument is the element that may be removed. Unlike there, the
+    /// element may be compared with its neighbour instead of the last element kept. If `same` is an
+    /// equivalence, that makes no difference.
     ///
     /// # Examples
     /// ```
@@ -294,7 +294,7 @@ pub trait ParallelDedup<T: Send> {
         F: Fn(&mut T, &mut T) -> bool + Sync;
 
     /// Splits a vector into the elements that satisfy `predicate` and the others, both in their old
-    /// order. Takes a byte for each element beside the new vectors. For a split in place, in no
+    /// order. Takes one byte for each element, besides the new vectors. For a split in place, in no
     /// particular order, see [`par_partition`].
     ///
     /// [`par_partition`]: ParallelSort::par_partition
@@ -345,7 +345,7 @@ impl<T: Send> ParallelDedup<T> for Vec<T> {
     }
 }
 
-/// Asks in parallel whether slices of [`Sync`] elements are sorted.
+/// Checks in parallel whether slices of [`Sync`] elements are sorted.
 ///
 /// # Examples
 /// ```

@@ -8,8 +8,8 @@
 //!
 //! A `Position` is made from a character, or lies just behind the last one. So every position below
 //! another position belongs to a character, and the loop over them needs no check. Without a check
-//! the compiler vectorises it; with std's it does not. A piece is fed to a folder in two parts,
-//! before the gap and behind it, so that the loop does not look for the gap either.
+//! the compiler vectorises the loop; with std's check it does not. A piece is fed to a folder in
+//! two parts, before the gap and behind it, so that the loop need not look for the gap either.
 
 use std::iter::Map;
 use std::ops::Range;

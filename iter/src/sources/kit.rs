@@ -1,9 +1,9 @@
 //! The code that every source would otherwise repeat: the two iterator traits, written once.
 //!
-//! A source says how long it is and what it becomes: a producer (which is bridged), something done
-//! `with` the callback that wants one, or an inner iterator (which does the work). The macros write
-//! the rest. Each generic list stands in brackets. The name in parentheses stands for `self` in the
-//! expression after it.
+//! A source says how long it is and what it becomes: a producer (which is bridged), an action
+//! `with` the callback that wants a producer, or an inner iterator (which does the work). The
+//! macros write the rest. Each generic list stands in brackets. The name in parentheses stands for
+//! `self` in the expression after it.
 #![forbid(unsafe_code)]
 
 /// Both iterator traits, for a source whose length is known.

@@ -109,8 +109,9 @@ impl<B: Body, R: Rule<B>> Stretch for Pieces<B, R> {
         }
     }
 
-    /// The last piece is read a second time from `open` on, where there is no cut: to hand it on apart
-    /// would be a second place for what the user does with a piece, and neither would be in line.
+    /// The last piece is read a second time from `open` on, where there is no cut. Handing it on
+    /// separately would need a second call of the user's closure, and the compiler would inline
+    /// neither.
     fn feed<F: Folder<B>>(self, folder: F) -> F {
         match self.body {
             Some(body) => self.rule.fold(body, folder),

@@ -24,9 +24,9 @@ pub struct Split<D, S> {
 /// Splits `data` by calling `splitter` as often as is useful, and hands out the parts, each as one
 /// item.
 ///
-/// The splitter returns the data whole, with `None`, if it is not worth splitting. It has to do so in the end,
-/// since parts that take long are split further. The number of calls depends on how many threads are idle, so a
-/// part may be of any size.
+/// If the data is not worth splitting, the splitter returns it whole, with `None`. It must do so at
+/// some size, since parts that take long are split further. The number of calls depends on how many
+/// threads are idle, so a part may be of any size.
 ///
 /// ```
 /// use std::ops::Range;

@@ -1,9 +1,9 @@
-//! Sources that do not know how many items they have, but how far they reach: a text has a number of
-//! bytes, a slice that is split at separators a number of elements.
+//! Sources that do not know how many items they have, but know how far they reach: a text has a
+//! number of bytes, and a slice that is split at separators has a number of elements.
 //!
-//! Such a source is run as if each byte or element were an item. So it is cut into blocks of the size
-//! that suits its cost so far, one folder goes on from block to block, and nothing is shared that is
-//! not worth it. An item belongs to the place where it begins.
+//! Such a source is run as if each byte or element were an item. So it is cut into blocks whose
+//! size suits the cost so far, one folder goes on from block to block, and work is shared only
+//! where that pays. An item belongs to the place where it begins.
 #![forbid(unsafe_code)]
 
 use crate::plumbing::{
@@ -36,7 +36,7 @@ where
     bridge_producer_consumer(reach, Whole(stretch), Feed(consumer))
 }
 
-/// Produces what is left of a stretch, as one item, for as many places as that has.
+/// Produces the rest of a stretch, as one item, for as many places as the rest has.
 struct Whole<S>(S);
 
 impl<S: Stretch> Producer for Whole<S> {

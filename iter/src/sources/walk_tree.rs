@@ -1,10 +1,10 @@
-//! Trees that are grown while they are walked.
+//! Trees whose nodes are made while they are walked.
 //!
 //! A producer holds nodes whose subtrees are still to be walked (`ahead`) and nodes that were
-//! opened on the way to a split (`opened`). A split opens nodes until two subtrees lie side by side.
-//! Where nodes come before their children, it opens at most [`PATIENCE`] of them, and a tree that is
-//! one long branch is handed on bit by bit. Where they come after them, the branch is opened to its
-//! end, as for the first item of a sequential walk.
+//! opened on the way to a split (`opened`). A split opens nodes until two subtrees lie side by
+//! side. Where nodes come before their children, it opens at most [`PATIENCE`] of them, and a tree
+//! that is one long branch is handed on bit by bit. Where nodes come after their children, the
+//! branch is opened to its end, as for the first item of a sequential walk.
 #![forbid(unsafe_code)]
 
 use crate::plumbing::{Folder, UnindexedProducer};

@@ -1,9 +1,9 @@
-//! A barrier that all threads of the process pass, where the system has one: what is known of it, and when the process
-//! registers for it.
+//! A barrier that all threads of the process pass, if the system has one: what is known about it,
+//! and when the process registers for it.
 //!
-//! To register takes some µs where the process has one thread, and some ms where it has more. No caller waits for
-//! that: the first pool registers if its builder is the only thread. Else a thread that goes to sleep does,
-//! once a spawner would have used the barrier.
+//! Registering takes some µs if the process has one thread, and some ms if it has more. No caller
+//! waits for that. The first pool registers if its builder is the only thread. Otherwise a thread
+//! that goes to sleep registers, once a spawner would have used the barrier.
 #![forbid(unsafe_code)]
 
 use super::sys;
@@ -45,8 +45,9 @@ pub fn barrier_everywhere() -> bool {
     known != NONE && sys::pass_barrier_everywhere()
 }
 
-/// The same, without fail, if the barrier has been granted before. Where it is refused, time takes its place: no
-/// processor keeps a store back for a millisecond. From then on nothing that could do without relies on it.
+/// The same, but never fails, if the barrier has been granted before. Where the system now refuses
+/// it, this waits instead: no processor holds a store back for a millisecond. From then on no code
+/// uses the barrier that can do without.
 pub(crate) fn everywhere_or_later() {
     if !barrier_everywhere() {
         STATE.store(DOUBTFUL, Ordering::Relaxed);
@@ -54,7 +55,8 @@ pub(crate) fn everywhere_or_later() {
     }
 }
 
-/// Whether the barrier is there, as far as is known. If nothing is, a thread that has time finds out.
+/// Whether the system has the barrier, as far as is known. If that is not known, a thread that has
+/// time finds out.
 pub(crate) fn is_there() -> bool {
     match state() {
         UNKNOWN => {
@@ -66,7 +68,8 @@ pub(crate) fn is_there() -> bool {
     }
 }
 
-/// Whether it is known not to be there. Off Linux it is known when the pool is compiled.
+/// Whether it is known that there is no barrier. On systems other than Linux this is known at
+/// compile time.
 pub(crate) fn is_refused() -> bool {
     !sys::MAY_PASS_BARRIERS || state() > THERE
 }

@@ -19,8 +19,9 @@ pub(crate) fn since(start: u64) -> u64 {
     now().saturating_sub(start)
 }
 
-/// Whether this many ticks have passed from `start` to `now`. If the counter was set back meanwhile, as while a machine
-/// sleeps, they have: no thread waits for it to come there again.
+/// Whether this many ticks have passed from `start` to `now`. If the counter was set back
+/// meanwhile, as may happen while a machine sleeps, the answer is yes: no thread waits for the
+/// counter to catch up.
 pub(crate) fn have_passed(ticks: u64, start: u64, now: u64) -> bool {
     now.wrapping_sub(start) >= ticks
 }
@@ -45,8 +46,8 @@ thread_local! {
     static INTERRUPTIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Whether the system has taken the processor from this thread since this was asked last, as far as it tells. So what took long
-/// may say nothing. A system call.
+/// Whether the system, as far as it tells, has taken the processor from this thread since the last
+/// call of this. If so, a long time may mean nothing. A system call.
 #[cold]
 pub(crate) fn was_interrupted() -> bool {
     #[cfg(all(test, not(loom)))]
@@ -99,14 +100,14 @@ fn rate_by(mut look: impl FnMut() -> [u64; 3]) -> u64 {
     }
 }
 
-/// Microseconds since some point in time, for the crates above: slower than `now`, and without a rate that is found
-/// out at first.
+/// Microseconds since some point in time, for the crates above: slower than `now`, but needs no
+/// rate to be measured first.
 pub fn micros() -> u64 {
     wall::nanos() / 1000
 }
 
-/// The system's clock. No lock and no "first call": a child that was forked in the middle of one
-/// would wait for its end for ever.
+/// The system's clock. It uses no lock and no state of a "first call": a child that was forked in
+/// the middle of either would wait for ever.
 #[cfg(unix)]
 mod wall {
     use crate::base::sys;

@@ -1,4 +1,4 @@
-//! What a pool is asked to be: plain data, and the defaults that the environment sets.
+//! The settings of a pool: plain data, and the defaults that the environment sets.
 #![forbid(unsafe_code)]
 
 use crate::base::unwind::Payload;
@@ -29,8 +29,9 @@ pub(crate) fn wakes_elsewhere() -> bool {
     on == 1
 }
 
-/// The stack of a thread for which none was asked, in bytes; `None` for std's own. A recursion through parallel calls takes more
-/// stack than it takes in rayon, whose threads have std's 2 MiB; in a debug build up to twice as much.
+/// The default stack of a thread, in bytes; `None` for std's own. A recursion through parallel
+/// calls takes more stack than in rayon, in a debug build up to twice as much; rayon's threads have
+/// std's 2 MiB.
 pub(crate) fn stack() -> Option<usize> {
     const ROOM: usize = 4 << 20;
     let is_small = cfg!(not(target_pointer_width = "64"));
@@ -38,7 +39,8 @@ pub(crate) fn stack() -> Option<usize> {
     (!is_small && !is_said()).then_some(ROOM)
 }
 
-/// Whether a variable of the environment leaves on what it can turn off. Upper and lower case are the same.
+/// Whether the value of an environment variable leaves its feature on. Upper and lower case are the
+/// same.
 fn is_on(value: &str) -> bool {
     !["0", "false", "no", "off"]
         .iter()

@@ -1,8 +1,8 @@
 //! One thread asleep on one word.
 //!
 //! A [`Parker`] holds one token. `unpark` leaves it there. `park` takes it away, and sleeps while
-//! there is none. A token may be left for a reason that is long gone, so a thread that returns from
-//! `park` looks again at what it waited for.
+//! there is none. A token may be left for an outdated reason, so a thread that returns from `park`
+//! checks again what it waited for.
 //!
 //! Parkers are never freed. A waker may reach one after its sleeper has gone on, and even after the
 //! sleeper's pool or thread has ended. Parkers do not count references: they are lent from a free
@@ -72,8 +72,9 @@ impl Parker {
         self.word.swap(EMPTY, Ordering::Acquire) == TOKEN
     }
 
-    /// Leaves a token, unless there is one. The caller has done before a fence what the sleeper is to see: if the sleeper
-    /// takes that token, and fences before it looks, it sees it.
+    /// Leaves a token, unless there is one. Before this, the caller writes what the sleeper is to
+    /// see, and fences. If the sleeper takes the token, and fences before it looks, it sees what
+    /// was written.
     pub(crate) fn unpark_once(&self) {
         // Relaxed: ordered by the fence.
         if self.word.load(Ordering::Relaxed) != TOKEN {

@@ -7,10 +7,11 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
-/// A yield that took longer than this, in nanoseconds, gave the processor to another program, which had a turn of some
-/// milliseconds. A shorter one may have been for a thread of this program: one that hands work to the pool, say.
+/// A yield that took longer than this, in nanoseconds, gave the processor to another program for a
+/// turn of some milliseconds. A shorter yield may have helped a thread of this program, for
+/// instance one that hands work to the pool.
 const SLOW: u64 = 1_000_000;
-/// For this time no thread of the pool yields after that, in nanoseconds.
+/// After such a yield, no thread of the pool yields for this time, in nanoseconds.
 const DEAR: u64 = 100_000_000;
 /// Rounds of pauses before the first yield.
 const PAUSES: u32 = 8;
@@ -34,8 +35,8 @@ fn processors() -> usize {
 pub(crate) struct Yields {
     /// Whether each thread of the pool may have a processor. If not, threads wait for each other all the time.
     roomy: bool,
-    /// Until when they do not, in ticks. A guess: all accesses are Relaxed, and of two threads that write at once one is
-    /// forgotten.
+    /// The time until which they do not yield, in ticks. A guess: all accesses are Relaxed, and if
+    /// two threads write at once, one write is lost.
     dear_until: AtomicU64,
 }
 
@@ -67,9 +68,10 @@ impl Yields {
 
 /// How long to go on looking: [`PAUSES`] rounds of pauses, unless these are left out, then yields, until the time is up.
 ///
-/// Where other programs want the processor, a thread that yields again and again hardly runs: the system takes each yield
-/// for a turn that it has had, and what it looks for is gone when it has its next one. A thread that sleeps keeps its turns. So
-/// after a yield that took long there are none for a while, and the time is up at once.
+/// Where other programs want the processor, a thread that yields again and again hardly runs: the
+/// system counts each yield as a turn, and when the thread gets its next turn, the work is gone. A
+/// thread that sleeps keeps its turns. So after a long yield no thread yields for a while, and the
+/// time is up at once.
 #[derive(Debug)]
 pub(crate) struct Patience<'a> {
     yields: &'a Yields,
@@ -92,8 +94,9 @@ impl<'a> Patience<'a> {
         }
     }
 
-    /// Yields from the first round on, without pauses before it, so that a thread that wants the processor has it at once. While
-    /// yields are dear, the pauses stay: without them the wait would end before its first look.
+    /// Yields from the first round on, without pauses before, so that a thread that wants the
+    /// processor gets it at once. While yields are expensive, the pauses stay: without them the
+    /// wait would end before its first look.
     pub(crate) fn make_room(&mut self) {
         if !self.yields.are_dear(clock::now()) {
             self.rounds = PAUSES;

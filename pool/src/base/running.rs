@@ -1,7 +1,7 @@
 //! Whether another thread of this process runs, as the system sees it.
 //!
-//! Progress alone does not tell a thread that is blocked from one that is long at one item, or that gets no
-//! processor on a busy machine. The system does, where it can be asked.
+//! Progress alone does not distinguish a blocked thread from a thread that works long on one item,
+//! or that gets no processor on a busy machine. The system knows, where it can be asked.
 #![forbid(unsafe_code)]
 
 pub(crate) use self::asked::{ASKED, doing, me};

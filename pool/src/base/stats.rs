@@ -63,13 +63,13 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Jobs that ran here and did not come from this seat's own joins: stolen, spawned, injected.
+    /// Jobs that ran here, other than those of this seat's own joins: stolen, spawned, injected.
     jobs,
     /// Jobs taken from another seat.
     stolen,
     /// Jobs of joins that were made visible to other seats.
     published,
-    /// How often the thread of this seat has gone to sleep for want of work.
+    /// How often the thread of this seat has gone to sleep because there was no work.
     parks,
     /// How often the holder of this seat has woken another thread.
     wakes,
@@ -80,8 +80,8 @@ counters! {
 /// Counts what a pool has done so far; see [`ThreadPool::stats`](crate::ThreadPool::stats). Prints
 /// as a table.
 ///
-/// The numbers are read one after the other while the pool may be at work, so they need not match
-/// to the last job.
+/// The numbers are read one after the other while the pool may be at work, so they may differ by a
+/// few jobs.
 ///
 /// ```
 /// # use tine_pool as tine;

@@ -1,15 +1,17 @@
 //! Tokens: a flag that says "stop", with children, a deadline, and wakers; and the tokens that a
 //! thread works under.
 //!
-//! A token is one word that is looked at, and a list that is not. `stop` sets the word first, then
-//! does the same to the children in the list, takes them out, and wakes the wakers. A thread that
-//! adds to the list asks under the same lock whether `stop` has been there: either `stop` finds what was added, or
-//! the thread is told. So no order of the word matters to that. A child has its first reference before it is added, or
-//! `stop` could find it and not get at it: `models/stop.rs`.
+//! A token is a word that computations check, and a list of children and wakers. `stop` sets the
+//! word first. Then it takes the children out of the list and stops them, and wakes the wakers. A
+//! thread that adds to the list asks under the same lock whether `stop` has been there. So either
+//! `stop` finds the addition, or the thread learns of the stop, whatever the memory order of the
+//! word. A child has its first reference before it is added; otherwise `stop` could find it without
+//! being able to use it (`models/stop.rs`).
 //!
-//! The tokens that a thread works under are a [`Chain`], innermost first. A look at it is a look at each. A token is left
-//! out if one further in stops with it, or if it can stop only with its parent, which is in the chain. So where each
-//! job starts its successor under its own token, the millionth job looks at as few tokens as the first.
+//! The tokens that a thread works under are a [`Chain`], innermost first. A check of the chain
+//! checks each token in it. A token is left out if a token further in stops with it, or if it can
+//! stop only with its parent, which is in the chain. So if each job starts its successor under its
+//! own token, the millionth job checks as few tokens as the first.
 #![forbid(unsafe_code)]
 
 use crate::base::clock;
@@ -26,12 +28,13 @@ use std::time::{Duration, Instant};
 
 /// Tells computations to stop.
 ///
-/// A clone is the same token. A [`child`](Self::child) is stopped with its parent, but may also be stopped
-/// alone. Computations look at the token themselves: a loop that ends with `until`, everything that is called
-/// in `with_token`, and code of your own by [`is_stopped`](Self::is_stopped). Once stopped, a token stays so.
+/// A clone is the same token. A [`child`](Self::child) is stopped with its parent, but may also be
+/// stopped alone. Computations check the token themselves: a loop with `until`, everything called
+/// in `with_token`, and your own code by [`is_stopped`](Self::is_stopped). Once stopped, a token
+/// stays so.
 ///
-/// No thread watches a token. A deadline is checked only where a computation looks at the token:
-/// see [`with_timeout`](Self::with_timeout).
+/// No thread watches a token. A deadline is noticed only when a computation checks the token: see
+/// [`with_timeout`](Self::with_timeout).
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -78,8 +81,8 @@ struct Ties {
 const NOWHERE: usize = usize::MAX;
 /// Lists up to this length keep their memory when they are empty.
 const KEPT: usize = 64;
-/// To find out whether one token stops with another, N generations are looked at; this is N. A token that is not found stays
-/// in the chain, which does no harm.
+/// To find out whether one token stops with another, this many generations are searched. A token
+/// that is not found stays in the chain, which does no harm.
 const NEAR: usize = 64;
 
 /// Values, each by the number of its place. Vectors take half as long to compile as a tree.
@@ -196,16 +199,17 @@ impl Inner {
         wake(wakers.flatten().collect());
     }
 
-    /// Whether this is `other` or a near descendant of it, and so stops with it.
+    /// Whether this token is `other` or a near descendant of it, and so stops with it.
     fn stops_with(self: &Arc<Self>, other: &Arc<Self>) -> bool {
         iter::successors(Some(self), |token| token.parent.as_ref())
             .take(NEAR)
             .any(|token| Arc::ptr_eq(token, other))
     }
 
-    /// The token to look at in place of this one: itself or an ancestor, or `None` if no look is needed. The caller has a
-    /// reference to this token, and looks at another with the deadline `earliest` anyway. A token to which only the
-    /// caller has a reference, and whose deadline is not before `earliest`, stops only with its parent.
+    /// The token to check in place of this one: itself or an ancestor, or `None` if no check is
+    /// needed. The caller has a reference to this token, and looks at another with the deadline
+    /// `earliest` anyway. A token to which only the caller has a reference, and whose deadline is
+    /// not before `earliest`, stops only with its parent.
     fn needed(self: &Arc<Self>, earliest: u64) -> Option<&Arc<Self>> {
         let mut token = self;
         loop {
@@ -224,8 +228,8 @@ impl Inner {
     }
 }
 
-/// Wakers are the user's code: they run outside of all locks, and under no token, for one of them may just have been
-/// stopped. Their panics concern no caller of `stop`.
+/// Wakers are the user's code: they run outside all locks, and under no token, since the thread's
+/// own token may just have been stopped. Their panics do not reach the caller of `stop`.
 fn wake(wakers: Vec<Waker>) {
     let mut wakers = wakers.into_iter();
     let mut wake = || {
@@ -271,7 +275,7 @@ impl StopToken {
         Self { inner }
     }
 
-    /// A child of this token. It costs its parent nothing once it is dropped.
+    /// A child of this token. Once dropped, it costs its parent nothing.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -322,8 +326,8 @@ impl StopToken {
         Self { inner }
     }
 
-    /// Stops whatever works under this token or one of its children, and wakes the futures of
-    /// [`stopped`](Self::stopped). It returns at once: the computations end soon after.
+    /// Stops everything that works under this token or one of its children, and wakes the futures
+    /// of [`stopped`](Self::stopped). This call returns at once; the computations end soon after.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -335,8 +339,8 @@ impl StopToken {
         self.inner.stop();
     }
 
-    /// Whether this token or a parent of it was stopped, or its time is up. A thread that gets
-    /// `true` sees what was written before the call of [`stop`](Self::stop).
+    /// Whether this token or a parent of it was stopped, or its time is up. If this returns `true`,
+    /// the thread sees all that was written before the call of [`stop`](Self::stop).
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -373,9 +377,9 @@ impl StopToken {
 
     /// A future that is ready once the token is stopped.
     ///
-    /// A deadline stops the token at the first look that comes too late. A poll of this future is such a
-    /// look, but no clock wakes the future: where nothing works under the token, poll it beside a timer
-    /// of your runtime.
+    /// A deadline stops the token at the first check after the deadline. A poll of this future is
+    /// such a check, but no clock wakes the future: if nothing works under the token, poll it
+    /// beside a timer of your runtime.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -473,8 +477,8 @@ impl fmt::Debug for WhenStopped {
 
 // ---- what a thread works under --------------------------------------------------------------
 
-/// The tokens that a piece of work is under, innermost first; and a panic of the user's that had to
-/// give way to an end that was under way already.
+/// The tokens that a piece of work is under, innermost first; and a user's panic that had to wait
+/// for a stop that was already unwinding.
 #[derive(Clone)]
 pub(crate) struct Chain(Arc<Work>);
 
@@ -595,8 +599,8 @@ thread_local! {
     static PANIC: Cell<Panic> = const { Cell::new(Panic { before: false, ending: false }) };
 }
 
-/// Calls its argument under no token. The seat of the calling thread is told as well, and so it comes from a layer
-/// above.
+/// Calls its argument under no token. It also tells the calling thread's seat, so it is supplied by
+/// a layer above.
 pub(crate) type Shelter = fn(&mut dyn FnMut());
 /// Set before any thread works under a token.
 static SHELTER: OnceLock<Shelter> = OnceLock::new();
@@ -612,7 +616,7 @@ enum State {
     Under,
 }
 
-/// What is known of panics since the calling thread came under what it is under.
+/// What is known of panics since the calling thread came under its present tokens.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Panic {
     /// It was unwinding before: it runs a job while a destructor waits.
@@ -640,18 +644,20 @@ pub(crate) fn is_bound() -> bool {
     STATE.get() != State::Free
 }
 
-/// Whether the calling thread unwinds, as far as it can be told: then it must not be ended by a second panic.
+/// Whether the calling thread unwinds, as far as this can be known: then no second panic may end
+/// it.
 ///
-/// If it was unwinding before, a panic of the user's that has begun since cannot be told from the one before. Were it taken
-/// for granted, what a destructor computes under a deadline of its own would never end; so it is not, and an end
-/// that meets such a panic in a further destructor aborts, as [`with_token`](crate::with_token) says.
+/// If the thread was unwinding before, a new panic of the user cannot be told from the old one. If
+/// it were assumed, a destructor's computation under a deadline of its own would never end. So it
+/// is not assumed, and a stop that meets such a panic in a further destructor aborts, as
+/// [`with_token`](crate::with_token) says.
 fn is_unwinding() -> bool {
     let panic = PANIC.get();
     thread::panicking() && (!panic.before || panic.ending)
 }
 
-/// What the calling thread works under, to be handed to work that it does not wait for; while it unwinds: nothing, since a
-/// destructor that computes is not to be ended.
+/// The tokens that the calling thread works under, for work that it does not wait for. While the
+/// thread unwinds there are none, since a computing destructor must not be ended.
 #[inline]
 pub(crate) fn current() -> Option<Chain> {
     if !is_under() {
@@ -768,9 +774,9 @@ pub(crate) fn is_end(payload: &Payload) -> bool {
     payload.is::<Unwound>()
 }
 
-/// A panic has come while the `first` one is on its way already, and cannot be passed on. One of the user's is
-/// kept for the end of the computation, should the first be only that it was stopped. If that is the user's too, it is
-/// what the user sees, and may catch.
+/// A second panic has come while the `first` is already unwinding, and cannot be passed on. If the
+/// first is only a stop and the second is the user's, the second is kept for the end of the
+/// computation. If the first is the user's too, the user sees only that one, and may catch it.
 pub(crate) fn set_aside(chain: Option<&Chain>, first: &Payload, second: Payload) {
     keep(chain.filter(|_| is_end(first)), second);
 }

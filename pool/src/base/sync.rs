@@ -40,7 +40,8 @@ pub(crate) use std::{
 
 use std::ops::Deref;
 
-/// A number that threads only guess by: nothing but speed depends on it, so the model checker does not follow it.
+/// A number that threads use only for guesses: only speed depends on it, so the model checker does
+/// not follow it.
 #[cfg(loom)]
 pub(crate) type Hint = std::sync::atomic::AtomicU32;
 #[cfg(not(loom))]

@@ -1,13 +1,13 @@
-//! Looks at the clock as very short loops begin: few, since each costs a good part of such a loop, and enough to see
-//! soon that they are short no more.
+//! Looks at the clock when very short loops begin: few looks, since each costs a good part of such
+//! a loop, but enough to notice soon that the loops are no longer short.
 #![forbid(unsafe_code)]
 
 use crate::base::clock;
 use crate::base::sync::{AtomicU64, Ordering};
 
-/// One of a few loops begins with a look, and no fewer than one of this number.
+/// One of a few loops begins with a look: at least one in this number.
 const EVERY: u64 = 16;
-/// If the look before was that long ago, in nanoseconds, so does the next one.
+/// If the last look was this long ago, in nanoseconds, the next loop begins with a look too.
 const LATE: u64 = 20_000;
 
 /// What a look told.

@@ -2,20 +2,23 @@
 //!
 //! A wake-up costs its caller microseconds, so work has to be worth it. For joins:
 //!
-//! * At a site **proven short** (the last few calls of one thread all took less than [`SHORT`]) a push is private
-//!   and wakes no thread. One call in [`SKIPS`] is timed, and one long call revokes the proof. If
-//!   such a call blocks after all, the looker publishes what it left behind; while no thread looks
-//!   after the others, no site counts as short.
+//! * At a site **proven short** (the last few calls of one thread all took less than [`SHORT`]) a
+//!   push is private and wakes no thread. One call in [`SKIPS`] is timed, and one long call revokes
+//!   the proof. If such a call blocks after all, the looker publishes its private jobs. While no
+//!   thread looks after the others, no site counts as short.
 //! * At any other site the outermost pushes are public at once, and a thread is woken if one
 //!   sleeps and too few search, before user code runs.
 //! * Deeper pushes stay private until a thread asks. Requests are answered at intervals of
-//!   [`ANSWER`], at sites proven short too: their calls are, but what lies below them may be much. While threads
-//!   sleep, the request that the last of them left stands, so an owner that runs long with work on offer wakes them.
-//! * Of the outermost calls of any other site that take up to 500 µs, it is tried whether sharing pays (`join_trial.rs`). One that is kept to one thread
-//!   pushes as one that is proven short does, and answers no request, for a limited time. So is one that begins while each thread
-//!   has a call of its own, whatever was found.
-//! * While a thread asks and the owner pushes [`BRISK`]ly, outermost pushes are answers too, except a job's first
-//!   one. The owner will soon push again, and to publish each push would cost more than the work between two.
+//!   [`ANSWER`], at sites proven short too: their calls are short, but much may lie below them.
+//!   While threads sleep, the request that the last of them left stands, so an owner that runs long
+//!   with work on offer wakes them.
+//! * For outermost calls of any other site that take up to 500 µs, the pace tries whether sharing
+//!   pays (`join_trial.rs`). A call that is kept on one thread pushes as at a site proven short,
+//!   and answers no request, for a limited time. A call that begins while each thread has a call of
+//!   its own is kept too, whatever the trial found.
+//! * While a thread asks and the owner pushes [`BRISK`]ly, outermost pushes are published only as
+//!   answers to requests, except a job's first push. The owner will soon push again, and publishing
+//!   each push would cost more than the work between two pushes.
 #![forbid(unsafe_code)]
 
 use super::site_costs;
@@ -26,7 +29,8 @@ use crate::base::sync::{AtomicU64, Ordering};
 const SHORT: u64 = 5_000;
 /// This many pushes at one site go without a check after one that had one.
 const SKIPS: u32 = 64;
-/// Requests for work are answered no more often than this, in nanoseconds; and so rare are looks whether to.
+/// The least time between two answers to requests for work, in nanoseconds, and between two checks
+/// whether to answer.
 const ANSWER: u64 = 4_000;
 /// No more than this many pushes go without a look.
 const MOST: u64 = 256;
@@ -93,8 +97,9 @@ pub(crate) fn part(private: usize) -> usize {
     1 + private / 4
 }
 
-/// A call that was timed has ended, after that number of ticks. Only the `first` of a job proves anything: those inside a long call of the same
-/// site are shorter, and a proof that comes and goes is a line that all threads wait for.
+/// A call that was timed has ended, after that number of ticks. Only the `first` call of a job
+/// proves anything: calls inside a long call of the same site are shorter, and a proof that comes
+/// and goes makes all threads wait for its cache line.
 pub(crate) fn record(site: usize, ticks: u64, first: bool) {
     let short = ticks < clock::ticks(SHORT);
     if first || !short {

@@ -1,20 +1,24 @@
-//! Whether it pays to share the joins of a call at all.
+//! Tries whether it pays to share the joins of a call at all.
 //!
-//! A tree of joins of some ten microseconds may take longer on all threads than on one: each half that another thread takes costs
-//! transfers between caches and a wait, and a join does not know how much work its halves are. So a site of joins tries: of its
-//! outermost calls, some are shared as ever ([`SHARED`]), and then some are kept to one thread ([`KEPT`]). If those were hardly
-//! slower, the next calls are kept to one thread, for a time; else they are shared, for a time.
+//! A tree of joins of some ten microseconds may take longer on all threads than on one: each half
+//! that another thread takes costs transfers between caches and a wait, and a join does not know
+//! how much work its halves are. So a site of joins tries: some of its outermost calls are shared
+//! as usual ([`SHARED`]), and then some are kept on one thread ([`KEPT`]). If the kept ones were
+//! hardly slower, the next calls are kept on one thread for a time; otherwise they are shared for a
+//! time.
 //!
-//! A call is kept to one thread for a limited time ([`Call::limit`]), not much longer than such calls are known to take. From its next join
-//! on it is then shared like any other. So a wrong guess costs little where joins follow each other. Where they do not, calls are always
-//! shared: if a kept one was seen to make no joins for long ([`Ended::Flat`]), or may have waited for its other half ([`BLOCKED`]).
+//! A call is kept on one thread for a limited time ([`Call::limit`]), not much longer than such
+//! calls are known to take. From its next join on it is then shared like any other. So a wrong
+//! guess costs little where joins follow each other. Where they do not, calls are always shared:
+//! that is so after a kept call made no joins for long ([`Ended::Flat`]), or may have waited for
+//! its other half ([`BLOCKED`]).
 //!
-//! Where each thread of the pool has a call of its own, a half that is taken delays another call by as much as it furthers this one, and
-//! a call that waits for a seat is not timed meanwhile. So there calls are kept to one thread, for a time, whatever a try would say, and
-//! are no part of one ([`crowded`]).
+//! If each thread of the pool has a call of its own, a thief delays its own call by as much as it
+//! helps this one, and a call that waits for a seat is not timed meanwhile. So calls are then kept
+//! on one thread for a time, whatever a trial would say, and do not count in one ([`crowded`]).
 //!
-//! As all that a site is known by, it is a guess: the accesses are Relaxed, and of two threads that write at once one is forgotten.
-//! Between tries the state is only read.
+//! Like everything known about a site, this is a guess: the accesses are Relaxed, and if two
+//! threads write at once, one write is lost. Between trials the state is only read.
 #![forbid(unsafe_code)]
 
 use super::site_costs;

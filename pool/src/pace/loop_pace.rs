@@ -11,25 +11,27 @@
 //! times the one before, and none is more than an eighth of the rest. Between blocks the loop asks
 //! whether to give part of the rest away, and to which thread:
 //!
-//! * one that **waits** for this very loop and is hungry, or one that **searches**, if the rest is worth
-//!   a journey;
-//! * one that **sleeps**, if the rest is worth a wake-up: five times what wake-ups have cost their
-//!   caller here, and three times what sleepers have needed to come. If the rest is less than the
-//!   latter, the first loop wakes none. A second one soon after does, since a thread that is woken
-//!   for it is awake for those that follow;
-//! * none, while an earlier offer still lies there; but up to four sleepers are woken one after the other
-//!   if what is left for the last of them is worth it: they come late, and more come if more wake others. Then more
-//!   are woken for what lies offered ([`AHEAD`]), between blocks;
-//! * none that searches or sleeps, while as many ordinary threads have calls under way as there are
-//!   threads, or nearly: each has something to do.
+//! * a thread that **waits** for this very loop and is hungry, or a thread that **searches**, if
+//!   the rest is worth the journey;
+//! * a thread that **sleeps**, if the rest is worth a wake-up: five times what wake-ups have cost
+//!   their caller here, and three times what sleepers have needed to come. If the rest is less than
+//!   the latter, the first loop wakes no thread. A second loop soon after wakes one, since that
+//!   thread is then awake for the loops that follow;
+//! * no thread, while an earlier offer still lies there. But up to four sleepers are woken one
+//!   after the other, if what is left for the last of them is worth it: sleepers come late, and
+//!   more come if more threads wake others. Then, between blocks, more are woken for what is
+//!   offered ([`AHEAD`]);
+//! * no thread that searches or sleeps, while about as many ordinary threads have calls under way
+//!   as the pool has threads: each has something to do.
 //!
 //! In a pool of more than eight threads, a loop that finds no thread in want of work asks again after a few microseconds,
 //! not at each block ([`CONTENT`]).
 //!
-//! An owner inside a long item answers nobody. So where few long items are left, or where a long item may come at any time among
-//! short ones, an owner publishes all that it has before the next block ([`Pace::bare`]).
+//! An owner inside a long item answers no request. So where few long items are left, or where a
+//! long item may come at any time among short ones, an owner publishes all that it has before the
+//! next block ([`Pace::bare`]).
 //!
-//! Of a short loop it is first tried whether it pays to share it at all ([`profit`]).
+//! For a short loop, the pace first tries whether it pays to share it at all ([`profit`]).
 //!
 //! The blocks run so far predict the time of the rest; before the first block, the site's costs do.
 #![forbid(unsafe_code)]
@@ -55,12 +57,12 @@ const CROWDED: u64 = 12_000;
 /// next to nothing.
 const LEAST: (u64, u64) = (1_000, 250);
 const LONG: u64 = 15_000;
-/// A thread that is in one item for this long, in nanoseconds, keeps others waiting that ask it for work.
+/// A thread that spends this long in one item, in nanoseconds, keeps threads waiting that ask it for work.
 const STUCK: u64 = 20_000;
-/// Where all items are that long, it counts near the end of a loop: if this many are left for each thread.
+/// Where all items are that long, this matters only near the end of a loop: if this many are left for each thread.
 const FEW_EACH: u64 = 32;
-/// Items of a site differ much if one takes that long, and this many times as long as the others. A row of blocks
-/// that takes as long as the second figure, in nanoseconds, would have met one.
+/// Items of a site differ much if one item takes that long, and this many times as long as the others. A row of
+/// blocks that takes as long as the second figure, in nanoseconds, would have met such an item.
 const OUTLIER: u64 = 8;
 const TELLING: u64 = 200_000;
 /// The least rest that is given to a thread that is awake, in nanoseconds.
@@ -70,12 +72,12 @@ const HERE: u64 = 2_000;
 /// Where another folder costs much, work of this length is given away all the same if each of its items
 /// takes at least this long, both in nanoseconds: then the folder is the lesser part of it.
 const DEAR: (u64, u64) = (100_000, 150);
-/// There, a loop is shared while it has this many items, or takes this many nanoseconds. A shorter time alone would not do:
-/// threads that fill new tables take several times as long for each item.
+/// Where another folder costs much, a loop is shared while it has this many items, or takes this many nanoseconds.
+/// A shorter time is not enough: threads that fill new tables take several times as long for each item.
 const SHARED: (usize, u64) = (1 << 14, 2_000_000);
-/// Where another folder costs much, parts are to be worth a certain time at first. In a loop that takes A times
-/// that, parts may be shorter, so that each thread may have B of them, but no shorter than a C-th of that time.
-/// This is A, B, C.
+/// Where another folder costs much, a part must at first take a certain time. In a loop that takes A times that
+/// time, parts may be shorter, so that each thread may have B parts, but no shorter than a C-th of that time. This
+/// is A, B, C.
 const DEAR_PARTS: (u64, u64, u64) = (4, 8, 8);
 /// The least rest for which a sleeper is woken: this many times as long as it takes to come.
 const LATE: u64 = 3;
@@ -85,12 +87,12 @@ pub(crate) const AHEAD: usize = 10;
 /// After a loop that woke no thread, a loop that begins within this many times that delay wakes
 /// one.
 const SOON: u64 = 4;
-/// A pool that was seen to be crowded counts as that for this many times as long as the look took, but for no more
-/// nanoseconds than the second figure says.
+/// A pool that was seen to be crowded counts as crowded for this many times as long as the look took, but for at
+/// most as many nanoseconds as the second figure says.
 const PAUSE: (u64, u64) = (256, 50_000);
-/// In a pool of more than [`MANY`] threads, a thread that finds that no other wants work looks at the census again
-/// after this time only, unless a thread waits for it: each thread that counts itself there has to wait for all that
-/// look. The first figure, in nanoseconds, is for parts that a thief took, the second for calls.
+/// In a pool of more than [`MANY`] threads, a thread that finds that no other wants work reads the census again
+/// only after this time, unless a thread waits for it: each thread that counts itself there waits for all threads
+/// that read. The first figure, in nanoseconds, is for parts that a thief took, the second for calls.
 const MANY: u64 = 8;
 const CONTENT: (u64, u64) = (1_000, 4_000);
 /// A loop with fewer items at a site that is not known yet is laid out in public.
@@ -98,9 +100,9 @@ const FEW: usize = 256;
 /// A piece expected to be shorter than this is one block.
 const TINY: u64 = 1_000;
 /// Of calls that are expected to be shorter than a journey, one in N is noted. This is N for those shorter than
-/// [`TINY`], and for the others. Longer ones that are not shared are counted as the former are: many threads may call at
-/// one site. Whether a call is far longer than known is looked for in those that are noted, in all others from
-/// [`TINY`] on, and where the last one was.
+/// [`TINY`], and for the others. Longer calls that are not shared are counted like those shorter than [`TINY`]:
+/// many threads may call at one site. A call is checked for being far longer than known if it is noted, if it is
+/// expected to take [`TINY`] or more, or if the last call was far longer.
 const TIMED: (u64, u64) = (16, 4);
 
 /// A loop that is known to be shorter than this is laid out in at most [`COARSE`] pieces.

@@ -1,16 +1,17 @@
-//! Whether it pays to share the short loops of a site.
+//! Tries whether it pays to share the short loops of a site.
 //!
-//! What it takes other threads to come for a part depends on how many there are, what they must fetch, and whether
-//! they sleep. No figure fits all loops, so a site tries, for each of a few classes of lengths: the first loop is run by
-//! one thread, which tells what it takes. Then [`TRIES`] of them are shared. If none of these was over much sooner, one
-//! thread runs each of the next, for a time, and then it is tried again. More than one try, since threads that are woken for
-//! the first are awake for those that follow.
+//! The time until other threads come for a part depends on how many there are, what they must
+//! fetch, and whether they sleep. No figure fits all loops, so a site tries, for each of a few
+//! classes of lengths. One thread runs the first loop; that shows what the loop takes. Then
+//! [`TRIES`] of them are shared. If none of these was over much sooner, one thread runs each of the
+//! next loops, for a time, and then the site tries again. There is more than one try, since threads
+//! that are woken for the first are awake for those that follow.
 //!
 //! Calls that are more than their loop are tried as a whole: `whole.rs`. Trees of joins are tried by `join_trial.rs`, which keeps its
 //! state in the same words.
 //!
-//! As all that a site is known by, it is a guess: the accesses are Relaxed, and of two threads that write at once
-//! one is forgotten.
+//! Like everything known about a site, this is a guess: the accesses are Relaxed, and if two
+//! threads write at once, one write is lost.
 #![forbid(unsafe_code)]
 
 #[cfg(not(loom))]

@@ -1,9 +1,9 @@
 //! What each call site has cost.
 //!
 //! A site is the address of a monomorphised function: one join of two closures, one loop over one
-//! chain of adapters. The table is fixed, and its entries are plain atomics. Two sites that meet in
-//! one entry push each other out, and the linker may fold two sites into one address, so nothing
-//! here is more than a guess. So a prediction only chooses how to begin, never whether work is
+//! chain of adapters. The table is fixed, and its entries are plain atomics. Two sites that share
+//! an entry push each other out, and the linker may fold two sites into one address. So everything
+//! here is only a guess, and a prediction only decides how a call begins, never whether work is
 //! offered in the end.
 #![forbid(unsafe_code)]
 
@@ -24,8 +24,8 @@ const ROWS: usize = 64;
 const UNEVEN: u32 = 8;
 /// The average of an uneven site stands for about this many items.
 const MANY: u64 = 1024;
-/// A call overturns what is known if it takes that many times as long, and longer than the second figure, in
-/// nanoseconds.
+/// A call overturns what is known if it takes this many times as long, and longer than the second
+/// figure, in nanoseconds.
 const SURPRISE: (u64, u64) = (8, 20_000);
 /// Fractional bits of a cost per item.
 const FRACTION: u32 = 8;
@@ -48,7 +48,8 @@ pub(crate) struct Entry {
     pub(crate) profit: Profit,
 }
 
-/// What is known of a loop when it begins. Its parts go by that: the line is not read again for each.
+/// What is known of a loop when it begins. Its parts use this copy: the shared line is not read
+/// again for each part.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known {
     cost: u32,
@@ -98,9 +99,9 @@ pub(crate) fn entry(site: usize) -> &'static Entry {
 }
 
 thread_local! {
-    /// Sites, and how many short calls in a row this thread has seen of each. A thread's own: the
-    /// calls of one site differ, and a line that all threads read would be written for each of them.
-    /// So only a proof is written there, and its end.
+    /// Sites, and how many short calls in a row this thread has seen of each. Each thread has its
+    /// own: the calls of a site differ, and each would write a line that all threads read. So only
+    /// a proof, and its end, are written to the shared line.
     static SHORT: [Cell<(usize, u32)>; ROWS] = const { [const { Cell::new((0, 0)) }; ROWS] };
 }
 

@@ -1,5 +1,5 @@
-//! What wake-ups cost their callers, and how long woken threads take to come. Measured while the
-//! pool runs, to decide whether work is worth one.
+//! What wake-ups cost their callers, and how long woken threads take to come. Both are measured
+//! while the pool runs, to decide whether work is worth a wake-up.
 #![forbid(unsafe_code)]
 
 use crate::base::sync::{AtomicU64, CachePadded, Ordering};
@@ -49,7 +49,7 @@ impl Wakes {
         self.rung.store(ticks, Ordering::Relaxed);
     }
 
-    /// When the wake-up began that woke the calling thread, if that is known.
+    /// When the wake-up of the calling thread began, if that is known.
     pub(crate) fn rung_at(&self) -> Option<u64> {
         match self.rung.load(Ordering::Relaxed) {
             0 => None,
@@ -69,8 +69,8 @@ impl Wakes {
     }
 
     /// Notes that a loop does without a wake-up at this time, since no thread would come early
-    /// enough. Returns the time when a loop last did so. The average falls a little, so that what
-    /// was learnt in a bad hour is tested again.
+    /// enough. Returns the time when a loop last did so. The average falls a little, so that a
+    /// figure from a bad moment is tested again.
     pub(crate) fn spare(&self, now: u64) -> u64 {
         let old = self.delay();
         self.delay.store(old - old / 256, Ordering::Relaxed);

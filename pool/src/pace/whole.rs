@@ -1,8 +1,9 @@
-//! Whether it pays to share the loop of a call that is more than its loop.
+//! Tries whether it pays to share the loop of a call that is more than its loop.
 //!
-//! Each thread that shares such a loop leaves something, a table say, and the call makes one of all. So it is the whole call that is
-//! timed: the first one of a site says little, as it finds its caches cold. Then one thread does a few, which says what that takes. What
-//! follows goes by [`profit`](super::profit).
+//! Each thread that shares such a loop leaves a result, such as a table, and the call merges all of
+//! them. So the whole call is timed. The first call of a site says little, since it finds its
+//! caches cold. Then one thread does a few calls, which shows what that takes. From then on
+//! [`profit`](super::profit) decides.
 #![forbid(unsafe_code)]
 
 use super::profit::{COUNT, Class};

@@ -1,13 +1,14 @@
 //! Work from outside: a first-in, first-out queue that any thread may push to.
 //!
 //! The queue is intrusive: an element brings its own link, so pushing never allocates. Producers
-//! push onto `inbox`, a stack, with one exchange, and then link what they have pushed to what was on top. A consumer
-//! that comes in between waits for the link. A consumer takes the short lock, turns the whole
-//! inbox over into `outbox` when that is empty, and takes a batch from its front. The lock is held
-//! only for a few pointer moves. A thread that finds it taken does something else and looks again
-//! ([`Batch::Busy`]), since a queue that is being taken from is not empty.
+//! push onto `inbox`, a stack, with one exchange, and then link the pushed element to the former
+//! top. A consumer that comes in between waits for the link. A consumer takes a short lock, turns
+//! the whole inbox over into `outbox` when that is empty, and takes a batch from the front of
+//! `outbox`. The lock is held only for a few pointer moves. A thread that finds it taken does
+//! something else and looks again ([`Batch::Busy`]), since a queue from which another thread takes
+//! is not empty.
 //!
-//! `push` ends with Release. A caller that must be sure that a sleeper sees the element fences
+//! `push` ends with Release. A caller that must be sure that a sleeper sees the element must fence
 //! afterwards.
 
 use crate::base::sync::{
@@ -33,14 +34,15 @@ impl<T> Link<T> {
         Self(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// What the end of an element is to its link: fails if it may still be used.
+    /// The element ends: fails if its link may still be used.
     #[cfg(loom)]
     pub(crate) fn end(&mut self) {
         self.0.with_mut(|_| ());
     }
 }
 
-/// What a link holds while its producer has queued the element and has not yet said what lies behind it. No element has this address.
+/// What a link holds after its producer has queued the element and before it has stored what lies
+/// behind. No element has this address.
 const PENDING: usize = 1;
 /// A taker that meets such a link pauses this many times, then it yields: the producer may have lost its processor.
 const PAUSES: u32 = 100;
@@ -90,7 +92,8 @@ pub(crate) struct Injector<T> {
     /// How many were pushed so far; counted before the push.
     pushed: AtomicUsize,
     inbox: AtomicPtr<T>,
-    /// On lines of its own: where many threads take what one pushes, it would else wait for each of them.
+    /// On cache lines of its own: otherwise, where many threads take what one thread pushes, the
+    /// pusher would wait for each of them.
     takers: CachePadded<Takers<T>>,
 }
 
@@ -127,7 +130,7 @@ impl<T: Linked> Injector<T> {
         self.len() == 0
     }
 
-    /// How many there seemed to be: never fewer than lay there all the while.
+    /// How many there seemed to be: never fewer than lay there during the whole call.
     pub(crate) fn len(&self) -> usize {
         // Acquire: pairs with the store in `Locked::count`. What was counted there when it was taken is counted as pushed below.
         let taken = self.takers.taken.load(Ordering::Acquire);

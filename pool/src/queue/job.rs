@@ -15,8 +15,8 @@
 //! * The thief reads what it needs from the vtable word, writes its note into `taken`, and only
 //!   then stores TAKEN.
 //! * The owner goes to sleep by an exchange, and only on a TAKEN word. On an untaken word it spins:
-//!   the thief has won the job but has not said so yet, and would overwrite the note. The note
-//!   carries the owner's own parker, since the word names no thread.
+//!   the thief has won the job but has not stored TAKEN yet, and would overwrite the owner's note.
+//!   That note is the owner's own parker, since the word names no thread.
 //! * The thief ends by a swap to DONE and touches nothing of the job after that. Parkers are never
 //!   freed, so the thief may always wake the one found in the old value.
 
@@ -273,7 +273,7 @@ where
     }
 }
 
-/// A job on the heap that no thread waits for by name. Its body catches its own panics.
+/// A job on the heap for which no particular thread waits. Its body catches its own panics.
 #[repr(C)]
 pub(crate) struct HeapJob<F> {
     word: Word,
@@ -545,8 +545,8 @@ impl<F: FnOnce()> QueuedJob<F> {
 pub(crate) struct Borrowed<'a, F, L> {
     head: Queued,
     body: &'a F,
-    /// Not part of the body: while the body is called, its references must stay good, but the
-    /// signal ends the life of this one.
+    /// Not part of the body: while the body runs, its references must stay valid, but the signal
+    /// ends the life of this one.
     done: *const L,
 }
 
@@ -589,8 +589,8 @@ impl<'a, F: Fn(), L: Signal> Borrowed<'a, F, L> {
 }
 
 /// A closure at rest, with all that it captured. When a closure is called, its references must stay
-/// good until the call is over, but not those in here. A task that lets go of its owner before it
-/// returns keeps what it got from the owner in one of these.
+/// valid until the call is over; references in here need not. A task that lets go of its owner
+/// before it returns keeps what it got from the owner in one of these.
 pub(crate) struct AtRest<F>(MaybeUninit<F>);
 
 impl<F> AtRest<F> {

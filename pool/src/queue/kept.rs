@@ -1,12 +1,12 @@
 //! Counts of a scope that a thread keeps for a while.
 //!
-//! Each task of a scope has a count in the scope's latch. If every task gave its own back, all threads
-//! would write that one word once for each task. So a thread that runs tasks of one scope, one after the
-//! other, keeps what they give back, and spends it on tasks that they spawn.
+//! Each task of a scope has a count in the scope's latch. If every task gave its own count back,
+//! all threads would write that one word once for each task. So a thread that runs tasks of one
+//! scope in a row keeps the counts that they give back, and spends them on tasks that they spawn.
 //!
-//! While a count is kept the scope cannot be left, so its latch is alive. A thread gives back what it has
-//! before it runs a job of anything else, and when it has looked for work in vain, also in the middle of a wait: a scope's
-//! owner waits for no thread but those that run its tasks.
+//! While a count is kept the scope cannot be left, so its latch is alive. A thread gives its counts
+//! back before it runs any other job, and when it has looked for work in vain, also in the middle
+//! of a wait. So a scope's owner waits only for threads that run its tasks.
 
 use super::latch::CountLatch;
 use crate::base::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ const LOT: usize = 64;
 /// are Relaxed.
 #[derive(Debug)]
 pub(crate) struct Kept {
-    /// Of which latch. Where none are kept the address says nothing.
+    /// The latch that they belong to. If none are kept, the address means nothing.
     of: AtomicPtr<CountLatch>,
     /// The tag of its scope.
     tag: AtomicU64,
@@ -47,8 +47,8 @@ impl Kept {
         self.open.store(false, Ordering::Relaxed);
     }
 
-    /// A job with this tag is about to be run: what is kept for another scope is given back, whose owner
-    /// must not wait for it.
+    /// A job with this tag is about to run: gives back what is kept for another scope, so that the
+    /// owner of that scope does not wait for it.
     #[inline(always)]
     pub(crate) fn turn_to(&self, tag: u64) {
         if self.tag.load(Ordering::Relaxed) != tag {
@@ -71,8 +71,8 @@ impl Kept {
         self.set(latch, tag, left - 1);
     }
 
-    /// Keeps the caller's own count of the scope `tag`, which waits on `latch`. False if it is to give it
-    /// back itself.
+    /// Keeps the caller's own count of the scope `tag`, which waits on `latch`. False if the caller
+    /// must give the count back itself.
     ///
     /// # Safety
     /// The caller has this count. If it is kept here it is the caller's no more.

@@ -1,4 +1,4 @@
-//! What a thread waits on when only one event concerns it: scopes, installs, handles.
+//! What a thread waits on when it waits for a single event: scopes, installs, handles.
 //!
 //! ```text
 //!            wait             set
@@ -10,10 +10,11 @@
 //!
 //! One thread waits, and only it moves between the first two states, each step by an exchange.
 //! `set` is a swap. So exactly one of "the waiter sees SET" and "the setter sees SLEEPING" holds,
-//! and no wake-up is lost. The setter reads everything it needs before the swap: after it, the
-//! waiter may return and the latch be gone. A latch knows a parker, never a pool.
+//! and no wake-up is lost. The setter reads everything it needs before the swap: after the swap,
+//! the waiter may return and the latch may be gone. A latch knows a parker, never a pool.
 //!
-//! Beside it stand counts that set one when they come down to zero ([`CountLatch`]), and those of a scope ([`ScopeCount`]).
+//! There are also counts that set a latch when they come down to zero ([`CountLatch`]), and the
+//! counts of a scope ([`ScopeCount`]).
 
 use crate::base::park::Parker;
 use crate::base::sync::{AtomicBool, AtomicU32, AtomicUsize, CachePadded, Ordering};
@@ -86,8 +87,8 @@ impl Latch {
         }
     }
 
-    /// The waiter sleeps from now on: what it looks at after this is looked at "asleep". False
-    /// if set.
+    /// From now on the waiter counts as asleep, also while it takes its last look. False if the
+    /// latch is set.
     pub(crate) fn fall_asleep(&self) -> bool {
         self.step(UNSET, SLEEPING)
     }
@@ -104,8 +105,8 @@ impl Latch {
             .is_ok()
     }
 
-    /// The waiter's parker if it sleeps, for a thread that has news for it other than the event
-    /// itself. Fence before, or the answer may be old.
+    /// The waiter's parker if the waiter sleeps, for a thread that has news for it other than the
+    /// event itself. The caller fences first, or the answer may be outdated.
     pub(crate) fn sleeper(&self) -> Option<&'static Parker> {
         (self.state.load(Ordering::Relaxed) == SLEEPING).then_some(self.sleeper)
     }
@@ -197,13 +198,16 @@ impl CountLatch {
 /// The counts of a scope: its body's, and those of its tasks. "At home" is said of the thread that holds the seat on which the
 /// scope was opened, and which waits for it.
 ///
-/// That thread counts ahead, in a lot, and takes what it ends itself off that credit. So tasks that are spawned and run at home
-/// cost no read-modify-write; and once all other counts have been given back, the owner leaves without a write.
+/// That thread takes many counts in advance, as a credit. Tasks that it spawns use the credit up,
+/// and tasks that it ends itself return to it. So tasks that are spawned and run at home cost no
+/// read-modify-write; and once all other counts have been given back, the owner leaves without a
+/// write.
 #[derive(Debug)]
 pub(crate) struct ScopeCount {
     /// All counts, the credit among them.
     pub(crate) latch: CountLatch,
-    /// Counted already and not used: looked at by each spawn at home, and so on a line of its own.
+    /// Counts taken in advance and not used. Each spawn at home reads this, so it lies on a cache
+    /// line of its own.
     credit: CachePadded<AtomicUsize>,
     /// Whether the body has ended, and gives its count back.
     body_ended: AtomicBool,

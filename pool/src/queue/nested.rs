@@ -11,7 +11,7 @@
 //! one word, [`Ends`], so that a thief wins both or nothing. Pushing and popping a private job
 //! is plain loads and stores: no fence, no read-modify-write.
 //!
-//! The rules. Models show that each is needed:
+//! The rules. Models show that each rule is needed:
 //!
 //! * The owner writes the slot, then publishes it with Release. A thief wins the job by an exchange
 //!   with Acquire, and reads the slot **after** it has won. The slot stays unchanged until the job
@@ -24,17 +24,17 @@
 //!   thread that wants work raises the first, so asking costs the owner nothing until a thread
 //!   asks. Thief: sets `wanted`, then swaps in the threshold. Owner: swaps in its own, then looks
 //!   at `wanted` again.
-//! * `epoch` tells apart what was published in different contexts. The owner notes when it starts
-//!   or ends a job that is not a piece of the one below it ([`Nested::change_context`]), and the
-//!   next job to become public does so in a new epoch. A helper that may take only what its own
-//!   wait depends on checks that wait between reading the ends and exchanging them. If the owner
-//!   has gone on to something else, either nothing is public or the epoch differs, and the exchange
-//!   fails.
+//! * `epoch` distinguishes jobs that were published in different contexts. The owner notes when it
+//!   starts or ends a job that is not a piece of the job below it ([`Nested::change_context`]), and
+//!   the next job becomes public in a new epoch. A helper that may take only what its own wait
+//!   depends on checks that wait after it has read the ends and before it exchanges them. If the
+//!   owner has gone on to something else, either nothing is public or the epoch differs, and the
+//!   exchange fails.
 //! * When the owner is stuck in user code, another thread may publish for it
 //!   ([`Nested::publish_for_owner`]). It raises the thresholds and `overseen`, makes every thread
 //!   of the process pass a full barrier, and only then reads `bottom`. The owner's pop stores
-//!   `bottom` before it reads its threshold. So either its store is seen, or it takes the slow way
-//!   and changes the epoch there, and the exchange fails.
+//!   `bottom` before it reads its threshold. So either the other thread sees that store, or the
+//!   owner takes the slow path and changes the epoch there, and the other thread's exchange fails.
 
 use crate::base::sync::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, CachePadded, Ordering,
@@ -118,7 +118,7 @@ pub(crate) enum Pop {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Won {
     pub(crate) job: *mut (),
-    /// Where it lay: until it is done, the owner has nothing else at this depth or below.
+    /// Where it lay. Until the job is done, the owner has nothing else at this depth or below.
     pub(crate) depth: usize,
     /// About how much work it is.
     pub(crate) weight: Weight,
@@ -137,7 +137,7 @@ pub(crate) struct Front {
     /// This many more pushes at this site need no check.
     skip_site: AtomicUsize,
     skips_left: AtomicU32,
-    /// The context has changed since something was last published.
+    /// The context has changed since the last publication.
     turned: AtomicBool,
     /// The loop whose own course runs here, on top of all else: see `work/course.rs`.
     course: AtomicPtr<()>,
@@ -178,8 +178,8 @@ impl Front {
         self.bottom.load(Ordering::Relaxed) as usize
     }
 
-    /// Whether there is room for a push at this depth, and nothing to decide: the push is not one
-    /// that is published, and no thread asks.
+    /// Whether there is room for a push at this depth, and nothing to decide: the push need not be
+    /// published, and no thread asks.
     #[inline(always)]
     pub(crate) fn is_easy(&self, depth: usize) -> bool {
         depth < CAPACITY && depth as u32 >= self.push_below.load(Ordering::Relaxed)
@@ -386,8 +386,9 @@ impl Nested {
         Pop::Mine
     }
 
-    /// The job at `depth` was stolen and is done: the stack goes back to that depth. The thresholds are left to the
-    /// next slow pop, here and in [`Self::publish`]: others may wait for this thread.
+    /// The job at `depth` was stolen and is done: the stack goes back to that depth. As in
+    /// [`Self::publish`], the thresholds are left to the next slow pop, since others may wait for
+    /// this thread.
     pub(crate) fn retire(&self, depth: usize) {
         let ends = self.ends();
         debug_assert!(ends.top() == depth + 1 && ends.public() == depth + 1);

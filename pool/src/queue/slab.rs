@@ -10,15 +10,16 @@
 //!
 //! One thread at a time, the holder of the seat, allocates; any thread frees. A piece knows its
 //! chunk by its address. `live` starts with more than a chunk can hold. Each freed piece counts it
-//! down by one. The owner, when it leaves a full chunk, counts it down by what it has not handed
-//! out. The thread that brings it to zero frees the chunk.
+//! down by one. When the owner leaves a full chunk, it counts `live` down by the number of pieces
+//! that it has not handed out. The thread that brings `live` to zero frees the chunk.
 //!
-//! Why: if one thread allocates a job and another frees it, the two meet in the system's allocator.
-//! That costs both more than the job's way through the deque.
+//! The reason: if one thread allocates a job and another frees it, the two contend in the system's
+//! allocator. That costs both threads more than passing the job through the deque.
 //!
-//! Tasks that one thread spawned lie side by side, so all threads that run them would count one chunk down, each once
-//! for each task. So a thread that does nothing but run jobs [`collect`]s: it counts for itself the pieces that it frees in one chunk,
-//! and gives these counts back when it frees a piece of another, or finds no more work.
+//! Tasks spawned by one thread lie side by side, so all threads that run them would count the same
+//! chunk down for each task. So a thread that only runs jobs [`collect`]s: it counts the pieces
+//! that it frees in one chunk by itself, and gives these counts back when it frees a piece of
+//! another chunk, or finds no more work.
 
 use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell, thread_own};
 #[cfg(not(loom))]
@@ -54,8 +55,8 @@ struct Head {
     freed: UnsafeCell<bool>,
 }
 
-/// A little less than a chunk spans, so that chunks can lie side by side: the system's allocator
-/// needs some room between two of them.
+/// A little less than a chunk spans: the system's allocator needs some room between two chunks that
+/// lie side by side.
 const fn chunk_layout() -> Layout {
     match Layout::from_size_align(SIZE, CHUNK) {
         Ok(layout) => layout,
@@ -186,7 +187,8 @@ pub(crate) fn collect() -> Collecting {
 }
 
 impl Collecting {
-    /// Gives back what there is. A thread that may sleep next is to call it: until then it keeps a chunk alive.
+    /// Gives the counts back. A thread that may sleep next must call this: until then it keeps a
+    /// chunk alive.
     pub(crate) fn give_back(&self) {
         COLLECTED.with(Collected::give_back);
     }

@@ -4,12 +4,12 @@
 //! pushes and pops at `bottom`; thieves take from `top`, one job or up to [`LOT`] with one
 //! exchange ([`Spawned::steal_lot`]).
 //!
-//! A thief of several jobs makes the pop of the published deque unsound: the owner may go down past
-//! jobs that the exchange takes along. So, if fewer than a lot are left, the owner also pops by an
-//! exchange, which gives [`Top`] a new version. A thief that looked at `bottom` before fails, and
-//! one that sees the new version sees the new `bottom`. If more are left, the fence is enough: a
-//! thief that has not seen the pop starts from a `top` that the owner has seen, and one lot does
-//! not reach the job popped.
+//! With thieves of several jobs, the pop of the original Chase–Lev deque is unsound: the owner may
+//! go down past jobs that the thief's exchange takes along. So, if fewer than a lot are left, the
+//! owner also pops by an exchange, which gives [`Top`] a new version. A thief that looked at
+//! `bottom` before fails, and one that sees the new version sees the new `bottom`. If more are
+//! left, the fence is enough: a thief that has not seen the pop starts from a `top` that the owner
+//! has seen, and one lot does not reach the popped job.
 //!
 //! A slot holds the job and its **tag**, a word that says which scope the job belongs to. A thief
 //! may look at the tag of the job on top before it takes it ([`Spawned::steal_if`]). If its
@@ -37,8 +37,8 @@ const SMALL: usize = 64;
 #[cfg(loom)]
 const SMALL: usize = 2;
 
-/// The most jobs that one exchange takes. If many threads live on what one thread spawns, they spread it
-/// by halves, and few of them meet at its deque.
+/// The most jobs that one exchange takes. If one thread spawns the work of many, they spread it by
+/// halves, and few of them meet at its deque.
 #[cfg(not(loom))]
 pub(crate) const LOT: usize = 512;
 #[cfg(loom)]
@@ -53,7 +53,7 @@ const GRACE: u64 = 50_000;
 /// No buffer has more slots: the distance between two indices is below 2^31, and a greater one would count as none.
 const MOST: usize = 1 << 30;
 
-/// The end of the process: a panic would leave the job uncounted, which a scope waits for.
+/// Ends the process: a panic would leave a job uncounted for which a scope waits.
 #[cold]
 fn too_many() -> ! {
     eprintln!("tine: more than {MOST} spawned jobs wait on one thread; aborting");
@@ -259,7 +259,8 @@ impl Spawned {
 
     // ---- the owner's side -------------------------------------------------------------------
 
-    /// Pushes a job. A caller that must be sure that another thread sees it fences afterwards.
+    /// Pushes a job. A caller that must be sure that another thread sees the job must fence
+    /// afterwards.
     ///
     /// # Safety
     /// The caller holds the seat.

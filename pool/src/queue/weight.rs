@@ -1,8 +1,10 @@
-//! About how much work a job is: for a thief that may choose among what several owners offer.
+//! An estimate of how much work a job is: for a thief that may choose among the offers of several
+//! owners.
 //!
-//! A part of a loop says how long it will take. For a half of a join that is not known: there, how far it lies from the root
-//! of the tree of joins stands for it, each level half as much as the one above. Any such half outweighs any part of a loop
-//! (a thief that meets both takes the half). All of this is a guess. Nothing but speed depends on it.
+//! A part of a loop says how long it will take. For half of a join that is not known. There, the
+//! depth in the tree of joins stands for it: each level counts half as much as the level above. Any
+//! such half outweighs any part of a loop (a thief that meets both takes the half). All of this is
+//! a guess. Only speed depends on it.
 #![forbid(unsafe_code)]
 
 use crate::base::sync::{Hint, Ordering};

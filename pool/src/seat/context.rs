@@ -4,15 +4,15 @@
 
 use crate::base::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
-/// A holder tells of this number of jobs at most: of the lowest ones, and of the one on top. (Miri goes through all of
-/// them for each reference to a seat.)
+/// A holder publishes at most this many jobs: the lowest ones, and the one on top. (Miri goes
+/// through all of them for each reference to a seat.)
 #[cfg(not(loom))]
 pub(crate) const LEVELS: usize = if cfg!(miri) { 4 } else { 64 };
 #[cfg(loom)]
 pub(crate) const LEVELS: usize = 2;
 
-/// A reader that looks for what may be far away looks again, up to this number of times, if the holder writes meanwhile: the look
-/// has cost much already.
+/// If the holder writes meanwhile, a reader that searches far away looks again, up to this number
+/// of times: its search has cost much already.
 const TRIES: u32 = if cfg!(loom) { 1 } else { 4 };
 
 /// What a holder works on.

@@ -17,7 +17,8 @@ pub(crate) struct Looker(
     AtomicBool,
 );
 
-/// It can publish nothing. The sign, so that one comparison tells whether there is one that can.
+/// Set if the looker can publish nothing. It is the sign bit, so that one comparison tells whether
+/// there is a looker that can.
 const BLIND: usize = 1 << (usize::BITS - 1);
 
 impl Looker {
@@ -64,7 +65,7 @@ impl Looker {
         }
     }
 
-    /// Whether the next look of the one that there is, or will be, may be long in coming.
+    /// Whether the next look of the present or future looker may take long to come.
     pub(crate) fn is_slow(&self) -> bool {
         self.1.load(Ordering::Relaxed)
     }

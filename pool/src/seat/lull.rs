@@ -5,18 +5,20 @@
 //! *joins* the lull: it counts itself in one word, fences, and asks the census once more whether a thread sleeps. If
 //! none does, each further push is followed by a plain look at the word alone.
 //!
-//! A thread that goes to sleep registers, fences, and looks at the word as well ([`Lull::end`]). If it finds a member
-//! there, it ends the lull: in one step the number of the lull goes up, and no thread is a member any more. Then it
-//! has all threads pass a barrier, and only then looks everywhere. A push of a member came before the
-//! barrier, so the look sees it; or the member's look at the word comes after the barrier, sees another
-//! number, and the member fences and reads the census as before, where the sleeper is registered.
+//! A thread that goes to sleep registers, fences, and looks at the word as well ([`Lull::end`]). If
+//! it finds a member there, it ends the lull: in one step the number of the lull goes up, and no
+//! thread is a member any more. Then it makes all threads pass a barrier, and only then looks
+//! everywhere. Either a member's push came before the barrier, and the look sees it. Or the
+//! member's look at the word comes after the barrier and sees another number; then the member
+//! fences and reads the census as before, where the sleeper is registered.
 //!
 //! While such a barrier is under way the word says so: another thread that goes to sleep then needs a barrier
 //! of its own. A thread that finds neither member nor barrier needs none: a member that left has handed on what
 //! it pushed by its Release, and so has the thread that ended the lull of the others.
 //!
-//! Waiters leave their names, and are told of each push as before, but rely on the same barrier. All this is a saving: where
-//! the system has no such barrier, or refuses it once, no thread joins (`barrier.rs`).
+//! Waiters leave their names, and are told of each push as before, but rely on the same barrier.
+//! All this only saves time: where the system has no such barrier, or has refused it once, no
+//! thread joins a lull (`barrier.rs`).
 #![forbid(unsafe_code)]
 
 use super::notes::Note;

@@ -1,4 +1,4 @@
-//! Threads that block and found no spare seat: each is given one as soon as one is closed.
+//! Threads that block and found no spare seat: each gets one as soon as a spare seat is closed.
 //!
 //! *A thread that finds none enters here, fences, and looks at the seats once more; a thread that closes a seat fences,
 //! and looks whether any thread waits here*: one of the two opens the seat again.

@@ -1,9 +1,9 @@
 //! The census of a pool's threads: how many look for work, how many sleep, and which is to be woken.
 //!
-//! The guarantee, stronger than any counter: **a thread that goes to sleep registers everything,
-//! fences, and looks everywhere; a thread that posts work pushes it, fences, and reads the census.**
-//! Of two threads that meet like this, at least one sees the other. A thread that spawns leaves its fence out in a lull,
-//! which the thread that goes to sleep ends: `lull.rs`.
+//! The guarantee rests on this, not on any counter: **a thread that goes to sleep registers
+//! everything, fences, and looks everywhere; a thread that posts work pushes it, fences, and reads
+//! the census.** If two threads do so at the same time, at least one sees the other. A thread that
+//! spawns leaves its fence out in a lull, which the thread that goes to sleep ends: `lull.rs`.
 //!
 //! The census counts the threads that are `inactive` (without work), and those of them that are
 //! `sleeping`; each change is one addition. The difference is the number of threads that search. While
@@ -20,9 +20,10 @@
 //! everywhere, wakes another thread if there is work, and then sleeps like any other. The guest has
 //! registered it.
 //!
-//! Each group of seats has a word of its own. A thread is counted in that of its seat alone, and all that is
-//! said here of two threads goes by the word of one of them, so a census is read word by word. With one word, each of
-//! 128 threads that end their search at once waits for all that read it.
+//! Each group of seats has a word of its own. A thread is counted only in the word of its seat's
+//! group. All that is said here about two threads holds for the word of one of them, so a census is
+//! read word by word. With a single word, each of 128 threads that end their search at once would
+//! wait for all threads that read it.
 //!
 //! A word has a bit for each of its seats besides, which says that the seat's thread sleeps, perhaps below a guest.
 //! That is a hint for finding one quickly: spare seats share the bits of others. The seats' words decide.
@@ -97,7 +98,7 @@ pub(crate) enum Bedtime {
     Down,
     /// The seat is promised to the thread already: sleep until it is NOTIFIED.
     Block,
-    /// A guest has the seat, or it was closed: see to it that another thread finds what this one
+    /// A guest has the seat, or it was closed: make sure that another thread finds what this one
     /// would have found, then sleep until the seat is NOTIFIED.
     Displaced,
 }
@@ -122,8 +123,8 @@ pub(crate) struct Sleep {
     many: bool,
 }
 
-/// In a pool of more than N seats a poster first looks whether there is a sleeper that it can wake; this is N. In smaller
-/// ones the walk that this saves is as short.
+/// In a pool of more than this many seats, a poster first checks whether there is a sleeper that it
+/// can wake. In smaller pools the walk that this saves is just as short.
 const FEW: usize = if cfg!(all(tine_sched, not(tine_lab))) {
     1
 } else {
@@ -247,10 +248,11 @@ impl Sleep {
         posted
     }
 
-    /// The seat of a thread to be woken, if one sleeps and too few search: it is NOTIFIED. The look for it begins at
-    /// the seat `from`, so that threads that wake others do not all meet at one. `last` is
-    /// woken only if there is no other. Where guests have all the seats, each is asked to see to it
-    /// when it leaves: which of them will be the first to leave, or will leave at all, is not known. For `hidden` see [`Census`].
+    /// The seat of a thread to be woken, if one sleeps and too few search: it is NOTIFIED. The look
+    /// for it begins at the seat `from`, so that threads that wake others do not all meet at one.
+    /// `last` is woken only if there is no other. If guests have all seats, each guest is asked to
+    /// take care of it when it leaves: it is not known which guest will leave first, or at all. For
+    /// `hidden` see [`Census`].
     pub(crate) fn choose<'a>(
         &'a self,
         seats: &'a Row<Seat>,

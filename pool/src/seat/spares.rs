@@ -1,4 +1,4 @@
-//! Spare seats: which thread works while one that holds a seat blocks outside this library.
+//! Spare seats: which thread works in place of a seat's holder that blocks outside this library.
 //!
 //! ```text
 //!             a thread blocks                    wake_one
@@ -10,17 +10,18 @@
 //!
 //! A thread that blocks keeps its seat: frames below it point there. In its place a spare seat is
 //! **opened**: from CLOSED to PARKED, where it is a seat like all others, whose thread is started
-//! when it is first woken. When the thread comes back it goes on at once, whichever thread works on the
-//! spare seat: to wait for that one could be to wait for a job that waits for the thread itself.
-//! So for a while one more thread may work than there are seats, and a spare seat has an index
-//! of its own, beyond all others.
+//! when it is first woken. When the thread comes back it goes on at once, whatever runs on the
+//! spare seat: a job there may itself wait for the thread that comes back. So for a while one
+//! thread more may work than there are seats, and a spare seat has an index of its own, beyond all
+//! others.
 //!
-//! A seat is open for one thread that blocks, and is *spent* once that is back: then it may be closed, and no
-//! other in its place. The thread on it may block itself by then, or wait for one that does; that one relies on the
-//! seat that was opened for it, whose thread had nothing to do. A seat is closed only by a thread that has taken
-//! its mark. *A thread that comes back marks its spare seat, fences, and looks whether it is PARKED; a spare thread goes
-//! to PARKED, fences, and looks at its mark*: one of the two sees that it may be closed. To
-//! fail here would cost no more than a thread too many.
+//! A spare seat is open for one blocking thread, and is *spent* once that thread is back: then this
+//! seat may be closed, and no other in its place. By then the thread on it may itself block, or
+//! wait for a blocking thread; that thread relies on the seat that was opened for it, whose thread
+//! had nothing to do. A seat is closed only by a thread that has taken its mark. *A thread that
+//! comes back marks its spare seat, fences, and looks whether it is PARKED; a spare thread goes to
+//! PARKED, fences, and looks at its mark*: one of the two sees that it may be closed. A failure
+//! here would cost only one thread too many.
 //!
 //! No thread is counted as inactive on a CLOSED seat. The opener counts its thread inactive and
 //! asleep at once, fences, and looks for work; the closer of a seat from PARKED counts both down at

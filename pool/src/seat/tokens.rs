@@ -1,9 +1,9 @@
 //! What the jobs on a seat work under: for each stretch of its stack of nested jobs, the tokens.
 //!
-//! A join pushes its job without a word about tokens. A thief asks here, by the depth of
-//! the job, while its owner waits for it. What begins at that depth or below stays as it is until the
-//! owner has the job back; what begins above it is not looked at. So the answer is right though the
-//! owner goes on meanwhile.
+//! The job that a join pushes says nothing about tokens. A thief asks here, by the depth of the
+//! job, while the owner waits for the job. Stretches that begin at that depth or below stay as they
+//! are until the owner has the job back; stretches that begin above it do not matter. So the answer
+//! is right although the owner goes on meanwhile.
 #![forbid(unsafe_code)]
 
 use crate::base::stop::Chain;
@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The stretches of one seat.
 #[derive(Debug)]
 pub(crate) struct Tokens {
-    /// How many there are: in nearly all programs none, and that is all that is looked at.
+    /// How many there are. In nearly all programs there are none, and this is all that is read.
     count: AtomicUsize,
     stretches: Mutex<Vec<Stretch>>,
 }
@@ -33,8 +33,8 @@ impl Tokens {
         }
     }
 
-    /// Whether there are none. For the holder; or for a thief of a job from here, which was handed what
-    /// its owner had done before the push.
+    /// Whether there are none. For the holder, or for a thief of a job from here: a thief sees what
+    /// the owner did before the push.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         // Relaxed: see above.

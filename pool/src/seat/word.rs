@@ -20,15 +20,16 @@
 //! Two flags lie beside the holder, and every step says what becomes of them:
 //!
 //! * **WAKE**: the seat's thread is to be woken when the guest leaves, if there is still anything to do.
-//! * **MAIL**: a letter lies in the seat's box. A poster puts the letter there *before* it raises the
-//!   flag; the reader lowers the flag *before* it empties the box. A flag that is up goes with the
-//!   seat from holder to holder, keeps the thread from lying down, and makes a guest that leaves wake
-//!   it: so a letter is never left behind.
+//! * **MAIL**: a letter lies in the seat's box. A poster puts the letter there *before* it raises
+//!   the flag; the reader lowers the flag *before* it empties the box. A raised flag stays with the
+//!   seat from holder to holder, keeps the seat's thread from lying down, and makes a leaving guest
+//!   wake that thread: so a letter is never left behind.
 //!
-//! The steps are data ([`Step::row`]): from which holder to which, by which thread, and how the census
-//! counts them. The rule for the counts, on which the sleep protocol stands, is that *the number of
-//! threads that search is never too high*: what a step adds to `sleeping` is added before it, what it
-//! takes away is taken after. A test checks each row against what each holder stands for.
+//! The steps are data ([`Step::row`]): from which holder to which, by which thread, and how the
+//! census counts them. The sleep protocol rests on one rule for the counts: *the number of
+//! searching threads is never too high*. So what a step adds to `sleeping` is added before the
+//! step, and what it subtracts is subtracted after it. A test checks each row against what each
+//! holder stands for.
 #![forbid(unsafe_code)]
 
 use crate::base::sync::{AtomicU32, Ordering};
@@ -53,7 +54,7 @@ pub(crate) enum Holder {
     Vacant = 6,
     /// The thread, for its mail only, while a guest waits.
     Lent = 7,
-    /// None, and none may: a spare seat without need.
+    /// None, and no thread may hold it: a spare seat that is not needed.
     Closed = 8,
 }
 
@@ -148,7 +149,7 @@ pub(crate) enum Step {
     Wake,
     /// The thread gets up of its own accord.
     Rise,
-    /// The thread that was woken is there.
+    /// The woken thread has come.
     Answer,
     /// The thread has run out of work.
     Search,
@@ -174,9 +175,9 @@ pub(crate) enum Step {
     Lend,
     /// The thread gives it back.
     Return,
-    /// The thread that a guest would lend its seat to was refused by the system.
+    /// The system refused the thread to which a guest would lend its seat.
     NoBorrower,
-    /// The thread that was to be woken was refused by the system.
+    /// The system refused the thread that was to be woken.
     Refuse,
     /// The same on a spare seat.
     RefuseSpare,
@@ -221,7 +222,7 @@ pub(crate) enum Flags {
 pub(crate) struct Row {
     pub(crate) from: Holder,
     pub(crate) to: Holder,
-    /// For the reader, and the tests: the word itself does not know the caller.
+    /// For readers of the code and for tests: the word itself does not know the caller.
     #[cfg_attr(not(test), expect(dead_code))]
     pub(crate) by: By,
     pub(crate) flags: Flags,

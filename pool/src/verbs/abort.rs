@@ -1,4 +1,5 @@
-//! Handles whose jobs end with them: `spawn_async`, `abort_on_drop`, and the first of two.
+//! Handles whose jobs end when the handle is dropped: `spawn_async`, `abort_on_drop`, and the first
+//! of two jobs.
 #![forbid(unsafe_code)]
 
 use super::handle::{JoinHandle, spawn_join, wait};
@@ -16,9 +17,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
-/// Starts a job under `token`, as [`with_token`] runs it: once the token is stopped, it ends at its next
-/// parallel call. If it has not begun, it never begins. If it makes no parallel call after the stop, it returns its result
-/// in `Ok`, as usual.
+/// Starts a job under `token`, as in [`with_token`]. Once the token is stopped, the job ends at its
+/// next parallel call. If it has not begun, it never begins. If it makes no parallel call after the
+/// stop, it returns its result in `Ok`, as usual.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -40,11 +41,12 @@ where
     spawn_join(move || with_token(&token, func))
 }
 
-/// Starts a job that ends with its handle: for async code, where a future is dropped once no caller wants its
-/// result any more.
+/// Starts a job that ends when its handle is dropped: for async code, where a future is dropped
+/// once no caller wants its result any more.
 ///
-/// The job works under a token of its own. Once the handle is dropped it ends at its next parallel call, or
-/// between two blocks of a loop, which is some microseconds later. A job that has not begun never begins.
+/// The job works under a token of its own. Once the handle is dropped, the job ends at its next
+/// parallel call or, in a loop, between two blocks, some microseconds later. A job that has not
+/// begun never begins.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -69,8 +71,8 @@ where
     spawn_async_with(&StopToken::new(), func)
 }
 
-/// As [`spawn_async`], under a child of `token`: for instance a token for all requests, or a token
-/// with a deadline.
+/// As [`spawn_async`], under a child of `token`. The token may be for all requests, say, or have a
+/// deadline.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -212,7 +214,7 @@ pub struct AbortOnDrop<T> {
 }
 
 impl<T> AbortOnDrop<T> {
-    /// Stops the job, whose handle remains.
+    /// Stops the job, and keeps the handle.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -264,7 +266,8 @@ impl<T> AbortOnDrop<T> {
 }
 
 impl<T> AbortOnDrop<T> {
-    /// Stops the job when it is woken, since the `other` one has ended, if that is the first to end.
+    /// A waker that stops the job: it is woken when the `other` job has ended. It does so only if
+    /// that job ended first.
     fn stopper(&self, other: u8, first: &Arc<AtomicU8>) -> Waker {
         struct Stopper(Option<StopToken>, u8, Arc<AtomicU8>);
         impl Wake for Stopper {
@@ -320,7 +323,7 @@ impl<T> fmt::Debug for AbortOnDrop<T> {
     }
 }
 
-/// What [`select`] returns in the end: which job was first, and its result.
+/// The result of a [`select`]: which job ended first, and its result.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -341,9 +344,9 @@ pub enum First<A, B> {
 /// Waits for the first of two jobs to end, and stops the other job. Await the result, or
 /// [`join`](Select::join) it.
 ///
-/// Each job needs a thread of the pool to begin. If every thread runs a job that ends only by its token, no
-/// other job can start, so the token is never stopped. Call [`yield_now`](crate::yield_now) in the loop of
-/// such a job.
+/// Each job needs a thread of the pool to begin. If every thread runs a job that ends only by its
+/// token, the other job cannot start, so no token is ever stopped. Call
+/// [`yield_now`](crate::yield_now) in the loop of such a job.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -380,9 +383,10 @@ const LEFT: u8 = 1;
 const RIGHT: u8 = 2;
 
 impl<A, B> Select<A, B> {
-    /// Waits for the first of the two jobs to end, as [`JoinHandle::join`] waits. A worker that waits runs a
-    /// job of its own pool that no thread has begun, the first of the two before the second. It stops that
-    /// job if the other job ends elsewhere meanwhile. The two may be of different pools.
+    /// Waits for the first of the two jobs to end, as [`JoinHandle::join`] waits. A worker that
+    /// waits runs whichever of the two jobs no thread has begun, the first before the second, if
+    /// the job is of its own pool. It stops that job if the other job ends elsewhere meanwhile. The
+    /// two jobs may be of different pools.
     ///
     /// ```
     /// # use tine_pool as tine;

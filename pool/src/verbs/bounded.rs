@@ -1,4 +1,4 @@
-//! A bound on how much is under way at once: for sources that are faster than the pool.
+//! A limit on the number of jobs under way: for sources that are faster than the pool.
 #![forbid(unsafe_code)]
 
 use super::abort::{AbortOnDrop, spawn_async_with};
@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Spawns jobs, of which at most `limit` are unfinished at a time.
 ///
-/// When the bound is reached, [`spawn`](Self::spawn) does the job on the calling thread, which keeps memory
-/// from filling and the caller from waiting idle; [`try_spawn_async`](Self::try_spawn_async) gives the job
-/// back, so that a server may say "busy". Clones share the bound.
+/// When the limit is reached, [`spawn`](Self::spawn) does the job on the calling thread. So memory
+/// does not fill, and the caller does not wait idle. [`try_spawn_async`](Self::try_spawn_async)
+/// gives the job back, so that a server may answer "busy". Clones share the limit.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -79,11 +79,11 @@ impl Bounded {
     }
 
     /// [`spawn`](crate::spawn())s a job, or does it here if the bound is reached. Under a stopped token the job is
-    /// dropped, here or there.
+    /// dropped in either case.
     ///
     /// # Panics
     ///
-    /// A panic of a job that is done here resumes in the caller; else as for
+    /// A panic of a job that is done here resumes in the caller. Otherwise it is treated as by
     /// [`spawn`](crate::spawn()).
     ///
     /// ```

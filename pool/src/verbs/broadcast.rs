@@ -1,9 +1,9 @@
 //! `broadcast`: a closure once on each thread of a pool.
 //!
-//! Closure *k* goes into the mailbox of seat *k*, which that seat's own thread empties before it
-//! looks for anything else, and while it waits for whatever. A guest never takes mail: one that
-//! waits lends the seat to its thread for as long as the mail takes. Where the system refused
-//! the thread, the caller runs the closure itself. Spare threads have no closure.
+//! Closure *k* goes into the mailbox of seat *k*. That seat's own thread empties the mailbox before
+//! it looks for any other work, and in every wait. A guest never takes mail: while it waits, it
+//! lends the seat to the seat's own thread for as long as the mail takes. If the system refused the
+//! thread, the caller runs the closure itself. Spare threads get no closure.
 
 use super::pool::{self, ThreadPool};
 use crate::base::stop::{self, Chain};
@@ -43,7 +43,7 @@ impl BroadcastContext<'_> {
         }
     }
 
-    /// The index of the thread, which is that of its seat.
+    /// The index of the thread, which is the index of its seat.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -66,11 +66,12 @@ impl BroadcastContext<'_> {
     }
 }
 
-/// Runs `op` once on each thread of the current pool and returns what each gave, by index.
+/// Runs `op` once on each thread of the current pool and returns the results, by index of the
+/// thread.
 ///
 /// # Panics
 ///
-/// If closures panic, one of the panics resumes in the caller when all have ended.
+/// If closures panic, one of the panics resumes in the caller once all closures have ended.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -185,7 +186,7 @@ fn broadcast_here<R: Send>(
     })
 }
 
-/// Delivers to all but `own`, whose closure runs here, and waits by `wait`.
+/// Delivers to all seats but `own`, whose closure runs here, and waits by `wait`.
 fn run_on_all<R: Send>(
     shared: &Shared,
     tag: u64,
@@ -265,7 +266,7 @@ fn run_on_all<R: Send>(
     values
 }
 
-/// A letter with this tag is read here, by a worker or by a thread that is none.
+/// A letter with this tag is read here, by a worker or by an ordinary thread.
 fn begin_letter(tag: u64) {
     Worker::with(|worker| worker.into_iter().for_each(|w| w.begin_letter(tag)));
 }
@@ -293,7 +294,8 @@ fn spawn_broadcast_in(shared: &Shared, op: impl Fn(BroadcastContext<'_>) + Send 
     unsafe { send_to_all(shared, 0, letter) };
 }
 
-/// Delivers to every seat what `letter` makes, without waiting: parts of the scope `tag`, or of none (0). No letter panics.
+/// Delivers to every seat a letter made by `letter`, without waiting. The letters are parts of the
+/// scope `tag`, or of no scope (0). No letter panics.
 ///
 /// # Safety
 /// What the letters borrow lives until all have been run.

@@ -1,4 +1,4 @@
-//! The builder: what a pool is asked to be, and how its threads are made.
+//! The builder: the settings of a pool, and how its threads are made.
 #![forbid(unsafe_code)]
 
 use super::pool::{self, ThreadPool};
@@ -57,7 +57,7 @@ impl Error for ThreadPoolBuildError {
     }
 }
 
-/// A thread of a pool that is yet to be started. A spawn handler gets it, and must see to it that
+/// A thread of a pool that is yet to be started. A spawn handler gets it, and must make sure that
 /// [`run`](Self::run) is called on the new thread.
 ///
 /// ```
@@ -79,7 +79,7 @@ pub struct ThreadBuilder {
     index: usize,
 }
 
-/// A pool that counts on a thread: if the thread is given up before it runs, the pool is told.
+/// A pool that expects a thread: if the thread is given up before it runs, the pool is told.
 #[derive(Debug)]
 struct Started(Option<Arc<Shared>>, usize);
 
@@ -107,7 +107,7 @@ impl ThreadBuilder {
         self.index
     }
 
-    /// The name that it should have, if the pool was given names.
+    /// The name that the thread should have, if the builder set names.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -119,7 +119,7 @@ impl ThreadBuilder {
         self.name.as_deref()
     }
 
-    /// The stack size that it should have, if the pool was given one.
+    /// The stack size that the thread should have, if the builder set one.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -247,11 +247,11 @@ impl ThreadPoolBuilder {
     }
 
     /// Makes a pool for the time of a call, with threads that may borrow from the caller's frame.
-    /// `wrapper` is called once on each thread and must call [`ThreadBuilder::run`]; `with_pool` is
-    /// then called with the pool. Returns when all threads have ended.
+    /// `wrapper` is called once on each thread and must call [`ThreadBuilder::run`]. Then
+    /// `with_pool` is called with the pool. Returns when all threads have ended.
     ///
-    /// As with a [`spawn_handler`](Self::spawn_handler), a thread that is inside of [`blocking`](crate::blocking()) is
-    /// not replaced.
+    /// As with a [`spawn_handler`](Self::spawn_handler), a thread inside
+    /// [`blocking`](crate::blocking()) is not replaced.
     ///
     /// # Errors
     ///
@@ -313,12 +313,12 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     }
 
     /// Makes the global pool, which the free functions and parallel iterators use. The first
-    /// parallel call makes that pool with default settings, so call this before. (Calls that need no
-    /// pool, such as a loop over nothing, may not make it.)
+    /// parallel call makes that pool with default settings, so call this earlier. (A call that
+    /// needs no pool, such as a loop over nothing, may not make it.)
     ///
     /// # Errors
     ///
-    /// As for [`build`](Self::build), and if the global pool is there already.
+    /// As for [`build`](Self::build), and if the global pool exists already.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -389,8 +389,8 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     }
 }
 
-/// A pool whose threads are being started: if one is refused, or the user's closures panic, those
-/// that were started end again.
+/// A pool whose threads are being started. If a thread is refused, or the user's closures panic,
+/// the threads already started end again.
 struct Unfinished<'a> {
     shared: &'a Shared,
     /// The first that has not been tried.
@@ -410,9 +410,10 @@ impl Drop for Unfinished<'_> {
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// Sets the number of threads. 0, the default, asks for as many as the process may run at once,
-    /// or for what the environment says in `TINE_NUM_THREADS`, `RAYON_NUM_THREADS` or
-    /// `RAYON_RS_NUM_CPUS`, in this order. At most [`max_num_threads`](crate::max_num_threads).
+    /// Sets the number of threads. 0, the default, asks for the number in the environment variable
+    /// `TINE_NUM_THREADS`, `RAYON_NUM_THREADS` or `RAYON_RS_NUM_CPUS`, in this order. If none is
+    /// set, it asks for as many threads as the process may run at once. At most
+    /// [`max_num_threads`](crate::max_num_threads).
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -426,7 +427,8 @@ impl<S> ThreadPoolBuilder<S> {
     }
 
     /// Makes the default number of threads the number of processor cores, not counting the second
-    /// thread of a core. It matters only where the number of threads is left to the default.
+    /// thread of a core. This has an effect only if [`num_threads`](Self::num_threads) and the
+    /// environment set no number.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -439,10 +441,10 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Makes the calling thread number 0 of the pool. It works there whenever it waits for the pool or yields, and
-    /// runs what it is given to run inside the pool in place. A job that no thread has begun by the time the pool and
-    /// this thread are gone never runs. The thread keeps this number even after the pool is dropped, so it can be
-    /// used for one pool only.
+    /// Makes the calling thread number 0 of the pool. It works there whenever it waits for the pool
+    /// or yields. What it calls in the pool, by `install` say, runs in place. A job that no thread
+    /// has begun by the time the pool and this thread are gone never runs. The thread keeps this
+    /// number even after the pool is dropped, so it can be used for one pool only.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -458,13 +460,14 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Whether ordinary threads may sit on free seats of a global pool and work there themselves
-    /// (default: yes). Without effect on other pools, where they never do. `TINE_GUESTS=0` in
-    /// the environment means no, if the builder does not say.
+    /// Whether ordinary threads may take free seats of a global pool and work there themselves
+    /// (default: yes). This has no effect on other pools: ordinary threads never work there. If the
+    /// builder does not say, `TINE_GUESTS=0` in the environment means no.
     ///
-    /// They may not, even after `guests(true)`, if the builder sets a thread name, a stack size, a start
-    /// or exit handler, a spawn handler or [`use_current_thread`](Self::use_current_thread): a guest
-    /// would not have what these ask for. On Linux, a thread with less than 7/8 of 2 MiB of stack left is never a guest.
+    /// Guests are off, even after `guests(true)`, if the builder sets a thread name, a stack size,
+    /// a start or exit handler, a spawn handler or
+    /// [`use_current_thread`](Self::use_current_thread): a guest would not satisfy these settings.
+    /// On Linux, a thread with less than 7/8 of 2 MiB of stack left is never a guest.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -479,8 +482,8 @@ impl<S> ThreadPoolBuilder<S> {
     }
 
     /// Whether a worker that waits may run anything, not only what its wait depends on (default:
-    /// no). It is a remedy for programs whose tasks block, outside this library, on tasks that no
-    /// other thread is free to run. In exchange, a task of another call may meet a lock that is
+    /// no). This is a remedy for programs whose tasks block, outside this library, for tasks that
+    /// no other thread is free to run. Its price: a task of another call may meet a lock that is
     /// held across a parallel call.
     ///
     /// ```
@@ -494,8 +497,9 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets the names of the threads, by index. It is asked as the pool is built: spare threads, which come later
-    /// (see [`blocking`](crate::blocking())), are called `tine-` and their index.
+    /// Sets the names of the threads, by index. The closure is called while the pool is built.
+    /// Spare threads, which come later (see [`blocking`](crate::blocking())), are called `tine-`
+    /// and their index.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -513,10 +517,11 @@ impl<S> ThreadPoolBuilder<S> {
 
     /// Sets the stack size of the threads, in bytes.
     ///
-    /// By default they have 4 MiB, of which the system gives a thread what it uses; what `RUST_MIN_STACK` says if that is set, and
-    /// std's default where addresses have less than 64 bits. A parallel call inside of another one takes more stack than a
-    /// sequential call, and more than a call of rayon. (An ordinary thread that works as a guest does so on its own stack, and a
-    /// spawn handler decides for itself.)
+    /// The default is what `RUST_MIN_STACK` says if that is set, and otherwise 4 MiB, of which the
+    /// system gives a thread only what it uses. Where addresses have less than 64 bits, it is std's
+    /// default. A parallel call inside another takes more stack than a sequential call, and more
+    /// than a call of rayon. (A guest works on its own stack, and a spawn handler decides for
+    /// itself.)
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -589,8 +594,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets how threads are made: `spawn` gets a [`ThreadBuilder`] for each, and must see to it
-    /// that [`ThreadBuilder::run`] is called on a new thread.
+    /// Sets how threads are made: `spawn` gets a [`ThreadBuilder`] for each thread, and must make
+    /// sure that [`ThreadBuilder::run`] is called on a new thread.
     ///
     /// ```
     /// # use tine_pool as tine;

@@ -20,11 +20,11 @@ use std::thread;
 
 /// The handle to a job started by [`spawn_join`].
 ///
-/// [`join`](Self::join), called by a worker of the pool, runs the job in place if no thread has begun
-/// it, wherever it lies. Otherwise the worker helps the thread that runs the job, and sleeps when there
-/// is nothing to help with. A thread that is no worker just sleeps. As a future, the handle is ready
-/// when the job has ended. Dropping it, or [`detach`](Self::detach), lets the job run unwatched;
-/// [`cancel`](Self::cancel) takes it back if it has not begun.
+/// If a worker of the pool calls [`join`](Self::join) and no thread has begun the job, the worker
+/// runs it in place, wherever it lies. Otherwise the worker helps the thread that runs the job, and
+/// sleeps when there is nothing to help with. A thread that is no worker just sleeps. As a future,
+/// the handle is ready when the job has ended. Dropping it, or [`detach`](Self::detach), lets the
+/// job run unwatched; [`cancel`](Self::cancel) takes it back if it has not begun.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -114,7 +114,7 @@ struct Task<F, T> {
 }
 
 struct Progress<T> {
-    /// The worker that runs it, if one does.
+    /// The worker that runs it, if a worker does.
     by: Option<Taken>,
     result: Option<thread::Result<T>>,
     done: bool,
@@ -179,14 +179,15 @@ where
 }
 
 impl<T> JoinHandle<T> {
-    /// Waits for the job to end and gives what it returned, or the payload of its panic. (A job that
-    /// was started in [`with_token`](crate::with_token) may have been stopped with the token. Then
-    /// `join` ends the caller too if the caller works under a stopped token. Otherwise `join`
-    /// returns the payload, and [`stop::is_end`](crate::stop::is_end) says `true` of it.)
+    /// Waits for the job to end and gives what it returned, or the payload of its panic. (A job
+    /// that was started in [`with_token`](crate::with_token) may have been stopped with the token.
+    /// If the caller works under a stopped token too, `join` then ends the caller as well.
+    /// Otherwise `join` returns the payload, and [`stop::is_end`](crate::stop::is_end) returns
+    /// `true` for it.)
     ///
     /// # Panics
-    /// If a poll of this handle has taken the result; or in a child process that `fork` made, if the job had not ended
-    /// before the fork.
+    /// If a poll of this handle has already returned the result. Also in a child process made by
+    /// `fork`, if the job had not ended before the fork.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -247,8 +248,9 @@ impl<T> JoinHandle<T> {
         self.task.cancel()
     }
 
-    /// Lets the job run unwatched, as dropping the handle does. A panic of its own is then lost. Its result is
-    /// dropped by the thread that ran it; a panic of that drop counts as a panic in a job of [`spawn`](crate::spawn).
+    /// Lets the job run unwatched, as dropping the handle does. A panic of the job is then lost.
+    /// The thread that ran the job drops its result; a panic of that drop counts as a panic in a
+    /// job of [`spawn`](crate::spawn).
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -259,8 +261,8 @@ impl<T> JoinHandle<T> {
     pub fn detach(self) {}
 }
 
-/// Waits for a task that cannot be run here, or has been begun. `at_home` says that all of it is of the
-/// pool that the caller works in.
+/// Waits for a task that cannot be run here, or has been begun. `at_home` says that the whole task
+/// belongs to the pool that the caller works in.
 pub(super) fn wait(at_home: bool, task: &dyn Awaited, run: &dyn Fn()) {
     Worker::with(|worker| match worker {
         Some(worker) if at_home => errand::wait_inside(worker, &TaskWait { task, at_home }),
@@ -292,13 +294,13 @@ impl<T> Awaited for JoinHandle<T> {
 }
 
 impl<T> JoinHandle<T> {
-    /// The same handle once more.
+    /// A second handle to the same job.
     pub(super) fn share(&self) -> Self {
         let task = Arc::clone(&self.task);
         Self { task }
     }
 
-    /// The pool that the job is of.
+    /// The pool that the job belongs to.
     pub(super) fn pool(&self) -> &Shared {
         self.task.pool()
     }
@@ -308,8 +310,8 @@ impl<T> JoinHandle<T> {
         Worker::with(|worker| worker.is_some_and(|w| w.is_of(self.pool())))
     }
 
-    /// Whether this thread may run the job: it runs on a worker of its pool, and anywhere if the pool has no
-    /// threads.
+    /// Whether this thread may run the job: only a worker of the job's pool may, or any thread if
+    /// the pool has no threads.
     pub(super) fn may_run(&self) -> bool {
         self.is_home() || self.pool().is_deserted()
     }
@@ -319,7 +321,8 @@ impl<T> JoinHandle<T> {
         self.task.run()
     }
 
-    /// Has `waker` woken at the end, in place of another, unless that has come.
+    /// Registers `waker` to be woken at the end, in place of an earlier one, unless the job has
+    /// ended.
     pub(super) fn wake_at_end(&self, waker: Waker) {
         let mut state = self.task.state();
         if !state.done {
@@ -338,7 +341,8 @@ impl<T> JoinHandle<T> {
 
 /// Ready when the job has ended. Polling never runs the job.
 ///
-/// A poll after that panics, and so does one of a job that has not ended, in a child process that `fork` made.
+/// A poll after the handle has been ready panics. So does a poll in a child process made by `fork`, if the job has
+/// not ended.
 impl<T> Future for JoinHandle<T> {
     type Output = thread::Result<T>;
 

@@ -1,4 +1,4 @@
-//! The pool as a thread sees it that begins or runs a loop.
+//! The pool as seen by a thread that begins or runs a loop.
 #![forbid(unsafe_code)]
 
 use super::pool;
@@ -109,8 +109,8 @@ impl View for Here<'_> {
     }
 }
 
-/// Which threads would take more than what is offered already: some that sleep, as long as those that
-/// are on their way suffice for no more than that.
+/// Which threads would take more work than is offered already. They are sleepers, if each offer has
+/// a searcher already and more threads may be woken.
 #[inline(never)]
 fn beside(worker: &Worker<'_>, offered: usize) -> Option<Demand> {
     let census = worker.shared.sleep.census();

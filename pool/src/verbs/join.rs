@@ -1,7 +1,8 @@
 //! `join`: two closures, perhaps at the same time.
 //!
-//! The second closure is pushed as a job, the first is run, and the job is popped again. In most
-//! calls that is all: a store to the slot, a store to `bottom`, a compare, and the same back.
+//! The second closure is pushed as a job, the first runs, and the job is popped again. In most
+//! calls that is all: a store to the slot, a store to `bottom`, a compare, and the same for the
+//! pop.
 
 use super::pool::{self, ThreadPool};
 use crate::base::clock;
@@ -20,7 +21,7 @@ use crate::work::wait::Wait;
 use crate::work::worker::{FOR_JOIN, Worker};
 use std::ptr;
 
-/// Says whether a closure of [`join_context`] runs on another thread than the caller's.
+/// Says whether a closure of [`join_context`] runs on a thread other than the caller's.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -33,7 +34,7 @@ pub struct FnContext {
 }
 
 impl FnContext {
-    /// Whether the closure runs on another thread than the caller of [`join_context`]; true for
+    /// Whether the closure runs on a thread other than the caller of [`join_context`]; true for
     /// both closures if the caller was no worker.
     ///
     /// ```
@@ -50,15 +51,16 @@ impl FnContext {
 
 /// Runs two closures, at the same time if a thread is free, and returns both results.
 ///
-/// If no other thread has begun `b` when `a` is done, `b` runs on this thread after `a`. So a join inside a parallel
-/// call costs a few nanoseconds when nothing is shared, and may be used at every level of a recursion. While it
-/// waits, the thread runs only pieces of `b`, apart from the exceptions on [the crate's page](crate). So no task of
-/// another call can meet a lock that is held across this call.
+/// If no other thread has begun `b` when `a` is done, `b` runs on this thread after `a`. So a join
+/// inside a parallel call costs a few nanoseconds if no thread takes `b`, and may be used at every
+/// level of a recursion. While the thread waits, it runs only parts of `b`, apart from the
+/// exceptions on [the crate's page](crate). So no task of another call can meet a lock that is held
+/// across this call.
 ///
 /// # Panics
 ///
-/// If a closure panics, the panic resumes in the caller once both have ended. If both panic, it is
-/// the panic of `a`.
+/// If a closure panics, the panic resumes in the caller once both have ended. If both panic, the
+/// panic of `a` resumes.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -105,7 +107,7 @@ where
     join_at::<false, _, _, _, _>(unsafe { Nested::behind(whole) }, depth, a, b)
 }
 
-/// The calling thread is no worker, or there is something to think about.
+/// The calling thread is no worker, or the join needs more care.
 #[cold]
 #[inline(never)]
 fn join_elsewhere<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
@@ -138,7 +140,7 @@ where
     join_told(a, b)
 }
 
-/// The same for what is not to be ended here.
+/// The same for a join that no token ends.
 #[inline]
 pub(crate) fn join_told<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -201,7 +203,7 @@ where
     join_at::<PART, _, _, _, _>(nested, depth, a, b)
 }
 
-/// Whether a push at this depth needs no thought.
+/// Whether a push at this depth needs no care.
 #[inline(always)]
 fn is_ready<const PART: bool, B, RB>(front: &Front, depth: usize) -> bool
 where
@@ -215,8 +217,8 @@ where
     front.skips_check(depth, site::<PART, B, RB>())
 }
 
-/// The join of a worker that has nothing to think about. In the common case this and the two
-/// closures are all there is: what needs a thought, or a wait, is out of line.
+/// The join of a worker, in the simple case. Most joins run only this and the two closures: all
+/// that needs more care, or a wait, is out of line.
 #[inline(always)]
 fn join_at<const PART: bool, A, B, RA, RB>(nested: &Nested, depth: usize, a: A, b: B) -> (RA, RB)
 where
@@ -293,7 +295,7 @@ where
     both
 }
 
-/// A call that was timed has ended, which began at `start`.
+/// A timed call, which began at `start`, has ended.
 #[cold]
 #[inline(never)]
 fn ended(worker: &Worker<'_>, site: usize, start: u64, first: bool) {
@@ -304,8 +306,8 @@ fn ended(worker: &Worker<'_>, site: usize, start: u64, first: bool) {
     }
 }
 
-/// A call that was tried has ended, which began at `start` and took that number of `nanos`. Whether a thread asked for work when it
-/// began is `wanted`.
+/// A call on trial, which began at `start`, has ended and took `nanos`. `wanted` says whether a
+/// thread asked for work when it began.
 #[inline(never)]
 fn tried(worker: &Worker<'_>, site: usize, call: Call, (start, nanos): (u64, u64), wanted: bool) {
     let notes = &worker.seat.notes;
@@ -387,7 +389,7 @@ fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> u64 {
     }
 }
 
-/// The first join of a job begins. If that is a call that is tried, says whether it is kept to this thread.
+/// The first join of a job begins. If the call is on trial, says whether it is kept on this thread.
 #[inline(never)]
 fn try_one(worker: &Worker<'_>, site: usize, now: u64, wanted: bool) -> bool {
     if !(worker.is_in_whole_call() && worker.shared.is_watched(Some(worker.seat))) {
@@ -407,7 +409,8 @@ fn try_one(worker: &Worker<'_>, site: usize, now: u64, wanted: bool) -> bool {
     call.limit > 0
 }
 
-/// A thread asks, or the call is kept to this one: the time, and what the owner's rhythm says.
+/// A thread asks for work, or the call is kept on this thread: returns the time, and what the
+/// owner's rhythm says.
 #[cold]
 #[inline(never)]
 fn look(worker: &Worker<'_>, site: usize) -> (u64, (bool, u32)) {
@@ -485,7 +488,8 @@ where
     ra
 }
 
-/// The place for a push where the front shows no room: under a token it does so though there is some.
+/// The place for a push where the front shows no room. Under a token the front shows none even if
+/// there is some.
 #[cold]
 #[inline(never)]
 fn look_for_room(frame: &()) -> Option<(&Nested, usize)> {
@@ -494,7 +498,7 @@ fn look_for_room(frame: &()) -> Option<(&Nested, usize)> {
     (depth < CAPACITY).then_some((nested, depth))
 }
 
-/// The end of a join whose first half has come to its own.
+/// The end of a join whose first half has ended.
 #[inline(always)]
 fn end<const PART: bool, B, RB>(guard: TakeBack<'_, B, RB>) -> RB
 where
@@ -523,7 +527,7 @@ fn open_all() {
     });
 }
 
-/// So deep that nothing more can be pushed.
+/// The stack is so deep that nothing more can be pushed.
 #[cold]
 fn in_sequence<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -599,7 +603,7 @@ impl<F: FnOnce(bool) -> R + Send, R: Send> Drop for TakeBack<'_, F, R> {
     }
 }
 
-/// The first closure has panicked: the second is run or waited for, and what it gives dropped.
+/// The first closure has panicked: runs the second or waits for it, and drops its result.
 #[cold]
 #[inline(never)]
 fn take_back<F, R>(nested: &Nested, depth: usize, job: &StackJob<F, R>)

@@ -29,7 +29,7 @@ pub struct Pace(loop_pace::Pace);
 #[derive(Debug, Clone, Copy)]
 pub struct Laid(loop_pace::Laid);
 
-/// The pace of a loop for a thread that takes a part of it over.
+/// The pace of a loop for a thread that takes over a part of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Seed(loop_pace::Seed);
 
@@ -43,8 +43,9 @@ impl Seed {
 }
 
 impl Pace {
-    /// The pace of a call of the loop `site`, of `len` items; for `worth` see [`Self::set_kind`]. If it `tries`, a short one at a site
-    /// where sharing was in vain is not shared for now, and [`Self::conclude`] is to be called at its end.
+    /// The pace of a call of the loop `site`, of `len` items; for `worth` see [`Self::set_kind`].
+    /// If it `tries`, a short loop at a site where sharing was in vain is not shared for now, and
+    /// the caller must call [`Self::conclude`] at its end.
     #[must_use]
     pub fn start(site: Site, len: usize, worth: u64, tries: bool) -> Self {
         let (entry, inner) = (site.entry, site.call.depth > 0);
@@ -60,15 +61,16 @@ impl Pace {
         Self(loop_pace::Pace::alone(site.entry))
     }
 
-    /// Says what kind of a loop it is. Its parts are worth giving away only if they take `worth`
-    /// nanoseconds, if each costs more than a journey. If it `ends` long before its last item, as a
-    /// search may, a known site runs a block before it shares anything.
+    /// Says what kind of a loop it is. A part is worth giving away from `worth` nanoseconds on (or
+    /// a journey's time, if that is more), unless its items are expensive. If the loop may end
+    /// (`ends`) long before its last item, as a search may, a known site runs a block before it
+    /// shares anything.
     #[inline]
     pub fn set_kind(&mut self, worth: u64, ends: bool) {
         self.0.set_kind(worth, ends);
     }
 
-    /// What a thread needs to know that takes a part over.
+    /// What a thread needs to know to take over a part.
     #[must_use]
     #[inline]
     pub fn seed(&self) -> Seed {
@@ -106,7 +108,7 @@ impl Pace {
         self.0.go_on(laid.0);
     }
 
-    /// Whether the loop is known to be a very short one, in how many pieces it is then laid out, and
+    /// If the loop is known to be very short: the number of pieces in which it is laid out, and
     /// whether it is to be timed as a whole.
     #[inline]
     pub fn plain(&self) -> Option<Plain> {
@@ -118,8 +120,8 @@ impl Pace {
         self.0.record(len, start);
     }
 
-    /// Whether the first `items` of a plain loop that began at `start` took so long that it is a plain one no more: then
-    /// the rest is run as any other loop.
+    /// Whether the first `items` of a plain loop that began at `start` took so long that it is no
+    /// longer plain: then the rest is run like any other loop.
     pub fn overturns(&mut self, items: usize, start: u64) -> bool {
         self.0.overturns(items, start)
     }
@@ -140,7 +142,7 @@ impl Pace {
         self.0.pause();
     }
 
-    /// What was run in a row has come to its end: what it took is noted.
+    /// A row of blocks has come to its end: notes its time.
     #[inline]
     pub fn flush(&mut self) {
         self.0.flush();
@@ -163,8 +165,8 @@ impl Pace {
     }
 }
 
-/// A call that is more than its loop: the threads that share the loop leave something each, of which the call makes one. It is tried
-/// whether it pays to share such a loop.
+/// A call that is more than its loop: each thread that shares the loop leaves a result, and the
+/// call merges them. The pool tries whether it pays to share such a loop.
 #[derive(Debug)]
 pub struct Whole(whole::Whole);
 
@@ -207,7 +209,7 @@ pub fn is_long(ticks: u64) -> bool {
     ticks > clock::ticks(LONG)
 }
 
-/// A part of a loop, whatever its types: so that a program holds what follows once, and not once for
+/// A part of a loop, whatever its types. So a program holds the code below once, and not once for
 /// each loop. (The table of a `dyn FnMut` would hold each body twice.)
 pub trait Part {
     /// Does it; `migrated` says whether on another thread than the one that offered it.
@@ -292,8 +294,9 @@ pub fn is_bound() -> bool {
     stop::is_bound()
 }
 
-/// Whether the computation that the calling thread works for is to stop. Never where panics abort: a call that asks
-/// this leaves its work half done and relies on the end that follows, and there is none.
+/// Whether the computation that the calling thread works for is to stop. Always false where panics
+/// abort: a call that asks this leaves its work half done and relies on the unwinding that follows,
+/// and there is none.
 #[must_use]
 pub fn requested() -> bool {
     cfg!(panic = "unwind") && stop::requested()
@@ -322,8 +325,8 @@ pub fn check() {
     stop::check();
 }
 
-/// What a parallel call begins with, and keeps until its end: see [`check`]; and a call that a destructor
-/// makes while its thread unwinds is not ended.
+/// A parallel call begins with this, and keeps the result until its end: see [`check`]. A call that
+/// a destructor makes while its thread unwinds is not ended.
 #[inline(always)]
 #[must_use]
 pub fn look() -> Look {
@@ -350,9 +353,9 @@ pub fn lend_laid<R>(laid: Laid, keep: impl FnOnce() -> R, take: &mut (dyn Part +
     join::share(laid.0.open, weight, keep, |course| if_stolen(course, take))
 }
 
-/// Offers `take` to other threads, in public or only once it is wanted or this thread is stuck;
-/// meanwhile does `keep` here. Returns when both are done, or when `keep` is and no thread took what
-/// was offered: then it was not done.
+/// Offers `take` to other threads, either in public or only once a thread wants it or this thread
+/// is stuck. Meanwhile does `keep` here. Returns when both are done; or when `keep` is done and no
+/// thread has taken `take`, which is then not done.
 #[inline(always)]
 pub fn lend<R>(open: bool, keep: impl FnOnce() -> R, take: &mut (dyn Part + Send)) -> R {
     join::share(open, None, keep, |course| if_stolen(course, take))
@@ -369,8 +372,8 @@ fn if_stolen(course: *mut (), take: &mut (dyn Part + Send)) -> impl FnOnce(bool)
     }
 }
 
-/// Offers what this thread has laid out and not yet begun, the outermost part of it; false if there is
-/// nothing such.
+/// Offers the outermost part of what this thread has laid out and not begun; false if there is no
+/// such part.
 #[inline(never)]
 pub fn offer() -> bool {
     Worker::with(|worker| {
@@ -383,8 +386,9 @@ pub fn offer() -> bool {
     })
 }
 
-/// Publishes all that this thread has laid out, and `wakes` threads for it. Else the threads that are awake take it;
-/// if one has fallen asleep since the caller looked, it is woken: its last look came before this.
+/// Publishes all that this thread has laid out. If it `wakes`, sleepers are woken for it; otherwise
+/// threads that are awake take it. A thread that has fallen asleep since the caller looked is woken
+/// in any case: its last look came before this.
 #[inline(never)]
 pub fn publish(wakes: bool) {
     Worker::with(|worker| {

@@ -1,8 +1,8 @@
-//! A pool in words, for a reader that wants to know why it stands still: which thread sits where, what
-//! lies there, and which seats wait for which.
+//! A pool in words, for a reader who wants to know why it stands still: which thread holds which
+//! seat, which jobs lie there, and which seats wait for which.
 //!
-//! Everything is read while the pool goes on, one word after the other, so a picture of a pool at
-//! work is blurred; that of a pool that hangs is sharp.
+//! The words are read one after the other while the pool goes on. So the picture of a pool at work
+//! is blurred, and the picture of a pool that hangs is sharp.
 #![forbid(unsafe_code)]
 
 use crate::seat::Seat;
@@ -24,8 +24,8 @@ impl ThreadPool {
         Picture(self.as_it_is()).to_string()
     }
 
-    /// What gives a picture of this pool, for as long as there is one to give: it does not keep
-    /// the pool alive.
+    /// A closure that gives a picture of this pool as long as the pool exists. The closure does not
+    /// keep the pool alive.
     #[doc(hidden)]
     pub fn painter(&self) -> impl Fn() -> Option<String> + Send + use<> {
         let pool = Arc::downgrade(&self.as_it_is().keep());
@@ -35,10 +35,11 @@ impl ThreadPool {
 
 /// What each thread of the global pool does at the moment, in words: for a program that hangs.
 ///
-/// The first line counts threads and jobs, and each further line is a seat: its index, which thread holds it, the jobs that
-/// lie there, and which seats wait for it. The text is for people, and its form may change in any version. A
-/// picture of a pool at work is blurred, since the pool goes on meanwhile; that of a pool that hangs is sharp. The global pool is made if
-/// there is none yet.
+/// The first line counts threads and jobs. Each further line is a seat: its index, which thread
+/// holds it, the jobs that lie there, and which seats wait for it. The text is for people, and its
+/// form may change in any version. The picture of a pool at work is blurred, since the pool goes on
+/// meanwhile; the picture of a pool that hangs is sharp. The global pool is made if there is none
+/// yet.
 ///
 /// [`ThreadPool::picture`] shows another pool.
 ///

@@ -14,7 +14,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-/// The global pool, one for each process in a line of forks.
+/// The global pools, one for each process in a line of forks.
 static GLOBALS: [OnceLock<Arc<Shared>>; PLACES] = [const { OnceLock::new() }; PLACES];
 /// There is no fork under Miri.
 const PLACES: usize = if cfg!(miri) { 1 } else { 64 };
@@ -23,7 +23,7 @@ const PLACES: usize = if cfg!(miri) { 1 } else { 64 };
 fn place() -> &'static OnceLock<Arc<Shared>> {
     GLOBALS
         .get(sys::fork::generation())
-        .expect("the process was forked more than 63 times in a line, and each time used tine")
+        .expect("more than 64 processes in a line of forks have used tine")
 }
 
 /// The global pool, made by default settings if the program has not made it otherwise.
@@ -69,8 +69,8 @@ pub(crate) fn has_global() -> bool {
     place().get().is_some()
 }
 
-/// Runs `op` on a worker: the current one, or one of the global pool. The second argument says
-/// whether the caller was none.
+/// Runs `op` on a worker: the current worker, or a worker of the global pool. The second argument
+/// says whether the caller was no worker.
 #[inline(always)]
 pub(crate) fn in_worker<R: Send>(op: impl FnOnce(&Worker<'_>, bool) -> R + Send) -> R {
     Worker::with(|worker| match worker {
@@ -84,7 +84,7 @@ fn from_outside<R: Send>(op: impl FnOnce(&Worker<'_>, bool) -> R + Send) -> R {
     errand::once(|worker| op(worker, true), in_global)
 }
 
-/// The same for a closure of any type, so that a program holds once what it takes to come inside.
+/// The same for a closure of any type. So a program holds the code that enters the pool only once.
 #[inline(never)]
 fn in_global(op: &mut Errand<'_>) {
     let shared = global();
@@ -106,10 +106,11 @@ pub(crate) fn with_current<R>(f: impl FnOnce(&Shared, Option<&Worker<'_>>) -> R)
     })
 }
 
-/// How many threads the current pool has: the worker's own, or the global one.
+/// How many threads the current pool has. That is the calling worker's pool, or else the global
+/// pool.
 ///
-/// From within a closure that a pool runs, this is that pool's number. Outside, it is the number of
-/// the global pool, which this call fixes if nothing has fixed it before.
+/// From within a closure that a pool runs, this is that pool's number. Outside, it is the global
+/// pool's number, which this call fixes if it was not fixed before.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -122,9 +123,10 @@ pub fn current_num_threads() -> usize {
 /// The index of the seat that the calling thread holds, or `None` if it holds none. No two closures that run at the
 /// same time in one pool see the same index.
 ///
-/// It is usually less than [`current_num_threads`]; on a spare seat it is equal or greater. Spare seats are opened
-/// for [`blocking`](crate::blocking()), and for calls of ordinary threads that find every seat taken while no job has
-/// begun for some time: 2 s on Linux, about 30 ms there if all holders of seats sleep, 200 ms on other systems.
+/// It is usually less than [`current_num_threads`]; on a spare seat it is equal or greater. Spare
+/// seats are opened for [`blocking`](crate::blocking()), and for calls of ordinary threads that
+/// find every seat taken while no job has begun for some time. On Linux that time is about 30 ms if
+/// all holders of seats sleep, and 2 s otherwise. On other systems it is 200 ms.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -135,8 +137,8 @@ pub fn current_thread_index() -> Option<usize> {
     Worker::with(|worker| worker.map(|w| w.seat.index))
 }
 
-/// Whether the seat that the calling thread holds has jobs waiting that were pushed there;
-/// `None` if it holds none.
+/// Whether jobs that were pushed on the calling thread's seat wait there; `None` if the thread
+/// holds no seat.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -163,14 +165,14 @@ pub fn max_num_threads() -> usize {
 
 /// A pool of threads, apart from the global pool.
 ///
-/// Closures given to its methods run on these threads, and what they call in turn, `join` or a
-/// parallel iterator, runs there too. Dropping the pool returns at once; its threads finish what
-/// was spawned and end. See [`shutdown`](Self::shutdown) for waiting until they have.
+/// Closures given to its methods run on these threads. So do the joins and parallel iterators that
+/// those closures call. Dropping the pool returns at once; its threads finish what was spawned and
+/// end. See [`shutdown`](Self::shutdown) for waiting until they have.
 ///
 /// | verb | its closure runs on | index there | a panic goes to |
 /// |---|---|---|---|
 /// | `install`, `join`, `scope` of a pool | a thread of that pool | its seat's | the caller |
-/// | free `join`, `scope`, from a worker | that worker (`join`: the second perhaps elsewhere) | its seat's | the caller |
+/// | free `join`, `scope`, from a worker | that worker (`join`: the second closure perhaps elsewhere) | its seat's | the caller |
 /// | the same, from an ordinary thread | the calling thread as a guest; a thread of the global pool if all seats are busy or guests are off | the seat's | the caller |
 /// | `in_place_scope` | the calling thread | none, unless it is a worker | the caller |
 /// | `spawn`, tasks of a scope | any thread of the pool (inline where there is none at all) | its seat's | the panic handler; the scope's caller |
@@ -180,11 +182,12 @@ pub fn max_num_threads() -> usize {
 /// While threads are inside [`blocking`](crate::blocking()), jobs may also run on spare threads,
 /// whose indices are those from the number of threads up.
 ///
-/// A child process that `fork` makes has none of these threads: there, the methods that would need
-/// them panic, and dropping the pool does nothing. (The global pool is made anew in such a child when it
-/// is first used. If you fork inside a parallel call, the child must `exec` or exit; it must not return from that call.
-/// The threads of a child's pools have no name. A closure there that starts a thread with std may wait for ever: std
-/// takes a lock as a thread begins, and a thread of the parent may have held it.)
+/// A child process made by `fork` has none of these threads. There, methods that need them panic,
+/// and dropping the pool does nothing. (A child gets a new global pool when it first uses one. If
+/// you fork inside a parallel call, the child must `exec` or exit; it must not return from that
+/// call. The threads of a child's pools have no name. A closure in the child that starts a thread
+/// with std may wait for ever: std takes a lock as a thread begins, and a thread of the parent may
+/// have held that lock.)
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -201,7 +204,7 @@ impl ThreadPool {
         Self { shared }
     }
 
-    /// The pool for a look that needs none of its threads.
+    /// The pool, for a caller that needs none of its threads.
     pub(crate) fn as_it_is(&self) -> &Shared {
         &self.shared
     }
@@ -211,7 +214,8 @@ impl ThreadPool {
         &self.shared
     }
 
-    /// Runs `op` on a thread of this pool and waits for it. Parallel calls within use this pool.
+    /// Runs `op` on a thread of this pool and waits for it. Parallel calls inside `op` use this
+    /// pool.
     ///
     /// From a thread of this pool it is a plain call. If the caller is a worker of another pool, it
     /// runs any job of its own pool while it waits.
@@ -257,8 +261,8 @@ impl ThreadPool {
         self.with_worker(|worker| worker.map(|w| w.seat.index))
     }
 
-    /// Whether the calling thread, a worker of this pool, has jobs waiting that were pushed
-    /// there; `None` if it is no such worker.
+    /// Whether jobs that were pushed on the calling worker's seat wait there; `None` if the thread
+    /// is no worker of this pool.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -283,15 +287,16 @@ impl ThreadPool {
         self.shared.stats()
     }
 
-    /// Finishes what was spawned, ends the threads, and returns when they have ended. (As the system ends them, destructors of
-    /// their thread-locals may still run.)
+    /// Finishes what was spawned, ends the threads, and returns when they have ended. (Destructors
+    /// of their thread-locals may still run for a moment.)
     ///
-    /// A thread of another pool waits as in [`blocking`](crate::blocking()): a spare thread works in its place, so
-    /// the jobs that are finished here may wait for that pool.
+    /// A caller that is a thread of another pool waits as in [`blocking`](crate::blocking()): a
+    /// spare thread works in its place. So the remaining jobs of this pool may wait for that other
+    /// pool.
     ///
     /// # Panics
     ///
-    /// If called from a thread of this pool, which cannot wait for its own end.
+    /// If a thread of this pool calls it: the thread cannot wait for its own end.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -356,7 +361,7 @@ pub fn stats() -> Option<PoolStats> {
     place().get().map(|shared| shared.stats())
 }
 
-/// A pool for a `static`: made at its first use, its threads started when first needed.
+/// A pool for a `static`. It is made at its first use, and its threads start when first needed.
 ///
 /// If the system refuses a thread, the pool works with those it has.
 ///

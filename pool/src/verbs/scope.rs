@@ -1,8 +1,9 @@
 //! Scopes: tasks that may borrow from the frame that waits for them.
 //!
-//! A scope counts its body and its tasks (`queue/latch.rs`), and the owner waits until all have ended. Other threads keep
-//! what the tasks count that they run in a row (`queue/kept.rs`). Each task carries the scope's tag into whatever deque or
-//! queue it goes to, so that the owner, waiting, can tell its own tasks from strangers.
+//! A scope counts its body and its tasks (`queue/latch.rs`), and the owner waits until all have
+//! ended. Another thread that runs tasks of the scope in a row keeps their counts to itself
+//! (`queue/kept.rs`). Each task carries the scope's tag into whatever deque or queue it goes to. So
+//! the owner, while it waits, can tell its own tasks from others.
 
 use super::broadcast::{BroadcastContext, send_to_all};
 use super::pool::{self, ThreadPool};
@@ -25,19 +26,20 @@ use std::sync::Arc;
 
 /// What both kinds of scope are made of.
 struct Base<'scope> {
-    /// Outlives the scope: so each scope needs no count of its own there, which all threads would write.
+    /// Outlives the scope. So a scope needs no reference count of its own there, which all threads
+    /// would write.
     shared: Outliving<Shared>,
     tag: u64,
     count: ScopeCount,
-    /// The seat on which the scope was opened, if it was on one of this pool.
+    /// The seat on which the scope was opened, if the seat is of this pool.
     home: Option<usize>,
     /// Where tasks were pushed or queued.
     lies: Lies,
-    /// Whether spawns look at the number of unfinished tasks: then threads keep no counts.
+    /// Whether spawns look at the number of unfinished tasks. If so, threads keep no counts.
     bounded: AtomicBool,
     /// The first panic.
     panic: AtomicPtr<Payload>,
-    /// What the scope was opened under, and its tasks work under.
+    /// The tokens under which the scope was opened, and under which its tasks work.
     chain: Option<Chain>,
     /// Invariant in `'scope`.
     marker: PhantomData<fn(&'scope ()) -> &'scope ()>,
@@ -64,9 +66,9 @@ pub struct Scope<'scope> {
 /// ```
 pub struct ScopeFifo<'scope> {
     base: Base<'scope>,
-    /// Tasks in the order of their spawning; for each there is a ticket in some deque.
+    /// Tasks in the order of their spawning. For each task there is a ticket in some deque.
     queue: Queue,
-    /// The job that all tickets are: run the first task.
+    /// The job of every ticket: run the first task.
     ticket: Repeated,
 }
 
@@ -80,7 +82,7 @@ pub struct ScopeFifo<'scope> {
 ///
 /// # Panics
 ///
-/// If `op` or a task panics, one of the panics resumes in the caller when all have ended.
+/// If `op` or tasks panic, one of the panics resumes in the caller once all have ended.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -123,8 +125,8 @@ where
     pool::in_worker(|worker, _| ScopeFifo::open_on(worker, op))
 }
 
-/// As [`scope()`], but `op` runs on the calling thread, wherever that is, and need not be `Send`.
-/// A calling thread that is no worker stays none: it sees no index.
+/// As [`scope()`], but `op` runs on the calling thread, whichever that is, and need not be `Send`.
+/// A calling thread that is no worker does not become one: it sees no index.
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -279,11 +281,12 @@ impl<'scope> Scope<'scope> {
         });
     }
 
-    /// Spawns a task, unless the scope has `limit` unfinished tasks already: then it runs the task
-    /// here, before it returns. So a scope that is filled faster than its tasks are done does not
-    /// fill memory.
+    /// Spawns a task, unless the scope has `limit` unfinished tasks already. In that case the task
+    /// runs here, before the call returns. So a scope that is filled faster than its tasks are done
+    /// does not fill memory.
     ///
-    /// The number is looked at, not reserved: where N threads spawn at once, there may be N more.
+    /// The limit is checked without a reservation: if N threads spawn at once, there may be N more
+    /// tasks.
     ///
     /// ```
     /// # use tine_pool as tine;
@@ -344,7 +347,8 @@ impl<'scope> ScopeFifo<'scope> {
         }
     }
 
-    /// What goes into a deque: a pointer to the ticket from which the way leads to the whole scope.
+    /// What goes into a deque: a pointer to the ticket, through which the whole scope can be
+    /// reached.
     fn ticket(&self) -> *mut () {
         let whole = ptr::from_ref(self);
         whole
@@ -353,7 +357,7 @@ impl<'scope> ScopeFifo<'scope> {
             .cast()
     }
 
-    /// What a ticket does; `ticket` is that of a scope.
+    /// What a ticket does; `ticket` is the ticket of a scope.
     ///
     /// # Safety
     /// As for running a job; the ticket is part of a `ScopeFifo` that is alive.
@@ -471,7 +475,7 @@ impl<'scope> Base<'scope> {
         errand::with_parker_for(shared, |parker| f(make(parker)))
     }
 
-    /// The caller waits for the scope in the frame in which it has `shared`.
+    /// The caller waits for the scope in the frame in which it borrows `shared`.
     fn new(shared: &Shared, tag: u64, count: ScopeCount, home: Option<usize>) -> Self {
         let panic = AtomicPtr::new(ptr::null_mut());
         Self {
@@ -487,8 +491,8 @@ impl<'scope> Base<'scope> {
         }
     }
 
-    /// Runs the body, waits for all tasks, and passes a panic on. `worker` is the owner if it
-    /// is one of this pool.
+    /// Runs the body, waits for all tasks, and passes a panic on. `worker` is the owner if the
+    /// owner is a worker of this pool.
     fn complete<R>(&self, worker: Option<&Worker<'_>>, body: impl FnOnce() -> R) -> R {
         let result = self.caught(|| {
             stop::check();
@@ -514,7 +518,7 @@ impl<'scope> Base<'scope> {
         result.expect("a body that did not panic has a result")
     }
 
-    /// Runs a task, under what the scope was opened under.
+    /// Runs a task, under the tokens that the scope was opened under.
     #[inline(always)]
     fn caught_task<F>(&self, task: AtRest<F>, call: impl FnOnce(F)) {
         let under = self.chain.is_some().then(|| self.come_under());
@@ -528,7 +532,7 @@ impl<'scope> Base<'scope> {
         drop(under);
     }
 
-    /// Comes under what the scope was opened under.
+    /// Comes under the tokens that the scope was opened under.
     #[cold]
     #[inline(never)]
     fn come_under(&self) -> Box<Under> {
@@ -562,8 +566,8 @@ impl<'scope> Base<'scope> {
         }
     }
 
-    /// One task less. The scope may be gone when this returns, and so there is no reference to it
-    /// among the arguments, which would have to stay good.
+    /// Counts one task less. The scope may be gone when this returns. So no argument is a reference
+    /// to it: a reference would have to stay valid.
     ///
     /// # Safety
     /// `this` is alive at the call, and the caller has one of its counts.
@@ -608,7 +612,7 @@ impl<'scope> Base<'scope> {
         }
     }
 
-    /// From now on tasks that have ended are counted at once.
+    /// From now on each task is counted as soon as it has ended.
     fn bound(&self) {
         if !self.bounded.load(Ordering::Relaxed) {
             self.bounded.store(true, Ordering::Relaxed);
@@ -676,9 +680,10 @@ impl<'scope> Base<'scope> {
         self.tell_owner();
     }
 
-    /// Wakes the owner if it sleeps: there is a task of its own to run. The push was followed by
-    /// a fence, which pairs with the one of an owner that goes to sleep. In a lull there is none, but such an owner has all
-    /// threads pass a barrier. (An owner outside of the pool does neither: it looks every 10 ms.)
+    /// Wakes the owner if it sleeps: there is a task of its scope to run. The push was followed by
+    /// a fence, which pairs with the fence of an owner that goes to sleep. In a lull there is no
+    /// such fence, but an owner that goes to sleep then makes all threads pass a barrier. (An owner
+    /// outside the pool does neither: it looks every 10 ms.)
     fn tell_owner(&self) {
         if let Some(owner) = self.count.latch.latch().sleeper() {
             owner.unpark();
@@ -686,7 +691,7 @@ impl<'scope> Base<'scope> {
     }
 }
 
-/// A scope seen from its tasks: it outlives them, since it waits.
+/// A scope as seen from its tasks: it outlives them, since it waits for them.
 struct Outliving<T>(*const T);
 
 impl<T> Clone for Outliving<T> {

@@ -1,4 +1,5 @@
-//! The sites of loops: where what their items take is known, and how calls are watched that are cut in advance.
+//! The sites of loops: by what the cost of their items is known, and how calls that are cut in
+//! advance are watched.
 #![forbid(unsafe_code)]
 
 use super::here::Here;
@@ -10,8 +11,8 @@ use crate::seat::context::CallOf;
 
 /// Where a call of a loop is made, and what is known of such calls.
 ///
-/// Where items of a loop call the same loop, as in a walk of a tree, those of outer calls take far longer than those of
-/// inner ones. So each depth is known by itself, down to some depth.
+/// If items of a loop call the same loop, as in a walk of a tree, the items of outer calls take far longer than
+/// those of inner calls. So each depth has its own record, down to some depth.
 ///
 /// Items of a short call may take far longer than those of a long one: a transform in passes has few long items in one pass and many
 /// short ones in the next, and a row of a large image is longer than one of a small image. So outermost calls are also known
@@ -23,8 +24,8 @@ pub struct Site {
 }
 
 impl Site {
-    /// A call of the loop with this `address`, which is the same for the same closures, for that number of items, by the calling
-    /// thread.
+    /// A call, by the calling thread, of the loop with this `address` and that number of items. The
+    /// address is the same for the same closures.
     #[must_use]
     #[inline]
     pub fn here(address: usize, items: usize) -> Self {
@@ -64,11 +65,13 @@ impl Site {
         }
     }
 
-    /// How many times such a call is cut in advance, if it is, in a pool of that number of `threads`.
+    /// How many times such a call is cut in advance, if at all, in a pool of that number of
+    /// `threads`.
     ///
-    /// So are calls of so few items that each is a piece, unless they are known to be brief. And so are `cheap` inner calls, those with
-    /// folders that cost nothing, if their depth takes little time on average. Most of these take far less than that: there are more
-    /// calls near the leaves, and few that are long. To cut them costs less than to look at the clock for each block.
+    /// Calls of so few items that each item is a piece are cut, unless they are known to be brief.
+    /// So are `cheap` inner calls, whose folders cost nothing, if calls at their depth take little
+    /// time on average. Most of these take far less than the average: there are more calls near the
+    /// leaves, and few long ones. Cutting them costs less than reading the clock for each block.
     #[must_use]
     #[inline]
     pub fn cuts(self, items: usize, threads: usize, cheap: bool) -> Option<usize> {
@@ -98,7 +101,8 @@ impl Site {
     }
 }
 
-/// The uppermost bits of a key are the same in most addresses: so many are for the depth, and those below them for the class.
+/// The uppermost bits of a key are the same in most addresses: this number of them holds the depth,
+/// and the bits below hold the class.
 const DEPTH_BITS: u32 = 4;
 const CLASS_BITS: u32 = 5;
 
@@ -115,7 +119,7 @@ fn class(items: usize) -> u32 {
     items.max(1).ilog2() / 2
 }
 
-/// What the pieces of a call take that is cut in advance.
+/// The time that the pieces take of a call that is cut in advance.
 #[derive(Debug)]
 pub struct Timer {
     site: usize,
@@ -160,7 +164,7 @@ impl Timer {
         self.ticks.fetch_add(ticks, Ordering::Relaxed);
     }
 
-    /// Whether the pieces that were timed so far took far longer than is known.
+    /// Whether the pieces timed so far took far longer than the record says.
     #[must_use]
     pub fn overturns(&self) -> bool {
         let items = self.items.load(Ordering::Relaxed);

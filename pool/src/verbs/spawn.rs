@@ -1,4 +1,4 @@
-//! `spawn`: jobs that no thread waits for, or waits for by a handle. And the two ways to give way.
+//! `spawn`: jobs that no thread waits for. And the two ways to yield.
 
 use super::pool::{self, ThreadPool};
 use super::scope::run_first;
@@ -14,8 +14,8 @@ use crate::work::worker::Worker;
 ///
 /// Jobs that one thread spawns and runs itself run newest first; see [`spawn_fifo`] for the
 /// opposite. Jobs from an ordinary thread queue up behind other work from outside. In a pool of one
-/// thread, what one ordinary thread spawns begins in that order; inside [`blocking`](crate::blocking()) a second
-/// thread may run jobs beside it.
+/// thread, the jobs of one ordinary thread begin in the order in which it spawned them. While the
+/// pool's thread is inside [`blocking`](crate::blocking()), a second thread may run jobs beside it.
 ///
 /// # Panics
 ///
@@ -49,10 +49,9 @@ where
     pool::with_current(|shared, _| spawn_fifo_in(shared, func));
 }
 
-/// Starts a batch of jobs with one notification: threads are told once for all of them.
+/// Starts a batch of jobs, and notifies the pool's threads once for all of them.
 ///
-/// The jobs are started once the iterator has come to its end. If it panics, none of them is
-/// started.
+/// The jobs start when the iterator has come to its end. If the iterator panics, no job starts.
 ///
 /// ```
 /// # use tine_pool as tine;

@@ -1,4 +1,4 @@
-//! Stopping whole computations: `with_token`, and what code inside of it may ask.
+//! Stopping whole computations: `with_token`, and the questions that code inside it may ask.
 #![forbid(unsafe_code)]
 
 use super::scope::{Scope, scope};
@@ -34,15 +34,16 @@ impl<T: fmt::Debug> std::error::Error for Stopped<T> {}
 
 /// Calls `op`; once `token` is stopped, every parallel call in it ends early.
 ///
-/// That holds for calls at any depth and on any thread: loops, joins, sorts, tasks of scopes that have not begun,
-/// jobs that are spawned inside, and what runs inside in another pool. They end by unwinding, so everything is
-/// dropped, once; items and tasks that have begun run to their end, and a sort that is ended leaves all elements in
-/// its slice, in some order. Code of yours that takes long without a parallel call, or that only spawns, may ask
-/// [`requested`](requested()): a spawn under a stopped token drops the task and returns. If `op` makes no parallel call after the stop, `with_token` returns its result in
-/// `Ok`, as usual.
+/// That holds for calls at any depth and on any thread: loops, joins, sorts, tasks of scopes that
+/// have not begun, jobs spawned inside, and calls inside that run in another pool. They end by
+/// unwinding, so everything is dropped, once. Items and tasks that have begun run to their end. A
+/// sort that is stopped leaves all elements in its slice, in some order. Your own code that takes
+/// long without a parallel call, or that only spawns, may ask [`requested`](requested()). (A spawn
+/// under a stopped token drops the task and returns.) If `op` makes no parallel call after the
+/// stop, `with_token` returns its result in `Ok`, as usual.
 ///
-/// Calls of `with_token` may be nested: each token ends what is inside of its own call.
-/// A token that is stopped already keeps `op` from being called.
+/// Calls of `with_token` may be nested: each token ends what is inside its own call. If the token
+/// is stopped already, `op` is not called.
 ///
 /// Where panics abort (`panic = "abort"`, and wasm) nothing can unwind: there, a call that has begun runs to its
 /// end, and `until` and [`requested`](requested()) are the ways to stop.
@@ -51,9 +52,10 @@ impl<T: fmt::Debug> std::error::Error for Stopped<T> {}
 ///
 /// A panic of `op` resumes in the caller, even if the token was stopped at the same time.
 ///
-/// A destructor that runs while its thread unwinds may call this too, and `op` ends there as elsewhere. But if `op` panics
-/// there, and a value that is dropped by that panic makes a parallel call once the token is stopped, the process aborts:
-/// the thread cannot tell the new panic from the old one, and ends the call. Such a value may use [`sheltered`].
+/// A destructor that runs while its thread unwinds may call this too, and `op` ends there as
+/// elsewhere. But suppose that `op` panics there, and a value dropped by that panic makes a
+/// parallel call once the token is stopped. Then the process aborts: the thread cannot tell the new
+/// panic from the old one, and ends the call. Such a value may use [`sheltered`].
 ///
 /// ```
 /// # use tine_pool as tine;
@@ -136,8 +138,8 @@ pub fn requested() -> bool {
     base::requested()
 }
 
-/// Whether a panic that was caught is only the end of a computation that was stopped, and no real panic.
-/// Code that catches panics inside of [`with_token`] should ask this, and pass such an end on with
+/// Whether a caught panic is no real panic, but only the end of a stopped computation. Code that
+/// catches panics inside [`with_token`] should ask this, and pass such an end on with
 /// [`resume_unwind`](std::panic::resume_unwind).
 ///
 /// ```

@@ -1,5 +1,5 @@
-//! Workers that wait for something that may need any job of their pool to be run: for another pool,
-//! above all. They sleep, but are told of all work that is posted at home.
+//! Workers in a wait that may need any job of their own pool, above all a wait for another pool.
+//! They sleep, but are told of all work that is posted in their own pool.
 #![forbid(unsafe_code)]
 
 use crate::base::park::Parker;

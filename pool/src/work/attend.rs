@@ -1,5 +1,5 @@
-//! What is left to do and has no thread to do it: letters to threads that were refused, and everything
-//! in a pool whose every thread was.
+//! Work that has no thread to do it: letters to refused threads, and everything in a pool whose
+//! threads were all refused.
 
 use super::shared::Shared;
 use super::under::sheltered;
@@ -11,14 +11,16 @@ use crate::queue::job::{self, Taken};
 use crate::seat::Seat;
 use crate::seat::sleep::Left;
 
-/// Does it. Each thread that posts work comes here afterwards, and so does every guest that leaves a
-/// seat without a thread; one of the two finds the work.
+/// Does that work. Each thread that posts work comes here afterwards, and so does every guest that
+/// leaves a seat without a thread; one of the two finds the work.
 ///
-/// Not on top of what this thread does for the pool already: a letter may wait for this thread's own seat, which it
-/// cannot see to from another one. Then a poster reads its own letters where it is ([`read_letters`]).
+/// A thread that already works for the pool does not do it on top: a letter may wait for this
+/// thread's own seat, which the thread cannot serve from another seat. In that case a poster reads
+/// its own letters where it is ([`read_letters`]).
 ///
-/// A seat that is held without a thread keeps a pool from ending, and so does one that a thread is yet to have. Where
-/// it is given up here, or was just before, no thread of the pool may be left that looks: so this one does.
+/// A held seat without a thread keeps a pool from ending, and so does a seat whose thread is yet to
+/// come. If such a seat is given up here, or was just before, perhaps no thread of the pool is left
+/// to check for the end. So this thread checks.
 #[cold]
 pub(crate) fn attend(shared: &Shared) {
     if Worker::with(|worker| worker.is_some_and(|w| w.is_of(shared))) {
@@ -62,8 +64,8 @@ pub(crate) fn attend_if_deserted(shared: &Shared) {
     }
 }
 
-/// Reads the letters to a thread that is not there: on its seat, or here, where a guest has that (which may be this
-/// very thread) or this thread has another.
+/// Reads the letters to a thread that does not exist. It reads them on that thread's seat; or here,
+/// if a guest has the seat (perhaps this very thread) or this thread has another seat.
 #[cold]
 pub(crate) fn read_letters(shared: &Shared, index: usize) {
     attend(shared);

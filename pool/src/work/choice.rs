@@ -1,7 +1,8 @@
-//! What a thief chooses among that goes round all seats: nested jobs that are public.
+//! The choice of a thief that goes round all seats: which public nested job to take.
 //!
-//! What a loop lays out first is the largest. A thief that takes the first offer that it meets takes small ones, and a large one
-//! may lie there until the end of the loop. Then all threads wait for the one that begins it last.
+//! The piece that a loop lays out first is the largest. If a thief took the first offer that it
+//! meets, it would take small ones, and a large one might lie there until the end of the loop. Then
+//! all threads would wait for the thread that begins it last.
 #![forbid(unsafe_code)]
 
 use crate::queue::weight::Weight;
@@ -13,7 +14,8 @@ const FEW: usize = 8;
 #[cfg(all(tine_sched, not(tine_lab)))]
 const FEW: usize = 1;
 
-/// Of how many offers the largest is taken: where its time is known, and else. A look costs a transfer of a line.
+/// The number of offers of which the largest is taken: where its time is known, and otherwise. A
+/// look costs a transfer of a cache line.
 const LOOKS: (u32, u32) = (6, 2);
 
 /// The offers that a thief has looked at on one way round.
@@ -38,8 +40,8 @@ impl<T> Choice<T> {
         }
     }
 
-    /// Looks at the next seat, which may offer something, and says from which one to steal now. A seat that it goes by is
-    /// left with all that lies there, until the thief goes round again.
+    /// Looks at the next seat, which may offer something, and says from which seat to steal now.
+    /// The thief leaves everything on a seat that it passes, until it goes round again.
     #[inline]
     pub(super) fn look(&mut self, seat: T, offered: impl FnOnce() -> Option<Weight>) -> Option<T> {
         if !self.wide {

@@ -1,21 +1,22 @@
-//! A loop as the threads see it that run its *course*: that cut and lend its pieces, run them, and wait
-//! for those that others took. The items are not part of it.
+//! A loop as seen by the threads that run its *course*: they cut and lend its pieces, run them, and
+//! wait for the pieces that others took. The items are not part of the course.
 //!
 //! ```text
 //!   root     … user's code │ course │ course │ wait for a part
 //!   thief                  │ course │ item │ user's code │ join │ wait for a half
 //! ```
 //!
-//! A thread that waits in the course of a loop may run any piece of that loop: whatever lies below it on
-//! its stack would lie there if it had run the piece as its own, and above the root there is no code
-//! but the loop's. So it looks for pieces wherever the loop is run, and not only where the part is run that it
-//! waits for: for public ones at once, and for those that owners keep once it has slept for long. Otherwise pieces could lie
-//! beside a blocked item for ever, while the last thread that does not block waits for another one.
+//! A thread that waits in the course of a loop may run any piece of that loop. Whatever lies below
+//! on its stack would also lie there if the piece were its own, and above the root there is no code
+//! but the loop's. So the thread looks for pieces wherever the loop runs, and not only where its
+//! awaited part runs. It takes public pieces at once, and pieces that owners keep private once it
+//! has slept for long. Otherwise pieces could lie beside a blocked item for ever, while the last
+//! thread that does not block waits for another piece.
 //!
-//! The root keeps a [`Course`] until its loop has ended. A seat's stack of jobs says which loop's course
-//! is the last one there, and a thief of a part writes its address into the context of its seat. Items
-//! see the course of their own loop; it is of no use to them, since each loop that they call begins
-//! its own, and joins of theirs are of the common kind.
+//! The root keeps a [`Course`] until its loop has ended. A seat's stack of jobs says which loop's
+//! course is the last one there, and a thief of a part writes its address into the context of its
+//! seat. Items see the course of their own loop but do not use it: each loop that they call begins
+//! a course of its own, and their joins are ordinary joins.
 #![forbid(unsafe_code)]
 
 use super::worker::Worker;
@@ -27,9 +28,9 @@ use crate::seat::Seat;
 use crate::seat::context::{CallOf, Course};
 use std::ptr;
 
-/// This number of jobs on top of each other, each in the middle of something else, is enough: a thread in as many waits takes
-/// only what its innermost wait depends on. They must all end before the outermost can, though what that waits
-/// for may have ended long before.
+/// A thread in this many nested waits takes only what its innermost wait depends on. All the jobs
+/// on top of each other must end before the outermost wait can, even if what it waits for ended
+/// long before.
 const HELPS: u64 = 16;
 
 /// A course runs on top of a stack, for as long as this lives.
@@ -79,8 +80,8 @@ impl Worker<'_> {
         op();
     }
 
-    /// Takes a piece of the loop whose course runs here, from any seat. Owners that keep pieces to
-    /// themselves are asked; if they were asked before, what they keep is published for them.
+    /// Takes a piece of the loop whose course runs here, from any seat. Asks owners that keep
+    /// private pieces; if they were asked before, publishes the pieces for them.
     pub(super) fn take_of_course(&self) -> Option<Entry> {
         let course = self.course()?;
         let mut others = self.beginning_at(course.seat);

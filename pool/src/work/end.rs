@@ -1,4 +1,4 @@
-//! The end of a pool, and the threads that are there until then.
+//! The end of a pool, and the threads that exist until then.
 //!
 //! A pool that is *ending* is *over* once no thread in it has anything to do. Its threads then go, and
 //! the caller that shuts the pool down waits until the last one has.
@@ -58,15 +58,16 @@ impl Shared {
         self.lifetime.ending.load(Ordering::Acquire)
     }
 
-    /// Whether the threads may go. While a single one of them runs a job the others stay: the job
-    /// may yet need them.
+    /// Whether the threads may go. While any thread still runs a job, the others stay: the job may
+    /// yet need them.
     pub(crate) fn is_over(&self) -> bool {
         // Acquire: pairs with `end_if_idle`.
         self.lifetime.over.load(Ordering::Acquire)
     }
 
-    /// Ends a pool that is ending if no thread in it has anything to do. Called by threads that
-    /// search, and where a seat without a thread is left or given up; the last one to come to this finds it so.
+    /// Ends a pool that is ending if no thread in it has anything to do. Called by searching
+    /// threads, and where a seat without a thread is left or given up. The last such call finds
+    /// nothing left to do.
     pub(crate) fn end_if_idle(&self) {
         if !self.could_end() {
             return;
@@ -86,7 +87,8 @@ impl Shared {
         self.is_ending() && !self.is_over() && self.idle_since().is_some()
     }
 
-    /// If no thread seems to do anything and nothing seems to be left: the number of jobs that were begun.
+    /// The number of jobs that were begun, if no thread seems to do anything and nothing seems to
+    /// be left.
     fn idle_since(&self) -> Option<u32> {
         // SeqCst: pairs with itself. Of two threads that leave off work and come here, the
         // second sees the seat of the first.
@@ -132,8 +134,9 @@ impl Shared {
     }
 }
 
-/// A wrong count costs a thread or a wake-up too many or too few, and a job that does not end misleads those
-/// that would help: no program sees either. So the schedules ask for both once all threads have gone.
+/// A wrong count costs a thread or a wake-up too many or too few, and a job that is never marked as
+/// ended misleads helpers. No program notices either. So the schedules check for both once all
+/// threads have gone.
 #[cfg(tine_sched)]
 impl Drop for Shared {
     fn drop(&mut self) {

@@ -1,16 +1,17 @@
 //! How a thread that holds no seat gets work done in a pool: an errand, which the pool's own threads
 //! run while it waits. Where the thread could be a guest, they may offer it a seat instead.
 //!
-//! A pool whose every seat is *blocked* would never come to it: on a lock, say, that the waiting
-//! thread holds. So a waiter from outside looks once in a while. If the pool stands still, and its own
-//! errand still lies there, it takes the errand back and runs it on a spare seat; where ordinary threads
-//! hold no seats, it has a spare thread work meanwhile.
+//! A pool whose seats are all *blocked* would never run the errand: the holders may wait for a lock
+//! that the caller holds. So a waiter from outside looks once in a while. If the pool stands still
+//! and its own errand still lies there, the waiter takes the errand back and runs it on a spare
+//! seat. If ordinary threads may hold no seats, it lets a spare thread work meanwhile.
 //!
-//! A pool stands still if no job was begun or ended on any seat for several looks, and the system says
-//! that every holder waits. (A thread inside of `blocking` comes back to the seat that it keeps, for its calls and for
-//! its waits, and sends no errand: else all threads might be inside, each waiting for another one.) A holder that runs is at a long item, or wants a processor that others have:
-//! it is waited for, since a closure on a spare seat sees an index that programs do not expect. Only after
-//! seconds it counts as stuck, for it may spin on a lock.
+//! A pool stands still if no job was begun or ended on any seat for several looks, and the system
+//! says that every holder waits. (A thread inside `blocking` returns to its own seat for its calls
+//! and waits, and sends no errand. Otherwise all threads might be inside, each waiting for
+//! another.) A holder that runs works on a long item, or wants a processor that other threads have.
+//! The waiter waits for it, since a closure on a spare seat sees an index that programs do not
+//! expect. Only after seconds does such a holder count as stuck, since it may spin on a lock.
 
 use super::attend::attend_if_deserted;
 use super::family::Root;
@@ -38,7 +39,8 @@ use std::time::Duration;
 /// How often a waiter from outside looks whether the pool stands still.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// How long a caller from outside looks on before it sleeps, in nanoseconds: about as long as it takes to wake it.
+/// How long a caller from outside stays awake before it sleeps, in nanoseconds: about as long as
+/// waking it takes.
 const LOOK_ON: u64 = 20_000;
 
 /// How many looks in a row must find every holder waiting, how many must find no progress if some holder runs,
@@ -66,8 +68,9 @@ pub(crate) fn with_parker<R>(f: impl FnOnce(&'static Parker) -> R) -> R {
     f(parker)
 }
 
-/// The same for what a thread that is no worker of that pool waits for there: if it comes back to its seat there to
-/// wait, it sleeps on that seat's; if it is a worker of another pool, on that seat's.
+/// The same for a thread that is no worker of that pool and waits for something there. If it
+/// returns to its seat there to wait, it sleeps on that seat's parker. If it is a worker of another
+/// pool, it sleeps on the parker of its seat in that pool.
 pub(crate) fn with_parker_for<R>(shared: &Shared, f: impl FnOnce(&'static Parker) -> R) -> R {
     let elsewhere = || Worker::with(|worker| worker.map(|worker| worker.seat.wait_parker()));
     match parker_aside(shared).or_else(elsewhere) {
@@ -76,11 +79,11 @@ pub(crate) fn with_parker_for<R>(shared: &Shared, f: impl FnOnce(&'static Parker
     }
 }
 
-/// What is to be done on a worker, whatever its type: what brings it there is much code, which
-/// a program so holds once, and not once for each closure.
+/// What is to be done on a worker, whatever its type. The code that brings it there is large; in
+/// this way a program holds it once, and not once for each closure.
 pub(crate) type Errand<'a> = dyn FnMut(&Worker<'_>) + Send + 'a;
 
-/// Has `run` call `op` once, and gives what it came to.
+/// Lets `run` call `op` once, and returns the result of `op`.
 #[inline]
 pub(crate) fn once<R: Send>(
     op: impl FnOnce(&Worker<'_>) -> R + Send,
@@ -98,7 +101,7 @@ pub(crate) fn once<R: Send>(
     }
 }
 
-/// Has `op` run by a thread of this pool, and waits for it. Its argument is the worker that
+/// Lets a thread of this pool run `op`, and waits for it. The argument of `op` is the worker that
 /// runs it.
 pub(crate) fn run_inside<R: Send>(shared: &Shared, op: impl FnOnce(&Worker<'_>) -> R + Send) -> R {
     once(op, |op| send(shared, false, op))
@@ -172,8 +175,8 @@ fn look_on(shared: &Shared, latch: &Latch) {
     while !latch.is_set() && patience.wait() {}
 }
 
-/// Calls `op` on the seat of that pool that the calling thread stands aside from, if it is no worker of that pool now; else
-/// where it is.
+/// If the calling thread stands aside from a seat of that pool and is no worker of the pool now,
+/// calls `op` on that seat; otherwise where the thread is.
 pub(crate) fn at_home<R>(shared: &Shared, op: impl FnOnce() -> R) -> R {
     if Worker::with(|worker| worker.is_some_and(|worker| worker.is_of(shared))) {
         return op();
@@ -239,8 +242,8 @@ fn errand(
     }
 }
 
-/// Takes an errand back from wherever it lies, and runs it on a spare seat. False if there is none
-/// to be had; true also if the errand has been begun meanwhile.
+/// Takes an errand back from wherever it lies, and runs it on a spare seat. False if no spare seat
+/// is free; true also if another thread has begun the errand meanwhile.
 fn take_back(shared: &Shared, tag: u64) -> bool {
     visit_spare(shared, |guest| {
         let from_seats = || shared.fetch_from_seats(tag, None).map(|(entry, _)| entry);
@@ -260,8 +263,8 @@ pub(crate) fn wait_abroad(worker: &Worker<'_>, latch: &Latch) {
 
 /// Waits for what depends on the worker's own pool.
 ///
-/// A thread that is back from inside of `blocking` may hold what all other threads wait for, and looks after the
-/// pool as one from outside does.
+/// A thread that is back from inside `blocking` may hold what all other threads wait for, so it
+/// looks after the pool as a thread from outside does.
 pub(crate) fn wait_inside(worker: &Worker<'_>, what: &dyn Wait) {
     if !worker.is_back() {
         return worker.wait(what);
@@ -342,8 +345,9 @@ pub(crate) fn wait_for_scope(shared: &Shared, tag: u64, count: &ScopeCount) {
     }
 }
 
-/// Waits for a latch that was made before the calling thread became this worker, and so wakes another parker than the one
-/// that its seat's news do. So it looks at home once in a while for what only this thread may do.
+/// Waits for a latch that was made before the calling thread became this worker. The latch wakes a
+/// parker other than the one that news of the seat wakes. So the thread looks at its own seat once
+/// in a while for what only it may do.
 #[cold]
 fn wait_beside(shared: &Shared, worker: &Worker<'_>, latch: &Latch) {
     wait_meanwhile(shared, latch, || {
@@ -370,8 +374,8 @@ fn wait_meanwhile(shared: &Shared, latch: &Latch, look: impl Fn()) {
     guard.disarm();
 }
 
-/// Waits for a task; the calling thread is no worker. `run` runs what of it is of the worker's pool, if no
-/// thread has begun.
+/// Waits for a task; the calling thread is no worker. `run` runs the part of the task that belongs
+/// to the worker's pool, if no thread has begun it.
 pub(crate) fn wait_for_task(task: &dyn Task, run: &dyn Fn()) {
     with_parker(|parker| {
         let mut pools = task.lies_in().map(|pool| pool.map(Outside::new));
@@ -417,8 +421,9 @@ impl<'a> Outside<'a> {
         }
     }
 
-    /// Whether there is no free seat, and all seats are stuck as far as can be told. One without a thread is no free seat:
-    /// nothing begins there unless an ordinary thread comes.
+    /// Whether there is no free seat, and all seats are stuck as far as can be known. A seat
+    /// without a thread does not count as free: nothing begins there unless an ordinary thread
+    /// comes.
     fn stands_still(&mut self) -> bool {
         // A stale token may have cut the sleep short.
         let now = clock::now();

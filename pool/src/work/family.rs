@@ -1,5 +1,5 @@
-//! Which jobs that other threads are in the middle of belong to what a thread waits for, however far removed, and what it
-//! may take of them.
+//! Of the jobs that other threads are in the middle of: which belong, even remotely, to what a
+//! thread waits for, and what that thread may take of them.
 //!
 //! ```text
 //!   seat 0   scope O, waits
@@ -7,19 +7,23 @@
 //!   seat 2   the join's half │ …
 //! ```
 //!
-//! Each job tells of what it is a part ([`tag`]): of a scope that was opened on a certain seat at a certain
-//! time, or of what lay there at a certain depth. Below lie the jobs of which that is a part in turn. So
-//! [`Kin::has`] climbs from seat to seat until it meets what is waited for, or nothing more is told.
+//! Each job says what it is part of ([`tag`]): a scope that was opened on a certain seat at a
+//! certain time, or the job that lay there at a certain depth. Below that lie the jobs that it is
+//! part of in turn. So [`Kin::has`] climbs from seat to seat until it meets what the thread waits
+//! for, or until the chain ends.
 //!
-//! What the seats tell may be old by the time it is put together. It is right nevertheless if the job at which
-//! the climb began is still being run at the end: all those of which it is a part must wait for it. What is waited
-//! for may end by itself, and is asked in between.
+//! What the seats say may be outdated by the time it is put together. It is still right if the job
+//! at which the climb began is still running at the end: all jobs that it is part of must wait for
+//! it. What the thread waits for may end by itself, so it is checked in between.
 //!
-//! Whatever lies above a part of what is waited for, on the same seat, must end before that can. So it counts as a part too.
+//! Whatever lies above such a part, on the same seat, must end before the part can. So it counts as
+//! a part too.
 //!
-//! Of the public halves on a seat only the outermost can be taken. If that is a stranger's, the waiter moves it to the injector, after a
-//! nap, and the next one, until it meets its own. A half that was moved may go on to the deque of a thread that takes a lot.
-//! So its owner, which finds it taken and not begun, looks for it in all those places, and so do threads that depend on it.
+//! Of the public halves on a seat only the outermost can be taken. If that half belongs to a
+//! stranger, the waiter, after a nap, moves it to the injector, and then the next half, until it
+//! meets its own. A moved half may go on to the deque of a thread that takes a whole lot. So its
+//! owner, which finds it taken and not begun, looks for it in all those places, and so do threads
+//! that depend on it.
 #![forbid(unsafe_code)]
 
 use super::worker::{Worker, nested_entry, tag};
@@ -66,8 +70,8 @@ impl Below {
     }
 }
 
-/// For each seat the stamp of the last job there that was asked in vain, as all those below it were. No climb needs to
-/// ask them again.
+/// For each seat, the stamp of the last job there that was asked in vain. All jobs below it were
+/// asked in vain too. No climb needs to ask them again.
 #[derive(Debug, Default)]
 struct Asked(Vec<u64>);
 
@@ -85,7 +89,7 @@ impl Asked {
     }
 }
 
-/// What a thread waits for, and whether it lasts; for one look.
+/// What a thread waits for, and whether that still runs; for one look.
 pub(super) struct Kin<'a> {
     root: Root,
     lasts: &'a dyn Fn() -> bool,

@@ -1,5 +1,5 @@
-//! What a worker takes that looks for any work at all: mail, its own jobs, others', the queue from
-//! outside.
+//! What a worker takes when it looks for any work at all: mail, its own jobs, the jobs of others,
+//! the queue from outside.
 
 use super::choice::Choice;
 use super::shared::Shared;
@@ -17,7 +17,8 @@ use crate::seat::word::Holder;
 /// Most jobs taken from the injector at once.
 const BATCH: usize = 16;
 
-/// A thief goes by a deque of spawned jobs that another is reading this many times, then it goes in too.
+/// If another thief is reading a deque of spawned jobs, a thief passes it by this many times; then
+/// it reads the deque too.
 const PASSES: u32 = 16;
 
 impl Worker<'_> {
@@ -30,8 +31,9 @@ impl Worker<'_> {
             .or_else(|| self.take_outside())
     }
 
-    /// Takes a letter. A thread that searched may have been relied on for a job that lies beside it, and the letter may
-    /// take long, or wait for that job: so another thread is woken for the job.
+    /// Takes a letter. Others may have relied on this thread's search for a job that lies beside
+    /// the letter, and the letter may take long, or wait for that job. So another thread is woken
+    /// for the job.
     fn take_letter(&self) -> Option<Entry> {
         let letter = self.take_mail()?;
         if self.shared.jobs() > 0 {
@@ -179,8 +181,9 @@ impl Worker<'_> {
         }
     }
 
-    /// Steals spawned jobs of that seat, or goes by another thief there. Where many threads are after the jobs of one,
-    /// each of them would else wait for all others three times, and the spawner for all of them.
+    /// Steals spawned jobs of that seat, or passes it by if another thief is there. Otherwise,
+    /// where many threads are after the jobs of one spawner, each thief would wait for all others
+    /// three times, and the spawner for all thieves.
     #[inline]
     fn steal_spawned(&self, victim: &Seat, goes_by: bool) -> Steal<Option<Entry>> {
         if victim.spawned.is_empty() {
@@ -192,7 +195,7 @@ impl Worker<'_> {
         self.steal_lot(victim)
     }
 
-    /// The same. By itself, for its large frame.
+    /// The same. It is a function of its own because of its large frame.
     #[inline(never)]
     fn steal_lot(&self, victim: &Seat) -> Steal<Option<Entry>> {
         let mut lot = Lot::new();
@@ -218,8 +221,9 @@ impl Worker<'_> {
         self.stolen(*first, from)
     }
 
-    /// Puts a job that lay elsewhere into this seat's deque. It may be a task of a scope, whose owner looks here only if it
-    /// knows that there may be one, whether it has this very seat or another.
+    /// Puts a job that lay elsewhere into this seat's deque. The job may be a task of a scope. The
+    /// scope's owner, on this seat or another, looks here only if it knows that there may be such a
+    /// task.
     fn bring(&self, entry: Entry) {
         match tag::home(entry.tag) {
             Some(home) if home == self.seat.index => self.seat.notes.bring(entry.tag),

@@ -14,8 +14,9 @@ use crate::seat::sleep::Left;
 use crate::seat::word::Holder;
 use std::cell::Cell;
 
-/// How long a caller looks for a free seat before it sends an errand, in nanoseconds: about what the errand's
-/// wake-ups cost. A thread of the pool that has nothing to do leaves its seat free for as long.
+/// How long a caller looks for a free seat before it sends an errand, in nanoseconds: about what
+/// the errand's wake-ups cost. A thread of the pool that has nothing to do leaves its seat free for
+/// the same time.
 const LOOK: u64 = 5_000;
 /// The most seats of a pool in which it looks once: with two seats, looking longer cost calls of 30 µs a fifth.
 const SMALL: usize = 8;
@@ -33,8 +34,8 @@ pub(crate) struct Guest<'a> {
 }
 
 impl<'a> Guest<'a> {
-    /// Takes a free seat, the one it had last if it can. None if all are busy, or if guests are
-    /// not wanted, or have less stack left than threads of std have.
+    /// Takes a free seat, if possible the seat that the thread had last. None if all are busy, if
+    /// the pool takes no guests, or if this thread has less stack left than threads of std have.
     #[inline(always)] // the way of each call of an ordinary thread; the other place of call is a rare one
     pub(crate) fn sit_down(shared: &'a Shared) -> Option<Self> {
         if !may_visit(shared) {
@@ -103,7 +104,8 @@ fn needs_thread(shared: &Shared, seat: &Seat) -> bool {
     shared.has_news(seat) || shared.could_end() || shared.lacks_looker(seat)
 }
 
-/// Takes any free seat, from the last one on: callers that look at once are not to want the same.
+/// Takes any free seat, beginning with the thread's last one, so that callers that look at once do
+/// not all try the same seat.
 #[cold]
 fn find_seat(shared: &Shared) -> Option<&Seat> {
     let (seats, last) = (shared.seats.first(), LAST.get() % shared.len());
@@ -127,10 +129,11 @@ fn find_seat(shared: &Shared) -> Option<&Seat> {
 }
 
 impl Worker<'_> {
-    /// Offers this thread's seat to the caller of the errand that it has begun, in place of running it, if it has nothing else
-    /// to do. The thread then leaves its seat free for a while. So callers get seats back, which they keep for
-    /// their next calls: a thread that runs an errand finds the next one when it is done. In a pool with fewer seats than
-    /// callers that would cost a wake-up for nothing.
+    /// Offers this thread's seat to the caller of the errand that it has begun, in place of running
+    /// it, if it has nothing else to do. The thread then leaves its seat free for a while. So
+    /// callers get seats back, and keep them for their next calls; a thread that runs errands would
+    /// find the next errand each time. In a pool with fewer seats than callers this would cost a
+    /// wake-up for nothing.
     #[cold]
     pub(super) fn offer_seat(&self) -> bool {
         let (shared, seat) = (self.shared, self.seat);
@@ -159,7 +162,7 @@ impl Shared {
     }
 }
 
-/// Does what is to be done by a guest that has left its seat.
+/// Does what a guest must do when it has left its seat.
 #[cold]
 fn see_to(guest: &Worker<'_>, left: Left) {
     let Worker { seat, shared, .. } = *guest;

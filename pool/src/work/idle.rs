@@ -1,5 +1,5 @@
-//! What a pool's own threads do between jobs: search for a while, go to bed, and sleep until
-//! there is work for them. One of the sleepers looks after the others.
+//! What a pool's own threads do between jobs: search for a while, lie down, and sleep until there
+//! is work for them. One of the sleepers looks after the others.
 #![forbid(unsafe_code)]
 
 use super::worker::Worker;
@@ -25,9 +25,10 @@ const NAP: (u64, u64) = (50_000, 200_000);
 const FOR_A_LETTER: u64 = 2_000;
 /// How long a thread that has offered its seat leaves it free, in nanoseconds: about as long as it takes to wake the caller.
 const OFFER: u64 = 50_000;
-/// Where more than this many threads search, not each of them takes up each job that it sees, the census is
-/// looked at in one round of [`ROUNDS`], and the queue from outside in one of as many rounds as threads search: else all
-/// of them wait for these lines, and with them the thread that offers the jobs.
+/// Where more than this many threads search, they save looks: not every searcher goes after every
+/// job that it sees; each reads the census only in one round of [`ROUNDS`], and the queue from
+/// outside only in one round of N for N searchers. Otherwise all of them would wait for these cache
+/// lines, and so would the thread that offers the jobs.
 const CROWD: usize = if cfg!(all(tine_sched, not(tine_lab))) {
     1
 } else {
@@ -79,9 +80,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Leaves the seat for good, with nothing on it: what was spawned here meanwhile is run, and
-    /// letters are read. A letter that comes later finds that there is no thread, and is its
-    /// writer's.
+    /// Leaves the seat for good, with nothing on it: runs what was spawned here meanwhile, and
+    /// reads the letters. A letter that comes later finds no thread; its poster must run it.
     pub(crate) fn go(&self) {
         self.seat.thread.set_gone();
         loop {
@@ -151,7 +151,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Awake again: sees to it that another thread is, if there is more to do than this one can.
+    /// Awake again: wakes another thread, if there is more to do than this one can.
     fn take_up_work(&self) -> bool {
         let shared = self.shared;
         if shared.is_over() {
@@ -163,13 +163,16 @@ impl Worker<'_> {
         true
     }
 
-    /// Looks for news for a while. In a small pool all threads do so, without pauses: an ordinary thread that hands work to the pool
-    /// often wants the processor of one of them, and has it at the next yield.
+    /// Looks for news for a while. In a small pool all threads do so, without pauses: an ordinary
+    /// thread that hands work to the pool often wants the processor of one of them, and gets it at
+    /// the next yield.
     ///
-    /// A thread that has offered its seat to a caller looks at no work until the caller has it, or does not come.
+    /// A thread that has offered its seat to a caller looks at no work until the caller has the
+    /// seat, or has failed to come.
     ///
-    /// Of many that see a few jobs, about twice as many as there are jobs take them up, by chance. The others count
-    /// as searching and look on, also after their last look, as long as there is work.
+    /// If many threads see a few jobs, about two threads for each job, chosen at random, go after
+    /// them. The others count as searching and look on, also after their last look, as long as
+    /// there is work.
     fn look_around(&self) -> Looked {
         let (shared, seat) = (self.shared, self.seat);
         let mut offer =
@@ -288,15 +291,15 @@ impl Worker<'_> {
         self.learn_from_nap(clock::nanos(clock::since(start)));
     }
 
-    /// This thread does not sleep, or no longer: it stops looking after the others, and if there is
-    /// then no looker, it rouses a sleeping thread for a moment, which becomes it.
+    /// This thread does not sleep, or no longer: it stops looking after the others. If there is
+    /// then no looker, it rouses a sleeping thread for a moment, which becomes the looker.
     ///
-    /// So does a thread that rises and was not the looker. The looker may have roused that very
-    /// thread, just when it rose for another reason.
+    /// A thread that gets up and was not the looker does the same: the looker may have roused that
+    /// very thread, just when it got up for another reason.
     ///
-    /// Threads that saw a looker have left work private, and may block. So a looker that leaves none but threads
-    /// that were never started starts one, which is the looker from then on; and one that leaves none but threads
-    /// below guests has the guests see to it when they leave.
+    /// Threads that saw a looker have left work private, and may block. So if all sleepers are
+    /// threads that were never started, a leaving looker starts one, which is the looker from then
+    /// on. If all sleepers lie below guests, it asks the guests to take care of it when they leave.
     fn pass_on_the_looking(&self) {
         let shared = self.shared;
         let was = shared.looker.is(self.seat);
@@ -341,8 +344,9 @@ impl Worker<'_> {
 
     /// Runs any job for a caller that yields; says whether there was one.
     ///
-    /// A thread that yields in a loop never sleeps, so it may be that none looks after the others. What an owner keeps that is stuck
-    /// may be what the caller waits for. So after some time in vain it looks itself.
+    /// A thread that yields in a loop never sleeps, so perhaps no thread looks after the others.
+    /// The caller may wait for a private job of a stuck owner. So after some time in vain this
+    /// thread looks itself.
     pub(crate) fn yield_to_any(&self) -> bool {
         /// A look at the clock after this number of yields in vain.
         const SOME: u64 = 64;

@@ -95,11 +95,11 @@ impl Wait for PartWait<'_> {
 
 /// Where tasks of a scope were spawned, and so may lie.
 pub(crate) struct Lies {
-    /// On its home seat. Only then, or if one was brought there, is there one to look for:
-    /// the walk past what others have pushed may be long.
+    /// Whether tasks were spawned on its home seat. Only then, or if a task was brought there, is
+    /// there a task to look for: the walk past what others have pushed may be long.
     pub(crate) at_home: AtomicBool,
-    /// By other threads. Only then, or if one was moved, can one lie elsewhere before it begins: each look there writes
-    /// lines of all other threads.
+    /// Whether other threads spawned tasks. Only then, or if a task was moved, can a task lie
+    /// elsewhere before it begins: each look there writes cache lines of all other threads.
     pub(crate) abroad: AtomicBool,
 }
 
@@ -131,9 +131,10 @@ impl<'a> ScopeWait<'a> {
         }
     }
 
-    /// Other seats that are seen to run a task of this scope: those where one is likely to be, wherever it stands there, and those
-    /// where one is on top of all else. There are no more than unfinished tasks. The look ends with the last of them, for it
-    /// hinders the threads that it goes by.
+    /// Other seats that are seen to run a task of this scope: seats where a task is likely to be,
+    /// at whatever level, and seats where a task is on top of everything else. There are at most as
+    /// many as unfinished tasks. The look ends with the last of them, since it hinders the threads
+    /// that it passes.
     fn working<'w>(&self, worker: &'w Worker<'_>) -> impl Iterator<Item = (&'w Seat, Context)> {
         let likely = [self.last.get(), worker.seat.spawned.last_thief()];
         let others = worker.beginning_at(likely[1]);

@@ -1,5 +1,5 @@
-//! How far a pool has come in its life, and how many of its threads are there. What that leads to is
-//! told in `end.rs`.
+//! How far a pool has come in its life, and how many of its threads exist. `end.rs` says what
+//! follows from that.
 #![forbid(unsafe_code)]
 
 use crate::base::sync::{AtomicBool, AtomicUsize};

@@ -1,11 +1,12 @@
-//! Where a woken thread is to run: not on the processor of the thread that wakes it, if both would
-//! else wait for it. See [`crate::base::sys::elsewhere`].
+//! Where a woken thread is to run: not on the waker's processor, if both threads would otherwise
+//! wait for it. See [`crate::base::sys::elsewhere`].
 //!
 //! Only a thread that has slept for long is moved, and it puts its mask back before it runs anything.
 //! A mask that was changed meanwhile, by the program or the system, is left as it is.
 //!
-//! A thread that looks for work notes where it does so. If an ordinary thread posts a job on that processor and goes on, the one that
-//! looks for work does not run. It may have to wait for the system's next tick, some milliseconds, and is not to be relied on.
+//! A thread that looks for work notes its processor. If an ordinary thread posts a job on that same
+//! processor and goes on, the searcher does not run. It may have to wait some milliseconds for the
+//! system's next tick, so no thread may rely on it.
 #![forbid(unsafe_code)]
 
 #[cfg(all(target_os = "linux", not(any(miri, loom))))]

@@ -1,4 +1,4 @@
-//! Work is posted: which threads are told of it, and which are woken.
+//! Posting work: which threads are told of it, and which are woken.
 #![forbid(unsafe_code)]
 
 use super::shared::Shared;
@@ -16,8 +16,9 @@ impl Shared {
         self.announce();
     }
 
-    /// Queues a call whose caller found no seat. A thread that is woken for it takes one more seat from such
-    /// callers, so in a large pool one is woken only if none searches: that one finds the call, and wakes the next.
+    /// Queues a call whose caller found no seat. A thread woken for the call takes one more seat
+    /// from such callers. So in a large pool a thread is woken only if none searches: a searcher
+    /// finds the call, and wakes the next thread.
     pub(super) fn inject_for_guest(&self, job: Parcel) {
         self.injector.push(job);
         let wanted = self.sleep.post(self.len());
@@ -42,7 +43,8 @@ impl Shared {
         self.announce_tasks();
     }
 
-    /// Tells sleepers of tasks that an ordinary thread has queued, which goes on: threads that wait for its processor do not count.
+    /// Tells sleepers of tasks queued by an ordinary thread that goes on: threads that wait for its
+    /// processor do not count.
     pub(crate) fn announce_tasks(&self) {
         let wanted = self.sleep.post_task(self.len());
         let hidden = self.hidden();
@@ -114,9 +116,10 @@ impl Shared {
         }
     }
 
-    /// Whether no thread sleeps that could look after others: one that goes to sleep from here on does. A
-    /// thread that sleeps below a guest could do nothing for them; when the guest leaves it can, so guests
-    /// are asked to see to it. A caller without a seat is not sure of the seats as they are now.
+    /// Whether no thread sleeps that could look after others; then the next thread that goes to
+    /// sleep does. A thread that sleeps below a guest can do nothing for them until the guest
+    /// leaves, so guests are asked to take care of it. A caller without a seat cannot be sure of
+    /// the present state of the seats.
     #[cold]
     fn will_be_watched(&self, own: Option<&Seat>) -> bool {
         if barrier::is_refused() {
@@ -153,8 +156,8 @@ impl Shared {
         self.looker.seat().is_none() && self.seats.iter().any(works)
     }
 
-    /// A guest has the seat of the calling thread: whatever this thread was relied on to find,
-    /// another must. `news` says whether there is anything.
+    /// A guest has taken the seat of the calling thread. So another thread must find whatever this
+    /// thread was relied on to find. `news` says whether there is anything.
     pub(crate) fn displaced(&self, news: impl FnOnce() -> bool) {
         self.sleep.before_last_look();
         if news() {
@@ -172,12 +175,14 @@ impl Shared {
         }
     }
 
-    /// A part of a loop has been done on that seat, and the thread that waits for it is about to be told. If that thread sleeps, the
-    /// loop runs out of work, and it will soon be done with its own part. So a thread that sleeps until then is woken now: else
-    /// it would begin to wake when the thread below it has come. Not those further up: then each part that ends would wake them all.
+    /// A part of a loop has been done on that seat, and the thread that waits for it is about to be
+    /// told. If that thread sleeps, the loop is running out of work, and the thread will soon be
+    /// done with its own part. So the thread that waits for it in turn is woken now; otherwise it
+    /// would begin to wake only when the thread below it has come. Threads further up are not
+    /// woken: otherwise each part that ends would wake them all.
     ///
-    /// A guess: a thread named here may wait for what lies below that part, or hold an old token. Then this wakes a thread
-    /// in vain, which looks around and sleeps again.
+    /// This is a guess: a thread named here may wait for what lies below that part, or hold an old
+    /// token. Then it is woken in vain, looks around and sleeps again.
     #[cold]
     pub(super) fn rouse(&self, seat: &Seat) {
         for told in self
@@ -196,8 +201,9 @@ impl Shared {
         places.map(|place| &self.seats[place])
     }
 
-    /// Puts a letter into the box of each seat but `own`, and sees to it that the seat's thread reads it. Gives the seats
-    /// that have no thread: their letters lie there all the same, for the caller to read.
+    /// Puts a letter into the box of each seat but `own`, and makes sure that the seat's thread
+    /// reads it. Returns the seats that have no thread: their letters lie there too, for the caller
+    /// to read.
     ///
     /// Waking a thread is a call to the system, which takes some microseconds. So the poster delivers all letters first, and
     /// promises their seats to the threads that sleep. Only then does it call these threads, and each thread that comes to

@@ -1,8 +1,8 @@
 //! What the workers of a pool share: seats, boxes, the queue from outside, the census, handlers.
 //!
-//! Here is the data alone. What is done with it has rooms of its own: `post.rs` (work, letters, and
-//! which thread is woken for them), `stand_in.rs` (spare seats), `abroad.rs` (workers that wait for another
-//! pool), `end.rs` (the pool's end), `place.rs` (where woken threads run).
+//! This file holds only the data. The code that uses it is in other files: `post.rs` (work,
+//! letters, and which thread is woken for them), `stand_in.rs` (spare seats), `abroad.rs` (workers
+//! that wait for another pool), `end.rs` (the pool's end), `place.rs` (where woken threads run).
 #![forbid(unsafe_code)]
 
 use super::abroad::Abroad;
@@ -136,8 +136,8 @@ impl Shared {
         self.me.upgrade().expect("a pool in use has an owner")
     }
 
-    /// Whether this is the process in which the pool was made. In a child of it the pool has no
-    /// threads, and its locks and seats are as chance would have it.
+    /// Whether this is the process in which the pool was made. In a child of that process the pool
+    /// has no threads, and its locks and seats may be in any state.
     pub(crate) fn is_here(&self) -> bool {
         self.generation == sys::fork::generation()
     }
@@ -147,7 +147,7 @@ impl Shared {
     pub(crate) fn must_be_here(&self) {
         assert!(
             self.is_here(),
-            "a pool was used in a child process that `fork` made, where its threads are not"
+            "a pool was used in a child process made by `fork`, which has none of its threads"
         );
     }
 

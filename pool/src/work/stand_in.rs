@@ -9,13 +9,13 @@ use crate::queue::nested::CAPACITY;
 use crate::seat::Seat;
 use crate::seat::word::{Holder, Step};
 
-/// A thread that blocks, for as long as this lives. What it has pushed is open to all, and a spare
-/// seat is open in its place.
+/// A thread that blocks, for as long as this lives. All threads may take what it has pushed, and a
+/// spare seat is open in its place.
 pub(crate) struct Replaced<'a> {
     shared: &'a Shared,
     /// The spare seat, if one could be had.
     seat: Option<&'a Seat>,
-    /// By what it asks for a seat that was opened for it later.
+    /// The number by which it asks for a seat that was opened for it later.
     owed: Option<u64>,
 }
 
@@ -71,7 +71,8 @@ impl Shared {
         opened
     }
 
-    /// Each spare seat is taken: the thread that blocks gets the next that is closed, or one that was just now.
+    /// All spare seats are taken: the blocking thread gets the next seat that is closed, or a seat
+    /// that was closed just now.
     #[cold]
     fn owe(&self) -> u64 {
         let number = self.owed.add();

@@ -1,12 +1,13 @@
 //! Which thread works under which tokens: how a thread comes under them, and how they go with its jobs.
 //!
-//! * What a **join** pushes carries nothing. Its seat knows from which depth on its jobs are under which
-//!   tokens ([`Tokens`](crate::seat::tokens::Tokens)), and a thief asks there.
-//! * **Tasks of a scope, spawned jobs, errands and broadcasts** carry what their maker was under.
-//! * A job that begins on top of another thread's business is not under what that is under.
+//! * The job of a **join** carries no token. Its seat knows from which depth on its jobs are under
+//!   which tokens ([`Tokens`](crate::seat::tokens::Tokens)), and a thief asks there.
+//! * **Tasks of a scope, spawned jobs, errands and broadcasts** carry the tokens that their maker
+//!   was under.
+//! * A job that begins on top of unrelated work is not under the tokens of that work.
 //!
-//! A thread that works under a token shows joins a stack without room, so that each takes its slow way
-//! and looks there; all others go as if there were no tokens.
+//! For a thread under a token, joins see a stack without room, so that each takes its slow path and
+//! checks the tokens there. All other threads run as if there were no tokens.
 #![forbid(unsafe_code)]
 
 use super::worker::{Worker, tag};
@@ -16,7 +17,7 @@ use crate::queue::spawned::Entry;
 use crate::seat::Seat;
 use std::ptr;
 
-/// Has the calling thread work under certain tokens, or none, for as long as it lives.
+/// While this lives, the calling thread works under certain tokens, or under none.
 #[derive(Debug)]
 pub(crate) struct Under {
     before: Option<Before>,

@@ -1,21 +1,22 @@
 //! How the holder of a seat waits: one loop for every kind of wait.
 //!
-//! A waiting worker runs only what its own wait depends on. What that is, each kind of wait says
-//! for itself ([`Wait`]; `kin.rs` has them all):
+//! A waiting worker runs only what its own wait depends on. Each kind of wait says what that is
+//! ([`Wait`]; `kin.rs` has them all):
 //!
 //! * **A join** whose job was stolen helps the thief.
 //! * **A loop's course** (`course.rs`) that waits for a part does so too. Else it takes any public piece of
 //!   the loop, wherever it lies, and after a while sees to it that more are public.
 //! * **A scope** runs its own tasks, wherever they lie, then helps the threads that run them.
 //! * **A task** behind a handle is helped as a join is.
-//! * **Mail**, a broadcast's closure for this very thread, is read while waiting for whatever:
-//!   no other thread can, and the broadcast may be part of what is waited for. A thread that waits for a broadcast
-//!   of its own pool helps the threads that read its letters.
+//! * **Mail**, a broadcast's closure for this very thread, is read in every wait: no other thread
+//!   can read it, and the wait may depend on the broadcast. A thread that waits for a broadcast of
+//!   its own pool helps the threads that read its letters.
 //! * **A wait for another pool**, and a pool built for greedy waiting, run anything.
 //!
-//! What those have pushed or spawned in turn belongs to the wait as well, however far removed (`family.rs`). The owner of a scope
-//! or of a broadcast looks there before it sleeps, other waiters after a nap, and once they have found something there, before
-//! each sleep: near by they find most, and to look at all seats takes long.
+//! What these jobs have pushed or spawned in turn belongs to the wait as well, however remotely
+//! (`family.rs`). The owner of a scope or of a broadcast looks there before it sleeps. Other
+//! waiters look there after a nap and, once they have found something there, before each sleep:
+//! they find most work nearby, and looking at all seats takes long.
 //!
 //! A waiter that finds nothing is *hungry*: it enters its name with each seat that it helps
 //! ([`Seat::add_waiter`]) and asks for private work. A loop that runs there sees the name and offers
@@ -248,10 +249,11 @@ impl Worker<'_> {
         found
     }
 
-    /// Sleeps. What is waited for may be on its way to a thread that does not say so yet: once that has begun,
-    /// it is to know that this one waits. And a thread that is long in one piece of user code may have
-    /// private jobs that it cannot publish itself, and that are pieces of what is waited for here. So
-    /// after a while the names are left anew, and what is private is published.
+    /// Sleeps. The awaited job may be on its way to a thread that does not show it yet; once that
+    /// thread has begun, it must know that this one waits. And a thread that stays long in user
+    /// code may have private jobs that it cannot publish itself, and that are pieces of what this
+    /// thread waits for. So after a while this thread leaves its names anew, and publishes what is
+    /// private.
     fn nap(
         &self,
         what: &dyn Wait,

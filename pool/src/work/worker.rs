@@ -1,6 +1,5 @@
-//! The holder of a seat: which thread it is, what it pushes and runs. What it takes is told in
-//! `find.rs`, how it waits in `wait.rs`, how the threads of a pool pass the time between jobs in
-//! `idle.rs`.
+//! The holder of a seat: which thread it is, what it pushes and runs. `find.rs` says what it takes,
+//! `wait.rs` how it waits, and `idle.rs` what the threads of a pool do between jobs.
 
 use super::shared::Shared;
 use crate::base::barrier;
@@ -23,9 +22,10 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicPtr;
 
-/// How many threads may be on their way for each that is at work, as far as a loop or a join wakes them.
-/// A thread that is woken is long on its way, and wakes others only when it is there: so a large pool is
-/// at work sooner if each wakes several. A loop knows what it has left, a join only that it is not short.
+/// How many threads may be on their way for each that is at work, as far as a loop or a join wakes
+/// them. A woken thread takes long to come, and wakes others only once it has come. So a large pool
+/// is at work sooner if each thread wakes several. A loop knows what it has left, a join only that
+/// it is not short.
 pub(crate) const FOR_LOOP: usize = 4;
 pub(crate) const FOR_JOIN: usize = 2;
 
@@ -33,7 +33,7 @@ thread_local! {
     static CURRENT: Cell<*const Worker<'static>> = const { Cell::new(ptr::null()) };
     /// The front of the current worker's stack of jobs: all that most joins need of it.
     static FRONT: Cell<*const Front> = const { Cell::new(&NO_ROOM) };
-    /// The pools whose seats this thread holds while it is no worker of theirs.
+    /// The pools in which this thread holds a seat while it is no worker there.
     static ASIDE: Cell<*const Aside> = const { Cell::new(ptr::null()) };
 }
 
@@ -82,7 +82,7 @@ fn front_of(worker: &Worker<'_>) -> *const Front {
     ptr::from_ref(worker.nested()).cast()
 }
 
-/// The worker that the thread is no more while it is aside, whose seat it keeps, and the one before it.
+/// The worker that the thread stands aside from, whose seat it keeps, and the one before it.
 struct Aside {
     worker: *const Worker<'static>,
     outer: *const Aside,
@@ -252,8 +252,8 @@ impl<'a> Worker<'a> {
         op()
     }
 
-    /// Runs `op` on the seat of that pool that the calling thread, which is no worker of that pool now, stands aside
-    /// from. False if there is none.
+    /// Runs `op` on the seat of that pool from which the calling thread stands aside; it is no
+    /// worker of the pool now. False if there is no such seat.
     ///
     /// No other thread has the seat, and nothing is private there. So this is as if the thread had called `op` before
     /// it stood aside. If it is a worker of another pool, what it has pushed there is open to all meanwhile, and it stands

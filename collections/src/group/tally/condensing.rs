@@ -1,9 +1,10 @@
-//! A worker that has scattered very much folds that before all items have come. So memory goes with the number of
-//! keys, however many items there are.
+//! A worker that has scattered very many items folds them before all items have come. So memory
+//! depends on the number of keys, however many items there are.
 //!
-//! Each part is folded into a table of its own, and the entries are scattered in place of the items. Without a bound on
-//! memory this work would be in vain: the entries are folded once more at the end. So a worker does it once it holds
-//! much, and only if a table that it has just filled says that most keys come again.
+//! Each part is folded into a table of its own, and the entries are scattered in place of the
+//! items. Apart from memory this work gains nothing: the entries are folded once more at the end.
+//! So a worker does it only once it holds much, and only if a table that it has just filled shows
+//! that most keys come again.
 #![forbid(unsafe_code)]
 
 use super::super::fold::Fold;

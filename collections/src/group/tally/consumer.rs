@@ -1,4 +1,4 @@
-//! The consumer that drives the workers, and the place of their tables between two blocks.
+//! The consumer that drives the workers, and the place where their tables lie between two blocks.
 #![forbid(unsafe_code)]
 
 use super::super::fold::Fold;

@@ -1,15 +1,17 @@
 //! Keys that were met again, and that own memory.
 //!
-//! A key is dropped on the spot as long as that is quick, as it is for a worker that is alone, or where the thread has
-//! made the key itself. Two threads that give memory back to one arena of the allocator piece by piece wait for
-//! each other's cache line at each piece. So once there are two workers, each times some of its drops. Where they are
-//! seen to be slow, keys are kept in rows. They are kept to the end of the call, for its caller to drop, who most likely
-//! made them: then the source of the keys has given its memory back, and a large piece that comes back to glibc while
-//! many small ones are free costs as much as all their drops. If they weigh too much, or the system has no memory for
-//! that, each row is dropped while no other thread drops one.
+//! A key is dropped on the spot as long as that is quick: if a worker is alone, or if the thread
+//! made the key itself. If two threads give memory back to one arena of the allocator, they wait
+//! for each other's cache line at each piece. So once there are two workers, each times some of its
+//! drops. If drops are slow, keys are kept in rows. They are kept to the end of the call, where the
+//! caller drops them, who most likely made them. By then the source of the keys has given its
+//! memory back; a large piece that comes back to glibc while many small pieces are free costs as
+//! much as all their drops. If the keys weigh too much, or the system has no memory for them, each
+//! row is dropped while no other thread drops one.
 //!
-//! What a key weighs is what it hands to a hasher. Where a key seems to own more than that, none is kept; and a drop that takes
-//! as long as that of a large piece is no sign that threads wait for each other.
+//! The weight of a key is the number of bytes that it hands to a hasher. If a key seems to own more
+//! than that, no keys are kept. A drop that takes as long as the drop of a large piece does not
+//! show that threads wait for each other.
 #![forbid(unsafe_code)]
 
 use crate::farewell::Kept;

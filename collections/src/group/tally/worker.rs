@@ -32,8 +32,8 @@ const KNOWN: usize = 13;
 /// After this many items a worker that is not alone looks whether a table of its own pays, and again whenever it has twice
 /// as many.
 const PROBE: usize = 1 << 10;
-/// It does if one item in this many at most will have a new key: that takes as long as some others, and is done once more
-/// when the tables become one.
+/// A table pays if at most one item in this many will have a new key. A new key takes as long as
+/// several other items, and is inserted once more when the tables are merged.
 const SELDOM: usize = 3;
 /// The answer is guessed from this part of the worker's items at least: of fewer, too few have the same key.
 const GUESSED: usize = 16;
@@ -294,8 +294,8 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         }
     }
 
-    /// Whether items go into the table, and nothing has to be decided before all of them have come. (If
-    /// an iterator has more items than it says, it is decided later.)
+    /// Whether items go into the table, and nothing need be decided before all of them have come.
+    /// (If an iterator has more items than it says, it is decided later.)
     #[inline]
     fn is_calm(&self, items: &impl Iterator) -> bool {
         let room = self.limit.saturating_sub(self.table.len());
@@ -379,8 +379,8 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         stopped
     }
 
-    /// Gives the table up if other workers have tables too, and each of them would meet nearly all keys. While there are none, it
-    /// says so to those that come.
+    /// Gives the table up if other workers have tables too, and each of them would meet nearly all
+    /// keys. Notes as a hint, for workers that begin later, that scattering pays.
     #[cold]
     fn consider(&mut self) {
         let count = self.done.count;

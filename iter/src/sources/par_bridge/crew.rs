@@ -1,12 +1,11 @@
 //! Which threads take part: one piece for each thread of the pool, and each
 //! thread in one piece at most.
 //!
-//! A thread that waits inside `next` or inside an item may come upon another
-//! piece of the same work. It must not begin that piece: it would wait for what
-//! it holds itself, and its stack would grow with each turn. The threads that
-//! take part already do the work that it leaves. Each thread remembers for itself
-//! where it takes part, and each piece carries what may still be split off it: a list or a count that all write
-//! would be what a crowd waits for.
+//! A thread that waits inside `next` or inside an item may come upon another piece of the same
+//! work. It must not begin that piece: it would wait for what it holds itself, and its stack would
+//! grow each time. The threads that already take part do the work that it leaves. Each thread
+//! remembers for itself where it takes part, and each piece carries what may still be split off it.
+//! A list or a count that all threads write would make a crowd wait.
 
 use std::cell::RefCell;
 use std::mem::{ManuallyDrop, take};
@@ -125,9 +124,9 @@ impl<'w, W: Well> Share<'w, W> {
         Share { well, seats }
     }
 
-    /// Splits off a part of this number of seats, or one of those handed back.
-    /// A thread that takes part already splits off none: it came upon this piece inside of `next`, and another
-    /// thread that began the part would wait for that `next`, and this one for the part.
+    /// Splits off a part of this number of seats, or one of those handed back. A thread that takes
+    /// part already splits off none: it came upon this piece inside `next`. Another thread that
+    /// began the part would wait for that `next`, and this thread would wait for the part.
     fn cut(mut self, size: usize) -> (Self, Option<Self>) {
         let well = self.well;
         let crew = well.crew();
@@ -150,8 +149,8 @@ impl<W: Well> UnindexedProducer for Share<'_, W> {
         self.cut(half)
     }
 
-    /// All seats but one go to the right at once: when the left part hands them back, the last thread may have come
-    /// already, and found none.
+    /// All seats but one go to the right at once: when the left part hands them back, the last
+    /// thread may already have come and found none.
     fn split_off_first(self) -> (Self, Option<Self>) {
         let rest = self.seats.size - 1;
         self.cut(rest)

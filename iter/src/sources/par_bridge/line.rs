@@ -2,9 +2,10 @@
 //! that has the turn draws for all of them, so that the iterator stays where it is, and each item goes
 //! straight to where it is worked on.
 //!
-//! A thread in the line looks at nothing but its word, so what is drawn for it is begun at once. If `next`
-//! waits, the thread leaves the line, and sleeps on the lock. The drawer sees by the word that it has left, and
-//! what was being drawn for it is the drawer's own next item: no item lies there while `next` is called.
+//! A thread in the line looks at nothing but its word, so what is drawn for it is begun at once. If
+//! `next` waits, the thread leaves the line, and sleeps on the lock. The drawer sees by the word
+//! that the thread has left. The item that was being drawn for it becomes the drawer's own next
+//! item: so no item lies there while `next` is called.
 
 use super::turn::Drawn;
 use crate::kit::sync::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, spin_loop};
@@ -25,15 +26,15 @@ const AWAY: usize = 0;
 const WAITS: usize = 1;
 const LEAD: usize = 2;
 
-/// In what a thread asks for: one more than the number of items besides the first. Above that asks are counted,
-/// so that a drawer knows a new one.
+/// The low part of an ask: one more than the number of items besides the first. The bits above
+/// count asks, so that a drawer recognises a new ask.
 const NUMBER: usize = (1 << 17) - 1;
 
 /// What a thread asks for that knows nothing of the items yet.
 pub(super) const LIKE_OTHERS: usize = NUMBER - 1;
 
-/// What a thread asks for, which it alone writes. On a line of its own: drawers look at all of these, and
-/// disturb no thread at its items by that.
+/// What a thread asks for; only the thread itself writes it. It lies on a cache line of its own:
+/// drawers look at all asks, and so disturb no thread at its items.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Ask(AtomicUsize);
@@ -68,8 +69,8 @@ impl Ask {
 #[derive(Debug, Default)]
 pub(super) struct Place(AtomicUsize);
 
-/// Whether a thread draws for those in the line, and whether nothing is left to draw. On a line of its own:
-/// while there is a line, it stays as it is.
+/// Whether a thread draws for the threads in the line, and whether nothing is left to draw. It lies
+/// on a cache line of its own: while threads wait in line, it does not change.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(super) struct Led {
@@ -165,7 +166,7 @@ impl Place {
         }
     }
 
-    /// Looks at the word for so long.
+    /// Looks at the word for this long.
     fn look(&self, long: Duration) -> Word {
         let begun = Instant::now();
         while begun.elapsed() < long {
@@ -205,7 +206,7 @@ impl Place {
         }
     }
 
-    /// Has the thread take the turn, if it is in the line.
+    /// Makes the thread take the turn, if it is in the line.
     pub(super) fn lead(&self) -> bool {
         // SeqCst: pairs with `wait`: this comes after `end`.
         let word = self.0.load(Ordering::SeqCst);

@@ -22,7 +22,7 @@ use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 /// Turns a sequential iterator into a parallel one.
 ///
 /// This is for iterators that cannot be split: channels, lines of a file, anything that only has
-/// `next`. Where `par_iter` or `into_par_iter` exist, they are faster.
+/// `next`. If the source has `par_iter` or `into_par_iter`, these are faster.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -35,21 +35,23 @@ use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 ///
 /// # Order
 ///
-/// Items go to the threads that ask first, and nothing is promised about the order of results. For
-/// order, and for a bound on how far the fastest thread runs ahead, there is
-/// [`par_bridge_ordered`](Self::par_bridge_ordered).
+/// Items go to the threads that ask first, and the results come in no particular order.
+/// [`par_bridge_ordered`](Self::par_bridge_ordered) keeps the order, and limits how far the fastest
+/// thread runs ahead.
 ///
 /// # Items that wait for one another
 ///
-/// An iterator is asked for its next item only when each item that it has handed out is being worked on. So an item
-/// may wait for a later one, as a request waits for its response, as long as there are threads for both. There is one
-/// exception. If an iterator knows by the lower bound of its `size_hint` that it has more, it is asked for several
-/// items at once as soon as items have proved quick. A thread that has nothing else to do takes over the items that
-/// have not been started. The last items, two for each thread, come one by one. (In a pool of more than 16 threads
-/// they may be drawn at once too, and are then shared out: by halves, as threads ask.) So one item for each thread
-/// may wait for all the others. For a bridge inside of another loop's item this does not hold: a thread that waits
-/// for the rest of that loop may not come. If no item waits for another, say so by [`batched`](IterBridge::batched):
-/// that is much faster where items are cheap.
+/// The bridge asks an iterator for its next item only when each item that it has handed out is
+/// being worked on. So an item may wait for a later one, as a request waits for its response, as
+/// long as there are threads for both. There is one exception. If an iterator promises more items
+/// by the lower bound of its `size_hint`, the bridge asks for several items at once, as soon as
+/// items have proved quick. A thread that has nothing else to do takes over the items that have not
+/// been started. The last items, two for each thread, come one by one. (In a pool of more than 16
+/// threads they may be drawn at once too, and are then shared out by halves, as threads ask.) So
+/// one item for each thread may wait for all the others. This does not hold for a bridge inside
+/// another loop's item: a thread that waits for the rest of that loop may not come. If no item
+/// waits for another, say so by [`batched`](IterBridge::batched): that is much faster where items
+/// are cheap.
 ///
 /// # Waiting in `next`
 ///
@@ -60,9 +62,8 @@ use crate::plumbing::{UnindexedConsumer, bridge_unindexed};
 ///
 /// # Panics
 ///
-/// When `next` panics, no more items are drawn and the panic goes on to the
-/// caller. When an item's closure panics, other threads finish the iterator
-/// first.
+/// When `next` panics, no more items are drawn and the panic goes on to the caller. When an item's
+/// closure panics, other threads first work on the rest of the items.
 pub trait ParallelBridge: Sized {
     /// A parallel iterator over the items of this sequential one, in no
     /// particular order.
@@ -84,13 +85,13 @@ pub trait ParallelBridge: Sized {
     /// Works on the items in parallel, and hands the results on in order. At most `look_ahead` items
     /// lie between the item that is next in order and the last item that was drawn.
     ///
-    /// It is a [`Pipeline`]: what stands between here and its end (`map`, `filter`, `flat_map` …) is run
-    /// in parallel; what ends it (`for_each`, `collect`, `write_to` …) is given the results in order,
-    /// one at a time, on whichever thread has the result that is next. When that is slow, no more items
-    /// are drawn: memory stays bounded however long the iterator is.
+    /// It is a [`Pipeline`]. The stages up to its end (`map`, `filter`, `flat_map` …) run in
+    /// parallel. The end (`for_each`, `collect`, `write_to` …) gets the results in order, one at a
+    /// time, on whichever thread has the next result. While the end is slow, no more items are
+    /// drawn: memory stays bounded however long the iterator is.
     ///
-    /// Items are drawn and handed on singly. So an item may wait for a later one within those
-    /// `look_ahead`, as long as there are threads for both. Where none does, say so by
+    /// Items are drawn and handed on one by one. So an item may wait for a later one within those
+    /// `look_ahead`, as long as there are threads for both. If no item waits for another, say so by
     /// [`batched`](Pipeline::batched).
     ///
     /// ```
@@ -179,9 +180,9 @@ impl<Iter: Iterator<Item: Send> + Send> IterBridge<Iter> {
     /// The same items, but a thread draws many of them at once. No item may then wait for a later
     /// one.
     ///
-    /// The number grows by itself where items take little time. Then a bridge over a cheap iterator
-    /// costs little more than the iterator. If an item does wait for a later one, it may wait for
-    /// ever: one thread may have drawn both.
+    /// The number adapts, and grows where items take little time. Then a bridge over a cheap
+    /// iterator costs little more than the iterator. If an item does wait for a later one, it may
+    /// wait for ever: one thread may have drawn both.
     ///
     /// When `next` panics, items drawn together with it are dropped.
     ///

@@ -2,24 +2,26 @@
 //! of items that it has drawn.
 //!
 //! One rule keeps items that wait for one another from waiting for ever: **`next` is called only
-//! when every item drawn so far has been started**. The exception is an iterator that has said that
-//! it has another item (the lower bound of `size_hint`), and so need not wait to give it. If an
-//! iterator cannot say so, items are drawn one by one. If it can, they are drawn in batches, which
-//! stay open: before a thread calls `next` without such a promise, it takes what is left in all
-//! batches. So does a thread that finds the iterator empty.
+//! when every item drawn so far has been started**. The exception is an iterator that has promised
+//! another item (by the lower bound of `size_hint`), and so need not wait to give it. If an
+//! iterator makes no such promise, items are drawn one by one. If it does, they are drawn in
+//! batches, which stay open: before a thread calls `next` without a promise, it takes what is left
+//! in all batches. So does a thread that finds the iterator empty.
 //!
-//! Where many threads take part, those that wait for the source stand in a line ([`line`](super::line)),
-//! and the thread that has it draws for them, before it draws for itself. An item that is drawn for a
-//! thread in the line is as good as started: that thread does nothing else. There batches stay large to the end:
-//! what a thread has too much of, the drawer hands to others, by halves, when the iterator has no more.
+//! Where many threads take part, those that wait for the source stand in a line
+//! ([`line`](super::line)), and the thread that has the source draws for them, before it draws for
+//! itself. An item that is drawn for a thread in the line is as good as started: that thread does
+//! nothing else. In this case batches stay large to the end. When the iterator has no more items,
+//! the drawer hands half of what a thread has too much of to others.
 //!
 //! Locks are taken in the order source, batch. No closure of an item runs
 //! under either, and `next` runs under its own thread's batch lock only when
 //! it was promised.
 //!
 //! A batch grows until it lasts some microseconds. Then the cost of handing the iterator from one
-//! processor to another does not matter, and items that take that long themselves come one by one.
-//! Where many threads wait for their turn it grows further, until they wait less than they work.
+//! processor to another does not matter, and items that themselves take that long come one by one.
+//! Where many threads wait for their turn, a batch grows further, until they wait less than they
+//! work.
 
 use std::collections::VecDeque;
 use std::iter::Fuse;
@@ -39,11 +41,12 @@ const LASTS: (Duration, Duration) = (Duration::from_micros(8), Duration::from_mi
 /// The most that it should last where threads wait longer for their turn.
 const LASTS_IN_A_CROWD: Duration = Duration::from_micros(256);
 
-/// What a batch should last in a crowd for each thread: several times what it takes to serve a thread, so that most are at
-/// work while the drawer serves all.
+/// In a crowd, how long a batch should last for each thread of the crowd: several times as long as
+/// serving a thread takes, so that most threads work while the drawer serves all.
 const LASTS_FOR_EACH: Duration = Duration::from_nanos(700);
 
-/// The time after which the drawer tells those that wait that it draws. Each look of theirs takes the line from it.
+/// The time after which the drawer tells the waiting threads that it draws. Each of their looks
+/// takes the cache line from the drawer.
 const TELLS: Duration = Duration::from_micros(2);
 
 /// Where more threads than this may take part, those that wait stand in a line. Up to here it costs more to
@@ -96,7 +99,7 @@ struct Source<I: Iterator> {
 
 /// What the drawer of a crowd needs.
 struct Crowd<T> {
-    /// What a thread asked for last: a thread that comes anew is given as much.
+    /// What a thread asked for last: a new thread gets as much.
     usual: usize,
     /// When those that wait were told that items are drawn.
     told: Option<Instant>,
@@ -321,8 +324,8 @@ impl<I: Iterator> Tap<I> {
         }
     }
 
-    /// Puts items for a thread in the line into its batch. At the end these are half of what another thread has too
-    /// much of. False if nothing is left.
+    /// Puts items for a thread in the line into its batch. Near the end these are half of what
+    /// another thread has too much of. False if nothing is left.
     fn draw_for_another(&self, more: usize, source: &mut Source<I>) -> bool {
         if source.batched && source.iter.size_hint().0 == 0 {
             let half = |batch: &Batch<_>| batch.half(&mut source.crowd.hand);
@@ -471,7 +474,8 @@ impl Pace {
         }
     }
 
-    /// The thread has its turn, or its items: what it has waited for them is no time of the items.
+    /// The thread has its turn, or its items: the time that it has waited for them does not count
+    /// as time of the items.
     fn begin(&mut self) {
         let waited = self.turn.has_waited() | take(&mut self.waited);
         self.wait = Duration::ZERO;

@@ -1,13 +1,13 @@
-//! How a thread comes by its turn to draw from the iterator.
+//! How a thread gets its turn to draw from the iterator.
 //!
-//! A thread that hands the iterator to itself is much faster than two that hand it to each other,
-//! since then the lock, and the iterator behind it, travel between processors. If items take less
-//! time than that journey, one thread does best alone. If they take more, a thread that finds the
-//! lock taken does best to look again at once. A thread can tell which case it is. After finding
-//! the lock taken several times, it stays away for a microsecond and counts what the others draw
-//! meanwhile. If that is much, or no less than what all drew while it took part, it rests. It rests
-//! for a fraction of the time since it came, so that no more than this fraction is lost if the
-//! items become slow. If the others drew nothing, `next` itself waits, and looking is useless.
+//! A thread that draws again and again is much faster than two threads that take turns, since then
+//! the lock, and the iterator behind it, travel between processors. If items take less time than
+//! that journey, one thread alone is fastest. If they take more, a thread that finds the lock taken
+//! had best look again at once. A thread can tell which case it is. After finding the lock taken
+//! several times, it stays away for a microsecond and counts what the others draw meanwhile. If
+//! they draw much, or no less than all threads drew while it took part, it rests. It rests for a
+//! fraction of the time since it came, so that no more than this fraction is lost if the items
+//! become slow. If the others draw nothing, `next` itself waits, and looking is useless.
 
 use crate::kit::sync::{AtomicUsize, Mutex, MutexGuard, Ordering, spin_loop};
 use std::sync::TryLockError;

@@ -413,9 +413,9 @@ pub trait ParallelSliceMut<T: Send> {
     /// Sorts the slice, keeping equal elements in their order.
     ///
     /// Primitives are sorted by radix, and strings and byte vectors by eight bytes at a time;
-    /// neither way asks their `Ord`. Takes room for as many elements as there are. Primitives in
-    /// nearly ascending order take an eighth more; strings take two records, of an element and a
-    /// word each. If it gets no memory, it merges in place.
+    /// neither way calls their `Ord`. Takes memory for a second copy of the slice. Primitives in
+    /// nearly ascending order take an eighth more; for each string it takes two records of an
+    /// element and a word. If it gets no memory, it merges in place.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -433,14 +433,14 @@ pub trait ParallelSliceMut<T: Send> {
 
     /// Sorts the slice by `compare`, keeping equal elements in their order.
     ///
-    /// If `compare` panics, or is no total order, the slice holds its elements
-    /// in some order. If it is no total order, the panic hook may be called although this does not panic:
-    /// std's sort, which it uses for parts of the slice, may panic, and that is caught.
+    /// If `compare` panics, or is no total order, the slice holds its elements in some order. If it
+    /// is no total order, the panic hook may be called although this call does not panic: std's
+    /// sort, used for parts of the slice, may panic, and that panic is caught.
     ///
-    /// Takes room for as many elements as there are; without it, merges in place.
+    /// Takes memory for a second copy of the slice; if there is none, merges in place.
     ///
-    /// If the call works under a stop token, the token is looked at before each part of the slice is
-    /// sorted or merged, and not between two comparisons. After a stop, each thread may still make some
+    /// Under a stop token, the sort checks the token before it sorts or merges each part of the
+    /// slice, and not between two comparisons. After a stop, each thread may still make some
     /// thousands of comparisons.
     ///
     /// ```
@@ -460,9 +460,9 @@ pub trait ParallelSliceMut<T: Send> {
     /// Sorts the slice by a key, keeping elements with equal keys in their order.
     ///
     /// A longer slice is sorted by radix if the key is a primitive, or [`Reverse`] of one. Then
-    /// each key is extracted a few times. That takes room for as many elements as there are, and on
-    /// each thread for up to 16,384 keys and their numbers, twice; without it, merges in place.
-    /// Other keys are extracted for each comparison, as in [`par_sort_by`].
+    /// each key is extracted a few times. That takes memory for a second copy of the slice, and on
+    /// each thread for up to 16,384 keys and their numbers, twice; if there is none, it merges in
+    /// place. Other keys are extracted for each comparison, as in [`par_sort_by`].
     ///
     /// [`Reverse`]: std::cmp::Reverse
     /// [`par_sort_by`]: ParallelSliceMut::par_sort_by
@@ -485,9 +485,10 @@ pub trait ParallelSliceMut<T: Send> {
     /// Sorts the slice by a key that is computed once for each element, keeping
     /// elements with equal keys in their order.
     ///
-    /// Takes room for all keys with their numbers, and for as many elements as there are. If the
-    /// keys are primitives, takes two records for each element instead: its key, and the element or
-    /// its number if it is larger than 32 bytes. Without memory for the second, sorts the first in place.
+    /// Takes memory for all keys with their numbers, and for a second copy of the slice. If the
+    /// keys are primitives, takes two records for each element instead, each of the key and the
+    /// element (or its number, if the element is larger than 32 bytes). If there is no memory for
+    /// the second records, sorts the first in place.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -527,10 +528,10 @@ pub trait ParallelSliceMut<T: Send> {
     /// Sorts the slice by `compare`, in place; equal elements may end in any
     /// order.
     ///
-    /// If `compare` panics, or is no total order, the slice holds its elements in some order. If it is no
-    /// total order, the panic hook may be called although this does not panic, as in
-    /// [`par_sort_by`](ParallelSliceMut::par_sort_by). After a stop, it goes on for as long as that method
-    /// does.
+    /// If `compare` panics, or is no total order, the slice holds its elements in some order. If it
+    /// is no total order, the panic hook may be called although this call does not panic, as in
+    /// [`par_sort_by`](ParallelSliceMut::par_sort_by). After a stop, it goes on for as long as that
+    /// method does.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -548,7 +549,7 @@ pub trait ParallelSliceMut<T: Send> {
 
     /// Sorts the slice by a key; elements with equal keys may end in any order.
     ///
-    /// Primitive keys are sorted as in [`par_sort_by_key`], with the same room. By other keys a
+    /// Primitive keys are sorted as in [`par_sort_by_key`], with the same memory. By other keys a
     /// slice is sorted in place.
     ///
     /// [`par_sort_by_key`]: ParallelSliceMut::par_sort_by_key

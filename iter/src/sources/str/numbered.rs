@@ -1,6 +1,6 @@
 //! Lines with their numbers, and lines of bytes.
 //!
-//! The number of lines in a text is only known once they are counted. That is done when the
+//! The number of lines in a text is known only once they are counted. They are counted when the
 //! iterator runs. The text is cut into blocks of whole lines, and the line feeds of each are
 //! counted in parallel. Then the lines of a block are numbered from where the block before ends.
 //! The lines of a short text are gathered first, so that each can go to another thread.

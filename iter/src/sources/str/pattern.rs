@@ -1,4 +1,4 @@
-//! What characters a string is searched for.
+//! The characters that a string is searched for.
 #![forbid(unsafe_code)]
 
 use crate::plumbing::Folder;

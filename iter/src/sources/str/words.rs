@@ -1,4 +1,4 @@
-//! Words, one after the other, as `split_whitespace` has them. Bytes of ASCII are looked at one by one,
+//! Words, one after the other, as `split_whitespace` has them. ASCII bytes are checked one by one,
 //! and only other characters are decoded.
 #![forbid(unsafe_code)]
 
