@@ -2,6 +2,8 @@
 //!
 //! `tests/models.sh -p tine-collections models`
 
+mod tries;
+
 use crate::gate::{Gate, Name};
 use crate::hazard::Place;
 use crate::lock::{Door, Lock, RawLock};

@@ -143,3 +143,93 @@ fn a_map_shrinks_while_it_is_used() {
     map.shrink_to_fit();
     assert_eq!(map.capacity(), 0);
 }
+
+#[test]
+fn a_guard_that_is_tried_waits_for_no_thread() {
+    use std::sync::Barrier;
+    use tine_collections::map::Busy;
+    for len in [3, 5000] {
+        let map: ParHashMap<u32, u32> = (0..len).map(|n| (n, n)).collect();
+        let step = Barrier::new(2);
+        std::thread::scope(|s| {
+            s.spawn(|| {
+                let guard = map.lock(&1).unwrap();
+                step.wait();
+                step.wait();
+                drop(guard);
+                // Through the gate or not: the map is read so often that readers stop to lock.
+                (0..600).for_each(|_| assert_eq!(map.get_cloned(&1), Some(1)));
+                let guard = map.get(&1).unwrap();
+                step.wait();
+                step.wait();
+                drop(guard);
+                step.wait();
+            });
+            step.wait();
+            assert_eq!(map.try_get(&1).unwrap_err(), Busy);
+            assert_eq!(map.try_lock(&1).unwrap_err(), Busy);
+            step.wait();
+            step.wait();
+            assert_eq!(*map.try_get(&1).unwrap().unwrap(), 1);
+            assert_eq!(map.try_lock(&1).unwrap_err(), Busy);
+            step.wait();
+            step.wait();
+            *map.try_lock(&1).unwrap().unwrap() += 1;
+        });
+        assert_eq!(map.get_cloned(&1), Some(2));
+        assert!(map.try_get(&len).unwrap().is_none() && map.try_lock(&len).unwrap().is_none());
+        // Its own guards are in the way of whatever key.
+        let read = map.get(&0).unwrap();
+        assert_eq!(*map.try_get(&2).unwrap().unwrap(), 2);
+        assert!((0..len).all(|n| map.try_lock(&n).is_err()));
+        drop(read);
+        let write = map.lock(&0).unwrap();
+        assert!((0..len).all(|n| map.try_get(&n).is_err() && map.try_lock(&n).is_err()));
+        let other = ParHashMap::from([(1, 1)]);
+        *other.try_lock(&1).unwrap().unwrap() += 1;
+        drop(write);
+        assert!((0..len).all(|n| map.try_lock(&n).unwrap().is_some()));
+    }
+}
+
+/// Threads that try, threads that wait and readers without a lock: each change is made once, and no reader sees half of one.
+#[test]
+fn tried_and_waited_for_guards_exclude_each_other() {
+    let rounds = if cfg!(miri) { 20 } else { 20_000 };
+    let map = ParHashMap::from([(0_u32, (0_u64, 0_u64)), (1, (0, 0))]);
+    let made: u64 = std::thread::scope(|s| {
+        let tries = || {
+            let tried = (0..rounds).filter(|n| match map.try_lock(&(n % 2)) {
+                Ok(Some(mut pair)) => {
+                    pair.0 += 1;
+                    pair.1 += 1;
+                    true
+                }
+                _ => false,
+            });
+            tried.count() as u64
+        };
+        let waits = || {
+            (0..rounds).for_each(|n| {
+                map.update(&(n % 2), |pair| {
+                    pair.0 += 1;
+                    pair.1 += 1;
+                })
+                .unwrap()
+            });
+            u64::from(rounds)
+        };
+        let reads = || {
+            for n in 0..rounds {
+                if let Ok(Some(pair)) = map.try_get(&(n % 2)) {
+                    assert_eq!(pair.0, pair.1);
+                }
+                map.read(&(n % 2), |pair| assert_eq!(pair.0, pair.1));
+            }
+            0
+        };
+        let threads = [s.spawn(tries), s.spawn(waits), s.spawn(reads)];
+        threads.map(|thread| thread.join().unwrap()).iter().sum()
+    });
+    assert_eq!(map.values().map(|pair| pair.0).sum::<u64>(), made);
+}

@@ -160,7 +160,11 @@ impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for RefMut<'_, K, V> {
 
 /// A guard on the value of `key` in its table. If there is no value, the table is left.
 #[inline(always)]
-fn find<'a, K, V, Q>(table: Reading<'a, (K, V)>, hash: u64, key: &Q) -> Option<Ref<'a, K, V>>
+pub(super) fn find<'a, K, V, Q>(
+    table: Reading<'a, (K, V)>,
+    hash: u64,
+    key: &Q,
+) -> Option<Ref<'a, K, V>>
 where
     K: Borrow<Q>,
     Q: Eq + ?Sized,

@@ -1,13 +1,14 @@
-//! Entries that keep the lock of their shard, occupied or vacant, and entries by a borrowed key.
+//! Entries that keep the lock of their shard, occupied or vacant; entries by a borrowed key; guards that are only tried.
 #![forbid(unsafe_code)]
 
 use super::chart::Chart;
 use super::concurrent::ParHashMap;
-use super::entry::{GONE, RefMut, find_or_add};
+use super::entry::{GONE, Ref, RefMut, find, find_or_add};
 use super::shard::Writing;
 use super::table::value_alone;
 use std::borrow::Borrow;
 use std::convert::Infallible;
+use std::error::Error;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::mem;
@@ -110,6 +111,47 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         }
     }
 
+    /// As [`get`](Self::get), but neither waits nor panics: if another thread, or this one, may be in the way, the error says so at once.
+    ///
+    /// ```
+    /// # use tine::{ParHashMap, map::Busy};
+    /// let map = ParHashMap::from([("a", 1)]);
+    /// assert_eq!(map.try_get("a").unwrap().map(|value| *value), Some(1));
+    /// let guard = map.lock("a");
+    /// assert_eq!(map.try_get("a").unwrap_err(), Busy);
+    /// ```
+    pub fn try_get<Q>(&self, key: &Q) -> Result<Option<Ref<'_, K, V>>, Busy>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.hash(key);
+        let table = self.shards.try_read(hash).ok_or(Busy)?;
+        Ok(find(table, hash, key))
+    }
+
+    /// As [`lock`](Self::lock), but neither waits nor panics: if another thread, or this one, may be in the way, the error says so at once.
+    ///
+    /// ```
+    /// # use tine::{ParHashMap, map::Busy};
+    /// let map = ParHashMap::from([("a", 1)]);
+    /// *map.try_lock("a").unwrap().unwrap() += 1;
+    /// let guard = map.get("a").unwrap();
+    /// assert_eq!(map.try_lock("a").unwrap_err(), Busy);
+    /// assert_eq!(*guard, 2);
+    /// ```
+    #[track_caller]
+    pub fn try_lock<Q>(&self, key: &Q) -> Result<Option<RefMut<'_, K, V>>, Busy>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.hash(key);
+        let table = self.shards.try_write(hash).ok_or(Busy)?;
+        let bucket = table.find_bucket_index(hash, |(k, _)| k.borrow() == key);
+        Ok(bucket.map(|bucket| RefMut { table, bucket }))
+    }
+
     /// The entry of a borrowed key. An owned key is only made, by `From`, if there is no entry yet. Nothing is locked before one of the `or_…`
     /// methods is called.
     ///
@@ -130,6 +172,29 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         EntryRef { map: self, key }
     }
 }
+
+/// Why [`ParHashMap::try_get`] and [`ParHashMap::try_lock`] gave up: they would have waited for another thread, or this thread holds a
+/// guard of the map already and one of the two accesses writes. Keys share shards, so the guard may be that of another key.
+///
+/// ```
+/// use tine::{ParHashMap, map::Busy};
+///
+/// let map = ParHashMap::from([("fork", 4)]);
+/// let guard = map.lock("fork");
+/// assert_eq!(map.try_lock("fork").unwrap_err(), Busy);
+/// drop(guard);
+/// assert!(map.try_lock("fork").is_ok());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Busy;
+
+impl fmt::Display for Busy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the entry is in use, or one that shares its lock")
+    }
+}
+
+impl Error for Busy {}
 
 impl<K, V, S> LockedEntry<'_, K, V, S> {
     /// The key: that of the map, if it has one.

@@ -195,6 +195,16 @@ impl RawLock {
         });
     }
 
+    /// Enters as a reader, unless it would have to wait. Returns the word that this has made.
+    pub(crate) fn read_if_free(&self, nested: bool) -> Option<u32> {
+        self.try_enter(|word| admits_reader(word, nested), READER)
+    }
+
+    /// Enters as the writer, unless it would have to wait. Returns the word that this has made.
+    pub(crate) fn write_if_free(&self) -> Option<u32> {
+        self.try_enter(admits_writer, WRITER)
+    }
+
     /// Leaves as a reader.
     #[inline]
     pub(crate) fn unread(&self) {
@@ -362,6 +372,29 @@ impl<T> Lock<T> {
             waited = true;
         }
         (guard, waited)
+    }
+
+    /// As [`read`](Self::read), but gives up where that would wait.
+    pub(crate) fn try_read<'a>(&'a self, nested: bool, door: Door<'a>) -> Option<ReadGuard<'a, T>> {
+        let announced = door.gate.enter(door.shard, || self.raw.is_free());
+        if announced.is_none() && ends_streak(self.raw.read_if_free(nested)?) {
+            door.gate.consider(door.shard);
+        }
+        Some(ReadGuard {
+            lock: self,
+            gate: door.gate,
+            announced,
+        })
+    }
+
+    /// As [`write`](Self::write), but gives up where that would wait: for the lock, or for a reader without the lock. Such a
+    /// reader shuts the gate when it leaves.
+    #[track_caller]
+    pub(crate) fn try_write(&self, door: Door<'_>) -> Option<WriteGuard<'_, T>> {
+        self.raw.write_if_free()?;
+        let guard = WriteGuard { lock: self };
+        let is_clear = door.gate.is_shut() || door.gate.is_clear(door.shard, &self.mark);
+        is_clear.then_some(guard)
     }
 
     pub(crate) fn get_mut(&mut self) -> &mut T {

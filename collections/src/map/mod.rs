@@ -35,7 +35,7 @@ pub use concurrent::{Change, ParHashMap};
 pub use entry::{Entry, Ref, RefMut};
 pub use exclusive::TryReserveError;
 pub use frozen::{FrozenIter, FrozenMap};
-pub use held::{EntryRef, LockedEntry, OccupiedEntry, VacantEntry};
+pub use held::{Busy, EntryRef, LockedEntry, OccupiedEntry, VacantEntry};
 pub use iter::{Drain, IntoIter, Iter, IterMut, Keys, Values};
 #[doc(hidden)]
 pub use par::WalkShared;

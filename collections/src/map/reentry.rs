@@ -72,7 +72,21 @@ impl Hold {
         }
     }
 
-    /// The same for a reader, if the thread is inside no map. Then the thread announces no shard
+    /// As [`enter`](Self::enter), but `None` where that would panic.
+    pub(crate) fn try_enter(map: usize, writes: bool) -> Option<Hold> {
+        let tag = map | usize::from(writes);
+        if !is_inside() {
+            OUTER.set(tag);
+        } else if !note_nested(tag) {
+            return None;
+        }
+        Some(Hold {
+            tag,
+            _local: PhantomData,
+        })
+    }
+
+    /// As [`enter`](Self::enter) for a reader, if the thread is inside no map. Then the thread announces no shard
     /// either: each guard has a note.
     #[inline]
     pub(crate) fn enter_alone(map: usize) -> Option<Hold> {
@@ -110,7 +124,17 @@ impl Drop for Hold {
 #[inline(never)]
 #[track_caller]
 fn enter_nested(tag: usize) {
-    let fits = HELD.with(|held| {
+    assert!(
+        note_nested(tag),
+        "this thread entered a ParHashMap or ParHashSet again, from inside one of its \
+         closures or while it held one of its guards, and one of the two accesses \
+         writes: it would wait for itself"
+    );
+}
+
+/// Notes one more entry. False if the thread would wait for itself: then nothing is noted.
+fn note_nested(tag: usize) -> bool {
+    HELD.with(|held| {
         if OUTER.get() != LISTED {
             note(held, OUTER.replace(LISTED));
         }
@@ -119,14 +143,7 @@ fn enter_nested(tag: usize) {
             note(held, tag);
         }
         fits
-    });
-    // Not in the closure above, whose caller is not the user's code.
-    assert!(
-        fits,
-        "this thread entered a ParHashMap or ParHashSet again, from inside one of its \
-         closures or while it held one of its guards, and one of the two accesses \
-         writes: it would wait for itself"
-    );
+    })
 }
 
 fn note(held: &Held, tag: usize) {
@@ -222,6 +239,24 @@ mod tests {
     fn writing_while_reading() {
         let _read = Hold::enter(NAMES, false);
         let _write = Hold::enter(NAMES, true);
+    }
+
+    #[test]
+    fn what_would_panic_is_not_noted_where_it_is_tried() {
+        let of = |map, writes| Hold::try_enter(map * NAMES, writes);
+        let read = of(1, false).unwrap();
+        assert!(of(1, true).is_none());
+        let again = of(1, false).unwrap();
+        drop(read);
+        assert!(of(1, true).is_none());
+        let other = of(2, true).unwrap();
+        assert!(of(2, false).is_none() && of(2, true).is_none());
+        drop(again);
+        let write = of(1, true).unwrap();
+        drop((other, write));
+        assert!(!is_inside());
+        drop(of(1, true).unwrap());
+        assert!(!is_inside());
     }
 
     #[test]

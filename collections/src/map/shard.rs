@@ -370,6 +370,42 @@ impl<T> Shards<T> {
         Writing { table, _hold: hold }
     }
 
+    /// Locks the shard of `hash` for reading, unless this thread would have to wait, or may not.
+    pub(crate) fn try_read(&self, hash: u64) -> Option<Reading<'_, T>> {
+        let id = self.id();
+        let nested = is_inside();
+        let hold = Hold::try_enter(id, false)?;
+        let table = loop {
+            if let Some(wide) = self.wide.get() {
+                let nth = part_of(hash, wide.len());
+                break wide[nth].0.try_read(nested, self.side(id, nth))?;
+            }
+            let table = self.stem.0.try_read(nested, self.front(id))?;
+            if self.wide.get().is_none() {
+                break table;
+            }
+        };
+        Some(Reading { table, _hold: hold })
+    }
+
+    /// Locks the shard of `hash` for changing entries, unless this thread would have to wait, or may not.
+    #[track_caller]
+    pub(crate) fn try_write(&self, hash: u64) -> Option<Writing<'_, T>> {
+        let id = self.id();
+        let hold = Hold::try_enter(id, true)?;
+        let table = loop {
+            if let Some(wide) = self.wide.get() {
+                let nth = part_of(hash, wide.len());
+                break wide[nth].0.try_write(self.side(id, nth))?;
+            }
+            let table = self.stem.0.try_write(self.front(id))?;
+            if self.wide.get().is_none() {
+                break table;
+            }
+        };
+        Some(Writing { table, _hold: hold })
+    }
+
     /// Locks the shard of `hash` for adding one entry, with room for it. The caller checks the
     /// chart after it has added the entry: the first entry of a table makes its memory. The result
     /// is put together last, and not by a call: otherwise it would be written to memory word by
