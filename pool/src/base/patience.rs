@@ -11,6 +11,8 @@ use std::thread::available_parallelism;
 /// turn of some milliseconds. A shorter yield may have helped a thread of this program, for
 /// instance one that hands work to the pool.
 const SLOW: u64 = 1_000_000;
+/// The same in a pool of more threads than there are processors: there, threads of the pool itself may take a turn meanwhile.
+const SLOW_IN_A_CROWD: u64 = 2_000_000;
 /// After such a yield, no thread of the pool yields for this time, in nanoseconds.
 const DEAR: u64 = 100_000_000;
 /// Rounds of pauses before the first yield.
@@ -55,14 +57,13 @@ impl Yields {
         now < until && until - now <= clock::ticks(DEAR)
     }
 
-    /// One took this number of ticks. Says whether that was long.
-    fn took(&self, ticks: u64, now: u64) -> bool {
-        let slow = self.roomy && ticks > clock::ticks(SLOW);
-        if slow {
+    /// One took this number of ticks, until `now`.
+    fn took(&self, ticks: u64, now: u64) {
+        let slow = if self.roomy { SLOW } else { SLOW_IN_A_CROWD };
+        if ticks > clock::ticks(slow) {
             self.dear_until
                 .store(now + clock::ticks(DEAR), Ordering::Relaxed);
         }
-        slow
     }
 }
 
@@ -79,8 +80,6 @@ pub(crate) struct Patience<'a> {
     /// When the rounds were over; 0 before that.
     start: u64,
     nanos: u64,
-    /// When the last yield began; 0 before the first.
-    yielded: u64,
 }
 
 impl<'a> Patience<'a> {
@@ -90,7 +89,6 @@ impl<'a> Patience<'a> {
             rounds: 0,
             start: 0,
             nanos,
-            yielded: 0,
         }
     }
 
@@ -117,6 +115,11 @@ impl<'a> Patience<'a> {
 
     /// The same, but less of it if what is waited for has `come`.
     pub(crate) fn wait_unless(&mut self, come: impl Fn() -> bool) -> bool {
+        self.wait_by(come, yield_now)
+    }
+
+    /// The same, where `give_way` gives the processor to other threads.
+    fn wait_by(&mut self, come: impl Fn() -> bool, give_way: impl FnOnce()) -> bool {
         self.rounds += 1;
         if self.rounds <= PAUSES {
             for _ in 0..8 {
@@ -131,37 +134,59 @@ impl<'a> Patience<'a> {
         if self.start == 0 {
             self.start = now;
         }
-        let slow = self.yielded != 0 && self.yields.took(now.saturating_sub(self.yielded), now);
         let over = clock::have_passed(clock::ticks(self.nanos), self.start, now);
-        if slow || over || self.yields.are_dear(now) {
+        if over || self.yields.are_dear(now) {
             return false;
         }
-        self.yielded = now;
-        yield_now();
+        give_way();
+        // Noted at once, and not by the next wait: what the thread looks for has often come during a long yield, and there is no
+        // next wait.
+        let after = clock::now();
+        self.yields.took(after.saturating_sub(now), after);
         true
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{DEAR, Patience, SLOW, Yields, clock};
+    use super::{DEAR, Patience, SLOW, SLOW_IN_A_CROWD, Yields, clock};
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    /// Of pools whose threads have a processor each, and of those that have more threads, with what is slow there.
+    const POOLS: [(usize, u64); 2] = [(1, SLOW), (usize::MAX, SLOW_IN_A_CROWD)];
 
     #[test]
     fn after_a_slow_yield_there_are_none_for_a_while() {
-        let yields = Yields::new(1);
-        let now = clock::now();
-        assert!(!yields.took(clock::ticks(SLOW), now) && !yields.are_dear(now));
-        assert!(yields.took(clock::ticks(2 * SLOW), now));
-        assert!(yields.are_dear(now + clock::ticks(DEAR / 2)));
-        assert!(!yields.are_dear(now + clock::ticks(2 * DEAR)));
-        // It looks around as before, and then it is at its end.
-        let mut patience = Patience::new(u64::from(u32::MAX), &yields);
-        assert!((0..8).all(|_| patience.wait()));
-        assert!(!patience.wait() || !yields.are_dear(clock::now()));
-        // A thread that makes room has its pauses then, too.
-        let mut patience = Patience::new(u64::from(u32::MAX), &yields);
-        patience.make_room();
-        assert!((0..8).all(|_| patience.wait()) || !yields.are_dear(clock::now()));
+        for (threads, slow) in POOLS {
+            let yields = Yields::new(threads);
+            let now = clock::now();
+            yields.took(clock::ticks(slow), now);
+            assert!(!yields.are_dear(now));
+            yields.took(clock::ticks(2 * slow), now);
+            assert!(yields.are_dear(now + clock::ticks(DEAR / 2)));
+            assert!(!yields.are_dear(now + clock::ticks(2 * DEAR)));
+            // It looks around as before, and then it is at its end.
+            let mut patience = Patience::new(u64::from(u32::MAX), &yields);
+            assert!((0..8).all(|_| patience.wait()));
+            assert!(!patience.wait() || !yields.are_dear(clock::now()));
+            // A thread that makes room has its pauses then, too.
+            let mut patience = Patience::new(u64::from(u32::MAX), &yields);
+            patience.make_room();
+            assert!((0..8).all(|_| patience.wait()) || !yields.are_dear(clock::now()));
+        }
+    }
+
+    #[test]
+    fn a_slow_yield_counts_though_the_thread_waits_no_more() {
+        for (threads, slow) in POOLS {
+            let yields = Yields::new(threads);
+            let long = Duration::from_nanos(2 * slow);
+            let mut patience = Patience::new(u64::from(u32::MAX), &yields);
+            patience.make_room();
+            assert!(patience.wait_by(|| false, || sleep(long)));
+            assert_ne!(yields.dear_until.load(super::Ordering::Relaxed), 0);
+        }
     }
 
     #[test]
@@ -169,13 +194,8 @@ mod tests {
         let yields = Yields::new(1);
         let mut patience = Patience::new(u64::from(u32::MAX), &yields);
         patience.make_room();
-        assert!(patience.wait());
-        assert_ne!(patience.yielded, 0);
-    }
-
-    #[test]
-    fn threads_without_a_processor_each_yield_as_long_as_it_takes() {
-        let yields = Yields::new(usize::MAX);
-        assert!(!yields.took(u64::MAX, 1) && !yields.are_dear(1));
+        let mut yielded = false;
+        assert!(patience.wait_by(|| false, || yielded = true));
+        assert!(yielded);
     }
 }

@@ -172,7 +172,7 @@ fn from_outside(shared: &Shared, ask: Ask, op: &mut Errand<'_>) -> Option<usize>
 fn look_on(shared: &Shared, latch: &Latch) {
     let mut patience = Patience::new(LOOK_ON, &shared.yields);
     patience.make_room();
-    while !latch.is_set() && patience.wait() {}
+    while patience.wait_unless(|| latch.is_set()) && !latch.is_set() {}
 }
 
 /// If the calling thread stands aside from a seat of that pool and is no worker of the pool now,
@@ -227,7 +227,11 @@ fn errand(
     // Relaxed, here and below: a count for guesses.
     shared.errands.fetch_add(1, Ordering::Relaxed);
     if ask == Ask::Thread {
-        shared.inject(parcel);
+        match Worker::with(|here| here.is_none()) {
+            true => shared.inject_awaited(parcel),
+            // A worker of another pool may run other jobs meanwhile.
+            false => shared.inject(parcel),
+        }
     } else {
         shared.inject_for_guest(parcel);
     }

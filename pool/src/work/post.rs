@@ -16,6 +16,16 @@ impl Shared {
         self.announce();
     }
 
+    /// Queues a call of an ordinary thread, which waits for it asleep. The thread that is woken may come to the caller's processor:
+    /// the caller leaves that at once.
+    pub(super) fn inject_awaited(&self, job: Parcel) {
+        self.injector.push(job);
+        if self.sleep.post(self.len()) {
+            self.wake(0, 1, 0, false, || ());
+        }
+        self.abroad.tell();
+    }
+
     /// Queues a call whose caller found no seat. A thread woken for the call takes one more seat
     /// from such callers. So in a large pool a thread is woken only if none searches: a searcher
     /// finds the call, and wakes the next thread.
@@ -49,7 +59,7 @@ impl Shared {
         let wanted = self.sleep.post_task(self.len());
         let hidden = self.hidden();
         if wanted || hidden > 0 {
-            self.wake(0, 1, hidden, || ());
+            self.wake(0, 1, hidden, true, || ());
         }
         self.abroad.tell();
     }
@@ -84,15 +94,16 @@ impl Shared {
     /// The same, looking for it from the seat `from` on; calls `begin` once there is one to be roused, and says
     /// whether one was.
     pub(crate) fn wake_one_after(&self, from: usize, each: usize, begin: impl Fn()) -> bool {
-        self.wake(from, each, 0, begin)
+        self.wake(from, each, 0, true, begin)
     }
 
-    /// The same, where that number of threads, `hidden`, searches and is not to be relied on.
-    fn wake(&self, from: usize, each: usize, hidden: usize, begin: impl Fn()) -> bool {
+    /// The same, where that number of threads, `hidden`, searches and is not to be relied on. `away` says whether the thread that is
+    /// woken is to be kept off the caller's processor.
+    fn wake(&self, from: usize, each: usize, hidden: usize, away: bool, begin: impl Fn()) -> bool {
         let choose = |last| self.sleep.choose(&self.seats, from, last, each, hidden);
         while let Some(seat) = choose(self.looker.seat()) {
             begin();
-            if self.ring(seat) {
+            if self.ring_from(seat, away) {
                 return true;
             }
         }
@@ -288,6 +299,11 @@ impl Shared {
     /// False if there is no such thread; a seat that was NOTIFIED is then VACANT, or CLOSED if it is
     /// a spare one, and one that was LENT is the guest's alone.
     pub(crate) fn ring(&self, seat: &Seat) -> bool {
+        self.ring_from(seat, true)
+    }
+
+    /// The same; if `away`, the thread is kept off the caller's processor.
+    fn ring_from(&self, seat: &Seat, away: bool) -> bool {
         let spare = self.is_spare(seat);
         let starter = if spare {
             self.spare_starter
@@ -296,7 +312,9 @@ impl Shared {
         };
         let start = || starter.is_none_or(|start| start(&self.keep(), seat.index));
         if seat.thread.start_once(start) {
-            self.desks[seat.index].place.push_away();
+            if away {
+                self.desks[seat.index].place.push_away();
+            }
             Self::call(seat);
             return true;
         }
