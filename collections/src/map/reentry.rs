@@ -29,7 +29,7 @@ struct Held {
 }
 
 thread_local! {
-    // Nothing here needs dropping, so a look costs no more than one at a static.
+    // Nothing here needs dropping, so a look costs no more than a look at a static.
     /// The only entry, or 0, or `LISTED`.
     static OUTER: Cell<usize> = const { Cell::new(0) };
     static HELD: Held =
@@ -120,7 +120,7 @@ fn enter_nested(tag: usize) {
         }
         fits
     });
-    // Not in the closure above, whose caller is not the user's code.
+    // Not in the closure above: its caller is not the user's code.
     assert!(
         fits,
         "this thread entered a ParHashMap or ParHashSet again, from inside one of its \

@@ -167,7 +167,7 @@ where
     let ((a, mut spent), (b, far)) = halves_told(
         |migrated| {
             let done = run(true, migrated, pieces, producer, to_left);
-            // Relaxed: what matters is what the same thread reads next. Another thread has migrated.
+            // Relaxed: only what the same thread reads next matters. Another thread has migrated.
             long.store(done.1.is_worth_cuts(), Relaxed);
             done
         },
@@ -190,7 +190,7 @@ where
 {
     let mut spent = Spent::default();
     if consumer.full() {
-        // Before there is a result: should a destructor panic later, that would not be dropped.
+        // Before there is a result: if a destructor panics later, the result would not be dropped.
         drop(producer);
         return (consumer.into_folder().complete(), spent);
     }
@@ -331,7 +331,7 @@ where
         let Rest {
             producer, consumer, ..
         } = done(state.rest);
-        // As in `whole`. There is nothing unless the consumer is full.
+        // As in `whole`. There are no items left unless the consumer is full.
         drop(producer);
         let results = self.results.into_inner();
         let mut results = results.unwrap_or_else(PoisonError::into_inner);
@@ -342,7 +342,7 @@ where
         };
         let join = |right, left| consumer.to_reducer().reduce(left, right);
         let result = results.fold(last, join);
-        // While there is a frame that would drop the result.
+        // While a frame still exists that would drop the result.
         drop(consumer);
         result
     }

@@ -19,8 +19,8 @@ const PAUSES: u32 = 8;
 /// How many processors there are, as the system said when it was first asked: it reads files for the answer, which takes as
 /// long as making a small pool. 0 if it does not say.
 fn processors() -> usize {
-    // 0 before the first answer, then the answer and 1. No lock: a forked child could find it closed for ever. Relaxed: the
-    // number stands for itself.
+    // 0 before the first answer, then the answer plus 1. No lock: a forked child could find it closed for ever.
+    // Relaxed: the number stands for itself.
     static KNOWN: AtomicUsize = AtomicUsize::new(0);
     let mut known = KNOWN.load(Ordering::Relaxed);
     if known == 0 {
@@ -154,11 +154,11 @@ mod tests {
         assert!(yields.took(clock::ticks(2 * SLOW), now));
         assert!(yields.are_dear(now + clock::ticks(DEAR / 2)));
         assert!(!yields.are_dear(now + clock::ticks(2 * DEAR)));
-        // It looks around as before, and then it is at its end.
+        // The waiter looks around as before, and then its patience is at its end.
         let mut patience = Patience::new(u64::from(u32::MAX), &yields);
         assert!((0..8).all(|_| patience.wait()));
         assert!(!patience.wait() || !yields.are_dear(clock::now()));
-        // A thread that makes room has its pauses then, too.
+        // A thread that makes room then has its pauses, too.
         let mut patience = Patience::new(u64::from(u32::MAX), &yields);
         patience.make_room();
         assert!((0..8).all(|_| patience.wait()) || !yields.are_dear(clock::now()));
