@@ -27,7 +27,7 @@ impl Cut {
         assert!(width != 0, "width must not be zero");
         assert!(
             len.is_multiple_of(width),
-            "{len} cells are no rows of {width}"
+            "{len} cells do not divide into rows of {width}"
         );
         assert!(
             tile.0 != 0 && tile.1 != 0,

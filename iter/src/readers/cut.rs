@@ -142,10 +142,7 @@ pub struct Separator {
 impl Separator {
     #[track_caller]
     pub(super) fn new(bytes: Vec<u8>) -> Self {
-        assert!(
-            !bytes.is_empty(),
-            "a separator of no bytes separates nothing"
-        );
+        assert!(!bytes.is_empty(), "a separator must not be empty");
         let overlaps = (1..bytes.len()).any(|len| bytes.starts_with(&bytes[bytes.len() - len..]));
         Separator { bytes, overlaps }
     }

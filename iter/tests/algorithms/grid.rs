@@ -157,7 +157,7 @@ fn what_a_tile_sees() {
     });
     let tile = cells.par_tiles(10, (4, 4), 2).find_first(|_| true).unwrap();
     assert!(message(|| tile.row(4)).contains("row 4 of a tile of rows 0..4"));
-    assert!(message(|| tile.halo_row(6)).contains("sees the rows 0..6"));
+    assert!(message(|| tile.halo_row(6)).contains("row 6 is none of the rows 0..6"));
     assert_eq!((tile.clamped(-2, 5), tile.clamped(5, -2)), (&50, &5));
     for (x, y) in [
         (-3, 0),
@@ -175,16 +175,20 @@ fn what_a_tile_sees() {
     let row = cells.par_rows(10, 1).find_last(|_| true).unwrap();
     assert!(row.at(1).is_none() && row.at(-1).is_some_and(|row| row[0] == 40));
     assert_eq!(row.rows().count(), 2);
-    assert!(message(|| row.at(2)).contains("with a halo of 1"));
-    assert!(message(|| row.clamped(isize::MIN)).contains("with a halo of 1"));
+    assert!(message(|| row.at(2)).contains("outside a halo of 1"));
+    assert!(message(|| row.clamped(isize::MIN)).contains("outside a halo of 1"));
 }
 
 #[test]
 fn shapes_that_are_none() {
     let mut cells = [0; 6];
     assert!(message(|| cells.par_rows(0, 1).len()).contains("width must not be zero"));
-    assert!(message(|| cells.par_rows(4, 1).len()).contains("6 cells are no rows of 4"));
-    assert!(message(|| cells.par_rows_mut(4).len()).contains("6 cells are no rows of 4"));
+    assert!(
+        message(|| cells.par_rows(4, 1).len()).contains("6 cells do not divide into rows of 4")
+    );
+    assert!(
+        message(|| cells.par_rows_mut(4).len()).contains("6 cells do not divide into rows of 4")
+    );
     assert!(message(|| cells.par_tiles(3, (0, 1), 1).len()).contains("must not be zero"));
     assert!(message(|| cells.par_tiles_mut(3, (1, 0)).len()).contains("must not be zero"));
     let none: &mut [u8] = &mut [];

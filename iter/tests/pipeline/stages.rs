@@ -497,7 +497,7 @@ fn tokens_errors_and_panics_meet() {
 }
 
 #[test]
-#[should_panic(expected = "no item under way")]
+#[should_panic(expected = "the limit of a pipeline must not be zero")]
 fn no_limit_of_nothing() {
     let _ = pipeline(0..3, 0);
 }

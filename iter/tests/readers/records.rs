@@ -53,7 +53,7 @@ fn separators() {
 }
 
 #[test]
-#[should_panic(expected = "a separator of no bytes")]
+#[should_panic(expected = "a separator must not be empty")]
 fn no_separator() {
     let _ = over(b"abc").par_records(b"");
 }

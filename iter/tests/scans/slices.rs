@@ -169,13 +169,13 @@ fn keys_that_lie_lose_nothing() {
 }
 
 #[test]
-#[should_panic(expected = "3 elements was to be scanned by 2 keys or flags")]
+#[should_panic(expected = "3 elements cannot be scanned by 2 keys or flags")]
 fn too_few_keys() {
     [1, 2, 3].par_scan_by_key(&[1, 1], || 0, |a, b| a + b);
 }
 
 #[test]
-#[should_panic(expected = "1 elements was to be scanned by 2 keys or flags")]
+#[should_panic(expected = "1 elements cannot be scanned by 2 keys or flags")]
 fn too_many_flags() {
     [1].par_scan_exclusive_by_flags(&[true, false], || 0, |a, b| a + b);
 }
