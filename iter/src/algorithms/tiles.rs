@@ -247,8 +247,8 @@ impl<T> TileMut<'_, T> {
         let rows = &self.y;
         assert!(rows.contains(&y), "row {y} of a tile of rows {rows:?}");
         let first = self.start.wrapping_add(y * self.width + self.x.start);
-        // SAFETY: within the grid, since the columns and the row are; no other tile has these cells, and `&mut
-        // self` gives out one row of this tile at a time.
+        // SAFETY: within the grid, since the columns and the row are; no other tile has these cells, and
+        // `&mut self` gives out one row of this tile at a time.
         unsafe { slice::from_raw_parts_mut(first, self.x.len()) }
     }
 
