@@ -40,7 +40,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
 pub(crate) struct Common {
     pub(crate) pools: [ThreadPool; 4],
     map: ParHashMap<u64, u64>,
-    /// What was added to the map, and pushed to the vector.
+    /// What was added to the map and pushed to the vector.
     added: AtomicU64,
     vector: ParVec<u64>,
     pushed: AtomicU64,
@@ -64,7 +64,7 @@ impl Common {
         self.pools.iter().map(painter).collect()
     }
 
-    /// Nothing that was put in may be missing or doubled.
+    /// No value that was put in may be missing or doubled.
     pub(crate) fn check(self) {
         let sum: u64 = self.map.iter().map(|(_, count)| count).sum();
         assert_eq!(sum, self.added.into_inner());

@@ -1,4 +1,4 @@
-//! Grids: rows with those around them, tiles with a halo, exclusive tiles.
+//! Grids: rows with the rows around them, tiles with a halo, exclusive tiles.
 
 use quickcheck::quickcheck;
 use tine_iter::algorithms::{ParallelGrid, ParallelGridMut};
@@ -6,7 +6,7 @@ use tine_iter::prelude::*;
 
 use crate::kit::{Census, bomb, in_pools, message, numbers, panics};
 
-/// The sum of the cells around each, the edge taken to go on for ever.
+/// The sum of the cells around each cell; the edge is taken to go on for ever.
 fn blurred(cells: &[u64], width: usize, reach: isize) -> Vec<u64> {
     let height = cells.len() / width;
     let at = |x: isize, y: isize| {

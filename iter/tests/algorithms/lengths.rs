@@ -1,10 +1,11 @@
-//! Numbers that no memory and no `usize` holds: the same panic, checked or not, before anything moves.
+//! Numbers that no memory and no `usize` can hold: the same panic, with and without checks, before anything
+//! moves.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tine_iter::algorithms::{ParallelFlat, ParallelSliceChange};
 use tine_iter::iter::IndexedParallelIterator;
 
-/// What a call says as it panics.
+/// The message of the panic of a call.
 fn said<R>(call: impl FnOnce() -> R) -> String {
     let Err(why) = catch_unwind(AssertUnwindSafe(call)) else {
         panic!("it went on");
