@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(Arc::strong_count(&alive), 1);
     }
 
-    /// Of keys that weigh much, not every number is kept.
+    /// Keys that weigh much are kept only up to a limit.
     #[test]
     fn not_any_weight_is_kept() {
         let drops = Drops::default();
