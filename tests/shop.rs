@@ -144,7 +144,7 @@ fn on_pools(work: impl Fn() + Sync) {
             .build()
             .expect("a pool");
         pool.install(&work);
-        // Two at once, one inside of a scope.
+        // Two at once, one inside a scope.
         pool.scope(|s| {
             s.spawn(|_| work());
             work();

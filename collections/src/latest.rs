@@ -18,7 +18,7 @@ pub(crate) struct Latest<K, V> {
     expected: usize,
     /// How many of the first pairs have come, which tell how many keys all will have.
     seen: usize,
-    /// Whether these have told that what follows is to be scattered.
+    /// Whether these pairs have shown that the following pairs should be scattered.
     full: bool,
 }
 

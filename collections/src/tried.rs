@@ -30,7 +30,7 @@ pub(crate) fn tried<I: ParallelIterator, W, R>(
     result
 }
 
-/// A call that is tried, on this thread. `unzip` into two maps is one loop of two calls, the second inside of the first: if both were
+/// A call that is tried, on this thread. `unzip` into two maps is one loop of two calls, the second inside the first: if both were
 /// tried, each would take the other's trials for its own.
 struct Turn;
 

@@ -81,7 +81,7 @@ fn bounds_that_are_reached_inside_of_scopes() {
         assert_eq!(done.load(SeqCst), 121 + 13);
         pool.shutdown();
         until(|| all.is_even());
-        // What was spawned inside of `blocking` is of the global pool, where a job may still be about to end.
+        // What was spawned inside `blocking` is of the global pool, where a job may still be about to end.
         until(|| jobs.pending() == 0);
         round += 1;
     }

@@ -465,7 +465,7 @@ fn tokens_inside_of_one_another() {
         join(|| 1, || 2)
     });
     assert_eq!(both, Ok((1, 2)));
-    // The outer one ends what is inside of the inner one, and that call too.
+    // The outer one ends what is inside the inner one, and that call too.
     let inner = StopToken::new();
     let ended = with_token(&outer, || {
         let _ = with_token(&inner, || {
@@ -592,7 +592,7 @@ fn the_first_of_two_stops_the_other() {
             }
             assert!(receive.recv().is_err());
         }
-        // On a worker, with nobody else to run either.
+        // On a worker, with no other thread to run either.
         let pool = pool(1);
         let first = pool.install(|| {
             let slow = || while !stop::requested() {};

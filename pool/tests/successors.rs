@@ -178,7 +178,7 @@ fn endless() {
 #[test]
 fn tokens_inside_of_themselves_and_of_their_children() {
     let _alone = alone();
-    // Which call is told: the one whose own next look ends it goes on to the one outside of it.
+    // Which call is told: the call whose own next look ends it passes that on to the call around it.
     let outcome = |stops: usize, by: usize| {
         let a = StopToken::new();
         let [b, child, grandchild] = [StopToken::new(), a.child(), a.child().child()];

@@ -205,7 +205,7 @@ fn spawns(random: &mut Random, _: &Common) {
         }
     }
     drop(send);
-    // A worker that waits outside of tine says so. Otherwise there might be no thread left to run
+    // A worker that waits outside tine says so. Otherwise there might be no thread left to run
     // them.
     let sum: u64 = tine::blocking(|| receive.iter().sum());
     assert_eq!(sum, (0..count).sum());

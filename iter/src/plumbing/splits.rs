@@ -68,7 +68,7 @@ where
     call.result()
 }
 
-/// A thread that is inside of this number of splits opens a line. Splits into halves come that deep only
+/// A thread that is inside this number of splits opens a line. Splits into halves come that deep only
 /// after 2³² pieces. In a debug build the frames of a split are some ten kilobytes, so those of all
 /// fit a stack of half a megabyte.
 const DEEP: usize = 32;
@@ -80,15 +80,15 @@ const TELLING: usize = 4;
 const YIELDS: usize = 64;
 
 thread_local! {
-    /// The number of splits that the thread is inside of.
+    /// The number of splits that the thread is in.
     static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Kept while the thread is inside of a split.
+/// Kept while the thread is inside a split.
 struct Inside;
 
 impl Inside {
-    /// None if the thread is inside of [`DEEP`] already.
+    /// `None` if the thread is already inside [`DEEP`] splits.
     fn enter() -> Option<Self> {
         let inside = INSIDE.get();
         (inside < DEEP).then(|| {

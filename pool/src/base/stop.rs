@@ -67,7 +67,7 @@ struct Inner {
     ties: Mutex<Ties>,
 }
 
-/// What is to be told.
+/// The children and wakers to be told.
 #[derive(Default)]
 struct Ties {
     /// The token was stopped, and what is in the lists will be taken out. Nothing comes in again, so that no
@@ -541,7 +541,7 @@ impl Drop for Link {
 }
 
 impl Chain {
-    /// `token`, inside of what the calling thread is under.
+    /// `token`, inside the tokens that the calling thread is under.
     pub(crate) fn inside(token: StopToken, outer: Option<Chain>) -> Self {
         let token = token.inner;
         let outer = outer.and_then(|outer| outer.0.tokens.around(&token));

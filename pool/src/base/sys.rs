@@ -231,7 +231,7 @@ pub(crate) mod fork {
             Ok(())
         }
 
-        /// How a thread is to be: that no thread joins it, and how large its stack is.
+        /// The attributes of a thread: that no thread joins it, and how large its stack is.
         struct Attributes(libc::pthread_attr_t);
 
         impl Attributes {

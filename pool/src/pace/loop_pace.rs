@@ -349,8 +349,8 @@ impl Pace {
         class.alone(TIMED.0 as u32);
     }
 
-    /// The first `items` of a plain loop that began at `start` have been run. If they took far longer than they were
-    /// expected to, it is a plain one no more.
+    /// The first `items` of a plain loop that began at `start` have been run. If they took far longer than
+    /// expected, the loop is no longer plain.
     pub(crate) fn overturns(&mut self, items: usize, start: u64) -> bool {
         let ticks = clock::since(start);
         let is = self.known.is_overturned(items, clock::nanos(ticks));
@@ -416,8 +416,8 @@ impl Pace {
         self.flush();
     }
 
-    /// Parts that are as expected are not noted: all threads would wait for the line. Parts that thieves took
-    /// of a short loop tell what it is to be one.
+    /// Parts that are as expected are not noted: all threads would wait for the line. Nor are parts that
+    /// thieves took from a short loop: they show only what it costs to be a part.
     fn note_row(&mut self) {
         let nanos = clock::nanos(self.ticks);
         match (self.part, self.brief) {

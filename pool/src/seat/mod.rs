@@ -228,7 +228,7 @@ impl Seat {
         new
     }
 
-    /// It waits no more.
+    /// The holder of the seat `waiter` no longer waits.
     pub(crate) fn remove_waiter(&self, waiter: usize) {
         let bit = 1 << (waiter % 64);
         if self.waiters.load(Ordering::Relaxed) & bit != 0 {

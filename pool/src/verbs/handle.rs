@@ -118,7 +118,7 @@ struct Progress<T> {
     by: Option<Taken>,
     result: Option<thread::Result<T>>,
     done: bool,
-    /// What is to be woken at the end.
+    /// The threads to be woken at the end.
     threads: Vec<&'static Parker>,
     future: Option<Waker>,
 }

@@ -195,7 +195,7 @@ impl Worker<'_> {
         self.steal_lot(victim)
     }
 
-    /// The same. It is a function of its own because of its large frame.
+    /// The same. It is a separate function because of its large frame.
     #[inline(never)]
     fn steal_lot(&self, victim: &Seat) -> Steal<Option<Entry>> {
         let mut lot = Lot::new();

@@ -133,7 +133,7 @@ impl Worker<'_> {
     /// it, if it has nothing else to do. The thread then leaves its seat free for a while. So
     /// callers get seats back, and keep them for their next calls; a thread that runs errands would
     /// find the next errand each time. In a pool with fewer seats than callers this would cost a
-    /// wake-up for nothing.
+    /// useless wake-up.
     #[cold]
     pub(super) fn offer_seat(&self) -> bool {
         let (shared, seat) = (self.shared, self.seat);

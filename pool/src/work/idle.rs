@@ -226,7 +226,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Sleeps until the seat is promised to its thread, and looks after the others no more.
+    /// Sleeps until the seat is promised to its thread, and no longer looks after the others.
     fn block(&self) {
         barrier::register_if_wanted();
         self.sleep();

@@ -112,7 +112,7 @@ impl Lies {
     }
 }
 
-/// A scope that was opened on the waiter's seat, or outside of the pool.
+/// A scope that was opened on the waiter's seat, or outside the pool.
 pub(crate) struct ScopeWait<'a> {
     pub(crate) tag: u64,
     pub(crate) count: &'a ScopeCount,
@@ -166,7 +166,7 @@ impl<'a> ScopeWait<'a> {
         worker.take_own()
     }
 
-    /// Runs what lies on top at home. Most scopes end so, and need no more of a wait.
+    /// Runs the tasks that lie on top at home. Most scopes end with that, and need no further wait.
     pub(crate) fn run_at_home(&self, worker: &Worker<'_>) {
         let guard = AbortOnUnwind;
         while !self.is_done() && !worker.seat.word.load().has_mail() && self.may_lie_at_home(worker)

@@ -4,8 +4,8 @@
 //! ([`Wait`]; `kin.rs` has them all):
 //!
 //! * **A join** whose job was stolen helps the thief.
-//! * **A loop's course** (`course.rs`) that waits for a part does so too. Else it takes any public piece of
-//!   the loop, wherever it lies, and after a while sees to it that more are public.
+//! * **A loop's course** (`course.rs`) that waits for a part does so too. Otherwise it takes any public piece of
+//!   the loop, wherever it lies, and after a while it makes more of them public.
 //! * **A scope** runs its own tasks, wherever they lie, then helps the threads that run them.
 //! * **A task** behind a handle is helped as a join is.
 //! * **Mail**, a broadcast's closure for this very thread, is read in every wait: no other thread

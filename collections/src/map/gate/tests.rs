@@ -202,7 +202,7 @@ fn a_guard_keeps_its_shard() {
     assert_eq!(map.get_cloned(&0), Some((1, 1)));
 }
 
-/// While a guard is kept, the slots of all threads are looked at once for each shard, and no more once it is left.
+/// While a guard is kept, the slots of all threads are looked at once for each shard; once it is left, no longer.
 #[test]
 fn one_look_for_each_shard_under_a_guard() {
     for forgotten in [false, true] {
@@ -365,7 +365,7 @@ fn names_nothing() -> bool {
         .all(|slot| slot.load(Ordering::Relaxed) == 0)
 }
 
-/// Maps that are read inside of each other's closures and under each other's guards, in any order of leaving.
+/// Maps that are read inside each other's closures and under each other's guards, in any order of leaving.
 #[test]
 fn maps_inside_of_each_other() {
     for wide in [false, true] {
